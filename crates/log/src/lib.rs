@@ -1,1 +1,34 @@
-//! To be written.
+//! The measurement log: what is on disk after a run.
+//!
+//! Each measured process writes one log file. It is written through a shared memory mapping by code that
+//! may run in signal handlers, and is complete up to the last record at every instant, so that a process
+//! ended by SIGKILL loses nothing that was recorded.
+//!
+//! ```text
+//! file   = FileHeader (4096 bytes) , chunk 0 , chunk 1 , …
+//! chunk  = ChunkHeader , [LaneHeader, in the first chunk of a lane] , record , record , … , zeros
+//! record = Head { kind, length, check, … } , body          (8-byte aligned, at most 2040 bytes)
+//! ```
+//!
+//! A *lane* is a sequence of chunks that one live thread owns. When the thread ends, the next thread of the
+//! process continues in the same lane: a program with 10⁵ short threads needs as many lanes as threads
+//! lived at once. A lane's context nodes stay valid for all its threads.
+//!
+//! Addresses: an *AVMA* (actual virtual memory address) is an address in the measured process; an *SVMA*
+//! (stated virtual memory address) is the one the ELF file states; `AVMA = SVMA + load bias`.
+//!
+//! - [`layout`]: the file, chunk and lane headers
+//! - [`records`]: the records and their check
+//! - [`control`]: the page through which `record` and all processes of a run agree
+//! - [`writer`]: appends records to a mapped lane; usable in signal handlers
+//! - [`reader`]: validates and yields what is intact, whatever happened to the file
+//!
+//! Who writes must be on the same kind of machine (byte order) as the file says; the reader refuses others.
+
+pub mod control;
+pub mod layout;
+pub mod reader;
+pub mod records;
+pub mod writer;
+
+pub use reader::{Damage, Log, LogError, Record};

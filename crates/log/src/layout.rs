@@ -1,0 +1,191 @@
+//! Headers of the file, its chunks and its lanes.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// First bytes of every log file.
+pub const MAGIC: [u8; 8] = *b"PROUSTLG";
+/// Version of this layout; a reader refuses other versions.
+pub const VERSION: u32 = 1;
+/// Reads as this number only in the byte order it was written in.
+pub const ENDIAN_MARK: u32 = 0x0102_0304;
+/// Bytes before the first chunk.
+pub const HEADER_BYTES: usize = 4096;
+/// Bytes of one chunk, its header included.
+pub const CHUNK_BYTES: usize = 64 * 1024;
+/// First word of every chunk in use.
+pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
+/// File name extension of logs.
+pub const EXTENSION: &str = "plog";
+/// Name of the folder of logs inside a run's folder.
+pub const LOG_FOLDER: &str = "log";
+
+/// How a process's measurement began.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A new program image (started by `record`, or by exec in a followed process).
+    Image = 1,
+    /// A forked child that goes on in its parent's image.
+    Fork = 2,
+}
+
+/// How a process's measurement ended, as far as the process itself could tell.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The process did not get to say: killed, crashed, or still running.
+    Open = 0,
+    /// `exit` or return from `main`: destructors ran.
+    Exit = 1,
+    /// `_exit`, `_Exit` or `quick_exit`.
+    ImmediateExit = 2,
+    /// Replaced by another program image.
+    Exec = 3,
+}
+
+impl Ending {
+    /// The ending with this number; unknown numbers read as [`Ending::Open`].
+    pub fn from_number(number: u32) -> Ending {
+        match number {
+            1 => Ending::Exit,
+            2 => Ending::ImmediateExit,
+            3 => Ending::Exec,
+            _ => Ending::Open,
+        }
+    }
+}
+
+/// The first page of a log. Fields up to `check` are written once; those after it change during the run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct FileHeader {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// [`ENDIAN_MARK`].
+    pub endian_mark: u32,
+    /// [`HEADER_BYTES`] of the writer.
+    pub header_bytes: u32,
+    /// [`CHUNK_BYTES`] of the writer.
+    pub chunk_bytes: u32,
+    /// Process id.
+    pub pid: u32,
+    /// Parent's process id at the start of the measurement.
+    pub parent_pid: u32,
+    /// Start of the measurement, CLOCK_MONOTONIC.
+    pub start_ns: u64,
+    /// The same instant, nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// CPU time the process had used when its measurement began (loading, or an earlier image).
+    pub process_cpu_start_ns: u64,
+    /// Kernel tick: a CPU timer fires at most once in it.
+    pub tick_ns: u32,
+    /// Samples per second of CPU time asked for.
+    pub asked_rate_hz: u32,
+    /// Bytes of a memory page.
+    pub page_bytes: u32,
+    /// Processors this process may run on (affinity and CPU bandwidth limit).
+    pub available_processors: u32,
+    /// Processors the machine has online.
+    pub online_processors: u32,
+    /// [`Origin`] as number.
+    pub origin: u32,
+    /// User id the process ran as.
+    pub user: u32,
+    /// [`crate::records::check_of`] the bytes before this field, widened.
+    pub check: u32,
+    /// [`Ending`] as number.
+    pub ending: u32,
+    /// Exit status given to exit, if the process ended so.
+    pub exit_status: i32,
+    /// End of the measurement, CLOCK_MONOTONIC; 0 while [`Ending::Open`].
+    pub end_ns: u64,
+    /// CPU clock of the whole process at the end; 0 while [`Ending::Open`].
+    pub process_cpu_end_ns: u64,
+    /// Chunks handed out so far.
+    pub chunks: u32,
+    /// Lanes handed out so far.
+    pub lanes: u32,
+    /// Modules numbered so far.
+    pub modules: u32,
+    /// 1 when a chunk was refused because the run's size budget was used up.
+    pub budget_exhausted: u32,
+    /// 1 when a chunk was refused because the storage did not take it (full, gone, not permitted).
+    pub storage_failed: u32,
+    /// Threads that could not be measured at all (no timer or no lane).
+    pub unmeasured_threads: u32,
+    /// Wall time of the collector's own start in this process.
+    pub startup_ns: u64,
+    /// Call paths compared with a full unwind (debug mode).
+    pub paths_compared: u64,
+    /// Of these, the ones that differed.
+    pub path_mismatches: u64,
+    /// Threads that ended in lanes without room for their last record, and their unrecorded CPU time.
+    pub lost_thread_ends: u64,
+    /// See `lost_thread_ends`.
+    pub lost_thread_cpu_ns: u64,
+    /// Collector memory handed out for paths, modules and threads, bytes.
+    pub arena_bytes: u64,
+    /// Signals with our number that were not ours (passed on to the program's handler).
+    pub foreign_signals: u64,
+    /// Samples that fell into the collector's own code; their time is part of the thread's next record.
+    pub skipped_samples: u64,
+}
+
+/// The first bytes of a chunk.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct ChunkHeader {
+    /// [`CHUNK_MAGIC`].
+    pub magic: u32,
+    /// The lane that owns the chunk.
+    pub lane: u32,
+    /// Position of the chunk in its lane, from 0.
+    pub sequence: u32,
+    /// Bytes in use from the chunk's begin, its header included; stored after each record.
+    pub used: u32,
+}
+
+/// What changes while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first chunk.
+///
+/// It is what is known of a thread that never got to write its last record.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct LaneHeader {
+    /// Kernel id of the thread that owns the lane now; 0 = none.
+    pub tid: u32,
+    /// What the thread is blocked in, as a number of the state table; 0 = not blocked.
+    pub wait_state: u32,
+    /// Object of that wait.
+    pub wait_object: u64,
+    /// Begin of that wait, CLOCK_MONOTONIC.
+    pub wait_since_ns: u64,
+    /// Time of the thread's newest sample or begin.
+    pub last_ns: u64,
+    /// Thread CPU clock at `last_ns`.
+    pub last_cpu_ns: u64,
+    /// Time at which somebody else closed this thread (process end); 0 = not closed so.
+    pub final_ns: u64,
+    /// Thread CPU clock at `final_ns`.
+    pub final_cpu_ns: u64,
+    /// Samples taken that found no room in the log.
+    pub unrecorded_samples: u64,
+    /// CPU time of those samples.
+    pub unrecorded_cpu_ns: u64,
+    /// Time spent in the collector's handlers and hooks.
+    pub own_ns: u64,
+    /// Timer expirations that were merged into one signal.
+    pub overruns: u64,
+}
+
+impl FileHeader {
+    /// Check over the fields before `check`, to be stored in it.
+    pub fn check_of_facts(&self) -> u32 {
+        let bytes = self.as_bytes();
+        let words = bytes[..core::mem::offset_of!(FileHeader, user)]
+            .chunks_exact(8)
+            .map(|w| u64::from_ne_bytes([w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]]));
+        u32::from(crate::records::check_of(words.chain([u64::from(self.user)])))
+    }
+}

@@ -1,0 +1,335 @@
+//! Validates a log and yields what is intact, whatever happened to the file.
+//!
+//! Nothing in the file is trusted: lengths are bounded, every record's check is verified, a damaged record
+//! is skipped by searching for the next one that verifies, and what was skipped is counted.
+
+use zerocopy::FromBytes;
+
+use crate::layout::{
+    CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, VERSION,
+};
+use crate::records::{
+    Body, CHECK_MASK, Child, Head, Kind, Module, ModuleEnd, Node, Note, Sample, SchedStat, TextHead,
+    ThreadBegin, ThreadEnd, check_of,
+};
+
+/// Why a file cannot be read as a log at all.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogError {
+    /// Too short for a header.
+    #[error("the log is only {bytes} bytes long, less than its header of {HEADER_BYTES}")]
+    TooShort {
+        /// Length of the file.
+        bytes: usize,
+    },
+    /// The first bytes are not a log's.
+    #[error("the file is not a Proust log")]
+    NotALog,
+    /// Written by another version.
+    #[error("the log has layout version {found}, this build of Proust reads version {VERSION}")]
+    Version {
+        /// The version in the file.
+        found: u32,
+    },
+    /// Written on a machine of the other byte order.
+    #[error("the log was written on a machine of the other byte order; analyse it on such a machine")]
+    ByteOrder,
+    /// The layout's sizes in the header are not those of this version.
+    #[error("the log's header is damaged (chunks of {chunk_bytes} bytes after a header of {header_bytes})")]
+    Header {
+        /// Chunk size in the header.
+        chunk_bytes: u32,
+        /// Header size in the header.
+        header_bytes: u32,
+    },
+}
+
+/// What was found damaged; all zero for an intact log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// The header's facts do not match their check.
+    pub header: bool,
+    /// Chunks whose header is unusable.
+    pub chunks: u64,
+    /// Chunks of a lane that are missing between others.
+    pub missing_chunks: u64,
+    /// Bytes that did not read as valid records.
+    pub skipped_bytes: u64,
+}
+
+impl Damage {
+    /// Whether anything was damaged.
+    pub fn any(&self) -> bool {
+        *self != Damage::default()
+    }
+}
+
+/// A record as read. `a` and `b` are the head's fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Record<'a> {
+    /// A thread begins in the lane; `a` is a [`crate::records::ThreadOrigin`].
+    ThreadBegin(u16, ThreadBegin),
+    /// The lane's thread ends.
+    ThreadEnd(ThreadEnd),
+    /// A context node of the lane.
+    Node(Node),
+    /// A sample; first its flags.
+    Sample(u16, Sample),
+    /// A module; first the build-id's length.
+    Module(u16, Module),
+    /// A module is gone.
+    ModuleEnd(ModuleEnd),
+    /// A part of a text.
+    Text {
+        /// [`crate::records::Subject`] as number.
+        subject: u16,
+        /// Position of this part in a long text.
+        part: u16,
+        /// What the subject needs.
+        id: u32,
+        /// The text's bytes, in no particular encoding.
+        text: &'a [u8],
+    },
+    /// Scheduler's numbers.
+    SchedStat(SchedStat),
+    /// A child process; first a [`crate::records::Birth`].
+    Child(u16, Child),
+    /// A note; first a [`crate::records::NoteCode`].
+    Note(u16, Note),
+    /// Records were lost here (damage, or a missing chunk).
+    Gap,
+    /// A record of a kind this version does not know.
+    Unknown(u8),
+}
+
+/// One lane: its chunks in order and its thread's header.
+#[derive(Clone, Debug)]
+pub struct Lane<'a> {
+    /// The lane's number.
+    pub number: u32,
+    /// State of the lane's newest thread; None if the first chunk is missing.
+    pub header: Option<LaneHeader>,
+    chunks: Vec<(u32, &'a [u8])>,
+}
+
+/// A log over the bytes of a file.
+#[derive(Clone, Debug)]
+pub struct Log<'a> {
+    /// The file's header.
+    pub header: FileHeader,
+    /// Its lanes, by number.
+    pub lanes: Vec<Lane<'a>>,
+    damage: Damage,
+}
+
+impl<'a> Log<'a> {
+    /// Reads the header and finds the lanes. The bytes may be any; they should be 8-byte aligned for speed.
+    ///
+    /// # Errors
+    /// [`LogError`] if the bytes are not a log of this version.
+    pub fn parse(bytes: &'a [u8]) -> Result<Log<'a>, LogError> {
+        let (header, _) = FileHeader::read_from_prefix(bytes)
+            .ok()
+            .filter(|_| bytes.len() >= HEADER_BYTES)
+            .ok_or(LogError::TooShort { bytes: bytes.len() })?;
+        if header.magic != MAGIC {
+            return Err(LogError::NotALog);
+        }
+        if header.endian_mark == ENDIAN_MARK.swap_bytes() {
+            return Err(LogError::ByteOrder);
+        }
+        if header.version != VERSION {
+            return Err(LogError::Version { found: header.version });
+        }
+        if header.chunk_bytes as usize != CHUNK_BYTES || header.header_bytes as usize != HEADER_BYTES {
+            return Err(LogError::Header {
+                chunk_bytes: header.chunk_bytes,
+                header_bytes: header.header_bytes,
+            });
+        }
+        let mut damage = Damage { header: header.check != header.check_of_facts(), ..Damage::default() };
+        let lanes = find_lanes(&bytes[HEADER_BYTES..], &mut damage);
+        Ok(Log { header, lanes, damage })
+    }
+
+    /// Damage found in the file's and the chunks' headers; what is damaged inside the chunks is counted by
+    /// [`Records::skipped_bytes`].
+    pub fn damage(&self) -> Damage {
+        self.damage
+    }
+}
+
+fn find_lanes<'a>(chunks: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
+    let mut found: Vec<(u32, u32, &[u8])> = Vec::new();
+    for chunk in chunks.chunks(CHUNK_BYTES) {
+        let Ok((header, _)) = ChunkHeader::read_from_prefix(chunk) else {
+            damage.skipped_bytes += chunk.len() as u64;
+            continue;
+        };
+        if header == ChunkHeader::default() {
+            // Reserved but never used, unless the damage is that its header was wiped out.
+            if chunk.iter().any(|&byte| byte != 0) {
+                damage.chunks += 1;
+            }
+            continue;
+        }
+        if header.magic != CHUNK_MAGIC {
+            damage.chunks += 1;
+            continue;
+        }
+        found.push((header.lane, header.sequence, chunk));
+    }
+    found.sort_by_key(|&(lane, sequence, _)| (lane, sequence));
+    let mut lanes: Vec<Lane<'a>> = Vec::new();
+    for (number, sequence, chunk) in found {
+        match lanes.last_mut().filter(|lane| lane.number == number) {
+            Some(lane) => lane.chunks.push((sequence, chunk)),
+            None => lanes.push(Lane { number, header: None, chunks: vec![(sequence, chunk)] }),
+        }
+    }
+    for lane in &mut lanes {
+        let present = lane.chunks.len() as u64;
+        let last = lane.chunks.last().map_or(0, |&(sequence, _)| u64::from(sequence));
+        damage.missing_chunks += (last + 1).saturating_sub(present);
+        if let Some(&(0, chunk)) = lane.chunks.first() {
+            lane.header = chunk
+                .get(size_of::<ChunkHeader>()..)
+                .and_then(|rest| LaneHeader::read_from_prefix(rest).ok())
+                .map(|(header, _)| header);
+        }
+    }
+    lanes
+}
+
+impl<'a> Lane<'a> {
+    /// The lane's records in order.
+    pub fn records(&self) -> Records<'a, '_> {
+        Records { lane: self, next_chunk: 0, expected: 0, rest: &[], skipped_bytes: 0, pending_gap: false }
+    }
+}
+
+/// Iterator over the records of a lane.
+#[derive(Clone, Debug)]
+pub struct Records<'a, 'l> {
+    lane: &'l Lane<'a>,
+    next_chunk: usize,
+    expected: u32,
+    rest: &'a [u8],
+    skipped_bytes: u64,
+    pending_gap: bool,
+}
+
+impl Records<'_, '_> {
+    /// Bytes so far that did not read as valid records.
+    pub fn skipped_bytes(&self) -> u64 {
+        self.skipped_bytes
+    }
+
+    fn open_next_chunk(&mut self) -> bool {
+        let Some(&(sequence, chunk)) = self.lane.chunks.get(self.next_chunk) else { return false };
+        self.next_chunk += 1;
+        if sequence != self.expected {
+            self.pending_gap = true;
+        }
+        self.expected = sequence.wrapping_add(1);
+        let mut begin = size_of::<ChunkHeader>();
+        if sequence == 0 {
+            begin += size_of::<LaneHeader>();
+        }
+        // Records are found by their own checks up to the chunk's end: the `used` mark may be damaged, and
+        // after the last record there are only zeros.
+        self.rest = chunk.get(begin..).unwrap_or(&[]);
+        true
+    }
+
+    /// Skips to the next position in the chunk that reads as a valid record, or to its end.
+    fn resynchronise(&mut self) {
+        let mut skipped = 0;
+        while !self.rest.is_empty() {
+            let step = self.rest.len().min(8);
+            if self.rest[..step].iter().any(|&byte| byte != 0) {
+                skipped += step;
+            }
+            self.rest = &self.rest[step..];
+            if valid_record(self.rest).is_some() {
+                break;
+            }
+        }
+        if skipped > 0 {
+            self.skipped_bytes += skipped as u64;
+            self.pending_gap = true;
+        }
+    }
+}
+
+impl<'a> Iterator for Records<'a, '_> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        loop {
+            if self.pending_gap {
+                self.pending_gap = false;
+                return Some(Record::Gap);
+            }
+            if self.rest.is_empty() {
+                if !self.open_next_chunk() {
+                    return None;
+                }
+                continue;
+            }
+            match valid_record(self.rest) {
+                Some((head, body, rest)) => {
+                    self.rest = rest;
+                    return Some(decode(head, body));
+                }
+                None => self.resynchronise(),
+            }
+        }
+    }
+}
+
+fn valid_record(bytes: &[u8]) -> Option<(Head, &[u8], &[u8])> {
+    let (head, _) = Head::read_from_prefix(bytes).ok()?;
+    let length = usize::from(head.words) * 8;
+    if head.kind == 0 || length < size_of::<Head>() || length > bytes.len() {
+        return None;
+    }
+    let (record, rest) = bytes.split_at(length);
+    let mut words =
+        record.chunks_exact(8).map(|w| u64::from_le_bytes([w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]]));
+    let first = words.next()? & !CHECK_MASK;
+    if check_of(core::iter::once(first).chain(words)) != head.check {
+        return None;
+    }
+    Some((head, &record[size_of::<Head>()..], rest))
+}
+
+fn decode(head: Head, body: &[u8]) -> Record<'_> {
+    fn fixed<B: Body>(body: &[u8]) -> Option<B> {
+        B::read_from_bytes(body).ok()
+    }
+    let a = head.a;
+    let record = match head.kind {
+        k if k == Kind::ThreadBegin as u8 => fixed(body).map(|b| Record::ThreadBegin(a, b)),
+        k if k == Kind::ThreadEnd as u8 => fixed(body).map(Record::ThreadEnd),
+        k if k == Kind::Node as u8 => fixed(body).map(Record::Node),
+        k if k == Kind::Sample as u8 => fixed(body).map(|b| Record::Sample(a, b)),
+        k if k == Kind::Module as u8 => fixed(body).map(|b| Record::Module(a, b)),
+        k if k == Kind::ModuleEnd as u8 => fixed(body).map(Record::ModuleEnd),
+        k if k == Kind::SchedStat as u8 => fixed(body).map(Record::SchedStat),
+        k if k == Kind::Child as u8 => fixed(body).map(|b| Record::Child(a, b)),
+        k if k == Kind::Note as u8 => fixed(body).map(|b| Record::Note(a, b)),
+        k if k == Kind::Text as u8 => TextHead::read_from_prefix(body).ok().and_then(|(text, rest)| {
+            Some(Record::Text {
+                subject: a,
+                part: head.b,
+                id: text.id,
+                text: rest.get(..text.bytes as usize)?,
+            })
+        }),
+        _ => None,
+    };
+    record.unwrap_or(Record::Unknown(head.kind))
+}

@@ -1,0 +1,136 @@
+//! Appends records to a lane that lies in mapped memory.
+//!
+//! What the caller must do: hand over chunks that are mapped, reserved on storage, zero filled and used by
+//! this lane alone; call from one thread at a time, never from a signal handler that interrupted a call on
+//! the same lane. Nothing here allocates, locks, panics or makes a system call.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use zerocopy::IntoBytes;
+
+use crate::layout::{CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, LaneHeader};
+use crate::records::{Body, CHECK_MASK, Head, Kind, Subject, TEXT_BYTES, TextHead, check_of};
+
+/// Room that only a thread's last record may use, so that an end is recorded even in a full lane.
+const RESERVED_BYTES: usize = 160;
+
+/// The writing end of a lane.
+#[derive(Debug)]
+pub struct LaneWriter {
+    lane: u32,
+    sequence: u32,
+    chunk: *mut u8,
+    first_chunk: *mut u8,
+    used: usize,
+}
+
+/// There is no room for the record; hand over a new chunk and try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl LaneWriter {
+    /// Begins lane `lane` in `chunk`.
+    ///
+    /// # Safety
+    /// `chunk` points to [`CHUNK_BYTES`] zero bytes, 8-byte aligned, writable for as long as the writer is
+    /// used, and used by nobody else.
+    pub unsafe fn begin(lane: u32, chunk: *mut u8) -> LaneWriter {
+        let mut writer = LaneWriter { lane, sequence: 0, chunk, first_chunk: chunk, used: 0 };
+        writer.used = size_of::<ChunkHeader>() + size_of::<LaneHeader>();
+        writer.write_chunk_header();
+        writer
+    }
+
+    /// Goes on in `chunk`.
+    ///
+    /// # Safety
+    /// As for [`LaneWriter::begin`].
+    pub unsafe fn extend(&mut self, chunk: *mut u8) {
+        self.chunk = chunk;
+        self.sequence = self.sequence.wrapping_add(1);
+        self.used = size_of::<ChunkHeader>();
+        self.write_chunk_header();
+    }
+
+    /// The lane's number.
+    pub fn lane(&self) -> u32 {
+        self.lane
+    }
+
+    /// The mutable header of the lane.
+    pub fn header(&self) -> *mut LaneHeader {
+        // SAFETY: the first chunk is CHUNK_BYTES long (contract of `begin`), so the offset is inside it.
+        unsafe { self.first_chunk.add(size_of::<ChunkHeader>()).cast() }
+    }
+
+    fn write_chunk_header(&mut self) {
+        let header = ChunkHeader {
+            magic: CHUNK_MAGIC,
+            lane: self.lane,
+            sequence: self.sequence,
+            used: self.used as u32,
+        };
+        // SAFETY: the chunk is writable and aligned (contract of `begin` and `extend`).
+        unsafe { self.chunk.cast::<ChunkHeader>().write(header) };
+    }
+
+    /// Appends a record.
+    #[inline]
+    pub fn push<B: Body>(&mut self, a: u16, b: u16, body: &B) -> Result<(), Full> {
+        self.push_within(CHUNK_BYTES - RESERVED_BYTES, a, b, body)
+    }
+
+    /// Appends a thread's last record; it may use the room kept for it.
+    pub fn push_last<B: Body>(&mut self, a: u16, b: u16, body: &B) -> Result<(), Full> {
+        self.push_within(CHUNK_BYTES, a, b, body)
+    }
+
+    #[inline]
+    fn push_within<B: Body>(&mut self, limit: usize, a: u16, b: u16, body: &B) -> Result<(), Full> {
+        const { assert!(size_of::<B>().is_multiple_of(8)) };
+        let bytes = size_of::<Head>() + size_of::<B>();
+        if self.used + bytes > limit {
+            return Err(Full);
+        }
+        self.write(B::KIND, a, b, body.as_bytes(), &[]);
+        Ok(())
+    }
+
+    /// Appends one part of a text of at most [`TEXT_BYTES`] bytes.
+    pub fn push_text(&mut self, subject: Subject, part: u16, id: u32, text: &[u8]) -> Result<(), Full> {
+        let text = &text[..text.len().min(TEXT_BYTES)];
+        let padded = text.len().next_multiple_of(8);
+        if self.used + size_of::<Head>() + size_of::<TextHead>() + padded > CHUNK_BYTES - RESERVED_BYTES {
+            return Err(Full);
+        }
+        let head = TextHead { id, bytes: text.len() as u32 };
+        self.write(Kind::Text, subject as u16, part, head.as_bytes(), text);
+        Ok(())
+    }
+
+    /// Writes head, `fixed` and `tail` at the end; the callers have checked the room.
+    #[inline]
+    fn write(&mut self, kind: Kind, a: u16, b: u16, fixed: &[u8], tail: &[u8]) {
+        let bytes = size_of::<Head>() + fixed.len() + tail.len().next_multiple_of(8);
+        let head = Head { kind: kind as u8, words: (bytes / 8) as u8, check: 0, a, b };
+        // SAFETY: used + bytes <= CHUNK_BYTES was checked by the callers, the chunk is writable and ours,
+        // and everything in it is a multiple of 8, so the words are aligned. The padding after `tail` is
+        // zero because chunks are handed over zero filled and only ever appended to.
+        unsafe {
+            let at = self.chunk.add(self.used);
+            at.cast::<Head>().write(head);
+            core::ptr::copy_nonoverlapping(fixed.as_ptr(), at.add(size_of::<Head>()), fixed.len());
+            core::ptr::copy_nonoverlapping(
+                tail.as_ptr(),
+                at.add(size_of::<Head>() + fixed.len()),
+                tail.len(),
+            );
+            let words = at.cast::<u64>();
+            let check = check_of((0..bytes / 8).map(|i| words.add(i).read()));
+            words.write((words.read() & !CHECK_MASK) | (u64::from(check) << 16));
+            self.used += bytes;
+            let used = self.chunk.add(core::mem::offset_of!(ChunkHeader, used)).cast::<u32>();
+            AtomicU32::from_ptr(used).store(self.used as u32, Ordering::Release);
+        }
+    }
+}

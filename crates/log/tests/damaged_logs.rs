@@ -1,0 +1,206 @@
+//! Whatever happens to a log file, the reader yields all that is intact, and only that.
+
+use proptest::prelude::*;
+use proust_log::layout::{CHUNK_BYTES, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, VERSION};
+use proust_log::records::{Node, Sample, Subject, TEXT_BYTES, ThreadBegin, ThreadEnd};
+use proust_log::writer::{Full, LaneWriter};
+use proust_log::{Log, LogError, Record};
+use zerocopy::IntoBytes;
+
+/// A log in ordinary memory: `lanes` lanes whose records carry their own number in `time_ns`.
+struct Written {
+    memory: Vec<u64>,
+    per_lane: Vec<Vec<u64>>,
+}
+
+impl Written {
+    fn new(lanes: usize, samples_per_lane: usize) -> Written {
+        let chunks_per_lane = samples_per_lane * 200 / CHUNK_BYTES + 2;
+        let words = (HEADER_BYTES + lanes * chunks_per_lane * CHUNK_BYTES) / 8;
+        let mut memory = vec![0_u64; words];
+        let mut header = FileHeader {
+            magic: MAGIC,
+            version: VERSION,
+            endian_mark: ENDIAN_MARK,
+            header_bytes: HEADER_BYTES as u32,
+            chunk_bytes: CHUNK_BYTES as u32,
+            pid: 77,
+            ..FileHeader::default()
+        };
+        header.check = header.check_of_facts();
+        memory.as_mut_bytes()[..size_of::<FileHeader>()].copy_from_slice(header.as_bytes());
+        let base = memory.as_mut_ptr().cast::<u8>();
+        let mut next = 0;
+        let mut take = || {
+            let offset = HEADER_BYTES + next * CHUNK_BYTES;
+            next += 1;
+            assert!(offset + CHUNK_BYTES <= words * 8);
+            // SAFETY: the offset is inside `memory`, checked on the line above.
+            unsafe { base.add(offset) }
+        };
+        let mut per_lane = Vec::new();
+        for lane in 0..lanes {
+            // SAFETY: chunks are distinct, zero filled and live as long as `memory`.
+            let mut writer = unsafe { LaneWriter::begin(lane as u32, take()) };
+            let mut times = Vec::new();
+            writer
+                .push(1, 0, &ThreadBegin { time_ns: 1, tid: lane as u32 + 1, ..Default::default() })
+                .unwrap();
+            for i in 0..samples_per_lane {
+                let time_ns = 1000 + i as u64;
+                let node = Node { id: i as u32 + 1, parent: 0, address: time_ns * 3, ..Default::default() };
+                let sample =
+                    Sample { time_ns, cpu_ns: time_ns * 5, node: i as u32 + 1, ..Default::default() };
+                while writer.push(0, 0, &node) == Err(Full) {
+                    // SAFETY: as above.
+                    unsafe { writer.extend(take()) };
+                }
+                while writer.push(0, 0, &sample) == Err(Full) {
+                    // SAFETY: as above.
+                    unsafe { writer.extend(take()) };
+                }
+                if i % 7 == 0 {
+                    let text = vec![b'x'; i % (TEXT_BYTES + 1)];
+                    while writer.push_text(Subject::Argument, 0, i as u32, &text) == Err(Full) {
+                        // SAFETY: as above.
+                        unsafe { writer.extend(take()) };
+                    }
+                }
+                times.push(time_ns);
+            }
+            writer.push_last(0, 0, &ThreadEnd { time_ns: 9, ..Default::default() }).unwrap();
+            per_lane.push(times);
+        }
+        Written { memory, per_lane }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.memory.as_bytes()
+    }
+}
+
+/// Sample times of each lane, asserting that each sample is one that was written.
+fn times(log: &Log<'_>) -> Vec<Vec<u64>> {
+    log.lanes
+        .iter()
+        .map(|lane| {
+            lane.records()
+                .filter_map(|record| match record {
+                    Record::Sample(_, s) => {
+                        assert_eq!(s.cpu_ns, s.time_ns * 5);
+                        Some(s.time_ns)
+                    }
+                    Record::Node(n) => {
+                        assert_eq!(n.address % 3, 0);
+                        None
+                    }
+                    _ => None,
+                })
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn an_intact_log_reads_back_whole() {
+    let written = Written::new(3, 3000);
+    let log = Log::parse(written.bytes()).unwrap();
+    assert_eq!(log.header.pid, 77);
+    assert!(!log.damage().any());
+    assert_eq!(times(&log), written.per_lane);
+    for lane in &log.lanes {
+        let mut records = lane.records();
+        let all: Vec<_> = records.by_ref().collect();
+        assert!(matches!(all.first(), Some(Record::ThreadBegin(1, _))));
+        assert!(matches!(all.last(), Some(Record::ThreadEnd(_))));
+        assert_eq!(records.skipped_bytes(), 0);
+        assert!(!all.contains(&Record::Gap));
+    }
+}
+
+#[test]
+fn a_log_truncated_anywhere_yields_its_beginning() {
+    let written = Written::new(1, 600);
+    let whole = &written.per_lane[0];
+    let mut last = 0;
+    for length in 0..written.bytes().len() {
+        match Log::parse(&written.bytes()[..length]) {
+            Err(error) => {
+                assert_eq!(error, LogError::TooShort { bytes: length });
+                assert!(length < HEADER_BYTES);
+            }
+            // Reading the whole log at each of 200 000 lengths would take minutes: a stride that is coprime
+            // to the record sizes meets every phase of them.
+            Ok(log) if length % 37 == 0 => {
+                let found = times(&log).pop().unwrap_or_default();
+                assert_eq!(found[..], whole[..found.len()]);
+                assert!(found.len() >= last);
+                last = found.len();
+            }
+            Ok(_) => {}
+        }
+    }
+    assert!(last > 500);
+}
+
+#[test]
+fn other_files_are_refused_with_the_reason() {
+    assert_eq!(Log::parse(&[0; 10_000]).unwrap_err(), LogError::NotALog);
+    let mut written = Written::new(1, 1);
+    written.memory[1] = (written.memory[1] & !0xffff_ffff) | 99;
+    assert_eq!(Log::parse(written.bytes()).unwrap_err(), LogError::Version { found: 99 });
+    let mut written = Written::new(1, 1);
+    written.memory[1] = (written.memory[1] & 0xffff_ffff) | (u64::from(ENDIAN_MARK.swap_bytes()) << 32);
+    assert_eq!(Log::parse(written.bytes()).unwrap_err(), LogError::ByteOrder);
+}
+
+#[test]
+fn a_flipped_bit_costs_at_most_its_record() {
+    let written = Written::new(2, 40);
+    let mut bytes = written.bytes().to_vec();
+    let used = HEADER_BYTES + 6000;
+    for bit in (HEADER_BYTES * 8..used * 8).step_by(3) {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let log = Log::parse(&bytes).unwrap();
+        // A damaged chunk header loses its chunk (here: a whole lane), a damaged record only itself.
+        if bit / 8 >= HEADER_BYTES + 16 {
+            let found = times(&log);
+            assert!(found[0].len() + 1 >= written.per_lane[0].len(), "bit {bit}");
+            assert_eq!(found[1], written.per_lane[1]);
+        }
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..9000)) {
+        let mut file = Written::new(1, 2).bytes().to_vec();
+        let at = HEADER_BYTES.min(file.len());
+        file.truncate(at);
+        file.extend_from_slice(&bytes);
+        if let Ok(log) = Log::parse(&file) {
+            for lane in &log.lanes { let _ = lane.records().count(); }
+        }
+        let _ = Log::parse(&bytes);
+    }
+
+    #[test]
+    fn damaged_bytes_never_yield_invented_samples(
+        changes in proptest::collection::vec((0_usize..200_000, any::<u8>()), 1..60)
+    ) {
+        let written = Written::new(2, 300);
+        let mut bytes = written.bytes().to_vec();
+        for (at, value) in changes {
+            let at = HEADER_BYTES + at % (bytes.len() - HEADER_BYTES);
+            bytes[at] = value;
+        }
+        let log = Log::parse(&bytes).unwrap();
+        for lane in times(&log) {
+            let mut sorted = lane.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(&lane, &sorted);
+            for time in lane { prop_assert!((1000..1300).contains(&time)); }
+        }
+    }
+}
