@@ -1,1 +1,65 @@
-//! To be written.
+//! The profile: the analysed, self-contained database of a run.
+//!
+//! A profile is a number per (context, location, metric), plus the facts of the run and, for questions
+//! about time ranges and processors, the samples themselves. It holds names, files and lines, so that it
+//! can be read on another machine, after the binaries are gone.
+//!
+//! - [`context`]: where in the program (a tree)
+//! - [`location`]: which thread of which process
+//! - [`metric`]: what is counted, and in which unit
+//! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
+//! - [`samples`]: the timeline of samples
+//! - [`tables`]: all of it on disk, as Parquet tables
+
+pub mod context;
+pub mod facts;
+pub mod location;
+pub mod metric;
+pub mod samples;
+pub mod tables;
+
+pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
+pub use facts::{Quality, RunFacts};
+pub use location::{Location, LocationId, Process, ProcessId};
+pub use metric::Metric;
+pub use samples::SampleRow;
+
+/// One number: an exclusive amount of a metric in a context at a location.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// Where in the program.
+    pub context: ContextId,
+    /// Which thread.
+    pub location: LocationId,
+    /// What.
+    pub metric: Metric,
+    /// How much, in the metric's unit. Inclusive amounts are computed, never stored.
+    pub amount: f64,
+}
+
+/// The analysed, self-contained database of a run.
+///
+/// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are
+/// positions; `values` are sorted by (context, location, metric) and hold each combination at most once;
+/// `samples` are sorted by (location, time).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// The run as a whole.
+    pub facts: RunFacts,
+    /// How far the numbers can be trusted.
+    pub quality: Quality,
+    /// Processes by [`ProcessId`].
+    pub processes: Vec<Process>,
+    /// Threads by [`LocationId`].
+    pub locations: Vec<Location>,
+    /// Modules by [`ModuleId`]; one entry per file, not per load.
+    pub modules: Vec<Module>,
+    /// Functions by [`FunctionId`].
+    pub functions: Vec<Function>,
+    /// The context tree by [`ContextId`].
+    pub contexts: Vec<Context>,
+    /// The numbers.
+    pub values: Vec<Value>,
+    /// The timeline of samples.
+    pub samples: Vec<SampleRow>,
+}

@@ -1,0 +1,123 @@
+//! Where in the program: the tree of contexts, and the functions and modules it names.
+
+use serde::{Deserialize, Serialize};
+
+/// Position in [`crate::Profile::contexts`].
+pub type ContextId = u32;
+/// Position in [`crate::Profile::functions`].
+pub type FunctionId = u32;
+/// Position in [`crate::Profile::modules`].
+pub type ModuleId = u32;
+
+/// What a context is. The identifiers are part of the JSON contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ContextKind {
+    /// The whole program; the root.
+    Program,
+    /// Root of the paths whose upper end could not be found.
+    Partial,
+    /// A function at a call site.
+    Frame,
+    /// An inlined call.
+    Inline,
+    /// A loop.
+    Loop,
+    /// A source line in which samples fell.
+    Line,
+    /// A marked interval.
+    Interval,
+    /// A parallel region.
+    Region,
+    /// An intercepted operation.
+    Operation,
+}
+
+impl ContextKind {
+    /// Identifier in JSON and tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            ContextKind::Program => "program",
+            ContextKind::Partial => "partial",
+            ContextKind::Frame => "frame",
+            ContextKind::Inline => "inline",
+            ContextKind::Loop => "loop",
+            ContextKind::Line => "line",
+            ContextKind::Interval => "interval",
+            ContextKind::Region => "region",
+            ContextKind::Operation => "operation",
+        }
+    }
+
+    /// The kind with this identifier.
+    pub fn from_id(id: &str) -> Option<ContextKind> {
+        [
+            ContextKind::Program,
+            ContextKind::Partial,
+            ContextKind::Frame,
+            ContextKind::Inline,
+            ContextKind::Loop,
+            ContextKind::Line,
+            ContextKind::Interval,
+            ContextKind::Region,
+            ContextKind::Operation,
+        ]
+        .into_iter()
+        .find(|kind| kind.id() == id)
+    }
+}
+
+/// A node of the tree.
+///
+/// Two calls of one function from different lines of its caller are two contexts. Samples are charged to
+/// [`ContextKind::Line`] contexts (or to a frame or inlined call without line information); the
+/// *exclusive* amount of a frame or inlined call is its own plus that of its lines.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Context {
+    /// None for the program only.
+    pub parent: Option<ContextId>,
+    /// What it is.
+    pub kind: ContextKind,
+    /// Frames and inlined calls: the function. Lines: the function they belong to.
+    pub function: Option<FunctionId>,
+    /// Frames and inlined calls: the file of the call in the caller. Lines: their file.
+    pub file: Option<String>,
+    /// Frames and inlined calls: the line of the call in the caller. Lines: their number.
+    pub line: Option<u32>,
+}
+
+/// A function as the user wrote it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Function {
+    /// Short demangled name; `module+0xoffset` where there is no symbol.
+    pub name: String,
+    /// Full demangled name.
+    pub full_name: String,
+    /// Name in the symbol table, where it has one.
+    pub linkage_name: Option<String>,
+    /// Module of its code; None for code outside all modules.
+    pub module: Option<ModuleId>,
+    /// File of its declaration.
+    pub file: Option<String>,
+    /// Line of its declaration.
+    pub line: Option<u32>,
+}
+
+/// An executable or library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Module {
+    /// Path at run time.
+    pub path: String,
+    /// GNU build-id as lower-case hexadecimal; empty = none.
+    pub build_id: String,
+    /// What could not be known of it, and why; empty = nothing.
+    pub note: String,
+}
+
+impl Module {
+    /// The file's name without its folder.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}

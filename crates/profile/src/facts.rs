@@ -1,0 +1,63 @@
+//! What is known of the run as a whole, and how far the numbers can be trusted.
+
+use serde::{Deserialize, Serialize};
+
+/// The run as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Folder of the run as the user named it.
+    pub dir: String,
+    /// The recorded command.
+    pub command: Vec<String>,
+    /// Start, seconds since 1970.
+    pub start_unix_s: f64,
+    /// Seconds from the start of the first measured process to the end of the last.
+    pub wall_s: f64,
+    /// Processors the run may use (affinity and CPU bandwidth limit).
+    pub available_processors: u32,
+    /// Samples asked for per second of CPU time.
+    pub asked_rate_hz: u32,
+    /// The kernel's tick, seconds: a CPU timer fires at most once in it.
+    pub tick_s: f64,
+    /// Host of the first process.
+    pub host: String,
+    /// How the command ended: `exit N`, `signal N (NAME)`, or `unknown`.
+    pub outcome: String,
+}
+
+/// How far the numbers can be trusted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Samples taken.
+    pub samples: u64,
+    /// Samples per second of CPU time that were delivered.
+    pub delivered_rate: f64,
+    /// Share of samples whose call path is complete.
+    pub complete_paths: f64,
+    /// Samples with a path whose upper end was not found.
+    pub partial_paths: u64,
+    /// Largest |Σ weights − CPU clock| / CPU clock over the processes that ended in order.
+    pub cpu_residual: f64,
+    /// |total − Σ accounts| / total.
+    pub account_residual: f64,
+    /// Intercepted operations recorded.
+    pub events: u64,
+    /// Records that found no room.
+    pub dropped: u64,
+    /// Seconds inside Proust's handlers and hooks.
+    pub measurement_s: f64,
+    /// Bytes of all logs.
+    pub log_bytes: u64,
+    /// Call paths that were compared with a full unwind (debug mode).
+    pub paths_compared: u64,
+    /// Of these, the ones that differed.
+    pub path_mismatches: u64,
+    /// Timer expirations that were merged into another one's signal.
+    pub overruns: u64,
+    /// Samples that fell into Proust's own code.
+    pub skipped_samples: u64,
+    /// Damaged bytes skipped in the logs.
+    pub damaged_bytes: u64,
+    /// What a reader must know, in words: what is missing, why, and what still holds.
+    pub notes: Vec<String>,
+}

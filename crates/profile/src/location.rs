@@ -1,0 +1,71 @@
+//! Which thread of which process: where time passes.
+
+/// Position in [`crate::Profile::processes`].
+pub type ProcessId = u32;
+/// Position in [`crate::Profile::locations`].
+pub type LocationId = u32;
+
+/// One process image: a process that calls exec is two entries with one pid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Process {
+    /// Operating-system process id.
+    pub pid: u32,
+    /// Parent's process id.
+    pub parent_pid: u32,
+    /// MPI world rank, where it has one.
+    pub rank: Option<u32>,
+    /// Host it ran on.
+    pub host: String,
+    /// File name of its executable.
+    pub name: String,
+    /// Path of its executable.
+    pub executable: String,
+    /// Command-line arguments, the program's name included.
+    pub arguments: Vec<String>,
+    /// Variables that say how it runs in parallel, as `NAME=value`.
+    pub environment: Vec<String>,
+    /// `image` or `fork`: how its measurement began.
+    pub origin: String,
+    /// `exit`, `immediate-exit`, `exec` or `open` (killed, crashed, or still running).
+    pub ending: String,
+    /// Begin, seconds since the run's start.
+    pub start_s: f64,
+    /// Last thing known of it, seconds since the run's start.
+    pub end_s: f64,
+    /// CPU seconds of the whole process while it was measured, by its own clock; None while `open`.
+    pub clock_cpu_s: Option<f64>,
+    /// Processors it may run on.
+    pub available_processors: u32,
+}
+
+/// One thread of one process image.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Location {
+    /// The process.
+    pub process: ProcessId,
+    /// Kernel thread id.
+    pub tid: u32,
+    /// Thread name.
+    pub name: String,
+    /// Begin, seconds since the run's start.
+    pub start_s: f64,
+    /// End, or the last thing known of it, seconds since the run's start.
+    pub end_s: f64,
+    /// CPU seconds by the thread's CPU clock; the samples' weights sum to this.
+    pub cpu_s: f64,
+    /// Seconds runnable without a processor (run-queue delay), as far as it was read.
+    pub queued_s: f64,
+    /// Seconds inside Proust's handlers and hooks; part of `cpu_s`.
+    pub measurement_s: f64,
+    /// Samples taken.
+    pub samples: u64,
+    /// Service threads of a runtime are shown, not charged.
+    pub service: bool,
+}
+
+impl Location {
+    /// Seconds from begin to end.
+    pub fn wall_s(&self) -> f64 {
+        self.end_s - self.start_s
+    }
+}

@@ -1,0 +1,74 @@
+//! What is counted.
+
+/// A number per (context, location). The identifiers are part of the JSON contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u16)]
+#[non_exhaustive]
+pub enum Metric {
+    /// Processor time.
+    Cpu = 1,
+    /// Processor time in user mode.
+    User = 2,
+    /// Processor time in the kernel.
+    System = 3,
+    /// Samples.
+    Samples = 4,
+    /// Processor time inside Proust's own handlers and hooks; part of [`Metric::Cpu`].
+    Measurement = 5,
+    /// Page faults without I/O.
+    MinorFaults = 6,
+    /// Page faults with I/O.
+    MajorFaults = 7,
+    /// Context switches because the thread blocked.
+    VoluntarySwitches = 8,
+    /// Context switches because another thread got the processor.
+    InvoluntarySwitches = 9,
+}
+
+impl Metric {
+    /// All metrics in the order in which they are shown.
+    pub const ALL: [Metric; 9] = [
+        Metric::Cpu,
+        Metric::User,
+        Metric::System,
+        Metric::Samples,
+        Metric::Measurement,
+        Metric::MinorFaults,
+        Metric::MajorFaults,
+        Metric::VoluntarySwitches,
+        Metric::InvoluntarySwitches,
+    ];
+
+    /// Identifier on the command line, in JSON and in tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            Metric::Cpu => "cpu_s",
+            Metric::User => "user_s",
+            Metric::System => "system_s",
+            Metric::Samples => "samples",
+            Metric::Measurement => "measurement_s",
+            Metric::MinorFaults => "minor_faults",
+            Metric::MajorFaults => "major_faults",
+            Metric::VoluntarySwitches => "voluntary_switches",
+            Metric::InvoluntarySwitches => "involuntary_switches",
+        }
+    }
+
+    /// Unit of its amounts.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Metric::Cpu | Metric::User | Metric::System | Metric::Measurement => "s",
+            _ => "count",
+        }
+    }
+
+    /// The metric with this identifier.
+    pub fn from_id(id: &str) -> Option<Metric> {
+        Metric::ALL.into_iter().find(|metric| metric.id() == id)
+    }
+
+    /// The metric with this number in tables.
+    pub fn from_number(number: u16) -> Option<Metric> {
+        Metric::ALL.into_iter().find(|&metric| metric as u16 == number)
+    }
+}

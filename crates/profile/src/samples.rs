@@ -1,0 +1,37 @@
+//! The timeline of samples, for questions about time ranges, processors and states.
+
+use crate::{ContextId, LocationId};
+
+/// One sample, or the closing record of a location (its tail).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SampleRow {
+    /// Which thread.
+    pub location: LocationId,
+    /// Where in the program; a tail is charged to the context of the location's last sample, or to its
+    /// start function if it never had one.
+    pub context: ContextId,
+    /// When, nanoseconds since the run's start.
+    pub time_ns: u64,
+    /// CPU time since the location's previous row.
+    pub cpu_ns: u64,
+    /// Part of `cpu_ns` in user mode.
+    pub user_ns: u64,
+    /// Part of `cpu_ns` in the kernel.
+    pub system_ns: u64,
+    /// Part of `cpu_ns` inside Proust's handlers and hooks.
+    pub measurement_ns: u64,
+    /// Page faults without I/O since the previous row.
+    pub minor_faults: u32,
+    /// Page faults with I/O since the previous row.
+    pub major_faults: u32,
+    /// Voluntary context switches since the previous row.
+    pub voluntary_switches: u32,
+    /// Involuntary context switches since the previous row.
+    pub involuntary_switches: u32,
+    /// Processor number; `u16::MAX` for tails.
+    pub processor: u16,
+    /// Whether this row is a tail and not a sample.
+    pub tail: bool,
+    /// Whether the path's upper end was not found.
+    pub partial: bool,
+}

@@ -1,0 +1,1 @@
+//! All of a profile on disk, as Parquet tables.
