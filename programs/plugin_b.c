@@ -1,0 +1,13 @@
+/* A library for plugins.c. Its twin has the same layout, so that one fits exactly where the other was. */
+#include "truth.h"
+
+static KEPT uint64_t churn_b(uint64_t x, uint64_t steps)
+{
+    BURN(x, steps);
+    return x;
+}
+
+KEPT uint64_t plugin_b_work(uint64_t x, uint64_t steps)
+{
+    return churn_b(x, steps) + 1;
+}
