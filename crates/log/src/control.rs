@@ -43,6 +43,6 @@ pub struct Control {
     pub paused: u32,
     /// Processes that began to record so far.
     pub processes: u32,
-    /// Spare.
-    pub reserved: u32,
+    /// Processors the CPU bandwidth limit of the run leaves; 0 = no limit.
+    pub processor_limit: u32,
 }

@@ -238,6 +238,8 @@ pub enum Subject {
     ModulePath = 6,
     /// `NAME=value` of an environment variable that says how the program runs in parallel.
     Variable = 7,
+    /// Program that exec replaced this image with; `id` is the process id.
+    ExecTarget = 8,
 }
 
 impl Subject {
@@ -251,6 +253,7 @@ impl Subject {
             5 => Subject::ThreadName,
             6 => Subject::ModulePath,
             7 => Subject::Variable,
+            8 => Subject::ExecTarget,
             _ => return None,
         })
     }
