@@ -1,0 +1,207 @@
+//! Addresses of one module to functions and lines, from the best source that knows them.
+
+use crate::ModuleNote;
+use crate::debug_files::Sources;
+use crate::debug_info::{DebugFrame, DebugInfo};
+use crate::declaration::Declaration;
+use crate::image::{Elf, Keep};
+use crate::location::Location;
+use crate::names::Names;
+use crate::plt::Stubs;
+use crate::structure::{Findings, Function, FunctionTable, SourceFrame};
+use crate::symbols::Symbols;
+use crate::unwind_ranges::UnwindRanges;
+
+/// Everything that can name the code of one module: debug information, then sized symbols, linker stubs,
+/// unsized symbols, unwind tables, and at last the bare offset.
+pub(crate) struct Resolver<'s, 'a> {
+    sources: &'s Sources<'a>,
+    module_name: &'s str,
+    debug_info: Option<DebugInfo<'a>>,
+    symbols: Symbols<'a>,
+    stubs: Stubs<'s, 'a>,
+    unwind_ranges: Option<UnwindRanges<'a>>,
+    functions: FunctionTable,
+    notes: Vec<ModuleNote>,
+}
+
+/// What one look found: names and lines, and what stood in the way.
+#[derive(Default)]
+pub(crate) struct Resolved {
+    pub(crate) findings: Findings,
+    pub(crate) notes: Vec<ModuleNote>,
+}
+
+impl<'s, 'a> Resolver<'s, 'a> {
+    pub(crate) fn new(sources: &'s Sources<'a>, module_name: &'s str, keep: &'a Keep) -> Self {
+        let mut notes = Vec::new();
+        let supplementary = sources.supplementary.as_ref().map(|found| &found.elf);
+        let debug_info = sources.debug_info().and_then(|elf: &Elf<'a>| {
+            DebugInfo::read(elf, supplementary, &sources.path, keep)
+                .inspect_err(|error| notes.push(damaged(sources, error)))
+                .ok()
+        });
+        Self {
+            sources,
+            module_name,
+            debug_info,
+            symbols: Symbols::read(&sources.symbol_files()),
+            stubs: Stubs::find(&sources.module),
+            unwind_ranges: UnwindRanges::read(&sources.module, keep),
+            functions: FunctionTable::default(),
+            notes,
+        }
+    }
+
+    pub(crate) fn resolve_all(mut self, addresses: &[u64]) -> Resolved {
+        let mut findings = Findings::default();
+        for &address in addresses {
+            let frames = self.resolve(address);
+            findings.addresses.insert(address, frames);
+        }
+        if self.symbols.is_empty() && self.debug_info.is_none() {
+            self.notes.push(ModuleNote::NoSymbols { path: self.sources.path.clone() });
+        }
+        let missing = self.debug_info.iter().flat_map(DebugInfo::missing_split_files);
+        self.notes.extend(missing.map(|path| ModuleNote::SplitDebugInfoMissing { path }));
+        findings.functions = self.functions.into_functions();
+        Resolved { findings, notes: self.notes }
+    }
+
+    fn resolve(&mut self, address: u64) -> Vec<SourceFrame> {
+        let described = match &self.debug_info {
+            Some(debug_info) => debug_info.frames(address),
+            None => Ok(Vec::new()),
+        };
+        let described = described.unwrap_or_else(|error| {
+            let note = damaged(self.sources, &error);
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+            Vec::new()
+        });
+        match self.from_debug_info(address, &described) {
+            Some(frames) => frames,
+            None => vec![self.from_symbols(address, &described)],
+        }
+    }
+
+    fn from_debug_info(&mut self, address: u64, innermost_first: &[DebugFrame]) -> Option<Vec<SourceFrame>> {
+        let (physical, inlined) = innermost_first.split_last()?;
+        let declaration = physical.declaration.as_ref()?;
+        if !declaration.ranges.iter().any(|range| range.contains(&address)) {
+            return None;
+        }
+        let function = self.physical_function(declaration)?;
+        let mut frames = vec![self.frame(function, &physical.location, false)];
+        for call in inlined.iter().rev() {
+            let function = inlined_function(call.declaration.as_ref());
+            frames.push(self.frame(function, &call.location, true));
+        }
+        Some(frames)
+    }
+
+    fn physical_function(&self, declaration: &Declaration) -> Option<Function> {
+        let address = declaration.ranges.first()?.start;
+        let linkage_name = declaration.own_symbol(&self.symbols.starting_at(address));
+        let names = declaration.names(linkage_name.as_deref())?;
+        let declared = Location { file: declaration.file.clone(), line: declaration.line };
+        let declared = if declared.file.is_some() { declared } else { self.location(address) };
+        Some(Function {
+            name: names.short,
+            full_name: names.full,
+            linkage_name,
+            file: declared.file,
+            line: declared.line,
+            address,
+            size_bytes: declaration.ranges.iter().map(|r| r.end - r.start).fold(0, u64::saturating_add),
+        })
+    }
+
+    /// The frame of an address whose function no debug information knows, though perhaps its line.
+    fn from_symbols(&mut self, address: u64, described: &[DebugFrame]) -> SourceFrame {
+        let location = match described {
+            [only] if only.declaration.is_none() => only.location.clone(),
+            _ => Location::default(),
+        };
+        let mut function = self.symbol_function(address);
+        let declared = self.location(function.address);
+        function.file = declared.file;
+        function.line = declared.line;
+        self.frame(function, &location, false)
+    }
+
+    fn symbol_function(&self, address: u64) -> Function {
+        let symbol = self.symbols.covering(address);
+        if let Some(symbol) = symbol.as_ref().filter(|symbol| symbol.sized) {
+            return named(&symbol.name, symbol.address, symbol.size_bytes);
+        }
+        if let Some(stub) = self.stubs.at(address, &self.symbols) {
+            return Function { linkage_name: None, ..named(&stub.name, stub.address, stub.size_bytes) };
+        }
+        let unwound = self.unwind_ranges.as_ref().and_then(|ranges| ranges.around(address));
+        match (symbol, unwound) {
+            (Some(symbol), None) => named(&symbol.name, symbol.address, symbol.size_bytes),
+            (Some(symbol), Some(range)) if range.start <= symbol.address => named(
+                &symbol.name,
+                symbol.address,
+                range.end.min(symbol.address + symbol.size_bytes) - symbol.address,
+            ),
+            (_, Some(range)) => nameless(self.module_name, range.start, range.end - range.start),
+            (None, None) => nameless(self.module_name, address, 0),
+        }
+    }
+
+    fn location(&self, address: u64) -> Location {
+        self.debug_info.as_ref().map(|info| info.location(address)).unwrap_or_default()
+    }
+
+    fn frame(&mut self, function: Function, location: &Location, inlined: bool) -> SourceFrame {
+        SourceFrame {
+            function: self.functions.add(function),
+            file: location.file.clone(),
+            line: location.line,
+            inlined,
+        }
+    }
+}
+
+fn damaged(sources: &Sources<'_>, error: &dyn std::error::Error) -> ModuleNote {
+    ModuleNote::DebugInfoDamaged { path: sources.path.clone(), what: error.to_string() }
+}
+
+fn inlined_function(declaration: Option<&Declaration>) -> Function {
+    let unknown = || Names::same("(inlined function without a name)");
+    Function {
+        linkage_name: declaration.and_then(|d| d.linkage_name.clone()),
+        file: declaration.and_then(|d| d.file.clone()),
+        line: declaration.and_then(|d| d.line),
+        ..unplaced(declaration.and_then(|d| d.names(None)).unwrap_or_else(unknown))
+    }
+}
+
+fn named(symbol: &str, address: u64, size_bytes: u64) -> Function {
+    Function {
+        linkage_name: Some(symbol.to_owned()),
+        address,
+        size_bytes,
+        ..unplaced(Names::of_symbol(symbol))
+    }
+}
+
+/// A function known by its place alone.
+pub(crate) fn nameless(module_name: &str, address: u64, size_bytes: u64) -> Function {
+    Function { address, size_bytes, ..unplaced(Names::same(format!("{module_name}+{address:#x}"))) }
+}
+
+fn unplaced(names: Names) -> Function {
+    Function {
+        name: names.short,
+        full_name: names.full,
+        linkage_name: None,
+        file: None,
+        line: None,
+        address: 0,
+        size_bytes: 0,
+    }
+}
