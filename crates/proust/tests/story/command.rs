@@ -1,0 +1,93 @@
+//! Running a command as a user would, but never waiting for ever.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than any story takes on a machine that is busy with others; what takes longer hangs.
+const DEADLINE: Duration = Duration::from_secs(240);
+
+/// A command that ended.
+pub struct Ended {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+impl Ended {
+    /// What it said on stderr.
+    pub fn said(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// What it printed on stdout.
+    pub fn printed(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+}
+
+/// A command that is running, in a process group of its own.
+pub struct Running {
+    child: Child,
+    shown: String,
+    stdout: File,
+    stderr: File,
+}
+
+/// The `proust` command under test.
+pub fn proust() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_proust"));
+    command.env_remove("PROUST_RUN").env("NO_COLOR", "1");
+    command
+}
+
+/// Starts a command. Its streams go to files, so that neither a full pipe nor a child that lives on can hold it up.
+pub fn start(command: &mut Command) -> Running {
+    let stdout = tempfile::tempfile().expect("a temporary file");
+    let stderr = tempfile::tempfile().expect("a temporary file");
+    command.stdout(stdout.try_clone().expect("a second handle"));
+    command.stderr(stderr.try_clone().expect("a second handle"));
+    let shown = format!("{command:?}");
+    let child = command.process_group(0).spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
+    Running { child, shown, stdout, stderr }
+}
+
+/// Runs a command to its end, without input.
+pub fn run(command: &mut Command) -> Ended {
+    start(command.stdin(Stdio::null())).wait()
+}
+
+impl Running {
+    /// The process started.
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// Waits for the end; a command that outlives the deadline is killed, with all that it started.
+    pub fn wait(mut self) -> Ended {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the state of a child") {
+                break status;
+            }
+            if begun.elapsed() > DEADLINE {
+                // SAFETY: signals the group this harness made for the command.
+                unsafe { libc::kill(-self.pid(), libc::SIGKILL) };
+                panic!("still running after {DEADLINE:?}: {}", self.shown);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        Ended { status, stdout: from_start(self.stdout), stderr: from_start(self.stderr) }
+    }
+}
+
+/// All of a file that the command wrote through another handle.
+fn from_start(file: File) -> Vec<u8> {
+    use std::os::unix::fs::FileExt;
+    let mut bytes = Vec::new();
+    let length = file.metadata().expect("its length").len();
+    bytes.resize(length as usize, 0);
+    file.read_exact_at(&mut bytes, 0).expect("what the command wrote");
+    bytes
+}

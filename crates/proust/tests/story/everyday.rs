@@ -1,0 +1,68 @@
+//! The small things of every day: the newest run, lists, help, the demonstration.
+
+use std::process::Command;
+
+use crate::command::{Ended, proust, run};
+use crate::programs::built;
+use crate::recording::{empty_folder, record};
+
+fn succeeds(command: &mut Command) -> Ended {
+    let ended = run(command);
+    assert!(ended.status.success(), "{command:?}: {:?}: {}", ended.status, ended.said());
+    assert!(!ended.stdout.is_empty(), "{command:?} says nothing");
+    ended
+}
+
+#[test]
+fn the_newest_run_of_the_current_folder_is_taken_and_named() {
+    let Some(program) = built("endings") else { return };
+    let folder = empty_folder();
+    let program = program.to_str().unwrap();
+    for _ in 0..2 {
+        let ended = run(proust().args(["record", "--", program, "0.1", "exit"]).current_dir(folder.path()));
+        assert_eq!(ended.status.code(), Some(41), "{}", ended.said());
+    }
+    let ended = succeeds(proust().args(["report", "flat"]).current_dir(folder.path()));
+    assert!(ended.printed().contains("burn_cpu"), "{}", ended.printed());
+    let mut runs: Vec<String> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    runs.sort();
+    assert_eq!(runs.len(), 2, "two runs, two folders: {runs:?}");
+    let all = ended.said() + &ended.printed();
+    assert!(runs.iter().any(|name| all.contains(name)), "it says which run it took: {all}");
+    let listed = succeeds(proust().arg("ls").current_dir(folder.path())).printed();
+    assert!(runs.iter().all(|name| listed.contains(name)), "{listed}");
+}
+
+#[test]
+fn a_run_tells_about_itself() {
+    let run = record("sh", &["-c", "exit 3"]);
+    let summary = run.summary();
+    assert_eq!(summary.run.command, ["sh", "-c", "exit 3"]);
+    assert!(summary.run.wall_s > 0.0 && summary.run.start_unix_s > 1.7e9);
+    assert!(summary.run.available_processors >= 1.0 && summary.run.processors >= 1.0);
+    assert!(summary.run.processes >= 1 && summary.run.threads >= 1 && summary.run.ranks == 0);
+    assert!(summary.run.dir.ends_with("run"), "{}", summary.run.dir);
+    let info = succeeds(proust().arg("info").arg(&run.dir)).printed();
+    assert!(info.contains("exit 3"), "{info}");
+}
+
+#[test]
+fn help_is_at_hand() {
+    succeeds(proust().arg("--help"));
+    succeeds(proust().arg("--version"));
+    succeeds(proust().args(["record", "--help"]));
+    succeeds(proust().arg("doctor"));
+    succeeds(proust().args(["explain", "compute"]));
+    succeeds(proust().args(["completions", "bash"]));
+    succeeds(proust().arg("man"));
+}
+
+#[test]
+fn the_demonstration_records_and_reports() {
+    let folder = empty_folder();
+    let ended = succeeds(proust().arg("demo").current_dir(folder.path()));
+    assert!(ended.printed().contains("compute"), "{}", ended.printed());
+}

@@ -1,0 +1,80 @@
+//! Children started and ended in every way are in the same run.
+
+use crate::chance::assert_close;
+use crate::programs::built;
+use crate::recording::{empty_folder, list, number, record};
+
+#[test]
+fn every_child_is_followed() {
+    let Some(program) = built("process_tree") else { return };
+    let folder = empty_folder();
+    let file = folder.path().join("truth");
+    let run = record(program, &["3", file.to_str().unwrap()]).succeeded();
+    let truth = run.truth();
+    let threads = run.threads();
+    let children = list(&truth, "/children");
+    assert_eq!(children.len(), 10, "{truth:#}");
+    for child in children {
+        let how = child["how"].as_str().unwrap();
+        let found = threads.cpu_of_process(number(child, "/pid") as u64);
+        // What it burned is there; its whole clock also has the loading of the program, which nobody can see.
+        let (burned, clock) = (number(child, "/cpu_s"), number(child, "/clock_s"));
+        assert!(found >= burned * 0.9999 - 0.000_5, "{how}: {found} s found, {burned} s burned");
+        assert!(found <= clock * 1.02 + 0.02, "{how}: {found} s found, its clock shows {clock} s");
+    }
+    let parent = threads.cpu_of_process(number(&truth, "/pid") as u64);
+    let (burned, clock) = (number(&truth, "/cpu_s"), number(&truth, "/clock_s"));
+    assert!(
+        parent >= burned * 0.9999 - 0.000_5 && parent <= clock * 1.02 + 0.02,
+        "{parent} of {burned}..{clock}"
+    );
+    run.assert_trustworthy();
+    let summary = run.summary();
+    // The shells of system() and popen() are processes too.
+    assert!(summary.run.processes >= 11, "{:#?}", summary.run);
+}
+
+#[test]
+fn the_threads_of_the_pages_sum_to_the_whole() {
+    let Some(program) = built("process_tree") else { return };
+    let run = record(program, &["2"]).succeeded();
+    let by_thread: f64 = run.threads().locations.iter().map(|location| location.cpu_s).sum();
+    let by_function = run.flat().total("cpu_s");
+    let root: f64 = run
+        .tree()
+        .contexts
+        .iter()
+        .filter(|context| context.parent.is_none())
+        .map(|one| one.cpu().inclusive)
+        .sum();
+    assert_close("functions", by_function, by_thread, 1e-4 * by_thread);
+    assert_close("tree", root, by_thread, 1e-4 * by_thread);
+}
+
+#[test]
+fn a_shell_pipeline_is_one_run() {
+    let Some(program) = built("endings") else { return };
+    let program = program.display();
+    let command = format!("'{program}' 0.3 exit | cat; '{program}' 0.3 _exit | cat");
+    let run = record("sh", &["-c", &command]).succeeded();
+    let printed = run.ended.printed();
+    let threads = run.threads();
+    let mut seen = 0;
+    for line in printed.lines() {
+        let truth: serde_json::Value = serde_json::from_str(line).unwrap();
+        let found = threads.cpu_of_process(number(&truth, "/pid") as u64);
+        assert!(found >= number(&truth, "/cpu_s") * 0.9999 - 0.003, "{found} of {line}");
+        seen += 1;
+    }
+    assert_eq!(seen, 2);
+}
+
+#[test]
+fn what_lives_on_after_the_command_is_named() {
+    let Some(program) = built("endings") else { return };
+    let command = format!("'{}' 1.5 return >/dev/null 2>&1 & exit 5", program.display());
+    let run = record("sh", &["-c", &command]);
+    assert_eq!(run.ended.status.code(), Some(5));
+    let said = run.ended.said();
+    assert!(said.contains("endings"), "the process that goes on is not named: {said}");
+}

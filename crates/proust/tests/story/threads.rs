@@ -1,0 +1,48 @@
+//! Threads created and ended in every way.
+
+use crate::programs::built;
+use crate::recording::{Recorded, list, number, record};
+
+fn assert_threads(run: &Recorded, known_to_the_library: impl Fn(&str) -> bool) {
+    let truth = run.truth();
+    assert_eq!(number(&truth, "/failed"), 0.0);
+    let threads = run.threads();
+    for thread in list(&truth, "/threads") {
+        let how = thread["how"].as_str().unwrap();
+        if !known_to_the_library(how) {
+            continue;
+        }
+        let found = threads.thread(number(thread, "/tid") as u64).cpu_s;
+        let cpu_s = number(thread, "/cpu_s");
+        // Before the thread's first line of code and after its last reading there are system calls.
+        assert!((found - cpu_s).abs() <= 0.0001 * cpu_s + 0.003, "{how}: {found} s found, {cpu_s} s burned");
+    }
+    let listed: Vec<u64> =
+        list(&truth, "/threads").iter().map(|thread| number(thread, "/tid") as u64).collect();
+    let short: f64 =
+        threads.locations.iter().filter(|one| !listed.contains(&one.thread)).map(|one| one.cpu_s).sum();
+    let true_short = number(&truth, "/short_threads/cpu_s");
+    let count = number(&truth, "/short_threads/count");
+    assert!(
+        (short - true_short).abs() <= 0.02 * true_short + count * 100e-6,
+        "500 short threads: {short} s found, {true_short} s burned"
+    );
+}
+
+#[test]
+fn each_thread_has_its_time_whatever_its_end() {
+    let Some(program) = built("threads_any_way") else { return };
+    let run = record(program, &["2"]).succeeded();
+    assert_threads(&run, |_| true);
+    run.assert_trustworthy();
+    let named = number(&list(&run.truth(), "/threads")[1], "/tid") as u64;
+    assert_eq!(run.threads().thread(named).name, "named-by-itself");
+}
+
+#[test]
+fn a_thread_the_c_library_does_not_know_does_no_harm() {
+    let Some(program) = built("threads_any_way") else { return };
+    // A bare clone() shares its creator's thread-local memory: it need not be measured, but must not be disturbed.
+    let run = record(program, &["2", "clone"]).succeeded();
+    assert_threads(&run, |how| how != "clone");
+}
