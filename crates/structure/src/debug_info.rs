@@ -11,6 +11,7 @@ use crate::declaration::{Declaration, Declarations};
 use crate::image::{Elf, Keep, Slice, section};
 use crate::location::Location;
 use crate::split_dwarf::SplitDwarf;
+use crate::survive::survive;
 
 /// Debug information that cannot be read.
 #[derive(Debug, Error)]
@@ -19,6 +20,8 @@ pub(crate) enum DebugInfoError {
     Section(#[from] object::Error),
     #[error("{0}")]
     Content(#[from] gimli::Error),
+    #[error("it contradicts itself in a way its readers do not expect")]
+    Unexpected,
 }
 
 /// The debug information of one module.
@@ -43,6 +46,16 @@ impl<'a> DebugInfo<'a> {
         module_path: &Path,
         keep: &'a Keep,
     ) -> Result<Self, DebugInfoError> {
+        survive(|| Self::read_directory(debug, supplementary, module_path, keep))
+            .unwrap_or(Err(DebugInfoError::Unexpected))
+    }
+
+    fn read_directory(
+        debug: &Elf<'a>,
+        supplementary: Option<&Elf<'a>>,
+        module_path: &Path,
+        keep: &'a Keep,
+    ) -> Result<Self, DebugInfoError> {
         let mut dwarf = Dwarf::load(|id| section(debug, id.name(), keep))?;
         if let Some(supplementary) = supplementary {
             dwarf.load_sup(|id| section(supplementary, id.name(), keep))?;
@@ -57,7 +70,11 @@ impl<'a> DebugInfo<'a> {
     }
 
     /// The functions at `address`, innermost first. Empty where the debug information says nothing.
-    pub(crate) fn frames(&self, address: u64) -> Result<Vec<DebugFrame>, gimli::Error> {
+    pub(crate) fn frames(&self, address: u64) -> Result<Vec<DebugFrame>, DebugInfoError> {
+        survive(|| self.look_up(address)).unwrap_or(Err(DebugInfoError::Unexpected))
+    }
+
+    fn look_up(&self, address: u64) -> Result<Vec<DebugFrame>, DebugInfoError> {
         let mut frames = self.split.complete(self.context.find_frames(address))?;
         let unit = self.split.complete(self.context.find_dwarf_and_unit(address));
         let mut found = Vec::new();
@@ -76,7 +93,8 @@ impl<'a> DebugInfo<'a> {
 
     /// The file and line of one instruction.
     pub(crate) fn location(&self, address: u64) -> Location {
-        self.context.find_location(address).ok().flatten().map(Location::from).unwrap_or_default()
+        let found = survive(|| self.context.find_location(address).ok().flatten().map(Location::from));
+        found.flatten().unwrap_or_default()
     }
 
     /// Split debug information that was needed and not found.

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use addr2line::gimli::{
-    self, Attribute, AttributeValue, DebugInfoOffset, DwLang, Dwarf, Unit, UnitHeader, UnitOffset, UnitRef,
+    self, Attribute, AttributeValue, DebugInfoOffset, DebugLineOffset, DwLang, Dwarf, DwarfFileType,
+    IncompleteLineProgram, Unit, UnitHeader, UnitOffset, UnitRef,
 };
 
 use crate::image::Slice;
@@ -309,7 +310,14 @@ fn file_name<'a>(unit: UnitRef<'_, Slice<'a>>, attribute: &Attribute<Slice<'a>>)
         AttributeValue::FileIndex(index) => index,
         _ => attribute.udata_value()?,
     };
-    let header = unit.line_program.as_ref()?.header();
+    let own_table;
+    let header = match &unit.line_program {
+        Some(program) => program.header(),
+        None => {
+            own_table = split_unit_files(unit)?;
+            own_table.header()
+        }
+    };
     let file = header.file(index)?;
     let text = |value| Some(unit.attr_string(value).ok()?.to_string_lossy().into_owned());
     let name = text(file.path_name())?;
@@ -320,4 +328,13 @@ fn file_name<'a>(unit: UnitRef<'_, Slice<'a>>, attribute: &Attribute<Slice<'a>>)
         _ => file.directory(header).and_then(text).unwrap_or_default(),
     };
     paths::source_file(&paths::join(&[&build_folder, &folder, &name]))
+}
+
+/// A split unit has a table of files of its own, at the begin of the section, that no attribute mentions.
+fn split_unit_files<'a>(unit: UnitRef<'_, Slice<'a>>) -> Option<IncompleteLineProgram<Slice<'a>>> {
+    if unit.dwarf.file_type != DwarfFileType::Dwo {
+        return None;
+    }
+    let address_bytes = unit.header.address_size();
+    unit.dwarf.debug_line.program(DebugLineOffset(0), address_bytes, unit.comp_dir, unit.name).ok()
 }

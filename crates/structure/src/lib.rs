@@ -29,6 +29,7 @@ mod scopes;
 mod split_dwarf;
 mod structure;
 mod structurer;
+mod survive;
 mod symbols;
 mod unwind_ranges;
 mod vdso;

@@ -9,6 +9,7 @@ use addr2line::gimli::{
 use object::{Object, ObjectSection};
 
 use crate::image::{Elf, Keep, Slice, byte_order, section};
+use crate::survive::survive;
 
 /// The functions that `.eh_frame` describes.
 pub(crate) struct UnwindRanges<'a> {
@@ -41,6 +42,10 @@ impl<'a> UnwindRanges<'a> {
 
     /// The addresses of the function around `address`.
     pub(crate) fn around(&self, address: u64) -> Option<Range<u64>> {
+        survive(|| self.search(address)).flatten()
+    }
+
+    fn search(&self, address: u64) -> Option<Range<u64>> {
         let found = match self.search_table.as_ref().and_then(ParsedEhFrameHdr::table) {
             Some(table) => {
                 let cie = EhFrame::cie_from_offset;

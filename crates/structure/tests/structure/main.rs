@@ -1,0 +1,11 @@
+//! Whole modules, built here with the machine's compilers, through the public interface.
+
+mod build;
+mod c_programs;
+mod cache;
+mod cpp_programs;
+mod damage;
+mod own_executable;
+mod replaced;
+mod stripped;
+mod system_library;
