@@ -88,6 +88,9 @@ pub struct Context {
 }
 
 /// A function as the user wrote it.
+///
+/// A name in brackets stands for something that is not a function of the program: code outside all modules,
+/// or processor time whose context is not known ([`LOST_RECORDS`], [`NOT_RECORDED`], [`NO_CALL_PATH`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Function {
     /// Short demangled name; `module+0xoffset` where there is no symbol.
@@ -103,6 +106,15 @@ pub struct Function {
     /// Line of its declaration.
     pub line: Option<u32>,
 }
+
+/// Name of the pseudo-function that is charged with the CPU time of records that were lost (a damaged or
+/// truncated log, a killed process).
+pub const LOST_RECORDS: &str = "[lost records]";
+/// Name of the pseudo-function that is charged with the CPU time of samples that found no room in the log.
+pub const NOT_RECORDED: &str = "[not recorded: size budget used up]";
+/// Name of the pseudo-function that is charged with the CPU time of a thread of which neither a sample nor
+/// the start function is known.
+pub const NO_CALL_PATH: &str = "[no call path]";
 
 /// An executable or library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -37,7 +37,24 @@ pub struct Quality {
     /// Samples with a path whose upper end was not found.
     pub partial_paths: u64,
     /// Largest |Σ weights − CPU clock| / CPU clock over the processes that ended in order.
+    ///
+    /// Both are thread CPU clocks: the advance between the first and the last record of each thread. It shows
+    /// what was clamped or lost on the way, not what a thread used outside its records.
     pub cpu_residual: f64,
+    /// Σ over processes |Σ threads' CPU time − CPU clock of the process| / Σ CPU clocks of the processes, over
+    /// those that ended in order. The clocks are read at slightly different instants, and the process clock
+    /// has what a thread used before its first and after its last record.
+    #[serde(default)]
+    pub process_residual: f64,
+    /// CPU seconds whose records were lost; shown as `[lost records]`.
+    #[serde(default)]
+    pub lost_records_s: f64,
+    /// CPU seconds whose samples found no room; shown as `[not recorded: size budget used up]`.
+    #[serde(default)]
+    pub unrecorded_s: f64,
+    /// Records whose clock contradicted the thread's other records; they were clamped.
+    #[serde(default)]
+    pub implausible_records: u64,
     /// |total − Σ accounts| / total.
     pub account_residual: f64,
     /// Intercepted operations recorded.

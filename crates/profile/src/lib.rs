@@ -9,19 +9,27 @@
 //! - [`metric`]: what is counted, and in which unit
 //! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
+//! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
+//! - [`run_file`]: what `record` notes of the run as a whole, before and after it
+
+use std::collections::BTreeSet;
 
 pub mod context;
 pub mod facts;
+pub mod invariants;
 pub mod location;
 pub mod metric;
+pub mod run_file;
 pub mod samples;
 pub mod tables;
 
 pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
 pub use facts::{Quality, RunFacts};
+pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
+pub use run_file::RunFile;
 pub use samples::SampleRow;
 
 /// One number: an exclusive amount of a metric in a context at a location.
@@ -62,4 +70,11 @@ pub struct Profile {
     pub values: Vec<Value>,
     /// The timeline of samples.
     pub samples: Vec<SampleRow>,
+}
+
+impl Profile {
+    /// Number of distinct ranks; a rank's child processes carry its number too.
+    pub fn ranks(&self) -> usize {
+        self.processes.iter().filter_map(|process| process.rank).collect::<BTreeSet<u32>>().len()
+    }
 }

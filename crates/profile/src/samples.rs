@@ -2,7 +2,8 @@
 
 use crate::{ContextId, LocationId};
 
-/// One sample, or the closing record of a location (its tail).
+/// One sample, or CPU time without a sample: the closing record of a location (its tail), lost records, and
+/// samples that found no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleRow {
     /// Which thread.
@@ -28,9 +29,9 @@ pub struct SampleRow {
     pub voluntary_switches: u32,
     /// Involuntary context switches since the previous row.
     pub involuntary_switches: u32,
-    /// Processor number; `u16::MAX` for tails.
+    /// Processor number; `u16::MAX` for rows without a sample.
     pub processor: u16,
-    /// Whether this row is a tail and not a sample.
+    /// Whether this row is a tail (or lost, or unrecorded time) and not a sample.
     pub tail: bool,
     /// Whether the path's upper end was not found.
     pub partial: bool,

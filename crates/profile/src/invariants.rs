@@ -1,0 +1,148 @@
+//! What holds in every profile, whoever made it.
+
+use thiserror::Error;
+
+use crate::{ContextKind, Profile, SampleRow};
+
+/// How a profile contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BrokenInvariant {
+    /// The first context is not the program, or another one claims to be.
+    #[error("context {context} is out of place: the program, and only it, is context 0 and has no parent")]
+    Root {
+        /// The context at fault; 0 when there is none at all.
+        context: usize,
+    },
+    /// A context whose parent does not come before it.
+    #[error("context {context} has parent {parent}, which does not come before it")]
+    ParentAfterChild {
+        /// The context at fault.
+        context: usize,
+        /// What it names as its parent.
+        parent: u32,
+    },
+    /// A reference to something that does not exist.
+    #[error("{table} row {row} refers to {target} {id}, but there are only {count}")]
+    OutOfRange {
+        /// The table of the reference.
+        table: &'static str,
+        /// The row of the reference.
+        row: usize,
+        /// What it refers to.
+        target: &'static str,
+        /// The number it names.
+        id: u32,
+        /// How many of the target there are.
+        count: usize,
+    },
+    /// Rows that are not in order.
+    #[error("{table} row {row} is not in order ({order})")]
+    Unsorted {
+        /// The table at fault.
+        table: &'static str,
+        /// The first row that is out of order.
+        row: usize,
+        /// The order that holds.
+        order: &'static str,
+    },
+    /// An amount that is no number.
+    #[error("values row {row} holds no finite amount")]
+    NotFinite {
+        /// The row at fault.
+        row: usize,
+    },
+}
+
+fn in_range(
+    table: &'static str,
+    row: usize,
+    target: &'static str,
+    id: u32,
+    count: usize,
+) -> Result<(), BrokenInvariant> {
+    if (id as usize) < count {
+        Ok(())
+    } else {
+        Err(BrokenInvariant::OutOfRange { table, row, target, id, count })
+    }
+}
+
+impl Profile {
+    /// Checks every invariant of [`Profile`].
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&self) -> Result<(), BrokenInvariant> {
+        self.check_contexts()?;
+        for (row, location) in self.locations.iter().enumerate() {
+            in_range("locations", row, "process", location.process, self.processes.len())?;
+        }
+        self.check_values()?;
+        check_samples(&self.samples, self.contexts.len(), self.locations.len())
+    }
+
+    fn check_contexts(&self) -> Result<(), BrokenInvariant> {
+        if self.contexts.is_empty() {
+            return Err(BrokenInvariant::Root { context: 0 });
+        }
+        for (row, context) in self.contexts.iter().enumerate() {
+            let is_program = context.kind == ContextKind::Program;
+            match context.parent {
+                None if row == 0 && is_program => {}
+                Some(_) if row == 0 || is_program => return Err(BrokenInvariant::Root { context: row }),
+                None => return Err(BrokenInvariant::Root { context: row }),
+                Some(parent) if parent as usize >= row => {
+                    return Err(BrokenInvariant::ParentAfterChild { context: row, parent });
+                }
+                Some(_) => {}
+            }
+            if let Some(function) = context.function {
+                in_range("contexts", row, "function", function, self.functions.len())?;
+            }
+        }
+        for (row, function) in self.functions.iter().enumerate() {
+            if let Some(module) = function.module {
+                in_range("functions", row, "module", module, self.modules.len())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_values(&self) -> Result<(), BrokenInvariant> {
+        let mut previous = None;
+        for (row, value) in self.values.iter().enumerate() {
+            in_range("values", row, "context", value.context, self.contexts.len())?;
+            in_range("values", row, "location", value.location, self.locations.len())?;
+            if !value.amount.is_finite() {
+                return Err(BrokenInvariant::NotFinite { row });
+            }
+            let key = (value.context, value.location, value.metric);
+            if previous.is_some_and(|previous| previous >= key) {
+                let order = "by context, location and metric, each combination once";
+                return Err(BrokenInvariant::Unsorted { table: "values", row, order });
+            }
+            previous = Some(key);
+        }
+        Ok(())
+    }
+}
+
+/// Checks the samples of a profile with so many contexts and locations.
+pub(crate) fn check_samples(
+    samples: &[SampleRow],
+    contexts: usize,
+    locations: usize,
+) -> Result<(), BrokenInvariant> {
+    let mut previous = (0, 0);
+    for (row, sample) in samples.iter().enumerate() {
+        in_range("samples", row, "context", sample.context, contexts)?;
+        in_range("samples", row, "location", sample.location, locations)?;
+        let key = (sample.location, sample.time_ns);
+        if previous > key {
+            return Err(BrokenInvariant::Unsorted { table: "samples", row, order: "by location and time" });
+        }
+        previous = key;
+    }
+    Ok(())
+}

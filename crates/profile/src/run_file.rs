@@ -1,0 +1,197 @@
+//! What `record` notes of a run as a whole: `run.json` in the run's folder.
+//!
+//! It is written when the run starts and again when the command has ended; a file without
+//! [`RunFile::finished`] belongs to a run that still goes on, or whose `record` was killed.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// File name in the run's folder.
+pub const RUN_FILE: &str = "run.json";
+/// Version of the file's layout.
+pub const SCHEMA: u32 = 1;
+
+/// What `record` notes of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of the Proust that recorded.
+    pub version: String,
+    /// The recorded command.
+    pub command: Vec<String>,
+    /// Start, seconds since 1970.
+    pub start_unix_s: f64,
+    /// The same instant on CLOCK_MONOTONIC, nanoseconds.
+    pub start_monotonic_ns: u64,
+    /// Host on which `record` ran.
+    pub host: String,
+    /// Samples asked for per second of CPU time.
+    pub asked_rate_hz: u32,
+    /// Most bytes all logs of the run may take together.
+    pub budget_bytes: u64,
+    /// What the launcher's variables say which job this is; None outside a job.
+    pub job_key: Option<String>,
+    /// What a reader of the run must know, in words.
+    pub notes: Vec<String>,
+    /// How it ended; None while it goes on.
+    pub finished: Option<Finished>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// End of the command, seconds since 1970.
+    pub end_unix_s: f64,
+    /// Seconds from the start to the end of the command.
+    pub wall_s: f64,
+    /// Exit code of the command, if it exited.
+    pub exit_code: Option<i32>,
+    /// Signal that ended the command, if one did.
+    pub signal: Option<i32>,
+}
+
+/// Why `run.json` cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunFileError {
+    /// There is none.
+    #[error("{} does not exist: the folder does not hold a recorded run; name the folder that `proust record` wrote", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("{} cannot be {action}: {source}; check the folder's permissions and free space", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried: `read` or `written`.
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Not the JSON that was written.
+    #[error("{} is damaged ({source}); the logs can still be analysed when it is removed", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where and how.
+        source: serde_json::Error,
+    },
+    /// Written by another version.
+    #[error("{} has schema {found}, this build of Proust reads schema {SCHEMA}; use the Proust that recorded the run{}", path.display(), version.as_ref().map(|v| format!(" ({v})")).unwrap_or_default())]
+    OtherSchema {
+        /// The file.
+        path: PathBuf,
+        /// The schema in it.
+        found: u64,
+        /// The version of Proust it names.
+        version: Option<String>,
+    },
+}
+
+impl RunFile {
+    /// Reads `run.json` of the run in `dir`.
+    ///
+    /// # Errors
+    /// [`RunFileError`] that names the file and what to do.
+    pub fn read(dir: &Path) -> Result<RunFile, RunFileError> {
+        let path = dir.join(RUN_FILE);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(RunFileError::Missing { path });
+            }
+            Err(source) => return Err(RunFileError::Io { path, action: "read", source }),
+        };
+        let value: serde_json::Value = match serde_json::from_slice(&text) {
+            Ok(value) => value,
+            Err(source) => return Err(RunFileError::Damaged { path, source }),
+        };
+        // The schema decides before the fields do: another version's fields may be others.
+        if let Some(found) = value.get("schema").and_then(serde_json::Value::as_u64)
+            && found != u64::from(SCHEMA)
+        {
+            let version = value.get("version").and_then(|v| v.as_str()).map(str::to_owned);
+            return Err(RunFileError::OtherSchema { path, found, version });
+        }
+        serde_json::from_value(value).map_err(|source| RunFileError::Damaged { path, source })
+    }
+
+    /// Writes `run.json` of the run in `dir`, so that a reader sees the old or the new one, never a part.
+    ///
+    /// # Errors
+    /// [`RunFileError::Io`] when the folder cannot be written.
+    pub fn write(&self, dir: &Path) -> Result<(), RunFileError> {
+        let path = dir.join(RUN_FILE);
+        let temporary = dir.join(format!(".{RUN_FILE}.{}", std::process::id()));
+        let written = self.write_to(&temporary).and_then(|()| fs::rename(&temporary, &path));
+        written.map_err(|source| {
+            // Nothing can be done about a leftover that cannot be removed either.
+            let _ = fs::remove_file(&temporary);
+            RunFileError::Io { path, action: "written", source }
+        })
+    }
+
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let mut file = File::create(path)?;
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        // Without it a crash of the machine right after the rename could leave an empty file.
+        file.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> RunFile {
+        RunFile {
+            schema: SCHEMA,
+            version: "0.1.0".into(),
+            command: vec!["./solve".into(), "--n=3".into()],
+            start_unix_s: 1_753_000_000.25,
+            start_monotonic_ns: u64::MAX,
+            host: "node-1".into(),
+            asked_rate_hz: 200,
+            budget_bytes: 1 << 30,
+            job_key: Some("slurm:17.0".into()),
+            notes: vec!["“quoted”\n".into()],
+            finished: Some(Finished { end_unix_s: 2.0, wall_s: 1.5, exit_code: None, signal: Some(9) }),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_no_temporary_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut file = example();
+        file.write(dir.path()).unwrap();
+        assert_eq!(RunFile::read(dir.path()).unwrap(), file);
+        file.finished = None;
+        file.write(dir.path()).unwrap();
+        assert_eq!(RunFile::read(dir.path()).unwrap(), file);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn errors_name_the_file_and_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let missing = RunFile::read(dir.path()).unwrap_err();
+        assert!(matches!(missing, RunFileError::Missing { .. }));
+        assert!(missing.to_string().contains("run.json") && missing.to_string().contains("proust record"));
+        fs::write(dir.path().join(RUN_FILE), "{\"schema\":1,").unwrap();
+        assert!(matches!(RunFile::read(dir.path()), Err(RunFileError::Damaged { .. })));
+        fs::write(dir.path().join(RUN_FILE), "{\"schema\":7,\"version\":\"9.9\"}").unwrap();
+        let other = RunFile::read(dir.path()).unwrap_err();
+        assert!(matches!(other, RunFileError::OtherSchema { found: 7, .. }), "{other}");
+        assert!(other.to_string().contains("9.9"));
+        let nowhere = example().write(&dir.path().join("absent")).unwrap_err();
+        assert!(matches!(nowhere, RunFileError::Io { action: "written", .. }));
+    }
+}

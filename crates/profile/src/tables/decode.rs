@@ -1,0 +1,169 @@
+//! From columns to the profile.
+
+use std::thread;
+
+use super::encode::{CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, PROCESSES, VALUES};
+use super::error::TablesError;
+use super::reader::Table;
+use crate::{Context, ContextKind, Function, Location, Metric, Module, Process, Profile, SampleRow, Value};
+
+/// Fills all tables of `profile` but the samples.
+pub(super) fn read_all_but_samples(
+    profile: &mut Profile,
+    open: impl Fn(&'static str) -> Result<Table, TablesError>,
+) -> Result<(), TablesError> {
+    profile.contexts = rows(&open(CONTEXTS)?, contexts)?;
+    profile.functions = rows(&open(FUNCTIONS)?, functions)?;
+    profile.modules = rows(&open(MODULES)?, modules)?;
+    profile.processes = rows(&open(PROCESSES)?, processes)?;
+    profile.locations = rows(&open(LOCATIONS)?, locations)?;
+    profile.values = rows(&open(VALUES)?, values)?;
+    Ok(())
+}
+
+fn rows<T>(
+    table: &Table,
+    group_rows: impl Fn(&Table, usize) -> Result<Vec<T>, TablesError>,
+) -> Result<Vec<T>, TablesError> {
+    let mut all = Vec::new();
+    for group in table.groups() {
+        all.append(&mut group_rows(table, group)?);
+    }
+    Ok(all)
+}
+
+/// The samples, row groups side by side on all processors.
+pub(super) fn read_samples(table: &Table) -> Result<Vec<SampleRow>, TablesError> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(table.groups().len());
+    if workers < 2 {
+        return rows(table, samples);
+    }
+    let mut groups: Vec<(usize, Result<Vec<SampleRow>, TablesError>)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map(|first| {
+                scope.spawn(move || {
+                    let mine = table.groups().skip(first).step_by(workers);
+                    mine.map(|group| (group, samples(table, group))).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    groups.sort_by_key(|&(group, _)| group);
+    let mut all = Vec::new();
+    for (_, rows) in groups {
+        all.append(&mut rows?);
+    }
+    Ok(all)
+}
+
+/// Rows `$row { field: source, … }` of `$table`, where a source names the column and how it is read; all
+/// columns of a group have the same length.
+macro_rules! zip_rows {
+    ($table:ident, $group:ident; $($column:ident: $read:ident),+ $(,)?; $row:expr) => {{
+        $(let mut $column = $table.$read($group, stringify!($column))?.into_iter();)+
+        let mut rows = Vec::new();
+        while let ($(Some($column),)+) = ($($column.next(),)+) {
+            rows.push($row);
+        }
+        Ok(rows)
+    }};
+}
+
+fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
+    zip_rows!(table, group;
+    parent: optional_u32s, kind: texts, function: optional_u32s, file: optional_texts, line: optional_u32s;
+    Context {
+        parent,
+        kind: ContextKind::from_id(&kind)
+            .ok_or_else(|| table.damaged(format!("unknown kind of context `{kind}`")))?,
+        function,
+        file,
+        line,
+    })
+}
+
+fn functions(table: &Table, group: usize) -> Result<Vec<Function>, TablesError> {
+    zip_rows!(table, group;
+        name: texts, full_name: texts, linkage_name: optional_texts, module: optional_u32s,
+        file: optional_texts, line: optional_u32s;
+        Function { name, full_name, linkage_name, module, file, line })
+}
+
+fn modules(table: &Table, group: usize) -> Result<Vec<Module>, TablesError> {
+    zip_rows!(table, group; path: texts, build_id: texts, note: texts; Module { path, build_id, note })
+}
+
+fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
+    zip_rows!(table, group;
+    pid: u32s, parent_pid: u32s, rank: optional_u32s, host: texts, name: texts, executable: texts,
+    arguments: texts, environment: texts, origin: texts, ending: texts, start_s: f64s, end_s: f64s,
+    clock_cpu_s: optional_f64s, available_processors: u32s;
+    Process {
+        pid,
+        parent_pid,
+        rank,
+        host,
+        name,
+        executable,
+        arguments: list(table, &arguments)?,
+        environment: list(table, &environment)?,
+        origin,
+        ending,
+        start_s,
+        end_s,
+        clock_cpu_s,
+        available_processors,
+    })
+}
+
+fn list(table: &Table, cell: &str) -> Result<Vec<String>, TablesError> {
+    serde_json::from_str(cell).map_err(|error| table.damaged(format!("`{cell}` is no list: {error}")))
+}
+
+fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> {
+    zip_rows!(table, group;
+        process: u32s, tid: u32s, name: texts, start_s: f64s, end_s: f64s, cpu_s: f64s, queued_s: f64s,
+        measurement_s: f64s, samples: u64s, service: bools;
+        Location { process, tid, name, start_s, end_s, cpu_s, queued_s, measurement_s, samples, service })
+}
+
+fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
+    zip_rows!(table, group; context: u32s, location: u32s, metric: u32s, amount: f64s;
+    Value {
+        context,
+        location,
+        metric: u16::try_from(metric)
+            .ok()
+            .and_then(Metric::from_number)
+            .ok_or_else(|| table.damaged(format!("unknown metric {metric}")))?,
+        amount,
+    })
+}
+
+fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
+    zip_rows!(table, group;
+    location: u32s, context: u32s, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
+    measurement_ns: u64s, minor_faults: u32s, major_faults: u32s, voluntary_switches: u32s,
+    involuntary_switches: u32s, processor: u32s, tail: bools, partial: bools;
+    SampleRow {
+        location,
+        context,
+        time_ns,
+        cpu_ns,
+        user_ns,
+        system_ns,
+        measurement_ns,
+        minor_faults,
+        major_faults,
+        voluntary_switches,
+        involuntary_switches,
+        processor: u16::try_from(processor)
+            .map_err(|_| table.damaged(format!("processor {processor} is out of range")))?,
+        tail,
+        partial,
+    })
+}

@@ -1,0 +1,137 @@
+//! From the profile to columns.
+
+use super::columns::{Cells, Column, text};
+use super::error::TablesError;
+use crate::Profile;
+
+pub(super) const CONTEXTS: &str = "contexts.parquet";
+pub(super) const FUNCTIONS: &str = "functions.parquet";
+pub(super) const MODULES: &str = "modules.parquet";
+pub(super) const PROCESSES: &str = "processes.parquet";
+pub(super) const LOCATIONS: &str = "locations.parquet";
+pub(super) const VALUES: &str = "values.parquet";
+pub(super) const SAMPLES: &str = "samples.parquet";
+
+/// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
+pub(super) fn write_all(
+    profile: &Profile,
+    mut write: impl FnMut(&'static str, &[Column]) -> Result<(), TablesError>,
+) -> Result<(), TablesError> {
+    write(CONTEXTS, &contexts(profile))?;
+    write(FUNCTIONS, &functions(profile))?;
+    write(MODULES, &modules(profile))?;
+    write(PROCESSES, &processes(profile))?;
+    write(LOCATIONS, &locations(profile))?;
+    write(VALUES, &values(profile))?;
+    write(SAMPLES, &samples(profile))
+}
+
+/// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
+macro_rules! column {
+    ($rows:expr, $name:literal, $cells:ident, |$row:ident| $cell:expr) => {
+        Column::new($name, Cells::$cells($rows.iter().map(|$row| $cell).collect()))
+    };
+}
+
+fn contexts(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.contexts;
+    vec![
+        column!(rows, "parent", OptionalU32, |r| r.parent),
+        column!(rows, "kind", Text, |r| text(r.kind.id())),
+        column!(rows, "function", OptionalU32, |r| r.function),
+        column!(rows, "file", OptionalText, |r| r.file.as_deref().map(text)),
+        column!(rows, "line", OptionalU32, |r| r.line),
+    ]
+}
+
+fn functions(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.functions;
+    vec![
+        column!(rows, "name", Text, |r| text(&r.name)),
+        column!(rows, "full_name", Text, |r| text(&r.full_name)),
+        column!(rows, "linkage_name", OptionalText, |r| r.linkage_name.as_deref().map(text)),
+        column!(rows, "module", OptionalU32, |r| r.module),
+        column!(rows, "file", OptionalText, |r| r.file.as_deref().map(text)),
+        column!(rows, "line", OptionalU32, |r| r.line),
+    ]
+}
+
+fn modules(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.modules;
+    vec![
+        column!(rows, "path", Text, |r| text(&r.path)),
+        column!(rows, "build_id", Text, |r| text(&r.build_id)),
+        column!(rows, "note", Text, |r| text(&r.note)),
+    ]
+}
+
+fn processes(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.processes;
+    vec![
+        column!(rows, "pid", U32, |r| r.pid),
+        column!(rows, "parent_pid", U32, |r| r.parent_pid),
+        column!(rows, "rank", OptionalU32, |r| r.rank),
+        column!(rows, "host", Text, |r| text(&r.host)),
+        column!(rows, "name", Text, |r| text(&r.name)),
+        column!(rows, "executable", Text, |r| text(&r.executable)),
+        column!(rows, "arguments", Text, |r| text(&list(&r.arguments))),
+        column!(rows, "environment", Text, |r| text(&list(&r.environment))),
+        column!(rows, "origin", Text, |r| text(&r.origin)),
+        column!(rows, "ending", Text, |r| text(&r.ending)),
+        column!(rows, "start_s", F64, |r| r.start_s),
+        column!(rows, "end_s", F64, |r| r.end_s),
+        column!(rows, "clock_cpu_s", OptionalF64, |r| r.clock_cpu_s),
+        column!(rows, "available_processors", U32, |r| r.available_processors),
+    ]
+}
+
+/// A list of texts in one cell, as a JSON array.
+fn list(texts: &[String]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
+fn locations(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.locations;
+    vec![
+        column!(rows, "process", U32, |r| r.process),
+        column!(rows, "tid", U32, |r| r.tid),
+        column!(rows, "name", Text, |r| text(&r.name)),
+        column!(rows, "start_s", F64, |r| r.start_s),
+        column!(rows, "end_s", F64, |r| r.end_s),
+        column!(rows, "cpu_s", F64, |r| r.cpu_s),
+        column!(rows, "queued_s", F64, |r| r.queued_s),
+        column!(rows, "measurement_s", F64, |r| r.measurement_s),
+        column!(rows, "samples", U64, |r| r.samples),
+        column!(rows, "service", Bool, |r| r.service),
+    ]
+}
+
+fn values(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.values;
+    vec![
+        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "metric", U32, |r| u32::from(r.metric as u16)),
+        column!(rows, "amount", F64, |r| r.amount),
+    ]
+}
+
+fn samples(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.samples;
+    vec![
+        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "cpu_ns", U64, |r| r.cpu_ns),
+        column!(rows, "user_ns", U64, |r| r.user_ns),
+        column!(rows, "system_ns", U64, |r| r.system_ns),
+        column!(rows, "measurement_ns", U64, |r| r.measurement_ns),
+        column!(rows, "minor_faults", U32, |r| r.minor_faults),
+        column!(rows, "major_faults", U32, |r| r.major_faults),
+        column!(rows, "voluntary_switches", U32, |r| r.voluntary_switches),
+        column!(rows, "involuntary_switches", U32, |r| r.involuntary_switches),
+        column!(rows, "processor", U32, |r| u32::from(r.processor)),
+        column!(rows, "tail", Bool, |r| r.tail),
+        column!(rows, "partial", Bool, |r| r.partial),
+    ]
+}

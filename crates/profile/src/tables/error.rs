@@ -1,0 +1,70 @@
+//! What can be wrong with a profile on disk.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::BrokenInvariant;
+
+/// Why a profile cannot be read or written. The profile is made from the logs: a damaged one can be removed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TablesError {
+    /// There is none.
+    #[error("there is no profile in {}", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("{} cannot be {action}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried, as a participle.
+        action: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Made by another version.
+    #[error("{} has schema {found}, this build of Proust reads schema {}; remove the folder `profile` and it is made anew from the logs", path.display(), super::SCHEMA)]
+    OtherSchema {
+        /// The file.
+        path: PathBuf,
+        /// The schema in it.
+        found: u32,
+    },
+    /// A file is not what was written.
+    #[error("{} is damaged: {what}; remove the folder `profile` and it is made anew from the logs", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// Not the JSON that was written, or facts that JSON cannot hold.
+    #[error("{} is damaged ({source}); remove the folder `profile` and it is made anew from the logs", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Where and how.
+        source: serde_json::Error,
+    },
+    /// Not the table that was written.
+    #[error("{} is damaged ({source}); remove the folder `profile` and it is made anew from the logs", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// Where and how.
+        source: parquet::errors::ParquetError,
+    },
+    /// The tables contradict each other.
+    #[error("the profile in {} contradicts itself: {source}; remove the folder `profile` and it is made anew from the logs", path.display())]
+    Broken {
+        /// The profile's folder.
+        path: PathBuf,
+        /// How.
+        source: BrokenInvariant,
+    },
+}

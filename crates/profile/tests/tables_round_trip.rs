@@ -1,0 +1,294 @@
+//! A profile survives its way to disk and back, and a damaged one is refused, never believed.
+
+use std::fs;
+
+use proptest::prelude::*;
+use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
+use proust_profile::{
+    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, Quality, RunFacts, SampleRow,
+    Value,
+};
+
+const KINDS: [ContextKind; 5] = [
+    ContextKind::Partial,
+    ContextKind::Frame,
+    ContextKind::Inline,
+    ContextKind::Line,
+    ContextKind::Operation,
+];
+
+fn finite() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), -1e9..1e9_f64, 0.0..1e-12_f64, Just(f64::MAX), Just(0.1 + 0.2)]
+}
+
+fn contexts(functions: u32) -> impl Strategy<Value = Vec<Context>> {
+    let row =
+        (any::<u32>(), 0..KINDS.len(), any::<Option<u32>>(), any::<Option<String>>(), any::<Option<u32>>());
+    proptest::collection::vec(row, 0..40).prop_map(move |rows| {
+        let program =
+            Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
+        let others = rows.into_iter().enumerate().map(|(i, (parent, kind, function, file, line))| Context {
+            parent: Some(parent % (i as u32 + 1)),
+            kind: KINDS[kind],
+            function: function.filter(|_| functions > 0).map(|f| f % functions.max(1)),
+            file,
+            line,
+        });
+        std::iter::once(program).chain(others).collect()
+    })
+}
+
+fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow>> {
+    let row = (
+        any::<u32>(),
+        any::<u32>(),
+        any::<u64>(),
+        any::<[u64; 4]>(),
+        any::<[u32; 4]>(),
+        any::<u16>(),
+        any::<[bool; 2]>(),
+    );
+    proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
+        let mut rows: Vec<SampleRow> = rows
+            .into_iter()
+            .filter(|_| locations > 0)
+            .map(|(location, context, time_ns, ns, counts, processor, flags)| SampleRow {
+                location: location % locations.max(1),
+                context: context % contexts,
+                time_ns,
+                cpu_ns: ns[0],
+                user_ns: ns[1],
+                system_ns: ns[2],
+                measurement_ns: ns[3],
+                minor_faults: counts[0],
+                major_faults: counts[1],
+                voluntary_switches: counts[2],
+                involuntary_switches: counts[3],
+                processor,
+                tail: flags[0],
+                partial: flags[1],
+            })
+            .collect();
+        rows.sort_by_key(|row| (row.location, row.time_ns));
+        rows
+    })
+}
+
+fn values(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<Value>> {
+    proptest::collection::btree_map((0..contexts, 0..locations.max(1), 0..Metric::ALL.len()), finite(), 0..50)
+        .prop_map(move |map| {
+            let mut values: Vec<Value> = map
+                .into_iter()
+                .filter(|_| locations > 0)
+                .map(|((context, location, metric), amount)| Value {
+                    context,
+                    location,
+                    metric: Metric::ALL[metric],
+                    amount,
+                })
+                .collect();
+            values.sort_by_key(|v| (v.context, v.location, v.metric));
+            values
+        })
+}
+
+fn process() -> impl Strategy<Value = Process> {
+    (
+        any::<[u32; 3]>(),
+        any::<Option<u32>>(),
+        any::<[String; 3]>(),
+        any::<Vec<String>>(),
+        finite(),
+        proptest::option::of(finite()),
+    )
+        .prop_map(|(numbers, rank, names, list, time, clock)| Process {
+            pid: numbers[0],
+            parent_pid: numbers[1],
+            rank,
+            host: names[0].clone(),
+            name: names[1].clone(),
+            executable: names[2].clone(),
+            environment: list.iter().rev().cloned().collect(),
+            arguments: list,
+            origin: "fork".into(),
+            ending: "open".into(),
+            start_s: time,
+            end_s: time / 3.0,
+            clock_cpu_s: clock,
+            available_processors: numbers[2],
+        })
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    let sizes = (0..8_u32, 0..5_usize, 0..6_usize);
+    sizes.prop_flat_map(|(functions, processes, locations)| {
+        let locations = if processes == 0 { 0 } else { locations };
+        let functions_rows = proptest::collection::vec(
+            (any::<[String; 2]>(), any::<Option<String>>(), any::<bool>(), any::<Option<u32>>()),
+            functions as usize,
+        );
+        let location_rows = proptest::collection::vec(
+            (any::<[u32; 2]>(), any::<String>(), finite(), any::<u64>(), any::<bool>()),
+            locations,
+        );
+        (
+            contexts(functions),
+            functions_rows,
+            proptest::collection::vec(process(), processes),
+            location_rows,
+            (finite(), any::<Vec<String>>(), any::<u64>()),
+        )
+            .prop_flat_map(move |(contexts, functions, processes, location_rows, facts)| {
+                let count = contexts.len() as u32;
+                let functions: Vec<Function> = functions
+                    .into_iter()
+                    .map(|([name, full_name], linkage_name, in_module, line)| Function {
+                        name,
+                        full_name,
+                        file: linkage_name.clone(),
+                        linkage_name,
+                        module: in_module.then_some(0),
+                        line,
+                    })
+                    .collect();
+                let process_count = processes.len() as u32;
+                let locations: Vec<Location> = location_rows
+                    .into_iter()
+                    .map(|([process, tid], name, time, samples, service)| Location {
+                        process: process % process_count.max(1),
+                        tid,
+                        name,
+                        start_s: time,
+                        end_s: time * 2.0,
+                        cpu_s: time / 7.0,
+                        queued_s: 0.25,
+                        measurement_s: 0.5,
+                        samples,
+                        service,
+                    })
+                    .collect();
+                let location_count = locations.len() as u32;
+                (values(count, location_count), samples(count, location_count)).prop_map(
+                    move |(values, samples)| Profile {
+                        facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
+                        quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
+                        processes: processes.clone(),
+                        locations: locations.clone(),
+                        modules: vec![Module {
+                            path: "/bin/a".into(),
+                            build_id: "0f".into(),
+                            note: String::new(),
+                        }],
+                        functions: functions.clone(),
+                        contexts: contexts.clone(),
+                        values,
+                        samples,
+                    },
+                )
+            })
+    })
+}
+
+fn provenance() -> Provenance {
+    Provenance {
+        analysis: 3,
+        sources: vec![SourceFile { name: "log/7.plog".into(), bytes: 4096, modified_ns: u64::MAX }],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_was_written_is_read(profile in profile()) {
+        let run = tempfile::tempdir().unwrap();
+        let dir = run.path().join(tables::PROFILE_FOLDER);
+        prop_assert_eq!(profile.check(), Ok(()));
+        // Twice: the second replaces the first.
+        tables::write(&dir, &Profile { contexts: profile.contexts.clone(), functions: profile.functions.clone(), modules: profile.modules.clone(), ..Profile::default() }, &Provenance::default()).unwrap();
+        tables::write(&dir, &profile, &provenance()).unwrap();
+        prop_assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1);
+        prop_assert_eq!(tables::read_provenance(&dir).unwrap(), provenance());
+        let without = tables::read_without_samples(&dir).unwrap();
+        prop_assert_eq!(tables::read_samples(&dir, &without).unwrap(), &profile.samples[..]);
+        prop_assert_eq!(tables::read(&dir).unwrap(), profile);
+    }
+
+    #[test]
+    fn damage_is_an_error_that_says_what_to_do(
+        profile in profile(),
+        file in any::<prop::sample::Index>(),
+        at in any::<prop::sample::Index>(),
+        how in 0..3,
+    ) {
+        let run = tempfile::tempdir().unwrap();
+        let dir = run.path().join(tables::PROFILE_FOLDER);
+        tables::write(&dir, &profile, &provenance()).unwrap();
+        let mut files: Vec<_> = fs::read_dir(&dir).unwrap().map(|f| f.unwrap().path()).collect();
+        files.sort();
+        let path = file.get(&files);
+        let mut bytes = fs::read(path).unwrap();
+        let at = at.index(bytes.len());
+        match how {
+            0 => bytes[at] ^= 0x10,
+            1 => bytes.truncate(at),
+            _ => bytes.insert(at, 0),
+        }
+        fs::write(path, bytes).unwrap();
+        match tables::read(&dir) {
+            // White space, or a key, of check.json may change without a change of what is read.
+            Ok(read) => prop_assert_eq!(read, profile),
+            Err(TablesError::Io { .. }) => {}
+            Err(error) => prop_assert!(error.to_string().contains("made anew"), "{}", error),
+        }
+    }
+}
+
+#[test]
+fn there_is_no_profile_and_nothing_that_is_not_finite_is_written() {
+    let run = tempfile::tempdir().unwrap();
+    let dir = run.path().join(tables::PROFILE_FOLDER);
+    assert!(matches!(tables::read(&dir), Err(TablesError::Missing { .. })));
+    assert!(matches!(
+        tables::write(&dir, &Profile::default(), &provenance()),
+        Err(TablesError::Broken { .. })
+    ));
+    let program =
+        Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
+    let mut profile = Profile { contexts: vec![program], ..Profile::default() };
+    profile.facts.wall_s = f64::NAN;
+    assert!(matches!(tables::write(&dir, &profile, &provenance()), Err(TablesError::Json { .. })));
+    assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
+    tables::remove(&dir).unwrap();
+}
+
+#[test]
+fn every_invariant_is_checked() {
+    let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
+    let good = Profile {
+        contexts: vec![context(None, ContextKind::Program), context(Some(0), ContextKind::Frame)],
+        processes: vec![Process::default()],
+        locations: vec![Location::default()],
+        values: vec![Value { context: 1, location: 0, metric: Metric::Cpu, amount: 1.0 }],
+        samples: vec![SampleRow::default()],
+        ..Profile::default()
+    };
+    assert_eq!(good.check(), Ok(()));
+    let broken: [fn(&mut Profile); 10] = [
+        |p| p.contexts[0].parent = Some(0),
+        |p| p.contexts[1].parent = None,
+        |p| p.contexts[1].parent = Some(1),
+        |p| p.contexts[1].function = Some(0),
+        |p| p.locations[0].process = 1,
+        |p| p.values[0].context = 2,
+        |p| p.values[0].amount = f64::INFINITY,
+        |p| p.values.push(p.values[0]),
+        |p| p.samples[0].location = 1,
+        |p| p.samples = vec![SampleRow { time_ns: 2, ..SampleRow::default() }, SampleRow::default()],
+    ];
+    for (number, break_it) in broken.iter().enumerate() {
+        let mut profile = good.clone();
+        break_it(&mut profile);
+        assert!(profile.check().is_err(), "case {number}");
+    }
+}
