@@ -100,5 +100,7 @@ int main(int argc, char **argv)
     }
     burn_cpu(seconds);
     print_truth();
+    if (strcmp(mode, "until_killed") == 0)
+        burns_for_ever();
     return end();
 }

@@ -1,6 +1,7 @@
 //! Running a command as a user would, but never waiting for ever.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -64,6 +65,11 @@ impl Running {
         self.child.id() as i32
     }
 
+    /// What it has printed on stdout until now.
+    pub fn printed_so_far(&self) -> String {
+        String::from_utf8_lossy(&from_start(&self.stdout)).into_owned()
+    }
+
     /// Waits for the end; a command that outlives the deadline is killed, with all that it started.
     pub fn wait(mut self) -> Ended {
         let begun = Instant::now();
@@ -78,16 +84,14 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        Ended { status, stdout: from_start(self.stdout), stderr: from_start(self.stderr) }
+        Ended { status, stdout: from_start(&self.stdout), stderr: from_start(&self.stderr) }
     }
 }
 
 /// All of a file that the command wrote through another handle.
-fn from_start(file: File) -> Vec<u8> {
-    use std::os::unix::fs::FileExt;
-    let mut bytes = Vec::new();
+fn from_start(file: &File) -> Vec<u8> {
     let length = file.metadata().expect("its length").len();
-    bytes.resize(length as usize, 0);
+    let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, 0).expect("what the command wrote");
     bytes
 }

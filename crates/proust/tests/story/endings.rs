@@ -10,35 +10,44 @@ use crate::recording::{number, record, truth_in};
 
 const SECONDS: &str = "0.6";
 
-/// Runs the program alone and recorded: the same status; at most `lost_s` of its CPU time is missing.
-fn assert_ending(mode: &str, lost_s: f64) {
+/// A busy machine may keep a sample waiting; one attempt of so many without such a wait is enough.
+const ATTEMPTS: usize = 3;
+
+/// Runs the program alone and recorded: the same status; of its CPU time at most the last sample of so many threads
+/// is missing.
+fn assert_ending(mode: &str, last_samples: f64) {
     let Some(program) = built("endings") else { return };
     let alone = run(Command::new(&program).args([SECONDS, mode]));
-    let recorded = record(&program, &[SECONDS, mode]);
-    assert_eq!(
-        recorded.ended.status.code(),
-        alone.status.code(),
-        "{mode}: exit code; {}",
-        recorded.ended.said()
-    );
-    assert_eq!(recorded.ended.status.signal(), alone.status.signal(), "{mode}: signal");
     assert_eq!(truth_in(&alone)["mode"], mode);
+    let complete = (0..ATTEMPTS).any(|_| {
+        let recorded = record(&program, &[SECONDS, mode]);
+        assert_eq!(recorded.ended.status.code(), alone.status.code(), "{mode}: {}", recorded.ended.said());
+        assert_eq!(
+            recorded.ended.status.signal(),
+            alone.status.signal(),
+            "{mode}: {}",
+            recorded.ended.said()
+        );
 
-    let truth = recorded.truth();
-    let pid = number(&truth, "/pid") as u64;
-    let found = recorded.threads().cpu_of_process(pid);
-    let cpu_s = number(&truth, "/cpu_s");
-    // Loading the program, before the collector is there, takes a few milliseconds.
-    assert!(found >= cpu_s - lost_s - 0.005, "{mode}: {found} s found, {cpu_s} s burned");
-    assert!(found <= cpu_s * 1.02 + 0.02, "{mode}: {found} s found, {cpu_s} s burned");
-    let flat = recorded.flat();
-    let burned = flat.cpu("burn_cpu").inclusive;
-    assert!(burned >= 0.9 * flat.total("cpu_s"), "{mode}: {burned} s in burn_cpu");
+        let truth = recorded.truth();
+        let found = recorded.threads().cpu_of_process(number(&truth, "/pid") as u64);
+        let cpu_s = number(&truth, "/cpu_s");
+        assert!(found <= cpu_s * 1.02 + 0.02, "{mode}: {found} s found, {cpu_s} s burned");
+        let flat = recorded.flat();
+        let burned = flat.cpu("burn_cpu").inclusive;
+        assert!(burned >= 0.9 * flat.total("cpu_s"), "{mode}: {burned} s in burn_cpu");
+        // Loading the program, before the collector is there, takes a few milliseconds.
+        let missing = cpu_s - found - 0.005;
+        println!("{mode}: {found} s found, {cpu_s} s burned, {} samples", flat.total("samples"));
+        missing <= last_samples * last_sample_s(found / flat.total("samples"))
+    });
+    assert!(complete, "{mode}: in {ATTEMPTS} attempts more than the last sample was lost");
 }
 
-/// The last sample of each of so many threads.
-fn last_samples(threads: f64) -> f64 {
-    threads * (2.0 * tick() + 0.001)
+/// The longest a last sample may be: two ticks, or more where samples are delivered late.
+fn last_sample_s(mean_interval: f64) -> f64 {
+    let two_ticks = 2.0 * tick();
+    if mean_interval <= two_ticks { two_ticks + 0.001 } else { 3.0 * mean_interval }
 }
 
 #[test]
@@ -64,27 +73,27 @@ fn by_quick_exit() {
 
 #[test]
 fn by_the_system_call() {
-    assert_ending("exit_group", last_samples(1.0));
+    assert_ending("exit_group", 1.0);
 }
 
 #[test]
 fn by_abort() {
-    assert_ending("abort", last_samples(1.0));
+    assert_ending("abort", 1.0);
 }
 
 #[test]
 fn by_segmentation_fault() {
-    assert_ending("segv", last_samples(1.0));
+    assert_ending("segv", 1.0);
 }
 
 #[test]
 fn by_sigkill() {
-    assert_ending("kill", last_samples(1.0));
+    assert_ending("kill", 1.0);
 }
 
 #[test]
 fn by_sigterm() {
-    assert_ending("term", last_samples(1.0));
+    assert_ending("term", 1.0);
 }
 
 #[test]
@@ -94,17 +103,17 @@ fn by_exec_of_another_program() {
 
 #[test]
 fn by_exit_from_a_second_thread() {
-    assert_ending("thread_exit", last_samples(2.0));
+    assert_ending("thread_exit", 2.0);
 }
 
 #[test]
 fn by_immediate_exit_from_a_second_thread() {
-    assert_ending("thread__exit", last_samples(2.0));
+    assert_ending("thread__exit", 2.0);
 }
 
 #[test]
 fn by_the_last_thread_after_main_has_left() {
-    assert_ending("main_pthread_exit", last_samples(1.0));
+    assert_ending("main_pthread_exit", 1.0);
 }
 
 #[test]
