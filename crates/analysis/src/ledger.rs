@@ -1,0 +1,71 @@
+//! The ledger: where the processors' time went, as a pure function from timelines of states to accounts.
+//!
+//! At each instant a location is *working*, *waiting* for a partner or a holder, or *passive*: waiting for work to
+//! appear, for what it started, or for the outside. Active is who works or waits. With `A(t)` active locations and
+//! `P` processors ([`Processors`]) the run has used
+//!
+//! ```text
+//! total = ∫ max(P, A(t)) dt
+//! ```
+//!
+//! and **the account closes**: every nanosecond of it is on exactly one account. The time of an active location is
+//! on the account of what it does. The `P − A(t)` empty slots are
+//!
+//! - `serial` if somebody works, or `narrow` if that somebody is inside a parallel region: charged to those
+//!   working, in equal parts;
+//! - on the account of the wait if nobody works but somebody waits: charged to those waiting, in equal parts;
+//! - `asleep` if all are passive;
+//! - `idle` before a rank's start and after its end;
+//! - `paused` while recording was switched off in one of the processes that use these slots.
+//!
+//! A rank's slots are filled and judged by the rank and its child processes alone. A run without ranks is one
+//! owner of slots. Locations internal to a runtime, and processes outside all ranks (the launcher), are shown but
+//! take part in nothing of this.
+//!
+//! For each location, what it spent plus its passive time is its wall time ([`LocationAccounts`]). Sums are whole
+//! nanoseconds, so all these identities hold exactly; where a slot is shared in parts, the rounding keeps sums.
+//!
+//! ```
+//! use proust_analysis::ledger::*;
+//!
+//! let process = Process::new(1, 0, 10);
+//! let work = |end_ns| vec![Span::new(0, end_ns, State::Working(Work::Compute), 7)];
+//! let timeline = |id, spans| Timeline { location: id, process: process.id, service: false, spans };
+//! let run = Run {
+//!     timelines: vec![timeline(1, work(10)), timeline(2, work(6))],
+//!     processes: vec![process.clone()],
+//!     processor_sets: vec![],
+//! };
+//! let processors = Processors::measured(&run, &Windows::all())?;
+//! let ledger = Ledger::of(&run, &processors, &Windows::all())?;
+//! assert_eq!((ledger.total_ns, ledger.accounts[Account::Compute], ledger.accounts[Account::Serial]), (20, 16, 4));
+//! # Ok::<(), LedgerError>(())
+//! ```
+
+mod account;
+mod crowd;
+mod error;
+mod fixed;
+mod merge;
+mod owners;
+mod pieces;
+mod processors;
+mod result;
+mod rows;
+mod slots;
+mod state;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod windows;
+
+pub use account::{Account, Accounts, Class, IoAs};
+pub use error::LedgerError;
+pub use processors::Processors;
+pub use result::{Ledger, LocationAccounts, SlotAccounts};
+pub use rows::Row;
+pub use state::{PassiveReason, PassiveTimes, State, Wait, Work};
+pub use sweep::WaitCharge;
+pub use timeline::{Parts, Process, Run, Span, Spans, Timeline};
+pub use windows::{Window, Windows};

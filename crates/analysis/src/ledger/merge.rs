@@ -1,0 +1,82 @@
+//! Merges many sorted sequences of stretches into one sequence of edges, holding two stretches of each.
+
+use super::windows::Window;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+/// Something that lasts from one instant to another.
+pub(super) trait Lasting {
+    fn window(&self) -> Window;
+}
+
+/// An instant at which one source ends a stretch, begins one, or goes from one to the next.
+pub(super) struct Edge<'a, T> {
+    pub at_ns: u64,
+    pub source: usize,
+    pub ended: Option<T>,
+    pub began: Option<&'a T>,
+}
+
+struct Source<I: Iterator> {
+    rest: I,
+    current: Option<I::Item>,
+    /// Read already, but begins later.
+    upcoming: Option<I::Item>,
+}
+
+/// A merge by a heap with one entry for each source: O(log sources) for each edge.
+pub(super) struct Merge<I: Iterator> {
+    sources: Vec<Source<I>>,
+    heap: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl<T: Lasting, I: Iterator<Item = T>> Merge<I> {
+    /// Each source must be sorted, without overlaps and empty stretches.
+    pub fn new(sources: impl IntoIterator<Item = I>) -> Self {
+        let sources: Vec<Source<I>> = sources
+            .into_iter()
+            .map(|mut rest| {
+                let upcoming = rest.next();
+                Source { rest, current: None, upcoming }
+            })
+            .collect();
+        let starts = sources.iter().enumerate().filter_map(|(index, source)| {
+            source.upcoming.as_ref().map(|next| Reverse((next.window().start_ns, index)))
+        });
+        let heap = starts.collect();
+        Merge { sources, heap }
+    }
+
+    /// The next edge in time order; the order of edges at the same instant is not specified.
+    pub fn next(&mut self) -> Option<Edge<'_, T>> {
+        let mut top = self.heap.peek_mut()?;
+        let Reverse((at_ns, index)) = *top;
+        let source = &mut self.sources[index];
+        let ended = source.current.take();
+        if ended.is_some() {
+            source.upcoming = source.rest.next();
+        }
+        if source.upcoming.as_ref().is_some_and(|next| next.window().start_ns == at_ns) {
+            source.current = source.upcoming.take();
+        }
+        let due_ns = match (&source.current, &source.upcoming) {
+            (Some(current), _) => Some(current.window().end_ns),
+            (None, Some(upcoming)) => Some(upcoming.window().start_ns),
+            (None, None) => None,
+        };
+        match due_ns {
+            // Changing the top in place sifts once, where a pop and a push would sift twice.
+            Some(due_ns) => top.0.0 = due_ns,
+            None => {
+                PeekMut::pop(top);
+            }
+        }
+        Some(Edge { at_ns, source: index, ended, began: self.sources[index].current.as_ref() })
+    }
+
+    /// The sources, after the last edge.
+    pub fn into_sources(self) -> impl Iterator<Item = I> {
+        self.sources.into_iter().map(|source| source.rest)
+    }
+}

@@ -1,0 +1,106 @@
+//! How many processors a run really used.
+
+use super::error::LedgerError;
+use super::merge::{Lasting, Merge};
+use super::owners::{Owner, Owners};
+use super::pieces::Pieces;
+use super::state::State;
+use super::timeline::{Run, Spans, Timeline};
+use super::windows::{Stretch, Window, Windows};
+use proust_profile::ProcessId;
+use std::collections::BTreeMap;
+
+/// The processors of a run: of each rank, or of the process tree as a whole.
+///
+/// The processors of a process are the largest k such that at least k of its locations were active at once for at
+/// least 1 % of its lifetime, and never less than one: a short burst of threads does not make the rest of the run
+/// a waste, and threads that only sleep do not count. Time in which recording was switched off is not part of the
+/// lifetime. In a job with ranks only ranks have processors, a rank's child processes use its slots, and the run's
+/// number is the sum over ranks. Service locations count nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Processors(BTreeMap<ProcessId, u32>);
+
+impl Processors {
+    /// Determines the processors from what was active at once during `windows`; [`Windows::all`] for the run's.
+    pub fn measured<S: Spans>(run: &Run<S>, windows: &Windows) -> Result<Processors, LedgerError> {
+        let owners = Owners::new(&run.processes)?;
+        let mut members: Vec<Vec<&Timeline<S>>> = vec![Vec::new(); owners.list.len()];
+        for timeline in &run.timelines {
+            if let Some(owner) = owners.of(timeline.process)?
+                && !timeline.service
+            {
+                members[owner].push(timeline);
+            }
+        }
+        let counted = owners.list.iter().zip(members);
+        Ok(Processors(
+            counted.map(|(owner, members)| (owner.process, busy_at_once(owner, &members, windows))).collect(),
+        ))
+    }
+
+    /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking what remains.
+    pub fn given<S>(run: &Run<S>, total: u32) -> Result<Processors, LedgerError> {
+        let owners = Owners::new(&run.processes)?.list;
+        let count = u32::try_from(owners.len()).unwrap_or(u32::MAX).max(1);
+        let share = |index: usize| total / count + u32::from((index as u64) < u64::from(total % count));
+        Ok(Processors(
+            owners.iter().enumerate().map(|(index, owner)| (owner.process, share(index))).collect(),
+        ))
+    }
+
+    /// The processors of the run.
+    pub fn total(&self) -> u32 {
+        self.0.values().sum()
+    }
+
+    /// The processors whose slots are shown under this process: of its rank, or, for the root of a run without
+    /// ranks, of the run.
+    pub fn of(&self, process: ProcessId) -> Option<u32> {
+        self.0.get(&process).copied()
+    }
+}
+
+fn busy_at_once<S: Spans>(owner: &Owner, members: &[&Timeline<S>], windows: &Windows) -> u32 {
+    let stretches = windows.within(owner.life).cut_by(&owner.paused);
+    let lifetime_ns: u64 = stretches.iter().filter(|s| !s.inside).map(|s| s.window.length_ns()).sum();
+    // time_ns[k]: how long exactly k locations were active.
+    let mut time_ns = vec![0u64; members.len() + 1];
+    let mut active = 0;
+    let mut since_ns = owner.life.start_ns;
+    let mut merge = Merge::new(members.iter().map(|timeline| active_stretches(timeline, &stretches)));
+    while let Some(edge) = merge.next() {
+        time_ns[active] += edge.at_ns - since_ns;
+        since_ns = edge.at_ns;
+        active = active + usize::from(edge.began.is_some()) - usize::from(edge.ended.is_some());
+    }
+    let mut at_least_ns = 0u64;
+    for (k, ns) in time_ns.iter().enumerate().skip(1).rev() {
+        at_least_ns += ns;
+        if at_least_ns > 0 && u128::from(at_least_ns) * 100 >= u128::from(lifetime_ns) {
+            return u32::try_from(k).unwrap_or(u32::MAX);
+        }
+    }
+    1
+}
+
+/// The stretches in which a location is active, adjoining spans joined: a thread that computes throughout has one,
+/// however often it was sampled.
+fn active_stretches<S: Spans>(timeline: &Timeline<S>, stretches: &[Stretch]) -> impl Iterator<Item = Window> {
+    let mut pieces = Pieces::new(timeline.spans.spans(), stretches)
+        .filter(|piece| !piece.paused && !matches!(piece.span.state, State::Passive(_)))
+        .map(|piece| piece.window)
+        .peekable();
+    std::iter::from_fn(move || {
+        let mut joined = pieces.next()?;
+        while let Some(next) = pieces.next_if(|next| next.start_ns == joined.end_ns) {
+            joined.end_ns = next.end_ns;
+        }
+        Some(joined)
+    })
+}
+
+impl Lasting for Window {
+    fn window(&self) -> Window {
+        *self
+    }
+}

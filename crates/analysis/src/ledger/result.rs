@@ -1,0 +1,201 @@
+//! The ledger itself: total, accounts, and who they belong to.
+
+use super::account::{Account, Accounts, IoAs};
+use super::error::LedgerError;
+use super::owners::Owners;
+use super::processors::Processors;
+use super::rows::{Row, Side, settle};
+use super::state::PassiveTimes;
+use super::sweep::{LocationSums, Sweep, WaitCharge};
+use super::timeline::{Run, Spans};
+use super::windows::Windows;
+use proust_profile::{LocationId, ProcessId};
+
+/// The account of a run, or of a part of it. See the module's documentation for the definitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// Processors of the run, P.
+    pub processors: u32,
+    /// Wall time, T: from the first rank's (or process's) start to the last one's end, within the windows, ns.
+    pub wall_ns: u64,
+    /// ∫ max(P, A) dt, ns.
+    pub total_ns: u64,
+    /// The part of the total beyond P × T: more locations were active than the run has processors, ns.
+    pub beyond_ns: u64,
+    /// The accounts: of all charged locations and of all slots.
+    pub accounts: Accounts,
+    /// All locations, by identifier.
+    pub locations: Vec<LocationAccounts>,
+    /// The empty slots of each rank, by rank; without ranks, one entry for the root process.
+    pub slots: Vec<SlotAccounts>,
+    /// What locations spent, by location, account and context. Sums to the locations' accounts.
+    pub spent: Vec<Row>,
+    /// Empty slots charged to those who worked (`serial`, `narrow`) or waited, by location, account and context.
+    /// Sums to the slots' accounts but `asleep`, `idle` and `paused`.
+    pub blamed: Vec<Row>,
+    /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound data.
+    pub overlap_ns: u64,
+}
+
+/// What one location's time was spent on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocationAccounts {
+    /// Which location.
+    pub location: LocationId,
+    /// Its process.
+    pub process: ProcessId,
+    /// Whether it is internal to a runtime.
+    pub service: bool,
+    /// Whether its accounts are part of the ledger's: not so for service locations and for processes outside all
+    /// ranks.
+    pub charged: bool,
+    /// How long it was alive within the windows: Σ accounts + Σ passive, ns.
+    pub wall_ns: u64,
+    /// Its active time.
+    pub accounts: Accounts,
+    /// Its passive time, by reason.
+    pub passive: PassiveTimes,
+}
+
+/// What the empty slots of a rank, or of a run without ranks, stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotAccounts {
+    /// The process they are shown under.
+    pub process: ProcessId,
+    /// Its rank, where there are ranks.
+    pub rank: Option<u32>,
+    /// Its processors.
+    pub processors: u32,
+    /// ∫ max(P, A) dt of this rank: its locations' accounts and these, ns.
+    pub total_ns: u64,
+    /// The empty slots.
+    pub accounts: Accounts,
+}
+
+impl Ledger {
+    /// Draws up the account of `run` within `windows`, with these processors.
+    ///
+    /// Time O(n log m) for n spans of m locations; memory O(m + rows), independent of n if the spans are read from
+    /// a stream ([`Spans`]).
+    pub fn of<S: Spans>(
+        run: &Run<S>,
+        processors: &Processors,
+        windows: &Windows,
+    ) -> Result<Ledger, LedgerError> {
+        Ledger::with_waits(run, processors, windows, |_| ())
+    }
+
+    /// As [`Ledger::of`], reporting each wait of a charged location as it ends.
+    pub fn with_waits<S: Spans>(
+        run: &Run<S>,
+        processors: &Processors,
+        windows: &Windows,
+        on_wait: impl FnMut(&WaitCharge),
+    ) -> Result<Ledger, LedgerError> {
+        let owners = Owners::new(&run.processes)?;
+        let mut sweep = Sweep::new(run, &owners, processors, windows)?;
+        sweep.run(run, owners.life, windows, on_wait);
+        sweep.locations.sort_by_key(|location| location.location);
+
+        let mut ledger = Ledger {
+            processors: owners.list.iter().filter_map(|owner| processors.of(owner.process)).sum(),
+            wall_ns: windows.within(owners.life).length_ns(),
+            total_ns: sweep.slots.iter().map(|slots| slots.sums.total_ns).sum(),
+            beyond_ns: sweep.slots.iter().map(|slots| slots.sums.beyond_ns).sum(),
+            accounts: Accounts::default(),
+            locations: Vec::with_capacity(sweep.locations.len()),
+            slots: Vec::with_capacity(owners.list.len()),
+            spent: Vec::new(),
+            blamed: Vec::new(),
+            overlap_ns: sweep.locations.iter().map(|location| location.overlap_ns).sum(),
+        };
+        for location in &sweep.locations {
+            ledger.enter_location(location);
+        }
+        for (index, (owner, slots)) in owners.list.iter().zip(&sweep.slots).enumerate() {
+            let charged = sweep.locations.iter().filter(|location| location.owner == Some(index));
+            let rows = settle(charged.flat_map(|sums| {
+                sums.amounts
+                    .side(Side::Blamed)
+                    .map(|(account, context, amount)| (sums.location, account, context, amount))
+            }));
+            let mut accounts = sum_of(&rows);
+            accounts[Account::Asleep] += slots.sums.asleep_ns;
+            accounts[Account::Idle] += slots.sums.idle_ns;
+            accounts[Account::Paused] += slots.sums.paused_ns;
+            ledger.accounts += &accounts;
+            ledger.blamed.extend(rows);
+            ledger.slots.push(SlotAccounts {
+                process: owner.process,
+                rank: owner.rank,
+                processors: processors.of(owner.process).unwrap_or_default(),
+                total_ns: slots.sums.total_ns,
+                accounts,
+            });
+        }
+        ledger.blamed.sort_unstable();
+        Ok(ledger)
+    }
+
+    fn enter_location(&mut self, sums: &LocationSums) {
+        let rows = settle(
+            sums.amounts
+                .side(Side::Spent)
+                .map(|(account, context, amount)| (sums.location, account, context, amount)),
+        );
+        let accounts = sum_of(&rows);
+        let charged = sums.owner.is_some();
+        if charged {
+            self.accounts += &accounts;
+        }
+        self.spent.extend(rows);
+        self.locations.push(LocationAccounts {
+            location: sums.location,
+            process: sums.process,
+            service: sums.service,
+            charged,
+            wall_ns: sums.wall_ns,
+            accounts,
+            passive: sums.passive,
+        });
+    }
+
+    /// What was productive, ns.
+    pub fn productive_ns(&self, io: IoAs) -> u64 {
+        self.accounts.productive_ns(io)
+    }
+
+    /// What was lost: all but the productive, `asleep`, `paused` and `unattributed`, ns.
+    pub fn lost_ns(&self, io: IoAs) -> u64 {
+        self.accounts.lost_ns(io)
+    }
+
+    /// productive / (total − asleep − paused); `None` if the run only slept.
+    pub fn efficiency(&self, io: IoAs) -> Option<f64> {
+        let awake_ns = self
+            .total_ns
+            .saturating_sub(self.accounts[Account::Asleep])
+            .saturating_sub(self.accounts[Account::Paused]);
+        (awake_ns > 0).then(|| self.productive_ns(io) as f64 / awake_ns as f64)
+    }
+
+    /// total − Σ accounts, ns. Zero in sound data, negative if spans claim more time than they have.
+    pub fn residual_ns(&self) -> i128 {
+        i128::from(self.total_ns) - i128::from(self.accounts.sum_ns())
+    }
+
+    /// The most that could be won on `available` processors: what they had to give, C × T, less the processor time
+    /// that was used, ns. Threads beyond the processors lose time that no change could give back.
+    pub fn recoverable_ns(&self, available: u32, cpu_ns: u64) -> u64 {
+        let given_ns = u128::from(available) * u128::from(self.wall_ns);
+        u64::try_from(given_ns.saturating_sub(u128::from(cpu_ns))).unwrap_or(u64::MAX)
+    }
+}
+
+fn sum_of(rows: &[Row]) -> Accounts {
+    let mut accounts = Accounts::default();
+    for row in rows {
+        accounts[row.account] += row.ns;
+    }
+    accounts
+}

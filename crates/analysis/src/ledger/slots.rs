@@ -1,0 +1,124 @@
+//! The slots of one owner of processors over time: how many are filled, and what the empty ones stand for.
+
+use super::fixed::Level;
+use super::owners::Owner;
+use super::windows::{Window, Windows};
+
+/// What an owner's empty slots mean at a time, whatever its locations do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Look at the locations.
+    Alive,
+    /// The owner has not started or has ended: `idle`.
+    Absent,
+    /// A process of the owner was not recorded: nobody can say that the slots were empty.
+    Paused,
+}
+
+/// Integrates an owner's slots. Time is moved on by [`Slots::advance`], always before a location's state changes.
+///
+/// At each instant max(P, A) slots exist, P the owner's processors, A its active locations. The P − A empty ones
+/// are shared by those who work; if nobody does, by those who wait; if all are passive they are asleep.
+#[derive(Debug)]
+pub(super) struct Slots {
+    processors: u64,
+    phases: Vec<(Window, Phase)>,
+    next_phase: usize,
+    now_ns: u64,
+    /// Locations working now.
+    pub working: u64,
+    /// Locations waiting now, blocked or polling.
+    pub waiting: u64,
+    /// What each location that worked throughout has been charged for empty slots.
+    pub to_workers: Level,
+    /// The same for those who waited while nobody worked.
+    pub to_waiters: Level,
+    pub sums: SlotSums,
+}
+
+/// Integrals over an owner's slots, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlotSums {
+    /// ∫ max(P, A) dt.
+    pub total_ns: u64,
+    /// ∫ max(A − P, 0) dt.
+    pub beyond_ns: u64,
+    pub asleep_ns: u64,
+    pub idle_ns: u64,
+    pub paused_ns: u64,
+}
+
+impl Slots {
+    /// The slots of `owner` within `windows`, which must lie within the run's time.
+    pub fn new(owner: &Owner, processors: u32, windows: &Windows) -> Slots {
+        let life: Windows = [owner.life].into_iter().collect();
+        let mut phases = Vec::new();
+        for stretch in windows.cut_by(&life) {
+            if stretch.inside {
+                let alive: Windows = [stretch.window].into_iter().collect();
+                phases.extend(
+                    alive
+                        .cut_by(&owner.paused)
+                        .into_iter()
+                        .map(|part| (part.window, if part.inside { Phase::Paused } else { Phase::Alive })),
+                );
+            } else {
+                phases.push((stretch.window, Phase::Absent));
+            }
+        }
+        Slots {
+            processors: u64::from(processors),
+            phases,
+            next_phase: 0,
+            now_ns: 0,
+            working: 0,
+            waiting: 0,
+            to_workers: Level::default(),
+            to_waiters: Level::default(),
+            sums: SlotSums::default(),
+        }
+    }
+
+    /// Moves on to `to_ns`, the locations having been as they are now since the last call.
+    pub fn advance(&mut self, to_ns: u64) {
+        if to_ns <= self.now_ns {
+            return;
+        }
+        while let Some(&(window, phase)) = self.phases.get(self.next_phase) {
+            if window.start_ns >= to_ns {
+                break;
+            }
+            let from_ns = window.start_ns.max(self.now_ns);
+            self.integrate(window.end_ns.min(to_ns) - from_ns, phase);
+            if window.end_ns > to_ns {
+                break;
+            }
+            self.next_phase += 1;
+        }
+        self.now_ns = to_ns;
+    }
+
+    /// Moves on to the end of the last window.
+    pub fn finish(&mut self) {
+        if let Some(&(window, _)) = self.phases.last() {
+            self.advance(window.end_ns);
+        }
+    }
+
+    fn integrate(&mut self, ns: u64, phase: Phase) {
+        let active = self.working + self.waiting;
+        let empty = self.processors.saturating_sub(active);
+        self.sums.total_ns += (active + empty) * ns;
+        self.sums.beyond_ns += active.saturating_sub(self.processors) * ns;
+        if empty == 0 {
+            return;
+        }
+        match phase {
+            Phase::Absent => self.sums.idle_ns += empty * ns,
+            Phase::Paused => self.sums.paused_ns += empty * ns,
+            Phase::Alive if self.working > 0 => self.to_workers.pour(empty, ns, self.working),
+            Phase::Alive if self.waiting > 0 => self.to_waiters.pour(empty, ns, self.waiting),
+            Phase::Alive => self.sums.asleep_ns += empty * ns,
+        }
+    }
+}

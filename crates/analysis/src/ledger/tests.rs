@@ -1,0 +1,8 @@
+//! Tests of the pure function: programs whose accounts are known, rules one by one, and laws that hold for all.
+
+mod build;
+mod laws;
+mod naive;
+mod programs;
+mod rules;
+mod speed;

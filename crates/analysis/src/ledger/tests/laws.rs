@@ -1,0 +1,211 @@
+//! What holds for every run: the account closes, it is additive over time, it does not depend on the order of
+//! locations, and it is what the definitions say word by word.
+
+use super::super::*;
+use super::build::assert_closes;
+use super::naive;
+use proptest::prelude::*;
+
+/// The runs last about this long, ns: short, so that rounding to nanoseconds shows.
+const LENGTH: u64 = 2000;
+
+fn state() -> impl Strategy<Value = State> {
+    prop_oneof![
+        4 => (0..Work::ALL.len()).prop_map(|work| State::Working(Work::ALL[work])),
+        1 => Just(State::Waiting(Wait::Lock)),
+        1 => Just(State::Waiting(Wait::Barrier)),
+        1 => Just(State::Polling(Wait::MpiPartner)),
+        3 => (0..PassiveReason::ALL.len()).prop_map(|reason| State::Passive(PassiveReason::ALL[reason])),
+    ]
+}
+
+/// Spans after one another, half of them without a gap, some with parts.
+fn spans() -> impl Strategy<Value = Vec<Span>> {
+    let gap = prop_oneof![Just(0u64), 0..60u64];
+    let part = (0..Work::ALL.len(), 0..50u64);
+    let span = (gap, 1..300u64, state(), 0..4u32, any::<bool>(), prop::collection::vec(part, 0..3));
+    prop::collection::vec(span, 0..12).prop_map(|spans| {
+        let mut at = 0;
+        spans
+            .into_iter()
+            .map(|(gap, length, state, context, in_region, parts)| {
+                let start = at + gap;
+                at = start + length;
+                let mut span = Span { in_region, ..Span::new(start, at, state, context) };
+                for (work, percent) in parts {
+                    span.parts.add(Work::ALL[work], length * percent / 100);
+                }
+                span
+            })
+            .collect()
+    })
+}
+
+fn windows() -> impl Strategy<Value = Windows> {
+    prop::collection::vec((0..LENGTH, 0..LENGTH / 3), 0..3).prop_map(|windows| {
+        windows.into_iter().map(|(start, length)| Window::new(start, start + length)).collect()
+    })
+}
+
+fn process(id: u32) -> impl Strategy<Value = Process> {
+    let ranked = prop_oneof![Just(None), (0..3u32).prop_map(Some)];
+    let parent = prop_oneof![Just(None), (0..id.max(1)).prop_map(Some)];
+    let paused = prop_oneof![3 => Just(Windows::default()), 1 => windows()];
+    let set = prop_oneof![Just(None), (0..2usize).prop_map(Some)];
+    (ranked, parent, 0..LENGTH / 2, 0..LENGTH, paused, set).prop_map(
+        move |(rank, parent, start, length, paused, processor_set)| Process {
+            parent: parent.filter(|parent| *parent < id),
+            rank,
+            paused,
+            processor_set,
+            ..Process::new(id, start, start + length)
+        },
+    )
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    let processes = (1..5u32).prop_flat_map(|count| (0..count).map(process).collect::<Vec<_>>());
+    let timeline = (any::<prop::sample::Index>(), prop::bool::weighted(0.15), spans());
+    let with_ranks = any::<bool>();
+    (processes, prop::collection::vec(timeline, 0..8), prop::collection::vec(1..4u32, 2), with_ranks)
+        .prop_map(|(mut processes, timelines, processor_sets, with_ranks)| {
+            if !with_ranks {
+                processes.iter_mut().for_each(|process| process.rank = None);
+            }
+            let timelines = timelines
+                .into_iter()
+                .zip(0..)
+                .map(|((process, service, spans), id)| Timeline {
+                    location: id,
+                    process: processes[process.index(processes.len())].id,
+                    service,
+                    spans,
+                })
+                .collect();
+            Run { processes, timelines, processor_sets }
+        })
+}
+
+fn whole(run: &Run) -> (Processors, Ledger) {
+    let processors = Processors::measured(run, &Windows::all()).unwrap();
+    let ledger = Ledger::of(run, &processors, &Windows::all()).unwrap();
+    (processors, ledger)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+    /// Residual zero, total = P × T + beyond, per location wall = accounts + passive, slots + locations = total,
+    /// seconds blamed = seconds lost: in the whole run and in any part of it.
+    #[test]
+    fn it_closes(run in run(), windows in windows()) {
+        let (processors, ledger) = whole(&run);
+        assert_closes(&ledger);
+        assert_closes(&Ledger::of(&run, &processors, &windows).unwrap());
+    }
+
+    /// What a window and its complement hold is what the whole holds: exactly for all that is not shared out, and
+    /// to the rounding of 1 ns of each account in each ledger for the rest.
+    #[test]
+    fn it_is_additive_over_time(run in run(), cut in 0..LENGTH + 1000) {
+        let (processors, whole) = whole(&run);
+        let parts = [Windows::between(0, cut), Windows::between(cut, u64::MAX)]
+            .map(|windows| Ledger::of(&run, &processors, &windows).unwrap());
+        let [before, after] = &parts;
+        prop_assert_eq!(whole.total_ns, before.total_ns + after.total_ns);
+        prop_assert_eq!(whole.wall_ns, before.wall_ns + after.wall_ns);
+        prop_assert_eq!(whole.beyond_ns, before.beyond_ns + after.beyond_ns);
+        for (index, location) in whole.locations.iter().enumerate() {
+            let (b, a) = (&before.locations[index], &after.locations[index]);
+            prop_assert_eq!(location.wall_ns, b.wall_ns + a.wall_ns);
+            let mut passive = b.passive;
+            passive += &a.passive;
+            prop_assert_eq!(location.passive, passive);
+            for (account, ns) in location.accounts.iter() {
+                prop_assert!(ns.abs_diff(b.accounts[account] + a.accounts[account]) <= 2);
+            }
+        }
+        for (index, owner) in whole.slots.iter().enumerate() {
+            let (b, a) = (&before.slots[index], &after.slots[index]);
+            prop_assert_eq!(owner.total_ns, b.total_ns + a.total_ns);
+            for (account, ns) in owner.accounts.iter() {
+                prop_assert!(ns.abs_diff(b.accounts[account] + a.accounts[account]) <= 2);
+            }
+        }
+    }
+
+    /// The order in which locations and processes are listed changes nothing.
+    #[test]
+    fn it_does_not_depend_on_order(
+        (run, shuffled) in run().prop_flat_map(|run| {
+            let timelines = Just(run.timelines.clone()).prop_shuffle();
+            let processes = Just(run.processes.clone()).prop_shuffle();
+            let processor_sets = run.processor_sets.clone();
+            let shuffled = (processes, timelines).prop_map(move |(processes, timelines)| {
+                Run { processes, timelines, processor_sets: processor_sets.clone() }
+            });
+            (Just(run), shuffled)
+        })
+    ) {
+        prop_assert_eq!(whole(&run), whole(&shuffled));
+    }
+
+    /// Splitting a span in two, its parts with it, changes nothing.
+    #[test]
+    fn it_does_not_depend_on_where_samples_fall(run in run()) {
+        let mut resampled = run.clone();
+        for timeline in &mut resampled.timelines {
+            timeline.spans = timeline.spans.iter().flat_map(halves).collect();
+        }
+        prop_assert_eq!(whole(&run), whole(&resampled));
+    }
+
+    /// Processors and ledger are those of the definitions, followed instant by instant.
+    #[test]
+    fn it_is_what_the_definitions_say(run in run(), part in prop_oneof![Just(Windows::all()), windows()]) {
+        let (processors, _) = whole(&run);
+        let ledger = Ledger::of(&run, &processors, &part).unwrap();
+        prop_assert_eq!(
+            ledger.slots.iter().map(|owner| owner.processors).collect::<Vec<_>>(),
+            naive::processors(&run)
+        );
+        let naive = naive::ledger(&run, &part);
+        let near = |ns: u64, exact: f64| (ns as f64 - exact).abs() < 1.001;
+        prop_assert!(near(ledger.total_ns, naive.total), "{} {}", ledger.total_ns, naive.total);
+        prop_assert!(near(ledger.beyond_ns, naive.beyond));
+        for location in &ledger.locations {
+            for (account, ns) in location.accounts.iter() {
+                let exact = naive.spent.get(&(location.location, account)).copied().unwrap_or_default();
+                prop_assert!(near(ns, exact), "{location:?} {account}: {exact}");
+            }
+            for (reason, ns) in location.passive.iter() {
+                let exact = naive.passive.get(&(location.location, reason)).copied().unwrap_or_default();
+                prop_assert!(near(ns, exact), "{location:?} {reason}: {exact}");
+            }
+        }
+        let rows: std::collections::BTreeMap<_, _> =
+            ledger.blamed.iter().map(|row| ((row.location, row.context, row.account), row.ns)).collect();
+        for key in rows.keys().chain(naive.blamed.keys()) {
+            let exact = naive.blamed.get(key).copied().unwrap_or_default();
+            prop_assert!(near(rows.get(key).copied().unwrap_or_default(), exact), "{key:?}: {exact}");
+        }
+        for (account, ns) in ledger.accounts.iter() {
+            let exact = naive.accounts.get(&account).copied().unwrap_or_default();
+            let summands = (ledger.locations.len() + ledger.slots.len()) as f64;
+            prop_assert!((ns as f64 - exact).abs() <= summands + 1.0, "{account}: {ns} {exact}");
+        }
+    }
+}
+
+/// The two halves of a span whose length and parts are even; otherwise the span itself.
+fn halves(span: &Span) -> Vec<Span> {
+    if span.length_ns() % 2 == 1 || span.parts.iter().any(|(_, ns)| ns % 2 == 1) {
+        return vec![*span];
+    }
+    let middle = span.start_ns + span.length_ns() / 2;
+    let half = |start, end| {
+        let plain = Span { in_region: span.in_region, ..Span::new(start, end, span.state, span.context) };
+        span.parts.iter().fold(plain, |half, (work, ns)| half.with(work, ns / 2))
+    };
+    vec![half(span.start_ns, middle), half(middle, span.end_ns)]
+}

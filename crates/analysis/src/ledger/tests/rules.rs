@@ -1,0 +1,335 @@
+//! The rules one by one.
+
+use super::super::*;
+use super::build::*;
+
+const LOCK: State = State::Waiting(Wait::Lock);
+const BARRIER: State = State::Waiting(Wait::Barrier);
+
+/// A team of 2 on 4 processors (P = 4 from an earlier region of 4): from 0 to 5 all four, then two inside a region.
+/// total 40, compute 20 + 10, narrow 2 × 5, charged half to each.
+#[test]
+fn a_small_team_is_narrow() {
+    let program = (1..=4).fold(Program::new().process(1, 0.0, 10.0), |run, id| {
+        let rest = if id <= 2 { COMPUTE } else { passive(PassiveReason::Pool) };
+        run.thread(
+            id,
+            vec![span_at(1, 0.0, 5.0, COMPUTE).in_region(), span_at(2, 5.0, 10.0, rest).in_region()],
+        )
+    });
+    let ledger = program.ledger();
+    assert_accounts(&ledger, 4, 40.0, &[(Account::Compute, 30.0), (Account::Narrow, 10.0)]);
+    assert_blamed(&ledger, &[(1, 2, Account::Narrow, 5.0), (2, 2, Account::Narrow, 5.0)]);
+}
+
+/// Whoever works says what the empty slots are: two processes of a tree work, one of them inside a region; two of
+/// four slots are empty for 5 s: 5 s narrow, 5 s serial.
+#[test]
+fn serial_and_narrow_side_by_side() {
+    let run = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .thread(2, vec![span(0.0, 5.0, COMPUTE)])
+        .process(2, 0.0, 10.0)
+        .thread(3, vec![span(0.0, 10.0, COMPUTE).in_region()])
+        .thread(4, vec![span(0.0, 5.0, COMPUTE).in_region()]);
+    let expected = [(Account::Compute, 30.0), (Account::Serial, 5.0), (Account::Narrow, 5.0)];
+    assert_accounts(&run.ledger(), 4, 40.0, &expected);
+}
+
+/// Nobody works from 5 to 10: one waits for a lock, one at a barrier, two slots are empty. Each wait gets its own
+/// 5 s and one slot's 5 s.
+#[test]
+fn empty_slots_go_to_those_who_wait_if_nobody_works() {
+    let program = [LOCK, BARRIER, passive(PassiveReason::Pool), passive(PassiveReason::Pool)]
+        .into_iter()
+        .zip(1..)
+        .fold(Program::new().process(1, 0.0, 10.0), |run, (state, id)| {
+            run.thread(id, vec![span(0.0, 5.0, COMPUTE), span_at(9, 5.0, 10.0, state)])
+        });
+    let ledger = program.ledger();
+    let expected = [(Account::Compute, 20.0), (Account::Lock, 10.0), (Account::Barrier, 10.0)];
+    assert_accounts(&ledger, 4, 40.0, &expected);
+    assert_blamed(&ledger, &[(1, 9, Account::Lock, 5.0), (2, 9, Account::Barrier, 5.0)]);
+}
+
+/// Every wait is reported with the slots it cost: two threads wait for 5 s, two slots are empty.
+#[test]
+fn waits_are_reported_with_their_slots() {
+    let program = (1..=4).fold(Program::new().process(1, 0.0, 10.0), |run, id| {
+        let then = if id <= 2 { LOCK } else { passive(PassiveReason::Pool) };
+        run.thread(id, vec![span(0.0, 5.0, COMPUTE), span_at(9, 5.0, 10.0, then)])
+    });
+    let processors = Processors::measured(&program.0, &Windows::all()).unwrap();
+    let mut waits = vec![];
+    Ledger::with_waits(&program.0, &processors, &Windows::all(), |wait| waits.push(*wait)).unwrap();
+    waits.sort_by_key(|wait| wait.location);
+    let expected = [1, 2].map(|id| WaitCharge {
+        location: id,
+        context: 9,
+        wait: Wait::Lock,
+        window: Window::new(ns(5.0), ns(10.0)),
+        slots_ns: 5e9,
+    });
+    assert_eq!(waits, expected);
+}
+
+/// Rank 0 lives from 0 to 10, rank 1 from 2 to 7: T = 10, P = 2, total 20: compute 15, idle 2 + 3.
+#[test]
+fn a_rank_is_idle_before_its_start_and_after_its_end() {
+    let ledger = Program::new()
+        .rank(0, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .rank(1, 2.0, 7.0)
+        .thread(2, vec![span(2.0, 7.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 2, 20.0, &[(Account::Compute, 15.0), (Account::Idle, 5.0)]);
+    assert_eq!(ledger.slots[1].accounts, accounts(&[(Account::Idle, 5.0)]));
+}
+
+/// mpirun starts before and ends after the ranks, and works: it has no processors, T is that of the ranks, and it
+/// is shown with all of its own time.
+#[test]
+fn the_launcher_is_shown_but_not_charged() {
+    let ledger = Program::new()
+        .process(1, 0.0, 12.0)
+        .thread(1, vec![span(0.0, 12.0, COMPUTE)])
+        .rank(0, 1.0, 11.0)
+        .child_of(1)
+        .thread(2, vec![span(1.0, 11.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 1, 10.0, &[(Account::Compute, 10.0)]);
+    assert!(!ledger.locations[0].charged);
+    assert_eq!(ledger.locations[0].accounts[Account::Compute], ns(12.0));
+}
+
+/// A rank waits for its child, which computes: the child fills the rank's slot.
+#[test]
+fn a_rank_s_child_uses_its_slots() {
+    let ledger = Program::new()
+        .rank(0, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, passive(PassiveReason::Wait))])
+        .process(1, 0.0, 10.0)
+        .child_of(100)
+        .thread(2, vec![span(0.0, 10.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 1, 10.0, &[(Account::Compute, 10.0)]);
+}
+
+/// A service thread computes while the program sleeps: the program is asleep all the same.
+#[test]
+fn service_locations_fill_no_slots() {
+    let ledger = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, passive(PassiveReason::Poll))])
+        .service(2, vec![span(0.0, 10.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 1, 10.0, &[(Account::Asleep, 10.0)]);
+    assert_eq!(ledger.locations[1].accounts, accounts(&[(Account::Compute, 10.0)]));
+}
+
+/// Two threads compute for 10 s, recording is off from 4 to 7: P = 2, total 20: compute 14, paused 6. The threads'
+/// own time meanwhile is not known.
+#[test]
+fn a_pause() {
+    let ledger = Program::new()
+        .process(1, 0.0, 10.0)
+        .paused(4.0, 7.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .thread(2, vec![span(0.0, 10.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 2, 20.0, &[(Account::Compute, 14.0), (Account::Paused, 6.0)]);
+    assert_eq!(ledger.efficiency(IoAs::Productive), Some(1.0));
+    assert_eq!(ledger.locations[0].passive[PassiveReason::NotRecorded], ns(3.0));
+}
+
+/// Recorded for 1 of 1000 s only, two threads computing then: the pause does not make P smaller.
+#[test]
+fn a_pause_is_not_part_of_the_lifetime() {
+    let ledger = Program::new()
+        .process(1, 0.0, 1000.0)
+        .paused(1.0, 1000.0)
+        .thread(1, vec![span(0.0, 1.0, COMPUTE)])
+        .thread(2, vec![span(0.0, 1.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 2, 2000.0, &[(Account::Compute, 2.0), (Account::Paused, 1998.0)]);
+}
+
+/// One thread computes for 10 s, another from 0 to 6. In the window from 4 to 8 P stays 2: total 8, compute 4 + 2,
+/// serial 2. Asked for the window 6 to 8 alone, one processor was used.
+#[test]
+fn a_window() {
+    let program = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .thread(2, vec![span(0.0, 6.0, COMPUTE)]);
+    let ledger = program.ledger_within(&Windows::between(ns(4.0), ns(8.0)));
+    assert_accounts(&ledger, 2, 8.0, &[(Account::Compute, 6.0), (Account::Serial, 2.0)]);
+    assert_eq!(ledger.locations[1].wall_ns, ns(2.0));
+    let late = Windows::between(ns(6.0), ns(8.0));
+    assert_eq!(Processors::measured(&program.0, &late).unwrap().total(), 1);
+}
+
+/// An interval executed twice: the same sums over both windows.
+#[test]
+fn several_windows() {
+    let program = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .thread(2, vec![span(0.0, 6.0, COMPUTE)]);
+    let windows = [Window::new(ns(8.0), ns(9.0)), Window::new(ns(5.0), ns(7.0))].into_iter().collect();
+    let ledger = program.ledger_within(&windows);
+    assert_accounts(&ledger, 2, 6.0, &[(Account::Compute, 4.0), (Account::Serial, 2.0)]);
+}
+
+/// A window that cuts a sampled span takes the same fraction of each of its parts: a quarter of 8 s, of which 1 s
+/// the sampler's, 2 s faults, 1 s in the queue (nobody else's fault: preempted).
+#[test]
+fn a_window_cuts_parts_proportionally() {
+    let program = Program::new().process(1, 0.0, 8.0).thread(
+        1,
+        vec![
+            span(0.0, 8.0, COMPUTE)
+                .with(Work::Measurement, ns(1.0))
+                .with(Work::Fault, ns(2.0))
+                .with(Work::Delayed, ns(1.0)),
+        ],
+    );
+    let expected = [
+        (Account::Compute, 1.0),
+        (Account::Measurement, 0.25),
+        (Account::Fault, 0.5),
+        (Account::Preempted, 0.25),
+    ];
+    assert_accounts(&program.ledger_within(&Windows::between(ns(3.0), ns(5.0))), 1, 2.0, &expected);
+}
+
+/// Measurement inside a wait belongs to the measurement, the rest to the wait.
+#[test]
+fn measurement_comes_before_the_wait() {
+    let ledger = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, LOCK).with(Work::Measurement, ns(0.5))])
+        .ledger();
+    assert_accounts(&ledger, 1, 10.0, &[(Account::Lock, 9.5), (Account::Measurement, 0.5)]);
+}
+
+/// Three threads on two processors from 0 to 4, two from 4 to 8. A delay of 2 s within 8 s is half oversubscribed,
+/// half preempted.
+#[test]
+fn a_delay_is_split_by_who_held_the_processors() {
+    let ledger = Program::new()
+        .process(1, 0.0, 8.0)
+        .thread(1, vec![span(0.0, 8.0, COMPUTE).with(Work::Delayed, ns(2.0))])
+        .thread(2, vec![span(0.0, 8.0, COMPUTE)])
+        .thread(3, vec![span(0.0, 4.0, DELAYED)])
+        .on_processors(2)
+        .ledger();
+    assert_eq!(
+        ledger.locations[0].accounts,
+        accounts(&[(Account::Compute, 6.0), (Account::Oversubscribed, 1.0), (Account::Preempted, 1.0)])
+    );
+    assert_eq!(ledger.locations[2].accounts, accounts(&[(Account::Oversubscribed, 4.0)]));
+}
+
+/// Disk I/O takes no processor from anybody: one computes delayed, one reads, one processor: others had it.
+#[test]
+fn io_crowds_nobody_out() {
+    let ledger = Program::new()
+        .process(1, 0.0, 8.0)
+        .thread(1, vec![span(0.0, 8.0, COMPUTE).with(Work::Delayed, ns(2.0))])
+        .thread(2, vec![span(0.0, 8.0, State::Working(Work::Io))])
+        .on_processors(1)
+        .ledger();
+    let expected = [(Account::Compute, 6.0), (Account::Preempted, 2.0), (Account::Io, 8.0)];
+    assert_accounts(&ledger, 2, 16.0, &expected);
+    assert_eq!(ledger.lost_ns(IoAs::Productive), ns(2.0));
+    assert_eq!(ledger.lost_ns(IoAs::Lost), ns(10.0));
+}
+
+/// 5 processors given to 2 ranks: 3 and 2.
+#[test]
+fn processors_can_be_given() {
+    let program = Program::new()
+        .rank(0, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .rank(1, 0.0, 10.0)
+        .thread(2, vec![span(0.0, 10.0, COMPUTE)]);
+    let processors = Processors::given(&program.0, 5).unwrap();
+    assert_eq!((processors.of(100), processors.of(101)), (Some(3), Some(2)));
+    let ledger = Ledger::of(&program.0, &processors, &Windows::all()).unwrap();
+    assert_closes(&ledger);
+    assert_accounts(&ledger, 5, 50.0, &[(Account::Compute, 20.0), (Account::Serial, 30.0)]);
+}
+
+/// Parts that claim more than the span has are not hidden: 12 s claimed in 10 s leave a residual of −2 s.
+#[test]
+fn claims_beyond_the_span_show_in_the_residual() {
+    let program = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE).with(Work::Fault, ns(12.0))]);
+    let processors = Processors::measured(&program.0, &Windows::all()).unwrap();
+    let ledger = Ledger::of(&program.0, &processors, &Windows::all()).unwrap();
+    assert_eq!(ledger.residual_ns(), -2_000_000_000);
+}
+
+/// A span that begins before its predecessor's end counts from there on, and the rest is reported.
+#[test]
+fn overlapping_spans_are_cut() {
+    let ledger = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 6.0, COMPUTE), span(4.0, 10.0, LOCK), span(7.0, 8.0, COMPUTE)])
+        .ledger();
+    assert_accounts(&ledger, 1, 10.0, &[(Account::Compute, 6.0), (Account::Lock, 4.0)]);
+    assert_eq!(ledger.overlap_ns, ns(3.0));
+}
+
+#[test]
+fn an_empty_run_has_an_empty_ledger() {
+    let ledger = Program::new().ledger();
+    assert_accounts(&ledger, 0, 0.0, &[]);
+}
+
+#[test]
+fn contradictions_are_errors() {
+    let stray = Program::new().process(1, 0.0, 1.0).thread(1, vec![]).thread(1, vec![]);
+    let processors = Processors::measured(&stray.0, &Windows::all()).unwrap();
+    let location = 1;
+    assert_eq!(
+        Ledger::of(&stray.0, &processors, &Windows::all()),
+        Err(LedgerError::DuplicateLocation { location })
+    );
+    let other = Program::new().process(2, 0.0, 1.0);
+    let process = 2;
+    assert_eq!(
+        Ledger::of(&other.0, &processors, &Windows::all()),
+        Err(LedgerError::NoProcessors { process })
+    );
+    let mut unknown = Program::new().process(1, 0.0, 1.0).thread(1, vec![]);
+    unknown.0.timelines[0].process = process;
+    assert_eq!(
+        Processors::measured(&unknown.0, &Windows::all()),
+        Err(LedgerError::UnknownProcess { process })
+    );
+    let twice = Program::new().process(2, 0.0, 1.0).process(2, 0.0, 1.0);
+    assert_eq!(Processors::given(&twice.0, 1), Err(LedgerError::DuplicateProcess { process }));
+}
+
+#[test]
+fn identifiers_are_unique_and_found_again() {
+    for account in Account::ALL {
+        assert_eq!(Account::from_id(account.id()), Some(account));
+    }
+    for reason in PassiveReason::ALL {
+        assert_eq!(PassiveReason::from_id(reason.id()), Some(reason));
+    }
+    for (index, account) in Account::ALL.into_iter().enumerate() {
+        assert_eq!(account as usize, index);
+    }
+    for (index, reason) in PassiveReason::ALL.into_iter().enumerate() {
+        assert_eq!(reason as usize, index);
+    }
+    for (index, work) in Work::ALL.into_iter().enumerate() {
+        assert_eq!(work as usize, index);
+    }
+}

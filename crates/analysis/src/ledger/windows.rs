@@ -1,0 +1,134 @@
+//! Stretches of time: what the ledger is integrated over.
+
+/// A half-open stretch of time, from `start_ns` up to, not including, `end_ns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Window {
+    /// First instant, ns on the run's clock.
+    pub start_ns: u64,
+    /// First instant after it, ns on the run's clock.
+    pub end_ns: u64,
+}
+
+impl Window {
+    /// The window from `start_ns` to `end_ns`.
+    pub const fn new(start_ns: u64, end_ns: u64) -> Window {
+        Window { start_ns, end_ns }
+    }
+
+    /// Its length, ns; an inverted window has none.
+    pub const fn length_ns(self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}
+
+/// A set of instants: disjoint, non-empty windows in time order. An interval of the program that is executed
+/// many times is such a set.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Windows(Vec<Window>);
+
+/// A part of a window that lies wholly inside or wholly outside another set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub window: Window,
+    pub inside: bool,
+}
+
+impl Windows {
+    /// All time: the whole run.
+    pub fn all() -> Windows {
+        Windows(vec![Window::new(0, u64::MAX)])
+    }
+
+    /// The instants from `start_ns` to `end_ns`.
+    pub fn between(start_ns: u64, end_ns: u64) -> Windows {
+        [Window::new(start_ns, end_ns)].into_iter().collect()
+    }
+
+    /// The windows, in time order.
+    pub fn as_slice(&self) -> &[Window] {
+        &self.0
+    }
+
+    /// Sum of their lengths, ns.
+    pub fn length_ns(&self) -> u64 {
+        self.0.iter().map(|window| window.length_ns()).sum()
+    }
+
+    /// The instants of this set that lie in `bounds`.
+    pub fn within(&self, bounds: Window) -> Windows {
+        self.0
+            .iter()
+            .map(|w| Window::new(w.start_ns.max(bounds.start_ns), w.end_ns.min(bounds.end_ns)))
+            .collect()
+    }
+
+    /// This set, cut at every border of `marks`, each part saying whether it is inside `marks`.
+    pub(super) fn cut_by(&self, marks: &Windows) -> Vec<Stretch> {
+        let mut stretches = Vec::new();
+        let mut push = |start_ns, end_ns, inside| {
+            if start_ns < end_ns {
+                stretches.push(Stretch { window: Window::new(start_ns, end_ns), inside });
+            }
+        };
+        let mut marks = marks.0.iter().peekable();
+        for window in &self.0 {
+            let mut from = window.start_ns;
+            while let Some(mark) = marks.peek() {
+                if mark.start_ns >= window.end_ns {
+                    break;
+                }
+                let (start, end) = (mark.start_ns.max(from), mark.end_ns.min(window.end_ns));
+                push(from, start.min(window.end_ns), false);
+                push(start, end, true);
+                from = from.max(end);
+                if mark.end_ns > window.end_ns {
+                    break;
+                }
+                marks.next();
+            }
+            push(from, window.end_ns, false);
+        }
+        stretches
+    }
+}
+
+impl FromIterator<Window> for Windows {
+    /// Sorts, drops the empty ones, and joins those that touch or overlap.
+    fn from_iter<I: IntoIterator<Item = Window>>(windows: I) -> Windows {
+        let mut sorted: Vec<Window> = windows.into_iter().filter(|w| w.start_ns < w.end_ns).collect();
+        sorted.sort_unstable();
+        let mut joined: Vec<Window> = Vec::with_capacity(sorted.len());
+        for window in sorted {
+            match joined.last_mut() {
+                Some(last) if window.start_ns <= last.end_ns => last.end_ns = last.end_ns.max(window.end_ns),
+                _ => joined.push(window),
+            }
+        }
+        Windows(joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows(borders: &[(u64, u64)]) -> Windows {
+        borders.iter().map(|&(start, end)| Window::new(start, end)).collect()
+    }
+
+    #[test]
+    fn windows_are_sorted_and_joined() {
+        let joined = windows(&[(5, 7), (0, 2), (3, 3), (6, 9), (2, 3), (8, 4)]);
+        assert_eq!(joined.as_slice(), [Window::new(0, 3), Window::new(5, 9)]);
+        assert_eq!(joined.length_ns(), 7);
+    }
+
+    #[test]
+    fn a_cut_covers_the_set_and_nothing_else() {
+        let cut = windows(&[(0, 10), (20, 30)]).cut_by(&windows(&[(2, 4), (8, 22), (30, 40)]));
+        let parts: Vec<_> = cut.iter().map(|s| (s.window.start_ns, s.window.end_ns, s.inside)).collect();
+        let expected =
+            [(0, 2, false), (2, 4, true), (4, 8, false), (8, 10, true), (20, 22, true), (22, 30, false)];
+        assert_eq!(parts, expected);
+    }
+}
