@@ -1,10 +1,12 @@
 //! The small things of every day: the newest run, lists, help, the demonstration.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::command::{Ended, proust, run};
 use crate::programs::built;
-use crate::recording::{empty_folder, record};
+use crate::recording::{empty_folder, record, report};
 
 fn succeeds(command: &mut Command) -> Ended {
     let ended = run(command);
@@ -24,7 +26,7 @@ fn the_newest_run_of_the_current_folder_is_taken_and_named() {
     }
     let ended = succeeds(proust().args(["report", "flat"]).current_dir(folder.path()));
     assert!(ended.printed().contains("burn_cpu"), "{}", ended.printed());
-    let mut runs: Vec<String> = std::fs::read_dir(folder.path())
+    let mut runs: Vec<String> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -58,6 +60,48 @@ fn help_is_at_hand() {
     succeeds(proust().args(["explain", "compute"]));
     succeeds(proust().args(["completions", "bash"]));
     succeeds(proust().arg("man"));
+}
+
+#[test]
+fn an_ordinary_user_records_and_reports() {
+    let Some(program) = built("endings") else { return };
+    // SAFETY: takes nothing, changes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        return;
+    }
+    // The other stories run as root here: this one as nobody, with nothing but a folder of its own.
+    let folder = empty_folder();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let (own_proust, own_program) = (folder.path().join("proust"), folder.path().join("endings"));
+    fs::copy(env!("CARGO_BIN_EXE_proust"), &own_proust).unwrap();
+    fs::copy(program, &own_program).unwrap();
+    let as_nobody = |arguments: &[&str]| {
+        run(Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"])
+            .arg(&own_proust)
+            .args(arguments)
+            .env("HOME", "/nonexistent")
+            .current_dir(folder.path()))
+    };
+    let ended = as_nobody(&["record", "-o", "run", "--", "./endings", "0.5", "return"]);
+    assert_eq!(ended.status.code(), Some(40), "{}", ended.said());
+    let ended = as_nobody(&["report", "run", "flat"]);
+    assert!(ended.status.success(), "{}", ended.said());
+    assert!(ended.printed().contains("burn_cpu"), "{}", ended.printed());
+}
+
+#[test]
+fn every_page_is_readable_text() {
+    let Some(program) = built("shares") else { return };
+    let run = record(program, &["1"]).succeeded();
+    for page in ["summary", "ledger", "tree", "callers", "flat", "threads", "quality"] {
+        let ended = report(&run.dir, page, &[] as &[&str]);
+        assert!(ended.status.success(), "{page}: {}", ended.said());
+        let text = ended.printed();
+        assert!(text.lines().count() >= 3, "{page}: {text}");
+        assert!(!text.contains('\x1b'), "{page} has colours although it is no terminal: {text}");
+        assert!(!text.contains("NaN") && !text.contains("inf "), "{page}: {text}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod programs;
 mod recording;
 
 mod binaries;
+mod budget;
 mod callers;
 mod endings;
 mod everyday;
@@ -19,6 +20,7 @@ mod exceptions;
 mod fortran;
 mod interruptions;
 mod kernel_time;
+mod launchers;
 mod memo;
 mod plugins;
 mod processes;

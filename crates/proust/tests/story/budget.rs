@@ -1,0 +1,69 @@
+//! What a recording may take: the rate asked for, the size of the logs, a disk that is full.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use crate::chance::assert_close;
+use crate::command::{Ended, run};
+use crate::programs::built;
+use crate::recording::{empty_folder, number, record_with, truth_in};
+
+#[test]
+fn a_quarter_of_the_rate_gives_a_quarter_of_the_samples() {
+    let Some(program) = built("shares") else { return };
+    let rate = |asked: &str| {
+        let run = record_with(&["--rate", asked], &program, &["2", "0"]).succeeded();
+        run.assert_trustworthy();
+        run.summary().quality.delivered_rate
+    };
+    let (few, many) = (rate("25"), rate("100"));
+    assert!(few > 0.0 && few <= 30.0, "{few} samples a second of the 25 asked for");
+    // A busy machine delivers fewer than asked, never more.
+    assert!(many <= 115.0 && many > few, "{many} samples a second of the 100 asked for");
+}
+
+#[test]
+fn a_full_log_keeps_the_totals() {
+    let Some(program) = built("deep_and_shallow") else { return };
+    // Hardly a path repeats: more than this is used up in a moment.
+    let run = record_with(&["--max-size", "256K", "--rate", "1000"], program, &["4"]).succeeded();
+    let truth = run.truth();
+    let bytes: u64 = std::fs::read_dir(run.dir.join("log"))
+        .unwrap()
+        .map(|log| log.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(bytes <= 256 * 1024, "{bytes} bytes of logs");
+    let threads = run.threads();
+    let found: f64 = threads.locations.iter().map(|location| location.cpu_s).sum();
+    let cpu_s = number(&truth, "/cpu_s");
+    assert_close("CPU time", found, cpu_s, 0.01 * cpu_s + 0.01);
+    let quality = run.summary().quality;
+    assert!(quality.notes.iter().any(|note| note.contains("max-size")), "{:#?}", quality.notes);
+}
+
+#[test]
+fn a_full_disk_is_not_the_programs_trouble() {
+    let Some(program) = built("endings") else { return };
+    let folder = empty_folder();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let disk = folder.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    // A disk of the story's own, gone with the shell; the recorded command fills it before its program starts.
+    let script = r#"
+        mount -t tmpfs -o size=32m none "$DISK" 2>/dev/null || exit 77
+        "$PROUST" record -o "$DISK/run" -- sh -c 'cat /dev/zero >"$DISK/filling" 2>/dev/null; "$PROGRAM" 0.5 return'
+        code=$?
+        "$PROUST" report "$DISK/run" summary >&2 || exit 78
+        exit $code"#;
+    let ended: Ended = run(Command::new("unshare")
+        .args(["--mount", "sh", "-c", script])
+        .env("DISK", &disk)
+        .env("PROUST", env!("CARGO_BIN_EXE_proust"))
+        .env("PROGRAM", &program));
+    if ended.status.code() == Some(77) || ended.status.code() == Some(1) && ended.said().contains("unshare") {
+        println!("SKIP: a small disk cannot be mounted here");
+        return;
+    }
+    assert_eq!(ended.status.code(), Some(40), "{}", ended.said());
+    assert_eq!(truth_in(&ended)["mode"], "return");
+}
