@@ -94,7 +94,7 @@ fn an_ordinary_user_records_and_reports() {
 fn every_page_is_readable_text() {
     let Some(program) = built("shares") else { return };
     let run = record(program, &["1"]).succeeded();
-    for page in ["summary", "ledger", "tree", "callers", "flat", "threads", "quality"] {
+    for page in ["summary", "tree", "callers", "flat", "threads", "quality"] {
         let ended = report(&run.dir, page, &[] as &[&str]);
         assert!(ended.status.success(), "{page}: {}", ended.said());
         let text = ended.printed();
