@@ -1,1 +1,4 @@
-//! To be written.
+//! Logs to profile, and the questions that a profile can answer.
+
+pub mod ledger;
+pub mod query;

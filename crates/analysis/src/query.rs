@@ -1,0 +1,38 @@
+//! Questions to a profile: pure functions, the same for text, JSON and pictures.
+//!
+//! A question is put in two steps. A [`Filter`] (the text after `--where`) is resolved against a profile to a
+//! [`Selection`]: the locations in scope and their amounts. Everything else is computed from a selection:
+//!
+//! - [`Amounts`]: inclusive and exclusive amounts by context and by function
+//! - [`lines`]: amounts by source line
+//! - [`BottomUp`]: functions, and under each its callers
+//! - [`Neighbours`]: one function with its callers and callees
+//! - [`hot_path`]: where most of the time is, downwards
+//! - [`Statistics`]: how an amount is spread over the locations
+
+mod amounts;
+mod bottom_up;
+mod expression;
+mod forest;
+mod glob;
+mod handle;
+mod hot_path;
+mod lines;
+mod nearest;
+mod neighbours;
+mod selection;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+pub use amounts::Amounts;
+pub use bottom_up::{BottomUp, Node};
+pub use expression::{Clause, Filter, FilterError, Key, Pattern};
+pub use forest::Forest;
+pub use handle::Handle;
+pub use hot_path::hot_path;
+pub use lines::{LineAmount, lines};
+pub use nearest::nearest;
+pub use neighbours::{Neighbour, Neighbours};
+pub use selection::{Selection, UnknownFunction, functions_called};
+pub use statistics::{Spread, Statistics};

@@ -1,0 +1,105 @@
+//! The tree turned around: functions, and under each its callers.
+
+use std::collections::HashMap;
+
+use proust_profile::{FunctionId, Metric};
+
+use super::amounts::Amounts;
+use super::forest::called_function;
+use super::selection::Selection;
+
+/// A function, reached from the one of its parent node by going to the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Position of the node whose caller this is; None for the function asked about.
+    pub parent: Option<usize>,
+    /// The function.
+    pub function: FunctionId,
+    /// Whether it calls itself directly on some of these paths; such calls are folded into one node.
+    pub recursive: bool,
+}
+
+/// Functions (the roots), and under each its callers, their callers and so on.
+///
+/// A root's amounts are those of the function; the amounts of a node below it are the part of the root's
+/// amounts that came by this chain of callers. The exclusive amounts of a node's children sum to its own, but
+/// for the chains that end there. Inclusive amounts belong to the chain of the outermost occurrence.
+#[derive(Clone, Debug, Default)]
+pub struct BottomUp {
+    /// The nodes; parents come before their children.
+    pub nodes: Vec<Node>,
+    node_of_context: Vec<Option<usize>>,
+}
+
+impl BottomUp {
+    /// Turns the contexts around that carry some amount; `depth` bounds the length of a chain of callers.
+    pub fn new(selection: &Selection<'_>, depth: usize) -> BottomUp {
+        let (profile, forest) = (selection.profile(), selection.forest());
+        let mut result = BottomUp { nodes: Vec::new(), node_of_context: vec![None; profile.contexts.len()] };
+        let mut known: HashMap<(Option<usize>, FunctionId), usize> = HashMap::new();
+        let used = selection.used_contexts();
+        for id in 0..profile.contexts.len() as u32 {
+            if !used[id as usize] || called_function(profile, id).is_none() {
+                continue;
+            }
+            let mut node: Option<usize> = None;
+            let mut length = 0;
+            let mut call = Some(id);
+            while let Some(context) = call {
+                if let Some(function) = called_function(profile, context) {
+                    let previous = node.map(|node| result.nodes[node].function);
+                    if previous == Some(function) {
+                        result.nodes[node.expect("a chain has begun")].recursive = true;
+                    } else if length == depth {
+                        break;
+                    } else {
+                        length += 1;
+                        let next = *known.entry((node, function)).or_insert_with(|| {
+                            result.nodes.push(Node { parent: node, function, recursive: false });
+                            result.nodes.len() - 1
+                        });
+                        node = Some(next);
+                    }
+                }
+                call = forest.call_above(context);
+            }
+            result.node_of_context[id as usize] = node;
+        }
+        result
+    }
+
+    /// A metric by node.
+    pub fn amounts(&self, selection: &Selection<'_>, metric: Metric) -> Amounts {
+        let contexts = Amounts::by_context(selection, metric);
+        let mut amounts =
+            Amounts { inclusive: vec![0.0; self.nodes.len()], exclusive: vec![0.0; self.nodes.len()] };
+        for (id, node) in self.node_of_context.iter().enumerate() {
+            if let Some(node) = *node {
+                amounts.exclusive[node] += contexts.exclusive[id];
+                if selection.forest().is_outermost(id as u32) {
+                    amounts.inclusive[node] += contexts.inclusive[id];
+                }
+            }
+        }
+        for (id, node) in self.nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                amounts.exclusive[parent] += amounts.exclusive[id];
+                amounts.inclusive[parent] += amounts.inclusive[id];
+            }
+        }
+        amounts
+    }
+
+    /// The nodes directly below each node, and last the roots.
+    pub fn children(&self) -> (Vec<Vec<usize>>, Vec<usize>) {
+        let mut children = vec![Vec::new(); self.nodes.len()];
+        let mut roots = Vec::new();
+        for (id, node) in self.nodes.iter().enumerate() {
+            match node.parent {
+                Some(parent) => children[parent].push(id),
+                None => roots.push(id),
+            }
+        }
+        (children, roots)
+    }
+}

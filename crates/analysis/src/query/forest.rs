@@ -1,0 +1,130 @@
+//! What the tree of contexts says about itself, computed once for all questions.
+
+use proust_profile::{ContextId, ContextKind, FunctionId, Profile};
+
+/// Children, owners and recursion of a profile's contexts.
+///
+/// Paths may be thousands of frames deep, so nothing here is recursive.
+#[derive(Clone, Debug)]
+pub struct Forest {
+    first_child: Vec<u32>,
+    children: Vec<ContextId>,
+    call_above: Vec<Option<ContextId>>,
+    exclusive_of: Vec<ContextId>,
+    outermost: Vec<bool>,
+}
+
+impl Forest {
+    /// Reads a profile's contexts; relies on its invariant that parents come before their children.
+    pub fn new(profile: &Profile) -> Forest {
+        let contexts = &profile.contexts;
+        let mut first_child = vec![0u32; contexts.len() + 1];
+        for context in contexts {
+            if let Some(parent) = context.parent {
+                first_child[parent as usize + 1] += 1;
+            }
+        }
+        for id in 0..contexts.len() {
+            first_child[id + 1] += first_child[id];
+        }
+        let mut children = vec![0; contexts.iter().filter(|context| context.parent.is_some()).count()];
+        let mut next = first_child.clone();
+        for (id, context) in contexts.iter().enumerate() {
+            if let Some(parent) = context.parent {
+                children[next[parent as usize] as usize] = id as ContextId;
+                next[parent as usize] += 1;
+            }
+        }
+        let mut forest = Forest {
+            first_child,
+            children,
+            call_above: vec![None; contexts.len()],
+            exclusive_of: (0..contexts.len() as ContextId).collect(),
+            outermost: vec![false; contexts.len()],
+        };
+        for (id, context) in contexts.iter().enumerate() {
+            let Some(parent) = context.parent.map(|parent| parent as usize) else { continue };
+            forest.call_above[id] = if is_call(contexts[parent].kind) {
+                Some(parent as ContextId)
+            } else {
+                forest.call_above[parent]
+            };
+            if matches!(context.kind, ContextKind::Line | ContextKind::Loop) {
+                forest.exclusive_of[id] = forest.exclusive_of[parent];
+            }
+        }
+        forest.find_outermost(profile);
+        forest
+    }
+
+    fn find_outermost(&mut self, profile: &Profile) {
+        let mut on_path = vec![0u32; profile.functions.len()];
+        let function_of = |id: ContextId| called_function(profile, id);
+        // Each context is met twice: going down and coming back.
+        let mut stack: Vec<(ContextId, bool)> = (0..profile.contexts.len())
+            .rev()
+            .filter(|&id| profile.contexts[id].parent.is_none())
+            .map(|id| (id as ContextId, false))
+            .collect();
+        while let Some((id, leaving)) = stack.pop() {
+            let function = function_of(id);
+            if leaving {
+                if let Some(function) = function {
+                    on_path[function as usize] -= 1;
+                }
+                continue;
+            }
+            if let Some(function) = function {
+                self.outermost[id as usize] = on_path[function as usize] == 0;
+                on_path[function as usize] += 1;
+            }
+            stack.push((id, true));
+            stack.extend(self.children(id).iter().map(|&child| (child, false)));
+        }
+    }
+
+    /// The contexts directly below one, in the order of their ids.
+    pub fn children(&self, id: ContextId) -> &[ContextId] {
+        let (from, to) = (self.first_child[id as usize], self.first_child[id as usize + 1]);
+        &self.children[from as usize..to as usize]
+    }
+
+    /// The nearest frame or inlined call above a context, itself not included.
+    pub fn call_above(&self, id: ContextId) -> Option<ContextId> {
+        self.call_above[id as usize]
+    }
+
+    /// The frame or inlined call whose exclusive amount includes this context's own: itself, or for lines and
+    /// loops the one around them.
+    pub fn exclusive_of(&self, id: ContextId) -> ContextId {
+        self.exclusive_of[id as usize]
+    }
+
+    /// Whether a frame or inlined call has no other of the same function above it. Only these count for the
+    /// inclusive amount of a function, so that recursion counts once.
+    pub fn is_outermost(&self, id: ContextId) -> bool {
+        self.outermost[id as usize]
+    }
+
+    /// The contexts of a subtree, its root included, parents before children.
+    pub fn subtree(&self, root: ContextId) -> Vec<ContextId> {
+        let mut found = vec![root];
+        let mut next = 0;
+        while next < found.len() {
+            found.extend_from_slice(self.children(found[next]));
+            next += 1;
+        }
+        found
+    }
+}
+
+/// Whether contexts of this kind are calls of a function.
+pub(super) fn is_call(kind: ContextKind) -> bool {
+    matches!(kind, ContextKind::Frame | ContextKind::Inline)
+}
+
+/// The function that a frame or inlined call is a call of.
+pub(super) fn called_function(profile: &Profile, id: ContextId) -> Option<FunctionId> {
+    let context = &profile.contexts[id as usize];
+    context.function.filter(|_| is_call(context.kind))
+}

@@ -1,0 +1,47 @@
+//! Amounts by source line.
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextKind, FunctionId, Metric};
+
+use super::selection::Selection;
+
+/// A source line and what was spent in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineAmount {
+    /// The file.
+    pub file: String,
+    /// The line's number.
+    pub line: u32,
+    /// The function it belongs to.
+    pub function: Option<FunctionId>,
+    /// Exclusive amount.
+    pub amount: f64,
+}
+
+/// Source lines with their amounts, largest first. A line that is inlined at several places is one line.
+pub fn lines(selection: &Selection<'_>, metric: Metric) -> Vec<LineAmount> {
+    let own = selection.own(metric);
+    let mut by_line: HashMap<(&str, u32), (Option<FunctionId>, f64)> = HashMap::new();
+    for (context, amount) in selection.profile().contexts.iter().zip(own) {
+        if context.kind != ContextKind::Line || amount == 0.0 {
+            continue;
+        }
+        if let (Some(file), Some(line)) = (&context.file, context.line) {
+            by_line.entry((file, line)).or_insert((context.function, 0.0)).1 += amount;
+        }
+    }
+    let mut lines: Vec<LineAmount> = by_line
+        .into_iter()
+        .map(|((file, line), (function, amount))| LineAmount {
+            file: file.to_owned(),
+            line,
+            function,
+            amount,
+        })
+        .collect();
+    lines.sort_by(|a, b| {
+        b.amount.total_cmp(&a.amount).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
+    });
+    lines
+}

@@ -1,0 +1,112 @@
+//! One function with its callers and callees.
+
+use std::collections::HashMap;
+
+use proust_profile::{FunctionId, Metric};
+
+use super::forest::called_function;
+use super::selection::Selection;
+
+/// A caller or callee, and the part of the function's time that belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbour {
+    /// The function; None for a caller means that there is none: the start of a thread, or a path whose upper
+    /// end was not found.
+    pub function: Option<FunctionId>,
+    /// Callers: inclusive amount of the function when called from there. Callees: what was spent below the
+    /// function in this callee.
+    pub inclusive: f64,
+    /// Callers: the function's own part of it. Callees: the callee's own part.
+    pub exclusive: f64,
+}
+
+/// A function's callers and callees with exactly attributed amounts.
+///
+/// Nothing is estimated from numbers of calls: each amount has one path. With recursion a path belongs to the
+/// caller of the outermost occurrence and to the callee of the innermost one, so that the callers' amounts sum
+/// to the function's inclusive amount, and the callees' amounts plus its exclusive amount do too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Neighbours {
+    /// Inclusive amount of the function.
+    pub inclusive: f64,
+    /// Exclusive amount of the function.
+    pub exclusive: f64,
+    /// Whether the function calls itself, directly or through others.
+    pub recursive: bool,
+    /// Who calls it, largest amount first.
+    pub callers: Vec<Neighbour>,
+    /// What it calls, largest amount first.
+    pub callees: Vec<Neighbour>,
+}
+
+/// Where a context stands relative to the function asked about.
+#[derive(Clone, Copy)]
+enum Position {
+    Outside,
+    Inside { caller: Option<FunctionId>, callee: Option<FunctionId>, callee_is_nearest: bool },
+}
+
+impl Neighbours {
+    /// Callers and callees of a function, in one metric.
+    pub fn of(selection: &Selection<'_>, function: FunctionId, metric: Metric) -> Neighbours {
+        let (profile, forest) = (selection.profile(), selection.forest());
+        let own = selection.own(metric);
+        let mut result = Neighbours::default();
+        let mut callers: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();
+        let mut callees: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();
+        let mut positions: Vec<Position> = Vec::with_capacity(profile.contexts.len());
+        for (id, context) in profile.contexts.iter().enumerate() {
+            let above = context.parent.map_or(Position::Outside, |parent| positions[parent as usize]);
+            let position = match (above, called_function(profile, id as u32)) {
+                (Position::Outside, Some(called)) if called == function => {
+                    let caller = forest.call_above(id as u32).and_then(|call| called_function(profile, call));
+                    Position::Inside { caller, callee: None, callee_is_nearest: false }
+                }
+                (Position::Inside { caller, .. }, Some(called)) if called == function => {
+                    result.recursive = true;
+                    Position::Inside { caller, callee: None, callee_is_nearest: false }
+                }
+                (Position::Inside { caller, callee: None, .. }, Some(called)) => {
+                    Position::Inside { caller, callee: Some(called), callee_is_nearest: true }
+                }
+                (Position::Inside { caller, callee, .. }, Some(_)) => {
+                    Position::Inside { caller, callee, callee_is_nearest: false }
+                }
+                (above, _) => above,
+            };
+            positions.push(position);
+            let amount = own[id];
+            if amount == 0.0 {
+                continue;
+            }
+            if let Position::Inside { caller, callee, callee_is_nearest } = position {
+                result.inclusive += amount;
+                let from = callers.entry(caller).or_default();
+                from.0 += amount;
+                match callee {
+                    None => {
+                        result.exclusive += amount;
+                        from.1 += amount;
+                    }
+                    Some(_) => {
+                        let to = callees.entry(callee).or_default();
+                        to.0 += amount;
+                        to.1 += if callee_is_nearest { amount } else { 0.0 };
+                    }
+                }
+            }
+        }
+        result.callers = largest_first(callers);
+        result.callees = largest_first(callees);
+        result
+    }
+}
+
+fn largest_first(amounts: HashMap<Option<FunctionId>, (f64, f64)>) -> Vec<Neighbour> {
+    let mut neighbours: Vec<Neighbour> = amounts
+        .into_iter()
+        .map(|(function, (inclusive, exclusive))| Neighbour { function, inclusive, exclusive })
+        .collect();
+    neighbours.sort_by(|a, b| b.inclusive.total_cmp(&a.inclusive).then(a.function.cmp(&b.function)));
+    neighbours
+}

@@ -1,0 +1,163 @@
+//! How an amount is spread over the locations.
+
+use proust_profile::{ContextId, LocationId, Metric, Value};
+
+use super::forest::called_function;
+use super::selection::Selection;
+
+/// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included: a
+/// function that one thread of many runs is as unbalanced as can be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// Number of locations.
+    pub locations: usize,
+    /// Sum.
+    pub sum: f64,
+    /// Sum divided by the number of locations.
+    pub mean: f64,
+    /// Smallest amount.
+    pub min: f64,
+    /// A location with the smallest amount.
+    pub min_location: Option<LocationId>,
+    /// Largest amount.
+    pub max: f64,
+    /// A location with the largest amount.
+    pub max_location: Option<LocationId>,
+    /// Standard deviation (of the locations as they are, not an estimate for others).
+    pub stddev: f64,
+}
+
+impl Statistics {
+    /// What could be saved if the largest were as the mean: max − mean.
+    pub fn imbalance(&self) -> f64 {
+        self.max - self.mean
+    }
+
+    /// Statistics of amounts given for some of the locations; the others count as zero.
+    fn of(given: &[(LocationId, f64)], locations: &[LocationId]) -> Statistics {
+        let n = locations.len();
+        let sum: f64 = given.iter().map(|(_, amount)| amount).sum();
+        let mean = if n == 0 { 0.0 } else { sum / n as f64 };
+        // Around the mean and not from the sum of squares: that loses all digits when the spread is small.
+        let around: f64 = given.iter().map(|(_, amount)| (amount - mean).powi(2)).sum::<f64>()
+            + (n - given.len()) as f64 * mean * mean;
+        let mut all = given.to_vec();
+        // `given` and `locations` are both ascending: the first one missing has zero.
+        if let Some(&zero) =
+            locations.iter().find(|id| given.binary_search_by_key(id, |(given, _)| given).is_err())
+        {
+            all.push((zero, 0.0));
+        }
+        let largest = all.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let smallest = all.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        Statistics {
+            locations: n,
+            sum,
+            mean,
+            min: smallest.map_or(0.0, |(_, amount)| amount),
+            min_location: smallest.map(|(location, _)| location),
+            max: largest.map_or(0.0, |(_, amount)| amount),
+            max_location: largest.map(|(location, _)| location),
+            stddev: if n == 0 { 0.0 } else { (around / n as f64).sqrt() },
+        }
+    }
+}
+
+/// Statistics of one metric, by context or by function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// Of the inclusive amounts; recursion counts once.
+    pub inclusive: Vec<Statistics>,
+    /// Of the exclusive amounts.
+    pub exclusive: Vec<Statistics>,
+}
+
+impl Spread {
+    /// Statistics by context.
+    pub fn by_context(selection: &Selection<'_>, metric: Metric) -> Spread {
+        let size = selection.profile().contexts.len();
+        collect(selection, metric, size, |context| Some((context as usize, true)))
+    }
+
+    /// Statistics by function.
+    pub fn by_function(selection: &Selection<'_>, metric: Metric) -> Spread {
+        let profile = selection.profile();
+        collect(selection, metric, profile.functions.len(), |context| {
+            let function = called_function(profile, context)?;
+            Some((function as usize, selection.forest().is_outermost(context)))
+        })
+    }
+}
+
+/// Amounts of the locations that have any, ascending by location.
+type Given = Vec<(LocationId, f64)>;
+
+/// Adds up by row, one location after the other. `row_of` says which row a context's amounts belong to, and
+/// whether its inclusive amount does too.
+fn collect(
+    selection: &Selection<'_>,
+    metric: Metric,
+    rows: usize,
+    row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
+) -> Spread {
+    let mut inclusive: Vec<Given> = vec![Vec::new(); rows];
+    let mut exclusive = inclusive.clone();
+    let add = |given: &mut Given, location, amount: f64| match given.last_mut() {
+        _ if amount == 0.0 => {}
+        Some((last, sum)) if *last == location => *sum += amount,
+        _ => given.push((location, amount)),
+    };
+    each_location(selection, metric, |location, context, above, own| {
+        if let Some((row, true)) = row_of(context) {
+            add(&mut inclusive[row], location, above);
+        }
+        if own != 0.0 {
+            let owner = selection.forest().exclusive_of(context);
+            // A line keeps its own amount and gives it to its function as well.
+            let rows = [row_of(context).filter(|_| owner != context), row_of(owner)];
+            for (row, _) in rows.into_iter().flatten() {
+                add(&mut exclusive[row], location, own);
+            }
+        }
+    });
+    let compute = selection.compute_locations();
+    let finish = |given: Vec<Given>| given.iter().map(|given| Statistics::of(given, &compute)).collect();
+    Spread { inclusive: finish(inclusive), exclusive: finish(exclusive) }
+}
+
+/// Calls `take(location, context, inclusive, own amount)` for every compute location, ascending, and every
+/// context in which it has an amount. Holds one location's amounts at a time.
+fn each_location(
+    selection: &Selection<'_>,
+    metric: Metric,
+    mut take: impl FnMut(LocationId, ContextId, f64, f64),
+) {
+    let profile = selection.profile();
+    let mut values: Vec<&Value> = selection
+        .values()
+        .iter()
+        .filter(|value| value.metric == metric && !profile.locations[value.location as usize].service)
+        .collect();
+    values.sort_by_key(|value| value.location);
+    let mut amounts = vec![(0.0, 0.0); profile.contexts.len()];
+    let mut met = vec![false; profile.contexts.len()];
+    for values in values.chunk_by(|a, b| a.location == b.location) {
+        let mut touched = Vec::new();
+        for value in values {
+            amounts[value.context as usize].1 += value.amount;
+            let mut context = Some(value.context);
+            while let Some(id) = context {
+                if !std::mem::replace(&mut met[id as usize], true) {
+                    touched.push(id);
+                }
+                amounts[id as usize].0 += value.amount;
+                context = profile.contexts[id as usize].parent;
+            }
+        }
+        for id in touched {
+            met[id as usize] = false;
+            let (inclusive, own) = std::mem::take(&mut amounts[id as usize]);
+            take(values[0].location, id, inclusive, own);
+        }
+    }
+}
