@@ -47,6 +47,14 @@ impl Declaration {
         named.or_else(|| linkage_name.map(Names::of_symbol))
     }
 
+    /// The name under which a C library exports a function that it calls `__libc_malloc` or `_IO_puts` itself:
+    /// the one that callers know, and the only one without debug information.
+    pub(crate) fn public_alias<'n>(&self, candidates: &'n [String]) -> Option<&'n str> {
+        let is_private = |name: &str| name.starts_with('_');
+        let preferred = candidates.first().filter(|symbol| !is_private(symbol))?;
+        (is_c(self.language) && self.name.as_deref().is_some_and(is_private)).then_some(preferred)
+    }
+
     /// Which of the linker's names for the function's first byte is this function's own.
     pub(crate) fn own_symbol(&self, candidates: &[String]) -> Option<String> {
         let own = self.linkage_name.as_deref().or(self.name.as_deref());
@@ -73,9 +81,8 @@ fn is_fortran(language: Option<DwLang>) -> bool {
     )
 }
 
-/// Whether a function's name alone says too little: not so in C, assembler and Fortran.
-fn has_scopes(language: Option<DwLang>) -> bool {
-    let flat = matches!(
+fn is_c(language: Option<DwLang>) -> bool {
+    matches!(
         language,
         Some(
             gimli::DW_LANG_C
@@ -83,11 +90,14 @@ fn has_scopes(language: Option<DwLang>) -> bool {
                 | gimli::DW_LANG_C99
                 | gimli::DW_LANG_C11
                 | gimli::DW_LANG_C17
-                | gimli::DW_LANG_Mips_Assembler
                 | gimli::DW_LANG_UPC
         )
-    );
-    !flat && !is_fortran(language)
+    )
+}
+
+/// Whether a function's name alone says too little: not so in C, assembler and Fortran.
+fn has_scopes(language: Option<DwLang>) -> bool {
+    !is_c(language) && !is_fortran(language) && language != Some(gimli::DW_LANG_Mips_Assembler)
 }
 
 /// Reads declarations, across units and files where entries refer to each other.

@@ -80,13 +80,13 @@ impl<'s, 'a> Resolver<'s, 'a> {
             }
             Vec::new()
         });
-        match self.from_debug_info(address, &described) {
+        match self.describe(address, &described) {
             Some(frames) => frames,
-            None => vec![self.from_symbols(address, &described)],
+            None => vec![self.name_by_symbol(address, &described)],
         }
     }
 
-    fn from_debug_info(&mut self, address: u64, innermost_first: &[DebugFrame]) -> Option<Vec<SourceFrame>> {
+    fn describe(&mut self, address: u64, innermost_first: &[DebugFrame]) -> Option<Vec<SourceFrame>> {
         let (physical, inlined) = innermost_first.split_last()?;
         let declaration = physical.declaration.as_ref()?;
         if !declaration.ranges.iter().any(|range| range.contains(&address)) {
@@ -103,8 +103,13 @@ impl<'s, 'a> Resolver<'s, 'a> {
 
     fn physical_function(&self, declaration: &Declaration) -> Option<Function> {
         let address = declaration.ranges.first()?.start;
-        let linkage_name = declaration.own_symbol(&self.symbols.starting_at(address));
-        let names = declaration.names(linkage_name.as_deref())?;
+        let symbols = self.symbols.starting_at(address);
+        let mut linkage_name = declaration.own_symbol(&symbols);
+        let mut names = declaration.names(linkage_name.as_deref())?;
+        if let Some(alias) = declaration.public_alias(&symbols) {
+            names.short = Names::of_symbol(alias).short;
+            linkage_name = Some(alias.to_owned());
+        }
         let declared = Location { file: declaration.file.clone(), line: declaration.line };
         let declared = if declared.file.is_some() { declared } else { self.location(address) };
         Some(Function {
@@ -119,7 +124,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
     }
 
     /// The frame of an address whose function no debug information knows, though perhaps its line.
-    fn from_symbols(&mut self, address: u64, described: &[DebugFrame]) -> SourceFrame {
+    fn name_by_symbol(&mut self, address: u64, described: &[DebugFrame]) -> SourceFrame {
         let location = match described {
             [only] if only.declaration.is_none() => only.location.clone(),
             _ => Location::default(),

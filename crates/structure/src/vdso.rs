@@ -18,3 +18,27 @@ pub(crate) fn of_this_process() -> Option<Image> {
     File::open("/proc/self/mem").ok()?.read_exact_at(&mut bytes, start).ok()?;
     Some(Image::from_bytes(bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use object::{Object, ObjectSymbol};
+
+    use crate::image::build_id;
+    use crate::{ModuleRequest, Structurer};
+
+    #[test]
+    fn the_measured_vdso_has_its_symbols() {
+        let Some(image) = super::of_this_process() else {
+            eprintln!("SKIP: no vDSO in this process");
+            return;
+        };
+        let elf = image.elf().expect("the kernel's own ELF file");
+        let id = build_id(&elf).expect("a build-id").to_vec();
+        let clock =
+            elf.dynamic_symbols().find(|s| s.name().is_ok_and(|name| name.ends_with("clock_gettime")));
+        let clock = clock.expect("the reason why there is a vDSO").address();
+        let request = ModuleRequest { path: "[vdso]".into(), build_id: Some(id), code_id: None };
+        let structure = Structurer::new(None).resolve(&request, &[clock + 1]);
+        assert!(structure.functions[0].name.ends_with("clock_gettime"), "{:?}", structure.functions);
+    }
+}

@@ -8,6 +8,9 @@ use std::process::Command;
 use proust_structure::{ModuleRequest, ModuleStructure, Structurer};
 use tempfile::TempDir;
 
+/// Function, file name without folders, line.
+pub(crate) type Link = (String, String, u32);
+
 pub(crate) struct Program {
     pub(crate) folder: TempDir,
     pub(crate) binary: PathBuf,
@@ -28,7 +31,12 @@ pub(crate) fn build(compiler: &str, sources: &[(&str, &str)], flags: &[&str]) ->
         .args(sources.iter().map(|(name, _)| name))
         .output();
     let Ok(compiled) = compiled else {
-        eprintln!("SKIP: no {} compiler", if compiler == "c++" { "C++" } else { "C" });
+        let language = match compiler {
+            "c++" => "C++",
+            "gfortran" => "Fortran",
+            _ => "C",
+        };
+        eprintln!("SKIP: no {language} compiler");
         return None;
     };
     assert!(compiled.status.success(), "{compiler}: {}", String::from_utf8_lossy(&compiled.stderr));
@@ -72,7 +80,7 @@ pub(crate) fn resolve(binary: &Path, addresses: &[u64]) -> ModuleStructure {
 }
 
 /// `name`, file name without folders, and line of each frame of one address, outermost first.
-pub(crate) fn chain(structure: &ModuleStructure, address: u64) -> Vec<(String, String, u32)> {
+pub(crate) fn chain(structure: &ModuleStructure, address: u64) -> Vec<Link> {
     structure.addresses[&address]
         .frames
         .iter()
@@ -85,13 +93,13 @@ pub(crate) fn chain(structure: &ModuleStructure, address: u64) -> Vec<(String, S
 }
 
 /// What binutils' addr2line says about `address`, in the form of [`chain`]; functions by linker name.
-pub(crate) fn truth(binary: &Path, addresses: &[u64]) -> Option<BTreeMap<u64, Vec<(String, String, u32)>>> {
+pub(crate) fn truth(binary: &Path, addresses: &[u64]) -> Option<BTreeMap<u64, Vec<Link>>> {
     let binary = binary.to_str().expect("a path in UTF-8");
     let hex: Vec<String> = addresses.iter().map(|address| format!("{address:#x}")).collect();
     let arguments: Vec<&str> =
         ["-a", "-i", "-f", "-e", binary].into_iter().chain(hex.iter().map(String::as_str)).collect();
     let text = tool("addr2line", &arguments)?;
-    let mut truth: BTreeMap<u64, Vec<(String, String, u32)>> = BTreeMap::new();
+    let mut truth: BTreeMap<u64, Vec<Link>> = BTreeMap::new();
     let mut current = 0;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {

@@ -1,3 +1,4 @@
+use std::env;
 use std::fs;
 use std::panic;
 use std::sync::{Once, OnceLock};
@@ -62,8 +63,15 @@ fn survives(bytes: &[u8], addresses: &[u64]) {
     assert!(addresses.iter().all(|address| !structure.addresses[address].frames.is_empty()));
 }
 
+/// Few cases in every run; `PROPTEST_CASES` asks for more.
+fn effort() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = if env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 64 };
+    ProptestConfig { cases, failure_persistence: None, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(effort())]
 
     #[test]
     fn random_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..2000), elf in any::<bool>()) {

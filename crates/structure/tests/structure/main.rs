@@ -5,6 +5,7 @@ mod c_programs;
 mod cache;
 mod cpp_programs;
 mod damage;
+mod fortran_programs;
 mod own_executable;
 mod replaced;
 mod stripped;
