@@ -1,1 +1,29 @@
-//! To be written.
+//! Proust's collector: the library that `proust record` preloads into the measured program.
+//!
+//! It samples every thread by its CPU clock, unwinds in the signal handler, and writes what it finds
+//! through shared memory into the process's log. The program comes first: the collector never allocates
+//! from its heap, never blocks it, never changes its results, keeps its `errno`, and switches itself off
+//! where it cannot work.
+//!
+//! A sample's way: [`sample::handler`] → [`path::memo`] → [`path::tree`] → [`lane`] → [`logfile`].
+//!
+//! - [`life`]: off → on → ended, and the facts of the process
+//! - [`options`], [`logfile`], [`lane`]: what the run asks, where it goes, one thread's record
+//! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
+//! - [`hooks`]: what the program calls instead of the C library
+//! - [`real`]: the functions behind the hooks
+//! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
+
+pub mod arena;
+pub mod clock;
+pub mod hooks;
+pub mod lane;
+pub mod life;
+pub mod logfile;
+pub mod options;
+pub mod path;
+pub mod process;
+pub mod raw;
+pub mod real;
+pub mod sample;
+pub mod thread;

@@ -1,0 +1,101 @@
+//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO; CPU time by system calls.
+//!
+//! The vDSO is called directly and not through the C library, since a program or another preloaded
+//! library may have put its own `clock_gettime` there.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::raw;
+
+type GetTime = unsafe extern "C" fn(i32, *mut libc::timespec) -> i32;
+type GetCpu = unsafe extern "C" fn(*mut u32, *mut u32, *mut u8) -> i32;
+
+static GET_TIME: AtomicUsize = AtomicUsize::new(0);
+static GET_CPU: AtomicUsize = AtomicUsize::new(0);
+
+/// Finds the vDSO's functions. Without a vDSO the clocks fall back to system calls.
+pub fn find_vdso() {
+    // SAFETY: getauxval only reads the auxiliary vector.
+    let base = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
+    if base == 0 {
+        return;
+    }
+    // SAFETY: the kernel maps a whole, well-formed ELF image at this address for the process's life.
+    let image = unsafe { crate::path::elf::LoadedImage::new(base) };
+    if let Some(address) = image.symbol(b"__vdso_clock_gettime") {
+        GET_TIME.store(address, Ordering::Relaxed);
+    }
+    if let Some(address) = image.symbol(b"__vdso_getcpu") {
+        GET_CPU.store(address, Ordering::Relaxed);
+    }
+}
+
+/// CLOCK_MONOTONIC, nanoseconds.
+#[inline]
+pub fn now_ns() -> u64 {
+    let function = GET_TIME.load(Ordering::Relaxed);
+    if function == 0 {
+        return raw::clock_ns(libc::CLOCK_MONOTONIC);
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the address is that of the vDSO's `clock_gettime`, which has this signature.
+    unsafe {
+        let function: GetTime = core::mem::transmute(function);
+        function(libc::CLOCK_MONOTONIC, &mut time);
+    }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The processor the calling thread runs on.
+#[inline]
+pub fn processor() -> u32 {
+    let function = GET_CPU.load(Ordering::Relaxed);
+    if function == 0 {
+        return raw::processor();
+    }
+    let mut processor = 0_u32;
+    // SAFETY: the address is that of the vDSO's `getcpu`, which has this signature.
+    unsafe {
+        let function: GetCpu = core::mem::transmute(function);
+        function(&mut processor, core::ptr::null_mut(), core::ptr::null_mut());
+    }
+    processor
+}
+
+/// CPU time of the calling thread, nanoseconds.
+#[inline]
+pub fn thread_cpu_ns() -> u64 {
+    raw::clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// CPU time of the process, nanoseconds.
+pub fn process_cpu_ns() -> u64 {
+    raw::clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// The clock of another thread's CPU time (the kernel's encoding: complement of the id, then flags for
+/// "one thread" and "scheduler's clock").
+pub fn cpu_clock_of(tid: u32) -> i32 {
+    (!(tid as i32) << 3) | 6
+}
+
+/// Processors the machine has online; 0 if unknown.
+pub fn online_processors() -> u32 {
+    let descriptor = raw::open(c"/sys/devices/system/cpu/online", libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return 0;
+    }
+    let mut text = [0_u8; 256];
+    let got = raw::read(descriptor as i32, &mut text);
+    raw::close(descriptor as i32);
+    let text = text.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+    text.trim_ascii()
+        .split(|&byte| byte == b',')
+        .filter_map(|range| {
+            let mut ends = range.splitn(2, |&byte| byte == b'-');
+            let first = crate::path::maps::number(ends.next()?, 10)?;
+            let last = ends.next().map_or(Some(first), |last| crate::path::maps::number(last, 10))?;
+            Some(last.saturating_sub(first) as u32 + 1)
+        })
+        .sum()
+}

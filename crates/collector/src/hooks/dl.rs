@@ -1,0 +1,35 @@
+//! Unloading of libraries. Loading is not hooked: who calls `dlopen` decides where it searches.
+
+use core::ffi::{c_int, c_void};
+
+use proust_log::records::ModuleEnd;
+
+use crate::path::modules;
+use crate::real::call_real;
+use crate::{clock, lane, life};
+
+/// `dlclose`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
+    if life::in_hook().is_none() {
+        return call_real!(DLCLOSE(handle) else -1);
+    }
+    modules::unloading_begins();
+    let result = call_real!(DLCLOSE(handle) else -1);
+    let mut gone: [u32; 32] = [0; 32];
+    let mut count = 0;
+    modules::unloading_ended(&mut |module| {
+        if let Some(slot) = gone.get_mut(count) {
+            *slot = module.id;
+            count += 1;
+        }
+    });
+    if let Some(lane) = lane::current() {
+        lane.with_record(|record| {
+            for &id in gone.iter().take(count) {
+                record.output.push(0, 0, &ModuleEnd { time_ns: clock::now_ns(), id, reserved: 0 });
+            }
+        });
+    }
+    result
+}

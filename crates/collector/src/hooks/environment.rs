@@ -1,0 +1,152 @@
+//! The environment of children: what the collector needs in it, and how it is put back.
+
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use proust_log::control::{COLLECTOR_FILE, RUN_VARIABLE};
+
+use crate::lane::Record;
+use crate::options::Options;
+use crate::real::Strings;
+use crate::{arena, logfile};
+
+/// The variable through which the dynamic linker loads the collector.
+const PRELOAD: &[u8] = b"LD_PRELOAD=";
+
+static RUN_ENTRY: AtomicPtr<c_char> = AtomicPtr::new(core::ptr::null_mut());
+static PRELOAD_ENTRY: AtomicPtr<c_char> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The collector's own entry in a list of libraries to preload.
+pub fn own_entry(list: &[u8]) -> Option<&'static CStr> {
+    let own = list
+        .split(|&byte| byte == b':' || byte == b' ')
+        .find(|path| path.ends_with(COLLECTOR_FILE.as_bytes()))?;
+    logfile::join(c"", &[own])
+}
+
+/// Prepares the entries for children whose environment lacks them.
+pub fn prepare(options: &Options, library: &CStr) {
+    let run = [RUN_VARIABLE.as_bytes(), b"=", options.folder.to_bytes()];
+    let preload = [PRELOAD, library.to_bytes()];
+    if let (Some(run), Some(preload)) = (logfile::join(c"", &run), logfile::join(c"", &preload))
+        && !library.is_empty()
+    {
+        RUN_ENTRY.store(run.as_ptr().cast_mut(), Ordering::Release);
+        PRELOAD_ENTRY.store(preload.as_ptr().cast_mut(), Ordering::Release);
+    }
+}
+
+/// Whether a variable says how a program runs in parallel; only these are recorded.
+pub fn tells_of_parallelism(entry: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 16] = [
+        b"OMP_",
+        b"GOMP_",
+        b"KMP_",
+        b"OMPI_COMM_WORLD_",
+        b"OMPI_UNIVERSE_SIZE",
+        b"PMI_",
+        b"PMIX_RANK",
+        b"PMIX_NAMESPACE",
+        b"MV2_COMM_WORLD_",
+        b"MPI_LOCAL",
+        b"SLURM_PROCID",
+        b"SLURM_NTASKS",
+        b"SLURM_JOB",
+        b"SLURM_STEP",
+        b"RAYON_NUM_THREADS",
+        b"TBB_NUM_THREADS",
+    ];
+    PREFIXES.iter().any(|prefix| entry.starts_with(prefix))
+}
+
+/// An environment for a new image in which the collector is present: the given one if it has it. The
+/// second value tells whether something was put back.
+///
+/// Works in memory that belongs to the calling thread's lane and needs no lock, so that it may be used
+/// between vfork and exec, when the thread that owns the lane waits for the child.
+///
+/// # Safety
+/// `given` is null or a null-terminated list of C strings.
+pub unsafe fn mended(given: Strings, record: &mut Record) -> (Strings, bool) {
+    let run = RUN_ENTRY.load(Ordering::Acquire);
+    let preload = PRELOAD_ENTRY.load(Ordering::Acquire);
+    if run.is_null() || preload.is_null() {
+        return (given, false);
+    }
+    // SAFETY: both were made by `prepare` and stay.
+    let (run, preload) = unsafe { (CStr::from_ptr(run), CStr::from_ptr(preload)) };
+    let library = preload.to_bytes().get(PRELOAD.len()..).unwrap_or(b"");
+    let (mut count, mut has_run, mut theirs) = (0, false, None);
+    // SAFETY: the caller's promise.
+    for (index, entry) in unsafe { crate::life::Strings::new(given) }.enumerate() {
+        count = index + 1;
+        if let Some(list) = entry.strip_prefix(PRELOAD) {
+            theirs = Some((index, list));
+        } else if entry.strip_prefix(RUN_VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")) {
+            // Another run's recorder is being started, or our entry is there already.
+            if entry != run.to_bytes() {
+                return (given, false);
+            }
+            has_run = true;
+        }
+    }
+    let has_library = theirs.is_some_and(|(_, list)| {
+        list.split(|&byte| byte == b':' || byte == b' ').any(|path| path == library)
+    });
+    if has_run && has_library {
+        return (given, false);
+    }
+    let pointers = (count + 3) * size_of::<*const c_char>();
+    let text = preload.count_bytes() + theirs.map_or(0, |(_, list)| list.len()) + 2;
+    let Some(memory) = exec_memory(record, pointers + text) else { return (given, false) };
+    // SAFETY: the memory holds count + 3 pointers and behind them the text; `given` has `count` entries.
+    unsafe {
+        let list = memory.cast::<*const c_char>();
+        let joined = memory.add(pointers);
+        let mut end = joined;
+        let mut append = |bytes: &[u8]| {
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len());
+            end = end.add(bytes.len());
+        };
+        append(preload.to_bytes());
+        if let Some((_, list)) = theirs.filter(|(_, list)| !list.is_empty() && !has_library) {
+            append(b":");
+            append(list);
+        }
+        append(b"\0");
+        let mut used = 0;
+        for index in 0..count {
+            if theirs.is_some_and(|(at, _)| at == index) && !has_library {
+                continue;
+            }
+            list.add(used).write(*given.add(index));
+            used += 1;
+        }
+        if !has_library {
+            list.add(used).write(joined.cast());
+            used += 1;
+        }
+        if !has_run {
+            list.add(used).write(run.as_ptr());
+            used += 1;
+        }
+        list.add(used).write(core::ptr::null());
+        (list.cast_const(), true)
+    }
+}
+
+/// At least `bytes` of memory for an exec, kept with the lane.
+pub fn exec_memory(record: &mut Record, bytes: usize) -> Option<*mut u8> {
+    let (memory, size) = record.exec_memory;
+    if size >= bytes {
+        return Some(memory);
+    }
+    if !memory.is_null() {
+        // SAFETY: came from `pages` below; used only until the exec that asked for it.
+        unsafe { arena::give_back(memory, size) };
+    }
+    let size = bytes.next_multiple_of(4096);
+    let memory = arena::pages(size);
+    record.exec_memory = if memory.is_null() { (memory, 0) } else { (memory, size) };
+    (!memory.is_null()).then_some(memory)
+}

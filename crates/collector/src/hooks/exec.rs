@@ -1,0 +1,267 @@
+//! New program images: the exec family and posix_spawn.
+//!
+//! The record of the old image is closed before, and the collector is put back into an environment that
+//! lacks it, so that children are followed whatever environment they are given.
+
+use core::arch::naked_asm;
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+use libc::pid_t;
+use proust_log::records::{Birth, NoteCode};
+
+use crate::hooks::environment;
+use crate::lane::{self, Lane};
+use crate::life;
+use crate::process;
+use crate::raw;
+use crate::real::{Strings, call_real};
+
+unsafe extern "C" {
+    static environ: Strings;
+}
+
+fn current_environment() -> Strings {
+    // SAFETY: reads the C library's variable, as its own exec functions do.
+    unsafe { environ }
+}
+
+fn errno() -> *mut c_int {
+    // SAFETY: returns the calling thread's errno, always valid.
+    unsafe { libc::__errno_location() }
+}
+
+/// The environment to give to a new image.
+fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> Strings {
+    let Some(lane) = lane else { return given };
+    // SAFETY: the lane is this thread's (or lent by the vforking thread, which waits), and the handler of
+    // this thread does not touch `exec_memory`, the only part used here.
+    let (list, mended) = unsafe { environment::mended(given, lane.record()) };
+    if mended && note {
+        lane.with_record(|record| record.note(NoteCode::EnvironmentMended, 1));
+    }
+    list
+}
+
+/// An exec: closes the record, calls, and goes on if the call comes back. `target` names the new image
+/// where it is known whether it can be run at all.
+fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(Strings) -> c_int) -> c_int {
+    let Some(life) = life::in_hook() else { return call(given) };
+    // SAFETY: the program passes a C string, or null.
+    let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
+    if check && !can_execute(target) {
+        return call(given);
+    }
+    let borrowed = life::is_borrowed(life);
+    let list = environment_for(lane::current(), given, !borrowed);
+    let closed = process::before_exec(life, target.to_bytes());
+    let result = call(list);
+    // SAFETY: see `errno`.
+    let error = unsafe { *errno() };
+    if closed {
+        process::after_failed_exec(error);
+    }
+    // SAFETY: see `errno`.
+    unsafe { *errno() = error };
+    result
+}
+
+/// Shells try one folder after the other: an exec that cannot succeed needs no end of the record.
+fn can_execute(path: &CStr) -> bool {
+    // SAFETY: a C string and plain numbers.
+    let outcome = unsafe {
+        raw::call(
+            libc::SYS_faccessat,
+            [libc::AT_FDCWD as isize as usize, path.as_ptr() as usize, libc::X_OK as usize, 0, 0, 0],
+        )
+    };
+    !raw::failed(outcome)
+}
+
+/// `execve`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn execve(
+    path: *const c_char,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
+    exec(path, environment, true, |list| call_real!(EXECVE(path, arguments, list) else -1))
+}
+
+/// `execv`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn execv(path: *const c_char, arguments: Strings) -> c_int {
+    exec(path, current_environment(), true, |list| call_real!(EXECVE(path, arguments, list) else -1))
+}
+
+/// `execvp`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn execvp(file: *const c_char, arguments: Strings) -> c_int {
+    exec(file, current_environment(), false, |list| call_real!(EXECVPE(file, arguments, list) else -1))
+}
+
+/// `execvpe`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn execvpe(
+    file: *const c_char,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
+    exec(file, environment, false, |list| call_real!(EXECVPE(file, arguments, list) else -1))
+}
+
+/// `fexecve`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
+    let target = c"(an open file)".as_ptr();
+    exec(target, environment, false, |list| call_real!(FEXECVE(file, arguments, list) else -1))
+}
+
+/// `execveat`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn execveat(
+    folder: c_int,
+    path: *const c_char,
+    arguments: Strings,
+    environment: Strings,
+    flags: c_int,
+) -> c_int {
+    exec(path, environment, false, |list| call_real!(EXECVEAT(folder, path, arguments, list, flags) else -1))
+}
+
+/// Which of the exec functions with an argument list was called.
+const LIST: usize = 0;
+const LIST_SEARCH: usize = 1;
+const LIST_ENVIRONMENT: usize = 2;
+
+/// A function with a variable number of pointers: lays those of the registers next to each other, and
+/// passes them on with the place of those on the stack.
+macro_rules! variadic {
+    ($name:ident, $which:ident) => {
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name() -> c_int {
+            naked_asm!(
+                ".cfi_startproc",
+                "sub rsp, 56",
+                ".cfi_adjust_cfa_offset 56",
+                "mov [rsp], rsi",
+                "mov [rsp + 8], rdx",
+                "mov [rsp + 16], rcx",
+                "mov [rsp + 24], r8",
+                "mov [rsp + 32], r9",
+                "mov rsi, rsp",
+                "lea rdx, [rsp + 64]",
+                "mov ecx, {which}",
+                "call {collect}",
+                "add rsp, 56",
+                ".cfi_adjust_cfa_offset -56",
+                "ret",
+                ".cfi_endproc",
+                which = const $which,
+                collect = sym exec_list,
+            )
+        }
+    };
+}
+variadic!(execl, LIST);
+variadic!(execlp, LIST_SEARCH);
+variadic!(execle, LIST_ENVIRONMENT);
+
+/// Register arguments before those on the stack.
+const IN_REGISTERS: usize = 5;
+
+/// Calls the exec function for an argument list that ends with a null pointer.
+///
+/// # Safety
+/// `registers` holds the first five pointers after the path, `stack` the following ones.
+unsafe extern "C-unwind" fn exec_list(
+    path: *const c_char,
+    registers: *const *const c_char,
+    stack: *const *const c_char,
+    which: usize,
+) -> c_int {
+    let argument = |index: usize| {
+        // SAFETY: called up to the null pointer that ends the list (and one further for execle, whose
+        // environment follows it).
+        unsafe { if index < IN_REGISTERS { *registers.add(index) } else { *stack.add(index - IN_REGISTERS) } }
+    };
+    let mut count = 0;
+    while !argument(count).is_null() {
+        count += 1;
+    }
+    let given = if which == LIST_ENVIRONMENT {
+        argument(count + 1).cast::<*const c_char>()
+    } else {
+        current_environment()
+    };
+    // The list must be in one piece. The lane's memory is taken by the environment, so it gets its own;
+    // it is lost if the exec succeeds, together with everything else.
+    let memory = crate::arena::pages((count + 1) * size_of::<*const c_char>()).cast::<*const c_char>();
+    if memory.is_null() {
+        // SAFETY: see `errno`.
+        unsafe { *errno() = libc::ENOMEM };
+        return -1;
+    }
+    for index in 0..=count {
+        // SAFETY: the memory holds count + 1 pointers.
+        unsafe { memory.add(index).write(argument(index)) };
+    }
+    let arguments = memory.cast_const();
+    let result = if which == LIST_SEARCH {
+        exec(path, given, false, |list| call_real!(EXECVPE(path, arguments, list) else -1))
+    } else {
+        exec(path, given, true, |list| call_real!(EXECVE(path, arguments, list) else -1))
+    };
+    // SAFETY: taken above with this size; the exec did not happen.
+    unsafe { crate::arena::give_back(memory.cast(), (count + 1) * size_of::<*const c_char>()) };
+    result
+}
+
+fn spawn(child: *mut pid_t, given: Strings, call: impl FnOnce(*mut pid_t, Strings) -> c_int) -> c_int {
+    let Some(life) = life::in_hook() else { return call(child, given) };
+    let lane = (!life::is_borrowed(life)).then(lane::current).flatten();
+    let list = environment_for(lane, given, true);
+    let mut own = 0;
+    let place = if child.is_null() { &raw mut own } else { child };
+    let result = call(place, list);
+    if result == 0 {
+        // SAFETY: the real function stored the child's number there.
+        process::started_child(unsafe { *place } as u32, Birth::Spawn);
+    }
+    result
+}
+
+/// `posix_spawn`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn posix_spawn(
+    child: *mut pid_t,
+    path: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
+    spawn(
+        child,
+        environment,
+        |child, list| call_real!(POSIX_SPAWN(child, path, actions, attributes, arguments, list) else libc::ENOSYS),
+    )
+}
+
+/// `posix_spawnp`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn posix_spawnp(
+    child: *mut pid_t,
+    file: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
+    spawn(
+        child,
+        environment,
+        |child, list| call_real!(POSIX_SPAWNP(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
+    )
+}

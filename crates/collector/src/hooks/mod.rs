@@ -1,0 +1,13 @@
+//! What the program calls instead of the C library.
+//!
+//! Every hook is a few lines: it asks [`crate::life::in_hook`] whether this process records, does its part,
+//! and calls the real function. Symbols are exported without a version, so that they serve every version
+//! a program may ask for. Hooks are `C-unwind` and hold nothing with a destructor across the real call:
+//! cancellation and exceptions pass through them.
+
+pub mod dl;
+pub mod environment;
+pub mod exec;
+pub mod exit;
+pub mod signals;
+pub mod threads;

@@ -1,0 +1,175 @@
+//! The program and the sampling signal: it may use the same number, block it, and read back what it set.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use libc::{sigaction as Action, sigset_t};
+use proust_log::records::NoteCode;
+
+use crate::real::call_real;
+use crate::sample::handler::on_signal;
+use crate::sample::timer::{SIGNAL, SIGNAL_BIT};
+use crate::{lane, life, logfile, raw};
+
+/// What the program wants to happen on the sampling signal.
+static WANTED_HANDLER: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
+static WANTED_FLAGS: AtomicU64 = AtomicU64::new(0);
+static WANTED_MASK: AtomicU64 = AtomicU64::new(0);
+
+/// Installs the sampling handler.
+pub fn install() -> bool {
+    // SAFETY: all-zero is a valid action.
+    let (mut action, mut old): (Action, Action) = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = on_signal as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    // While the handler runs no handler of the program may.
+    // SAFETY: fills a local signal set.
+    unsafe { libc::sigfillset(&mut action.sa_mask) };
+    let result = call_real!(SIGACTION(SIGNAL, &action, &mut old) else -1);
+    if result == 0 {
+        remember(&old);
+    }
+    result == 0
+}
+
+fn remember(action: &Action) {
+    WANTED_FLAGS.store(action.sa_flags as u64, Ordering::Relaxed);
+    WANTED_MASK.store(first_word(&action.sa_mask), Ordering::Relaxed);
+    WANTED_HANDLER.store(action.sa_sigaction, Ordering::Release);
+}
+
+fn remembered() -> Action {
+    // SAFETY: all-zero is a valid action.
+    let mut action: Action = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = WANTED_HANDLER.load(Ordering::Acquire);
+    action.sa_flags = WANTED_FLAGS.load(Ordering::Relaxed) as c_int;
+    set_first_word(&mut action.sa_mask, WANTED_MASK.load(Ordering::Relaxed));
+    action
+}
+
+/// The kernel's 64 signals are the first word of the C library's larger set.
+fn first_word(set: &sigset_t) -> u64 {
+    // SAFETY: the set is 128 bytes of plain numbers.
+    unsafe { core::ptr::from_ref(set).cast::<u64>().read() }
+}
+
+fn set_first_word(set: &mut sigset_t, word: u64) {
+    // SAFETY: as above.
+    unsafe { core::ptr::from_mut(set).cast::<u64>().write(word) };
+}
+
+fn without_ours(set: &sigset_t) -> sigset_t {
+    let mut copy = *set;
+    let word = first_word(&copy) & !SIGNAL_BIT;
+    set_first_word(&mut copy, word);
+    copy
+}
+
+/// Gives a signal that is not from our timers to the program's handler, as the kernel would have.
+///
+/// # Safety
+/// The arguments are those the kernel gave to the sampling handler.
+pub unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    logfile::count(
+        |header| {
+            // SAFETY: `count` passes the mapped header.
+            unsafe { &raw mut (*header).foreign_signals }
+        },
+        1,
+    );
+    let action = remembered();
+    if action.sa_sigaction == libc::SIG_DFL || action.sa_sigaction == libc::SIG_IGN {
+        return;
+    }
+    if action.sa_flags & libc::SA_RESETHAND != 0 {
+        WANTED_HANDLER.store(libc::SIG_DFL, Ordering::Release);
+    }
+    // SAFETY: the kernel's context starts with the interrupted thread's registers and holds its mask.
+    let interrupted = first_word(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_sigmask });
+    let own = if action.sa_flags & libc::SA_NODEFER == 0 { SIGNAL_BIT } else { 0 };
+    raw::signal_mask(libc::SIG_SETMASK, interrupted | first_word(&action.sa_mask) | own);
+    // SAFETY: the program registered this function for this signal with these flags.
+    unsafe {
+        if action.sa_flags & libc::SA_SIGINFO != 0 {
+            let handler: extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                core::mem::transmute(action.sa_sigaction);
+            handler(signal, info, context);
+        } else {
+            let handler: extern "C-unwind" fn(c_int) = core::mem::transmute(action.sa_sigaction);
+            handler(signal);
+        }
+    }
+}
+
+fn note_shared() {
+    if let Some(lane) = lane::current() {
+        lane.with_record(|record| record.note(NoteCode::SignalShared, SIGNAL as u64));
+    }
+}
+
+/// `sigaction`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old: *mut Action) -> c_int {
+    if life::in_hook().is_none() {
+        return call_real!(SIGACTION(signal, new, old) else -1);
+    }
+    // SAFETY: the program passes null or valid actions.
+    let (given, place) = unsafe { (new.as_ref(), old.as_mut()) };
+    if signal != SIGNAL {
+        // A handler of the program that blocks everything must not block the samples of its own code.
+        let changed = given.map(|given| Action { sa_mask: without_ours(&given.sa_mask), ..*given });
+        let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+        return call_real!(SIGACTION(signal, new, old) else -1);
+    }
+    if let Some(place) = place {
+        *place = remembered();
+    }
+    if let Some(given) = given {
+        remember(given);
+        note_shared();
+    }
+    0
+}
+
+/// `signal`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
+    if signal != SIGNAL || life::in_hook().is_none() {
+        return call_real!(SIGNAL(signal, handler) else libc::SIG_ERR);
+    }
+    let old = remembered().sa_sigaction;
+    // SAFETY: all-zero is a valid action.
+    let mut action: Action = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_RESTART;
+    remember(&action);
+    note_shared();
+    old
+}
+
+fn mask(new: *const sigset_t, how: c_int, call: impl FnOnce(*const sigset_t) -> c_int) -> c_int {
+    // SAFETY: the program passes null or a valid set.
+    match unsafe { new.as_ref() } {
+        Some(given) if how != libc::SIG_UNBLOCK && life::in_hook().is_some() => {
+            let changed = without_ours(given);
+            call(&changed)
+        }
+        _ => call(new),
+    }
+}
+
+/// `sigprocmask`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
+    mask(new, how, |new| call_real!(SIGPROCMASK(how, new, old) else -1))
+}
+
+/// `pthread_sigmask`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_sigmask(
+    how: c_int,
+    new: *const sigset_t,
+    old: *mut sigset_t,
+) -> c_int {
+    mask(new, how, |new| call_real!(PTHREAD_SIGMASK(how, new, old) else libc::ENOSYS))
+}

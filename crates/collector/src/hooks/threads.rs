@@ -1,0 +1,115 @@
+//! Creation of threads.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering;
+
+use libc::{pthread_attr_t, pthread_t};
+use proust_log::records::ThreadOrigin;
+
+use crate::lane::{self, Lane, Start};
+use crate::path::memo::State;
+use crate::real::{C11Routine, StartRoutine, call_real};
+use crate::{life, logfile, raw, thread};
+
+/// A lane for a thread to be created, with what it shall run; None where this process does not record.
+fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
+    let life = life::in_hook()?;
+    if life::is_borrowed(life) {
+        return None;
+    }
+    let Some(lane) = lane::claim() else {
+        logfile::with_header(|header| header.unmeasured_threads += 1);
+        return None;
+    };
+    // SAFETY: claimed by this thread; the new thread takes it over when it runs.
+    unsafe { lane.record() }.start = Start { routine, argument: argument as usize, parent: raw::gettid() };
+    Some(lane)
+}
+
+/// `pthread_create`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_create(
+    thread: *mut pthread_t,
+    attributes: *const pthread_attr_t,
+    routine: StartRoutine,
+    argument: *mut c_void,
+) -> c_int {
+    let Some(lane) = lane_for(routine as usize, argument) else {
+        return call_real!(PTHREAD_CREATE(thread, attributes, routine, argument) else libc::ENOSYS);
+    };
+    let passed = core::ptr::from_ref(lane).cast_mut().cast();
+    let result = call_real!(PTHREAD_CREATE(thread, attributes, run, passed) else libc::ENOSYS);
+    if result != 0 {
+        lane.release();
+    }
+    result
+}
+
+/// `thrd_create`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn thrd_create(
+    thread: *mut c_void,
+    routine: C11Routine,
+    argument: *mut c_void,
+) -> c_int {
+    /// `thrd_error`
+    const THREAD_ERROR: c_int = 2;
+    let Some(lane) = lane_for(routine as usize, argument) else {
+        return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
+    };
+    let passed = core::ptr::from_ref(lane).cast_mut().cast();
+    let result = call_real!(THRD_CREATE(thread, run_c11, passed) else THREAD_ERROR);
+    if result != 0 {
+        lane.release();
+    }
+    result
+}
+
+/// First function of a POSIX thread.
+extern "C-unwind" fn run(lane: *mut c_void) -> *mut c_void {
+    let start = begin(lane);
+    // SAFETY: `pthread_create` stored a function of this type.
+    let routine: StartRoutine = unsafe { core::mem::transmute(start.routine) };
+    routine(start.argument as *mut c_void)
+}
+
+/// First function of a C11 thread.
+extern "C-unwind" fn run_c11(lane: *mut c_void) -> c_int {
+    let start = begin(lane);
+    // SAFETY: `thrd_create` stored a function of this type.
+    let routine: C11Routine = unsafe { core::mem::transmute(start.routine) };
+    routine(start.argument as *mut c_void)
+}
+
+/// Puts the new thread under measurement.
+#[inline(never)]
+fn begin(lane: *mut c_void) -> Start {
+    // SAFETY: the hooks above pass a lane, and lanes are never freed. It is reserved for this thread.
+    let lane: &'static Lane = unsafe { &*lane.cast() };
+    // SAFETY: as above.
+    let start = unsafe { lane.record() }.start;
+    let mut state = State { exact: true, ..State::default() };
+    // SAFETY: reads three registers. They belong together: the path is taken from this very instruction.
+    unsafe {
+        core::arch::asm!(
+            "lea {pc}, [rip]",
+            "mov {sp}, rsp",
+            "mov {bp}, rbp",
+            pc = out(reg) state.pc,
+            sp = out(reg) state.sp,
+            bp = out(reg) state.bp,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    match life::recording() {
+        Some(life) => {
+            thread::attach(life, lane, ThreadOrigin::Created, Some((start.routine as u64, state)));
+            lane.with_record(|record| {
+                let tid = lane.owner.load(Ordering::Relaxed);
+                thread::start_timer(life, record, tid);
+            });
+        }
+        None => lane.release(),
+    }
+    start
+}

@@ -1,0 +1,265 @@
+//! The collector's life in a process: off, on, ended.
+//!
+//! It begins in the library's constructor, before the program's own code, and again in each forked child.
+//! A word in memory that the kernel wipes in a fork tells a child that nobody told of its birth.
+
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use proust_log::layout::{
+    CHUNK_BYTES, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, Origin, VERSION,
+};
+use proust_log::records::{Subject, ThreadOrigin};
+
+use crate::lane::{self, Output};
+use crate::options::{self, Options};
+use crate::path::{modules, rules};
+use crate::{clock, hooks, logfile, process, raw, real, thread};
+
+/// What stays the same while a process records.
+pub struct Life {
+    /// Process id.
+    pub pid: u32,
+    /// What the run asks.
+    pub options: Options,
+    /// An address near the top of the first thread's stack.
+    pub first_stack_address: u64,
+    /// Most bytes that stack can have.
+    pub first_stack_bytes: u64,
+    /// Environment at the start, for the strings the collector puts back into children's.
+    pub library: &'static core::ffi::CStr,
+}
+
+const OFF: u32 = 0;
+const ON: u32 = 1;
+const ENDED: u32 = 2;
+
+static STATE: AtomicU32 = AtomicU32::new(OFF);
+static LIFE: AtomicPtr<Life> = AtomicPtr::new(core::ptr::null_mut());
+/// Points to a word that reads 1 in the process that wrote it, and 0 in its forked children.
+static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Largest stack assumed for a first thread without a limit.
+const UNLIMITED_STACK_BYTES: u64 = 64 << 20;
+
+/// The life, while samples and records are wanted. For hooks and handlers alike.
+#[inline]
+pub fn recording() -> Option<&'static Life> {
+    if STATE.load(Ordering::Acquire) != ON {
+        return None;
+    }
+    // SAFETY: set before the state became ON, and never freed.
+    unsafe { LIFE.load(Ordering::Acquire).as_ref() }
+}
+
+/// The life, for hooks: like [`recording`], but a child that was forked behind the collector's back begins
+/// its own record here.
+#[inline]
+pub fn in_hook() -> Option<&'static Life> {
+    let life = recording()?;
+    // SAFETY: set before the state became ON; the page is never unmapped.
+    let word = unsafe { FORK_WORD.load(Ordering::Relaxed).as_ref() };
+    if word.is_none_or(|word| word.load(Ordering::Relaxed) == 1) {
+        return Some(life);
+    }
+    process::begin_in_child();
+    recording()
+}
+
+/// Whether the caller is a vforked child, which borrows its parent's memory and must write nothing.
+pub fn is_borrowed(life: &Life) -> bool {
+    raw::getpid() != life.pid
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = construct;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static DESTRUCTOR: extern "C" fn() = destruct;
+
+extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
+    real::find_all();
+    clock::find_vdso();
+    let begin = clock::now_ns();
+    // SAFETY: the C library passes the process's environment, which lives on the first stack.
+    let Some(options) = (unsafe { options::read(environment) }) else { return };
+    let page = raw::map_private(4096).cast::<AtomicU32>();
+    if page.is_null() {
+        return;
+    }
+    if !raw::failed(raw::madvise(page.cast(), 4096, libc::MADV_WIPEONFORK)) {
+        FORK_WORD.store(page, Ordering::Release);
+    }
+    // SAFETY: as above.
+    let library = unsafe { options::variable(environment, "LD_PRELOAD") }
+        .and_then(|list| hooks::environment::own_entry(list.to_bytes()))
+        .unwrap_or(c"");
+    let stack_limit = raw::limit(libc::RLIMIT_STACK);
+    let life = Life {
+        pid: raw::getpid(),
+        options,
+        first_stack_address: arguments as u64,
+        first_stack_bytes: if stack_limit == libc::RLIM64_INFINITY {
+            UNLIMITED_STACK_BYTES
+        } else {
+            stack_limit
+        },
+        library,
+    };
+    LIFE.store(Box::into_raw(Box::new(life)), Ordering::Release);
+    modules::load_initial();
+    rules::prepare_step_cache();
+    hooks::environment::prepare(&options, library);
+    if !thread::prepare() || !hooks::signals::install() {
+        return;
+    }
+    process::watch_forks();
+    // SAFETY: as above.
+    begin_recording(begin, Origin::Image, Some(unsafe { Strings::new(environment) }));
+}
+
+extern "C" fn destruct() {
+    if let Some(life) = in_hook() {
+        process::end(life, Ending::Exit, 0);
+    }
+}
+
+/// Opens the log and puts the calling thread under measurement.
+pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>) {
+    // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
+    let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_mut() }) else { return };
+    life.pid = raw::getpid();
+    // SAFETY: as in `in_hook`.
+    if let Some(word) = unsafe { FORK_WORD.load(Ordering::Relaxed).as_ref() } {
+        word.store(1, Ordering::Relaxed);
+    }
+    if !logfile::create(&life.options, life.pid, begin) {
+        return;
+    }
+    write_header(life, begin, origin);
+    let Some(lane) = lane::claim() else { return };
+    thread::attach(life, lane, ThreadOrigin::First, None);
+    lane.with_record(|record| write_facts(&mut record.output, environment));
+    STATE.store(ON, Ordering::Release);
+    // The timer starts last: from here on samples come.
+    lane.with_record(|record| thread::start_timer(life, record, raw::gettid()));
+    logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(begin));
+}
+
+/// Stops recording in this process, for good or until [`resume`].
+pub fn stop() -> bool {
+    STATE.compare_exchange(ON, ENDED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+}
+
+/// Switches off without an end (a forked child, before its own begin).
+pub fn switch_off() {
+    STATE.store(OFF, Ordering::Release);
+}
+
+/// Goes on after [`stop`].
+pub fn resume() {
+    STATE.store(ON, Ordering::Release);
+}
+
+fn write_header(life: &Life, begin: u64, origin: Origin) {
+    let affinity = raw::affinity_count();
+    let limit = life.options.processor_limit;
+    let online = clock::online_processors();
+    let mut header = FileHeader {
+        magic: MAGIC,
+        version: VERSION,
+        endian_mark: ENDIAN_MARK,
+        header_bytes: HEADER_BYTES as u32,
+        chunk_bytes: CHUNK_BYTES as u32,
+        pid: life.pid,
+        parent_pid: raw::getppid(),
+        start_ns: begin,
+        start_unix_ns: raw::clock_ns(libc::CLOCK_REALTIME)
+            .saturating_sub(clock::now_ns().saturating_sub(begin)),
+        process_cpu_start_ns: clock::process_cpu_ns(),
+        tick_ns: raw::clock_resolution_ns(libc::CLOCK_MONOTONIC_COARSE) as u32,
+        asked_rate_hz: life.options.rate_hz,
+        page_bytes: 4096,
+        available_processors: if limit == 0 { affinity } else { affinity.min(limit) },
+        online_processors: online,
+        origin: origin as u32,
+        user: raw::getuid(),
+        ..FileHeader::default()
+    };
+    header.check = header.check_of_facts();
+    logfile::with_header(|place| *place = header);
+}
+
+fn write_facts(output: &mut Output, environment: Option<Strings>) {
+    for module in modules::all() {
+        lane::write_module(output, module);
+    }
+    let mut host = [0; 65];
+    let length = raw::host_name(&mut host);
+    output.push_text(Subject::Host, 0, &host[..length]);
+    let mut path = [0; 4096];
+    let length = usize::try_from(raw::readlink(c"/proc/self/exe", &mut path)).unwrap_or(0);
+    output.push_text(Subject::Executable, 0, &path[..length]);
+    let length = usize::try_from(raw::getcwd(&mut path)).unwrap_or(1);
+    output.push_text(Subject::WorkingFolder, 0, &path[..length.saturating_sub(1)]);
+    write_arguments(output);
+    if let Some(environment) = environment {
+        for entry in environment.filter(|entry| hooks::environment::tells_of_parallelism(entry)) {
+            output.push_text(Subject::Variable, 0, entry);
+        }
+    }
+}
+
+/// Most bytes of arguments that are kept.
+const ARGUMENT_BYTES: usize = 16 * 1024;
+
+fn write_arguments(output: &mut Output) {
+    let memory = crate::arena::pages(ARGUMENT_BYTES);
+    let descriptor = raw::open(c"/proc/self/cmdline", libc::O_RDONLY, 0);
+    if memory.is_null() || raw::failed(descriptor) {
+        return;
+    }
+    // SAFETY: mapped just now with this size.
+    let buffer = unsafe { core::slice::from_raw_parts_mut(memory, ARGUMENT_BYTES) };
+    let got = raw::read(descriptor as i32, buffer);
+    raw::close(descriptor as i32);
+    let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+    let text = text.strip_suffix(&[0]).unwrap_or(text);
+    for (number, argument) in text.split(|&byte| byte == 0).enumerate() {
+        output.push_text(Subject::Argument, number as u32, argument);
+    }
+    // SAFETY: mapped above, and not used any more.
+    unsafe { crate::arena::give_back(memory, ARGUMENT_BYTES) };
+}
+
+/// Iterator over a null-terminated list of C strings.
+#[derive(Clone, Copy)]
+pub struct Strings(*const *const c_char);
+
+impl Strings {
+    /// The list at `start`.
+    ///
+    /// # Safety
+    /// It is null or a null-terminated list of C strings that live as long as the iterator and its items.
+    pub unsafe fn new(start: *const *const c_char) -> Strings {
+        Strings(start)
+    }
+}
+
+impl Iterator for Strings {
+    type Item = &'static [u8];
+
+    fn next(&mut self) -> Option<&'static [u8]> {
+        // SAFETY: `new`'s contract; the pointer moves on only from entries that are not null.
+        unsafe {
+            if self.0.is_null() || (*self.0).is_null() {
+                return None;
+            }
+            let text = raw::text(*self.0);
+            self.0 = self.0.add(1);
+            Some(text)
+        }
+    }
+}

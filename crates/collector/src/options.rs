@@ -1,0 +1,122 @@
+//! What the run asks of the collector: read once from the environment and the control page.
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use proust_log::control::{
+    CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, EMPTY_HANDLER, NO_MEMO, RUN_VARIABLE,
+};
+use proust_log::layout::VERSION;
+
+use crate::raw;
+
+/// The options.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The run's folder, absolute.
+    pub folder: &'static CStr,
+    /// Nanoseconds of CPU time between samples.
+    pub period_ns: u64,
+    /// Samples per second of CPU time.
+    pub rate_hz: u32,
+    /// Compare every path with a full unwind.
+    pub check_paths: bool,
+    /// Handle samples without doing anything.
+    pub empty_handler: bool,
+    /// Unwind in full each time.
+    pub no_memo: bool,
+    /// Bytes all logs of the run may take together.
+    pub budget_bytes: u64,
+    /// Processors the CPU bandwidth limit leaves; 0 = no limit.
+    pub processor_limit: u32,
+}
+
+static CONTROL: AtomicPtr<Control> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The value of `name` in an environment block.
+///
+/// # Safety
+/// `environment` is a null-terminated array of C strings that live as long as the process.
+pub unsafe fn variable(environment: *const *const core::ffi::c_char, name: &str) -> Option<&'static CStr> {
+    let mut entry = environment;
+    // SAFETY: the caller's promise.
+    unsafe {
+        while !entry.is_null() && !(*entry).is_null() {
+            let text = CStr::from_ptr(*entry);
+            if let Some(rest) = text.to_bytes_with_nul().strip_prefix(name.as_bytes())
+                && rest.first() == Some(&b'=')
+            {
+                return CStr::from_bytes_with_nul(rest.get(1..)?).ok();
+            }
+            entry = entry.add(1);
+        }
+    }
+    None
+}
+
+/// Reads the options; None if this process is not to be recorded.
+///
+/// # Safety
+/// As for [`variable`].
+pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Options> {
+    // SAFETY: passed on.
+    let folder = unsafe { variable(environment, RUN_VARIABLE) }?;
+    // The program may change its environment later: keep the text.
+    let folder: &'static CStr = Box::leak(folder.to_owned().into_boxed_c_str());
+    let control = map_control(folder)?;
+    // SAFETY: mapped with at least the size of a control page, for the process's life.
+    let page = unsafe { control.read_volatile() };
+    if page.magic != CONTROL_MAGIC || page.version != VERSION || page.rate_hz == 0 {
+        return None;
+    }
+    CONTROL.store(control, Ordering::Release);
+    Some(Options {
+        folder,
+        period_ns: 1_000_000_000 / u64::from(page.rate_hz),
+        rate_hz: page.rate_hz,
+        check_paths: page.options & CHECK_PATHS != 0,
+        empty_handler: page.options & EMPTY_HANDLER != 0,
+        no_memo: page.options & NO_MEMO != 0,
+        budget_bytes: page.budget_bytes,
+        processor_limit: page.processor_limit,
+    })
+}
+
+fn map_control(folder: &CStr) -> Option<*mut Control> {
+    let path = crate::logfile::join(folder, &[b"/", CONTROL_FILE.as_bytes()])?;
+    let descriptor = raw::open(path, libc::O_RDWR, 0);
+    if raw::failed(descriptor) {
+        return None;
+    }
+    let long_enough =
+        raw::fstat(descriptor as i32).is_some_and(|status| status.st_size as usize >= CONTROL_BYTES);
+    let memory = if long_enough {
+        raw::map(CONTROL_BYTES, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, descriptor as i32, 0)
+    } else {
+        core::ptr::null_mut()
+    };
+    raw::close(descriptor as i32);
+    (!memory.is_null()).then_some(memory.cast())
+}
+
+/// Takes `bytes` of the run's budget; false if it is used up.
+pub fn take_budget(bytes: u64, budget: u64) -> bool {
+    // SAFETY: the control page stays mapped; the field is only ever used atomically.
+    let Some(control) = (unsafe { CONTROL.load(Ordering::Acquire).as_mut() }) else { return false };
+    // SAFETY: as above; the field is aligned.
+    let taken = unsafe { AtomicU64::from_ptr(&raw mut control.taken_bytes) };
+    if taken.fetch_add(bytes, Ordering::Relaxed) + bytes > budget {
+        taken.fetch_sub(bytes, Ordering::Relaxed);
+        return false;
+    }
+    true
+}
+
+/// Gives back what was taken and not used.
+pub fn return_budget(bytes: u64) {
+    // SAFETY: as in `take_budget`.
+    if let Some(control) = unsafe { CONTROL.load(Ordering::Acquire).as_mut() } {
+        // SAFETY: as in `take_budget`.
+        unsafe { AtomicU64::from_ptr(&raw mut control.taken_bytes) }.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,125 @@
+//! Reads `/proc/self/maps` by system calls, so that a signal handler may ask what lies at an address.
+
+use core::ops::Range;
+
+use crate::raw;
+
+/// Longest path that is kept.
+const PATH_BYTES: usize = 1024;
+
+/// One mapping of the address space.
+pub struct Mapping {
+    /// Addresses.
+    pub range: Range<u64>,
+    /// Offset in its file.
+    pub offset: u64,
+    /// Whether it may be read.
+    pub readable: bool,
+    /// Whether code may run in it.
+    pub executable: bool,
+    /// Inode of its file; 0 = no file.
+    pub inode: u64,
+    path: [u8; PATH_BYTES],
+    path_bytes: usize,
+}
+
+impl Mapping {
+    /// Path of the file, with a zero behind it; empty for anonymous memory.
+    pub fn path(&self) -> &core::ffi::CStr {
+        self.path
+            .get(..=self.path_bytes)
+            .and_then(|bytes| core::ffi::CStr::from_bytes_with_nul(bytes).ok())
+            .unwrap_or(c"")
+    }
+}
+
+/// The mapping that contains `address`.
+pub fn find(address: u64) -> Option<Mapping> {
+    let descriptor = raw::open(c"/proc/self/maps", libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return None;
+    }
+    let found = search(descriptor as i32, address);
+    raw::close(descriptor as i32);
+    found
+}
+
+fn search(descriptor: i32, address: u64) -> Option<Mapping> {
+    let mut buffer = [0_u8; 2048];
+    let mut line = Line::default();
+    loop {
+        let got = raw::read(descriptor, &mut buffer);
+        if got <= 0 {
+            return None;
+        }
+        for &byte in buffer.get(..got as usize)? {
+            if byte == b'\n' {
+                if let Some(mapping) = line.containing(address) {
+                    return Some(mapping);
+                }
+                line = Line::default();
+            } else {
+                line.push(byte);
+            }
+        }
+    }
+}
+
+/// A line of the file while it is read: `start-end perms offset device inode path`.
+struct Line {
+    text: [u8; 96 + PATH_BYTES],
+    bytes: usize,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line { text: [0; 96 + PATH_BYTES], bytes: 0 }
+    }
+}
+
+impl Line {
+    fn push(&mut self, byte: u8) {
+        if let Some(slot) = self.text.get_mut(self.bytes) {
+            *slot = byte;
+            self.bytes += 1;
+        }
+    }
+
+    fn containing(&self, address: u64) -> Option<Mapping> {
+        let text = self.text.get(..self.bytes)?;
+        let mut fields = text.splitn(6, |&byte| byte == b' ');
+        let mut bounds = fields.next()?.splitn(2, |&byte| byte == b'-');
+        let range = number(bounds.next()?, 16)?..number(bounds.next()?, 16)?;
+        if !range.contains(&address) {
+            return None;
+        }
+        let permissions = fields.next()?;
+        let offset = number(fields.next()?, 16)?;
+        let _device = fields.next()?;
+        let inode = number(fields.next()?, 10)?;
+        let name = fields.next().unwrap_or(b"").trim_ascii_start();
+        let mut path = [0; PATH_BYTES];
+        let path_bytes = name.len().min(PATH_BYTES - 1);
+        path.get_mut(..path_bytes)?.copy_from_slice(name.get(..path_bytes)?);
+        Some(Mapping {
+            range,
+            offset,
+            readable: permissions.first() == Some(&b'r'),
+            executable: permissions.get(2) == Some(&b'x'),
+            inode,
+            path,
+            path_bytes,
+        })
+    }
+}
+
+/// An unsigned number in ASCII digits.
+pub fn number(digits: &[u8], base: u32) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |value, &digit| {
+        let digit = (digit as char).to_digit(base)?;
+        value.checked_mul(u64::from(base))?.checked_add(u64::from(digit))
+    })
+}

@@ -1,0 +1,421 @@
+//! The call-path memo: the last path is verified instead of unwound again.
+//!
+//! A frame's state is (pc, sp, bp). Its caller's state depends on that state and on the words its rule
+//! reads from the stack, and on nothing else: with equal state and equal words, the rest of the path is
+//! equal, frame by frame up to the root. So after each path every frame's state is kept; the next path is
+//! stepped only until it meets a remembered state, from where only the words are compared. The frame
+//! pointer counts only where a rule further up needs it.
+
+use crate::arena;
+use crate::path::Announce;
+use crate::path::modules::{self, Module};
+use crate::path::rules::{self, Rule};
+use crate::path::stack::{OwnStack, StackReader};
+use crate::path::tree::{Frame, NodeId, Tree};
+
+use framehop::x86_64::UnwindRegsX86_64;
+use framehop::{FrameAddress, Unwinder};
+
+/// Most frames of a path; longer ones are cut and marked.
+pub const MAX_FRAMES: usize = 1 << 16;
+
+/// Registers of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Interrupted instruction, or return address.
+    pub pc: u64,
+    /// Stack pointer.
+    pub sp: u64,
+    /// Frame pointer.
+    pub bp: u64,
+    /// Whether `pc` is the interrupted instruction itself.
+    pub exact: bool,
+}
+
+impl State {
+    /// The address that belongs to the frame's function: for a caller the last byte of its call, since the
+    /// return address may already be behind the function's end.
+    #[inline]
+    pub fn lookup(&self) -> u64 {
+        if self.exact { self.pc } else { self.pc.wrapping_sub(1) }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    pc: u64,
+    sp: u64,
+    bp: u64,
+    /// Rule's distance of the frame pointer's place below the CFA in words; 0 = kept.
+    saved: u8,
+    exact: bool,
+    /// The frame pointer's value matters for this frame or one above it.
+    needs_bp: bool,
+    /// The way to the caller must be stepped each time.
+    barrier: bool,
+    /// The module, or 0; only for frames that get a node.
+    module: u32,
+    /// Whether the frame is the collector's own and gets no node.
+    hidden: bool,
+    node: NodeId,
+}
+
+/// A growing array that a signal handler may grow.
+struct Entries {
+    start: *mut Entry,
+    capacity: usize,
+    count: usize,
+}
+
+const FIRST_ENTRIES: usize = 84;
+
+impl Entries {
+    const fn new() -> Entries {
+        Entries { start: core::ptr::null_mut(), capacity: 0, count: 0 }
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> &Entry {
+        debug_assert!(index < self.count);
+        // SAFETY: all callers index below `count`, and `count` entries are initialised.
+        unsafe { &*self.start.add(index) }
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) -> bool {
+        if self.count == self.capacity && !self.grow() {
+            return false;
+        }
+        // SAFETY: count < capacity after the check.
+        unsafe { self.start.add(self.count).write(entry) };
+        self.count += 1;
+        true
+    }
+
+    #[cold]
+    fn grow(&mut self) -> bool {
+        let capacity = (self.capacity * 2).max(FIRST_ENTRIES);
+        let fresh = arena::pages(capacity * size_of::<Entry>()).cast::<Entry>();
+        if fresh.is_null() {
+            return false;
+        }
+        if !self.start.is_null() {
+            // SAFETY: both ranges are mapped and hold at least `count` entries; the old one came from
+            // `pages` with this size and is not used again.
+            unsafe {
+                core::ptr::copy_nonoverlapping(self.start, fresh, self.count);
+                arena::give_back(self.start.cast(), self.capacity * size_of::<Entry>());
+            }
+        }
+        self.start = fresh;
+        self.capacity = capacity;
+        true
+    }
+}
+
+/// A thread's last path, root first, and room for the next one's new frames, leaf first.
+pub struct Memo {
+    known: Entries,
+    fresh: Entries,
+    complete: bool,
+    generation: u32,
+}
+
+/// How a path ended at its upper end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpperEnd {
+    /// At the thread's first function.
+    Complete,
+    /// Somewhere on the way: the caller could not be found.
+    Partial,
+    /// At the limit of frames.
+    Truncated,
+}
+
+/// A path's result.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Node of the leaf.
+    pub node: NodeId,
+    /// How far up it reaches.
+    pub upper_end: UpperEnd,
+}
+
+/// What a path walk needs from its surroundings.
+pub struct Surroundings<'a> {
+    /// The thread's own stack.
+    pub own_stack: OwnStack,
+    /// Process id.
+    pub process: u32,
+    /// Told of new modules and nodes.
+    pub announce: &'a mut dyn Announce,
+}
+
+enum Verdict {
+    /// Unchanged up to the root.
+    Holds,
+    /// Unchanged up to this entry, from which it must be stepped.
+    Until(usize),
+    /// Changed somewhere.
+    Broken,
+}
+
+impl Default for Memo {
+    fn default() -> Memo {
+        Memo { known: Entries::new(), fresh: Entries::new(), complete: false, generation: 0 }
+    }
+}
+
+impl Memo {
+    /// Forgets the last path: another thread will use this memo, or the stack was replaced.
+    pub fn forget(&mut self) {
+        self.known.count = 0;
+    }
+
+    /// The node of the path that begins at `leaf`.
+    pub fn path(&mut self, leaf: State, tree: &mut Tree, around: &mut Surroundings<'_>) -> Path {
+        let generation = modules::generation();
+        if generation != self.generation {
+            self.forget();
+            self.generation = generation;
+        }
+        let mut reader = StackReader::new(around.process, around.own_stack, leaf.sp);
+        let mut cursor = self.known.count;
+        let mut joined = None;
+        let mut state = leaf;
+        self.fresh.count = 0;
+        let upper_end = loop {
+            while cursor > 0 && self.known.get(cursor - 1).sp < state.sp {
+                cursor -= 1;
+            }
+            if cursor > 0 && self.meets(cursor - 1, &state) {
+                match self.verify(cursor - 1, &mut reader) {
+                    Verdict::Holds => {
+                        joined = Some(cursor - 1);
+                        break if self.complete { UpperEnd::Complete } else { UpperEnd::Partial };
+                    }
+                    Verdict::Until(barrier) => {
+                        let mut index = cursor - 1;
+                        while index > barrier && self.fresh.push(*self.known.get(index)) {
+                            index -= 1;
+                        }
+                        let entry = self.known.get(index);
+                        state = State { pc: entry.pc, sp: entry.sp, bp: entry.bp, exact: entry.exact };
+                        cursor = index;
+                    }
+                    Verdict::Broken => cursor = 0,
+                }
+            }
+            if self.fresh.count >= MAX_FRAMES {
+                break UpperEnd::Truncated;
+            }
+            let (entry, caller) = step(&state, &mut reader, around);
+            if !self.fresh.push(entry) {
+                break UpperEnd::Truncated;
+            }
+            match caller {
+                Step::Caller(caller) => {
+                    reader.reached(around.own_stack, caller.sp);
+                    state = caller;
+                }
+                Step::Top => break UpperEnd::Complete,
+                Step::Lost => break UpperEnd::Partial,
+            }
+        };
+        let node = self.remember(joined, tree, around);
+        if joined.is_none() {
+            self.complete = upper_end == UpperEnd::Complete;
+        }
+        if upper_end == UpperEnd::Truncated || node.is_none() {
+            // Where it was cut depends on the leaf: nothing may be concluded from it.
+            self.forget();
+        }
+        Path { node: node.unwrap_or(0), upper_end }
+    }
+
+    #[inline]
+    fn meets(&self, index: usize, state: &State) -> bool {
+        let entry = self.known.get(index);
+        entry.sp == state.sp
+            && entry.pc == state.pc
+            && entry.exact == state.exact
+            && (!entry.needs_bp || entry.bp == state.bp)
+    }
+
+    /// Whether the words that led from entry `from` to the root are still on the stack.
+    #[inline]
+    fn verify(&self, from: usize, reader: &mut StackReader) -> Verdict {
+        let mut index = from;
+        while index > 0 {
+            let entry = self.known.get(index);
+            if entry.barrier {
+                return Verdict::Until(index);
+            }
+            let caller = self.known.get(index - 1);
+            // Entries without a barrier were read directly, and lie between the interrupted stack pointer
+            // and the top of the same stack: the check can only fail for entries of another stack.
+            if reader.word(caller.sp.wrapping_sub(8)) != Some(caller.pc) {
+                return Verdict::Broken;
+            }
+            if entry.saved != 0
+                && caller.needs_bp
+                && reader.word(caller.sp.wrapping_sub(8 * u64::from(entry.saved))) != Some(caller.bp)
+            {
+                return Verdict::Broken;
+            }
+            index -= 1;
+        }
+        if self.known.get(0).barrier { Verdict::Until(0) } else { Verdict::Holds }
+    }
+
+    /// Puts the new frames above what is kept of the last path and gives each its node.
+    fn remember(
+        &mut self,
+        joined: Option<usize>,
+        tree: &mut Tree,
+        around: &mut Surroundings<'_>,
+    ) -> Option<NodeId> {
+        self.known.count = joined.map_or(0, |index| index + 1);
+        let (mut node, mut needs_bp) = match joined {
+            Some(index) => (self.known.get(index).node, self.known.get(index).needs_bp),
+            None => (0, false),
+        };
+        while self.fresh.count > 0 {
+            let mut entry = *self.fresh.get(self.fresh.count - 1);
+            self.fresh.count -= 1;
+            let keeps = entry.saved == 0 && !entry.barrier;
+            entry.needs_bp = entry.needs_bp || (keeps && needs_bp);
+            needs_bp = entry.needs_bp;
+            if !entry.hidden {
+                let state = State { pc: entry.pc, sp: entry.sp, bp: entry.bp, exact: entry.exact };
+                let frame = Frame { parent: node, module: entry.module, lookup: state.lookup() };
+                node = tree.child(frame, around.announce)?;
+            }
+            entry.node = node;
+            if !self.known.push(entry) {
+                return None;
+            }
+        }
+        Some(node)
+    }
+}
+
+/// Result of one step up.
+pub enum Step {
+    /// The caller.
+    Caller(State),
+    /// There is none: the path is complete.
+    Top,
+    /// It could not be found.
+    Lost,
+}
+
+/// One frame up, by rule.
+fn step(state: &State, reader: &mut StackReader, around: &mut Surroundings<'_>) -> (Entry, Step) {
+    let lookup = state.lookup();
+    let module = modules::find(lookup, around.announce);
+    let rule = match module {
+        Some(module) => rules::rule_at(module, lookup, state.exact),
+        None => rules::FRAME_POINTER,
+    };
+    let saved = match rule {
+        Rule::FromStackPointer { saved, .. } | Rule::FromFramePointer { saved, .. } => saved,
+        _ => 0,
+    };
+    let barrier = matches!(rule, Rule::Slow | Rule::SignalFrame) || !reader.is_direct(state.sp);
+    let entry = Entry {
+        pc: state.pc,
+        sp: state.sp,
+        bp: state.bp,
+        saved,
+        exact: state.exact,
+        // What is stepped anew must start from a true frame pointer.
+        needs_bp: rule.uses_frame_pointer() || barrier,
+        barrier,
+        module: module.map_or(0, |module| module.id),
+        hidden: module.is_some_and(|module| module.own),
+        node: 0,
+    };
+    let caller = match rule {
+        Rule::End => return (entry, Step::Top),
+        Rule::FromStackPointer { cfa, saved } => {
+            let cfa = state.sp.wrapping_add(8 * u64::from(cfa));
+            if saved == 0 {
+                return_to(reader, state, cfa, Some(state.bp))
+            } else {
+                let at = cfa.wrapping_sub(8 * u64::from(saved));
+                // Below the stack pointer of an interrupted epilogue the value may be popped already.
+                let popped = (state.exact && at < state.sp).then_some(state.bp);
+                let bp = reader.word(at).or(popped);
+                return_to(reader, state, cfa, bp)
+            }
+        }
+        Rule::FromFramePointer { cfa, saved } => {
+            let cfa = state.bp.wrapping_add(8 * u64::from(cfa));
+            if cfa <= state.sp {
+                return (entry, Step::Lost);
+            }
+            let bp = reader.word(cfa.wrapping_sub(8 * u64::from(saved)));
+            return_to(reader, state, cfa, bp)
+        }
+        Rule::SignalFrame => interrupted(reader, state.sp),
+        Rule::Slow => slow_step(module, state, reader),
+    };
+    (entry, caller)
+}
+
+fn return_to(reader: &mut StackReader, from: &State, cfa: u64, bp: Option<u64>) -> Step {
+    match (reader.word(cfa.wrapping_sub(8)), bp) {
+        (Some(0), Some(_)) => Step::Top,
+        (Some(pc), Some(_)) if cfa == from.sp && pc == from.pc => Step::Lost,
+        (Some(pc), Some(bp)) => Step::Caller(State { pc, sp: cfa, bp, exact: false }),
+        _ => Step::Lost,
+    }
+}
+
+/// Offsets of saved registers from the `ucontext` that a signal frame's stack pointer points to.
+const CONTEXT_BP: u64 = 120;
+const CONTEXT_SP: u64 = 160;
+const CONTEXT_PC: u64 = 168;
+
+/// The frame that a signal interrupted; also used by the reference unwinder.
+pub fn interrupted(reader: &mut StackReader, context: u64) -> Step {
+    let word = |reader: &mut StackReader, offset| reader.word(context.wrapping_add(offset));
+    match (word(reader, CONTEXT_PC), word(reader, CONTEXT_SP), word(reader, CONTEXT_BP)) {
+        (Some(pc), Some(sp), Some(bp)) if pc != 0 => Step::Caller(State { pc, sp, bp, exact: true }),
+        _ => Step::Lost,
+    }
+}
+
+impl Step {
+    /// The caller's state, if there is one.
+    pub fn caller(self) -> Option<State> {
+        match self {
+            Step::Caller(state) => Some(state),
+            _ => None,
+        }
+    }
+}
+
+fn slow_step(module: Option<&'static Module>, state: &State, reader: &mut StackReader) -> Step {
+    let Some(unwinder) = module.and_then(|module| module.unwinder.as_ref()) else { return Step::Lost };
+    let address = if state.exact {
+        FrameAddress::from_instruction_pointer(state.pc)
+    } else {
+        match FrameAddress::from_return_address(state.pc) {
+            Some(address) => address,
+            None => return Step::Lost,
+        }
+    };
+    let mut registers = UnwindRegsX86_64::new(state.pc, state.sp, state.bp);
+    let stepped = rules::with_step_cache(|cache| {
+        unwinder.unwind_frame(address, &mut registers, cache, &mut |at| reader.word(at).ok_or(()))
+    });
+    match stepped {
+        Some(Ok(Some(pc))) => {
+            Step::Caller(State { pc, sp: registers.sp(), bp: registers.bp(), exact: false })
+        }
+        Some(Ok(None)) => Step::Top,
+        _ => Step::Lost,
+    }
+}

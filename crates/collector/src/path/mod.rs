@@ -1,0 +1,25 @@
+//! From a signal's registers to a context node.
+//!
+//! [`memo`] verifies what is unchanged since the thread's last path and steps through the rest by
+//! [`rules`], which framehop derives from the unwind tables that [`modules`] knows; [`tree`] stores each
+//! path once. [`reference`] unwinds without all that, to check it.
+
+pub mod elf;
+pub mod maps;
+pub mod memo;
+pub mod modules;
+pub mod reference;
+pub mod rules;
+pub mod stack;
+pub mod tree;
+
+use modules::Module;
+use tree::{Frame, NodeId};
+
+/// Who is told of what paths are made of, once for each, before it is first used.
+pub trait Announce {
+    /// A module was found.
+    fn module(&mut self, module: &Module);
+    /// A node was made.
+    fn node(&mut self, id: NodeId, frame: &Frame);
+}

@@ -1,0 +1,85 @@
+//! A full unwind of every path by framehop alone, to check the memo and the rules (debug mode).
+//!
+//! It shares with the memo's way only the list of modules, the reading of the stack and the recognition
+//! of signal frames, which framehop does not know.
+
+use framehop::x86_64::UnwindRegsX86_64;
+use framehop::{FrameAddress, Unwinder};
+
+use crate::path::memo::{MAX_FRAMES, State, Surroundings, interrupted};
+use crate::path::modules::{self, ModuleUnwinder};
+use crate::path::rules::{self, Rule, StepCache};
+use crate::path::stack::StackReader;
+use crate::path::tree::{NodeId, Tree};
+
+/// Working memory of the check for one lane.
+pub struct Reference {
+    cache: StepCache,
+    nowhere: ModuleUnwinder,
+    lookups: Vec<u64>,
+}
+
+impl Default for Reference {
+    fn default() -> Reference {
+        Reference { cache: StepCache::new_in(), nowhere: ModuleUnwinder::new(), lookups: Vec::new() }
+    }
+}
+
+impl Reference {
+    /// Whether a full unwind from `leaf` gives the path that ends in `node`.
+    pub fn agrees(&mut self, leaf: State, node: NodeId, tree: &Tree, around: &Surroundings<'_>) -> bool {
+        self.unwind(leaf, around);
+        let mut node = node;
+        for &lookup in &self.lookups {
+            match tree.frame(node) {
+                Some(frame) if frame.lookup == lookup => node = frame.parent,
+                _ => return false,
+            }
+        }
+        node == 0
+    }
+
+    fn unwind(&mut self, leaf: State, around: &Surroundings<'_>) {
+        let mut reader = StackReader::new(around.process, around.own_stack, leaf.sp);
+        let mut state = leaf;
+        self.lookups.clear();
+        while self.lookups.len() < MAX_FRAMES {
+            let lookup = state.lookup();
+            let module = modules::known(lookup);
+            if !module.is_some_and(|module| module.own) {
+                self.lookups.push(lookup);
+            }
+            let caller = match module {
+                Some(module) if rules::rule_at(module, lookup, state.exact) == Rule::SignalFrame => {
+                    interrupted(&mut reader, state.sp).caller()
+                }
+                _ => {
+                    let unwinder = module.and_then(|m| m.unwinder.as_ref()).unwrap_or(&self.nowhere);
+                    full_step(unwinder, &mut self.cache, &state, &mut reader)
+                }
+            };
+            match caller {
+                Some(caller) => state = caller,
+                None => break,
+            }
+            reader.reached(around.own_stack, state.sp);
+        }
+    }
+}
+
+fn full_step(
+    unwinder: &ModuleUnwinder,
+    cache: &mut StepCache,
+    state: &State,
+    reader: &mut StackReader,
+) -> Option<State> {
+    let address = if state.exact {
+        FrameAddress::from_instruction_pointer(state.pc)
+    } else {
+        FrameAddress::from_return_address(state.pc)?
+    };
+    let mut registers = UnwindRegsX86_64::new(state.pc, state.sp, state.bp);
+    let mut read = |at| reader.word(at).ok_or(());
+    let pc = unwinder.unwind_frame(address, &mut registers, cache, &mut read).ok()??;
+    Some(State { pc, sp: registers.sp(), bp: registers.bp(), exact: false })
+}

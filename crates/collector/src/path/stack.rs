@@ -1,0 +1,102 @@
+//! Reads of the measured thread's stack that cannot fault.
+//!
+//! On the thread's own stack everything from the interrupted stack pointer up to the stack's top is
+//! mapped: it is read directly. Other stacks (coroutines, alternate signal stacks, threads the C library
+//! does not know) may end anywhere: they are read by a system call that fails instead of faulting.
+
+use crate::raw;
+
+/// Bytes below the stack pointer that belong to the interrupted function (the ABI's red zone).
+const RED_ZONE_BYTES: u64 = 128;
+const WINDOW_BYTES: usize = 256;
+
+/// Range of a thread's own stack; empty when unknown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OwnStack {
+    /// Lowest address that can be a stack pointer of this stack.
+    pub low: u64,
+    /// First address above the stack.
+    pub top: u64,
+}
+
+impl OwnStack {
+    /// Whether a stack pointer lies on this stack.
+    #[inline]
+    pub fn contains(&self, sp: u64) -> bool {
+        self.low <= sp && sp < self.top
+    }
+}
+
+/// A reader of one interrupted thread.
+pub struct StackReader {
+    process: u32,
+    top: u64,
+    floor: u64,
+    window_start: u64,
+    window_bytes: usize,
+    window: [u8; WINDOW_BYTES],
+}
+
+impl StackReader {
+    /// A reader for a thread interrupted at stack pointer `sp`.
+    #[inline]
+    pub fn new(process: u32, own: OwnStack, sp: u64) -> StackReader {
+        let mut reader = StackReader {
+            process,
+            top: own.top,
+            floor: u64::MAX,
+            window_start: 0,
+            window_bytes: 0,
+            window: [0; WINDOW_BYTES],
+        };
+        reader.reached(own, sp);
+        reader
+    }
+
+    /// Tells that a frame at `sp` was reached (first, or behind a signal frame). The first stack pointer
+    /// seen on the own stack is where direct reading begins.
+    #[inline]
+    pub fn reached(&mut self, own: OwnStack, sp: u64) {
+        if self.floor == u64::MAX && own.contains(sp) {
+            self.floor = sp.saturating_sub(RED_ZONE_BYTES).max(own.low.saturating_sub(RED_ZONE_BYTES));
+        }
+    }
+
+    /// Whether the 8 bytes at `address` can be read directly.
+    #[inline]
+    pub fn is_direct(&self, address: u64) -> bool {
+        self.floor <= address && address < self.top.saturating_sub(7)
+    }
+
+    /// The word at `address`, or None if it cannot be read.
+    #[inline]
+    pub fn word(&mut self, address: u64) -> Option<u64> {
+        if self.is_direct(address) {
+            // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped,
+            // and the thread is inside this handler, so nobody changes it.
+            return Some(unsafe { (address as *const u64).read_unaligned() });
+        }
+        self.word_elsewhere(address)
+    }
+
+    #[cold]
+    fn word_elsewhere(&mut self, address: u64) -> Option<u64> {
+        let inside = |start: u64, bytes: usize| {
+            address >= start && address.checked_add(8).is_some_and(|end| end <= start + bytes as u64)
+        };
+        if !inside(self.window_start, self.window_bytes) {
+            let mut got = raw::read_memory(self.process, address, &mut self.window);
+            if got < 8 {
+                // The window may reach beyond the mapping's end while the word does not.
+                got = raw::read_memory(self.process, address, self.window.get_mut(..8)?);
+            }
+            self.window_start = address;
+            self.window_bytes = usize::try_from(got).unwrap_or(0);
+            if !inside(self.window_start, self.window_bytes) {
+                return None;
+            }
+        }
+        let at = (address - self.window_start) as usize;
+        Some(u64::from_le_bytes(self.window.get(at..at + 8)?.try_into().ok()?))
+    }
+}

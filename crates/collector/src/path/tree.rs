@@ -1,0 +1,139 @@
+//! A lane's tree of contexts: each path is stored once.
+//!
+//! A node is a frame below its parent. The tree belongs to one thread at a time; it grows by mapping
+//! memory, which a signal handler may do.
+
+use crate::arena;
+use crate::path::Announce;
+
+/// Number of a node in its lane; 0 is the root.
+pub type NodeId = u32;
+
+/// What makes a node: its parent and the code it stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Node of the caller.
+    pub parent: NodeId,
+    /// Module number; 0 = none.
+    pub module: u32,
+    /// AVMA for lookup: the instruction, or the last byte of the call.
+    pub lookup: u64,
+}
+
+const FIRST_SEGMENT_NODES: usize = 256;
+const SEGMENTS: usize = 20;
+const FIRST_SLOTS: usize = 1024;
+
+/// The tree.
+pub struct Tree {
+    segments: [*mut Frame; SEGMENTS],
+    count: NodeId,
+    slots: *mut NodeId,
+    slot_count: usize,
+}
+
+impl Default for Tree {
+    fn default() -> Tree {
+        Tree {
+            segments: [core::ptr::null_mut(); SEGMENTS],
+            count: 0,
+            slots: core::ptr::null_mut(),
+            slot_count: 0,
+        }
+    }
+}
+
+/// Segment and position of node `id` (from 1): segment k holds 256·2^k nodes.
+#[inline]
+fn place(id: NodeId) -> (usize, usize) {
+    let index = id as usize - 1 + FIRST_SEGMENT_NODES;
+    let segment = (index / FIRST_SEGMENT_NODES).ilog2() as usize;
+    (segment, index - (FIRST_SEGMENT_NODES << segment))
+}
+
+impl Tree {
+    /// The frame of a node; None for the root and for numbers that were never given.
+    #[inline]
+    pub fn frame(&self, id: NodeId) -> Option<Frame> {
+        if id == 0 || id > self.count {
+            return None;
+        }
+        let (segment, at) = place(id);
+        // SAFETY: every number up to `count` has its place in a mapped segment.
+        Some(unsafe { *self.segments[segment].add(at) })
+    }
+
+    /// The node of `frame`, made if needed; `announce` is told of a new one. None if memory ran out.
+    #[inline]
+    pub fn child(&mut self, frame: Frame, announce: &mut dyn Announce) -> Option<NodeId> {
+        if self.slot_count == 0 || self.count as usize * 4 > self.slot_count * 3 {
+            self.grow()?;
+        }
+        let mask = self.slot_count - 1;
+        let mut at = Self::hash(&frame) & mask;
+        loop {
+            // SAFETY: `at` is below slot_count; at most three quarters of the slots are taken, so the search ends.
+            let id = unsafe { *self.slots.add(at) };
+            if id == 0 {
+                let id = self.add(frame)?;
+                // SAFETY: as above.
+                unsafe { *self.slots.add(at) = id };
+                announce.node(id, &frame);
+                return Some(id);
+            }
+            if self.frame(id) == Some(frame) {
+                return Some(id);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn add(&mut self, frame: Frame) -> Option<NodeId> {
+        let id = self.count.checked_add(1)?;
+        let (segment, at) = place(id);
+        let slot = self.segments.get_mut(segment)?;
+        if slot.is_null() {
+            *slot = arena::pages((FIRST_SEGMENT_NODES << segment) * size_of::<Frame>()).cast();
+            if slot.is_null() {
+                return None;
+            }
+        }
+        // SAFETY: `place` stays inside the segment, which was mapped with that size.
+        unsafe { slot.add(at).write(frame) };
+        self.count = id;
+        Some(id)
+    }
+
+    fn hash(frame: &Frame) -> usize {
+        let mixed = (frame.lookup ^ (u64::from(frame.parent) << 40) ^ (u64::from(frame.module) << 28))
+            .wrapping_add(u64::from(frame.parent))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as usize
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Option<()> {
+        let wanted = (self.slot_count * 2).max(FIRST_SLOTS);
+        let fresh = arena::pages(wanted * size_of::<NodeId>()).cast::<NodeId>();
+        if fresh.is_null() {
+            return None;
+        }
+        for id in 1..=self.count {
+            let mut at = Self::hash(&self.frame(id)?) & (wanted - 1);
+            // SAFETY: `at` is below `wanted`, and fewer than `wanted` numbers are stored.
+            unsafe {
+                while *fresh.add(at) != 0 {
+                    at = (at + 1) & (wanted - 1);
+                }
+                *fresh.add(at) = id;
+            }
+        }
+        if !self.slots.is_null() {
+            // SAFETY: the old table came from `pages` with this size and is replaced below.
+            unsafe { arena::give_back(self.slots.cast(), self.slot_count * size_of::<NodeId>()) };
+        }
+        self.slots = fresh;
+        self.slot_count = wanted;
+        Some(())
+    }
+}

@@ -1,0 +1,158 @@
+//! Fork, exec, exit: where a process's record begins anew, is handed on, or ends.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use proust_log::layout::{Ending, Origin};
+use proust_log::records::{Birth, Child, NoteCode, Subject};
+
+use crate::lane;
+use crate::life::{self, Life};
+use crate::path::modules;
+use crate::{clock, logfile, raw};
+
+unsafe extern "C" {
+    /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
+    fn __register_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+        library: *mut core::ffi::c_void,
+    ) -> i32;
+}
+
+/// Asks the C library to tell of forks.
+pub fn watch_forks() {
+    // SAFETY: the handlers have the expected type and stay loaded: a preloaded library is never unloaded.
+    unsafe { __register_atfork(Some(before_fork), Some(after_fork), Some(in_child), core::ptr::null_mut()) };
+}
+
+/// Mask of the forking thread, to be restored; only one thread forks at a time (the library's lock).
+static MASK_BEFORE_FORK: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" fn before_fork() {
+    // No sample while memory is copied: the child must not inherit a lane in the middle of a record.
+    MASK_BEFORE_FORK.store(raw::signal_mask(libc::SIG_BLOCK, u64::MAX), Ordering::Relaxed);
+}
+
+unsafe extern "C" fn after_fork() {
+    raw::signal_mask(libc::SIG_SETMASK, MASK_BEFORE_FORK.load(Ordering::Relaxed));
+}
+
+unsafe extern "C" fn in_child() {
+    if life::recording().is_some() {
+        begin_in_child();
+    }
+    raw::signal_mask(libc::SIG_SETMASK, MASK_BEFORE_FORK.load(Ordering::Relaxed));
+}
+
+/// Begins the record of a forked child: its memory is a copy of the parent's, the log is not.
+pub fn begin_in_child() {
+    let begin = clock::now_ns();
+    life::switch_off();
+    lane::set_current(None);
+    lane::abandon_all();
+    logfile::abandon();
+    modules::after_fork();
+    life::begin_recording(begin, Origin::Fork, None);
+}
+
+/// Writes that a child was started.
+pub fn started_child(pid: u32, birth: Birth) {
+    if let Some(life) = life::in_hook()
+        && !life::is_borrowed(life)
+        && let Some(lane) = lane::current()
+    {
+        lane.with_record(|record| {
+            record.output.push(birth as u16, 0, &Child { time_ns: clock::now_ns(), pid, reserved: 0 });
+        });
+    }
+}
+
+/// Ends this process's record: closes the tails of all threads.
+pub fn end(life: &Life, ending: Ending, status: i32) {
+    if life::is_borrowed(life) || !life::stop() {
+        return;
+    }
+    close(ending, status);
+}
+
+fn close(ending: Ending, status: i32) {
+    let tid = raw::gettid();
+    let mine = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid);
+    for lane in lane::live().filter(|lane| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane))) {
+        close_for_other(lane);
+    }
+    if let Some(lane) = mine {
+        lane.with_record(|record| record.end(tid));
+    }
+    logfile::with_header(|header| {
+        header.end_ns = clock::now_ns();
+        header.process_cpu_end_ns = clock::process_cpu_ns();
+        header.exit_status = status;
+        header.arena_bytes = crate::arena::HANDED_OUT_BYTES.load(Ordering::Relaxed);
+        header.ending = ending as u32;
+    });
+    logfile::close();
+}
+
+/// Closes the tail of a thread that goes on (until the process ends a moment later): into the lane's
+/// header, since the lane's records belong to that thread.
+fn close_for_other(lane: &'static lane::Lane) {
+    let tid = lane.owner.load(Ordering::Acquire);
+    let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
+    if cpu_ns == 0 {
+        return;
+    }
+    // SAFETY: only the header is touched, and in it only the two fields that nobody else writes; the
+    // writer's pointer to it does not change after the lane was made.
+    let record = unsafe { lane.record() };
+    record.output.header(|header| {
+        header.final_cpu_ns = cpu_ns;
+        header.final_ns = clock::now_ns();
+    });
+}
+
+/// Hands the record over to the image that an exec is about to load.
+pub fn before_exec(life: &Life, target: &[u8]) -> bool {
+    if life::is_borrowed(life) || !life::stop() {
+        return false;
+    }
+    if let Some(lane) = lane::current() {
+        lane.with_record(|record| record.output.push_text(Subject::ExecTarget, life.pid, target));
+    }
+    close(Ending::Exec, 0);
+    true
+}
+
+/// The exec failed: goes on where [`before_exec`] stopped.
+pub fn after_failed_exec(errno: i32) {
+    logfile::reopen();
+    logfile::with_header(|header| {
+        header.ending = Ending::Open as u32;
+        header.end_ns = 0;
+        header.process_cpu_end_ns = 0;
+    });
+    life::resume();
+    for lane in lane::live() {
+        // SAFETY: as in `close_for_other`.
+        let record = unsafe { lane.record() };
+        record.output.header(|header| {
+            header.final_ns = 0;
+            header.final_cpu_ns = 0;
+        });
+    }
+    // The calling thread's end is written already: it goes on as a thread that was found.
+    if let Some(lane) = lane::current() {
+        lane.with_record(|record| {
+            let begin = proust_log::records::ThreadBegin {
+                time_ns: clock::now_ns(),
+                cpu_ns: clock::thread_cpu_ns(),
+                tid: raw::gettid(),
+                ..Default::default()
+            };
+            record.begin(&begin, proust_log::records::ThreadOrigin::Found);
+            record.usage = lane::Usage::now();
+            record.note(NoteCode::ExecFailed, errno as u64);
+        });
+    }
+}

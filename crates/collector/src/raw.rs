@@ -1,0 +1,310 @@
+//! Raw system calls.
+//!
+//! The collector never calls the C library's wrappers for these: it would meet its own hooks, and the
+//! wrappers write `errno`, which belongs to the program. Errors come back as negative numbers.
+
+use core::arch::asm;
+use core::ffi::{CStr, c_char, c_void};
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!("Proust's collector supports Linux on x86-64 only");
+
+/// Result of a system call: a value, or a negated errno between -4095 and -1.
+pub type Outcome = isize;
+
+/// Whether a system call failed.
+pub fn failed(outcome: Outcome) -> bool {
+    (-4095..0).contains(&outcome)
+}
+
+/// A system call with up to six arguments.
+///
+/// # Safety
+/// The call must be sound for the process: pointers valid for what the kernel does with them.
+#[inline]
+pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Outcome {
+    let result: isize;
+    // SAFETY: the kernel's calling convention for x86-64: number in rax, arguments in rdi, rsi, rdx, r10,
+    // r8, r9; rcx and r11 are overwritten. What the call does is the caller's promise.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") arguments[0],
+            in("rsi") arguments[1],
+            in("rdx") arguments[2],
+            in("r10") arguments[3],
+            in("r8") arguments[4],
+            in("r9") arguments[5],
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    result
+}
+
+macro_rules! sys {
+    ($number:ident $(, $argument:expr)*) => {{
+        let given = [$($argument as usize),*];
+        let mut arguments = [0_usize; 6];
+        arguments[..given.len()].copy_from_slice(&given);
+        // SAFETY: each use in this module passes pointers to live memory of the sizes the call expects.
+        unsafe { call(libc::$number, arguments) }
+    }};
+}
+
+/// Kernel id of the calling thread.
+#[inline]
+pub fn gettid() -> u32 {
+    sys!(SYS_gettid, 0) as u32
+}
+
+/// Process id.
+pub fn getpid() -> u32 {
+    sys!(SYS_getpid, 0) as u32
+}
+
+/// Parent's process id.
+pub fn getppid() -> u32 {
+    sys!(SYS_getppid, 0) as u32
+}
+
+/// User id.
+pub fn getuid() -> u32 {
+    sys!(SYS_getuid, 0) as u32
+}
+
+/// Clock reading in nanoseconds; 0 if the kernel refuses the clock.
+#[inline]
+pub fn clock_ns(clock: i32) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let outcome = sys!(SYS_clock_gettime, clock, &raw mut time);
+    if failed(outcome) { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
+}
+
+/// Resolution of a clock in nanoseconds.
+pub fn clock_resolution_ns(clock: i32) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let outcome = sys!(SYS_clock_getres, clock, &raw mut time);
+    if failed(outcome) { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
+}
+
+/// Resource use of the calling thread.
+#[inline]
+pub fn thread_usage(usage: &mut libc::rusage) {
+    sys!(SYS_getrusage, libc::RUSAGE_THREAD, usage as *mut libc::rusage);
+}
+
+/// Opens a file; the descriptor is closed on exec.
+pub fn open(path: &CStr, flags: i32, mode: u32) -> Outcome {
+    sys!(SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC, mode)
+}
+
+/// Closes a descriptor.
+pub fn close(descriptor: i32) {
+    sys!(SYS_close, descriptor);
+}
+
+/// Reads into `buffer`.
+pub fn read(descriptor: i32, buffer: &mut [u8]) -> Outcome {
+    sys!(SYS_read, descriptor, buffer.as_mut_ptr(), buffer.len())
+}
+
+/// Reads into `buffer` from `offset`.
+pub fn pread(descriptor: i32, buffer: &mut [u8], offset: u64) -> Outcome {
+    sys!(SYS_pread64, descriptor, buffer.as_mut_ptr(), buffer.len(), offset)
+}
+
+/// Writes `bytes` at `offset`.
+pub fn pwrite(descriptor: i32, bytes: &[u8], offset: u64) -> Outcome {
+    sys!(SYS_pwrite64, descriptor, bytes.as_ptr(), bytes.len(), offset)
+}
+
+/// Reserves storage for a range of a file, extending it.
+pub fn fallocate(descriptor: i32, offset: u64, bytes: u64) -> Outcome {
+    sys!(SYS_fallocate, descriptor, 0, offset, bytes)
+}
+
+/// Cuts a file.
+pub fn ftruncate(descriptor: i32, bytes: u64) -> Outcome {
+    sys!(SYS_ftruncate, descriptor, bytes)
+}
+
+/// Status of an open file.
+pub fn fstat(descriptor: i32) -> Option<libc::stat> {
+    let mut status = core::mem::MaybeUninit::<libc::stat>::zeroed();
+    let outcome = sys!(SYS_fstat, descriptor, status.as_mut_ptr());
+    // SAFETY: all-zero is a valid `stat`, and the kernel filled it in on success.
+    (!failed(outcome)).then(|| unsafe { status.assume_init() })
+}
+
+/// Status of a path.
+pub fn stat(path: &CStr) -> Option<libc::stat> {
+    let mut status = core::mem::MaybeUninit::<libc::stat>::zeroed();
+    let outcome = sys!(SYS_newfstatat, libc::AT_FDCWD as isize, path.as_ptr(), status.as_mut_ptr(), 0);
+    // SAFETY: as above.
+    (!failed(outcome)).then(|| unsafe { status.assume_init() })
+}
+
+/// Entries of an open folder, in the kernel's `linux_dirent64` layout.
+pub fn getdents(descriptor: i32, buffer: &mut [u8]) -> Outcome {
+    sys!(SYS_getdents64, descriptor, buffer.as_mut_ptr(), buffer.len())
+}
+
+/// Target of a symbolic link; number of bytes.
+pub fn readlink(path: &CStr, buffer: &mut [u8]) -> Outcome {
+    sys!(SYS_readlinkat, libc::AT_FDCWD as isize, path.as_ptr(), buffer.as_mut_ptr(), buffer.len())
+}
+
+/// Working folder; number of bytes, the final zero included.
+pub fn getcwd(buffer: &mut [u8]) -> Outcome {
+    sys!(SYS_getcwd, buffer.as_mut_ptr(), buffer.len())
+}
+
+/// Soft limit of a resource.
+pub fn limit(resource: u32) -> u64 {
+    let mut limit = libc::rlimit64 { rlim_cur: 0, rlim_max: 0 };
+    let outcome = sys!(SYS_prlimit64, 0, resource, 0, &raw mut limit);
+    if failed(outcome) { libc::RLIM64_INFINITY } else { limit.rlim_cur }
+}
+
+/// Maps memory; null on failure.
+pub fn map(bytes: usize, protection: i32, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
+    let outcome = sys!(SYS_mmap, 0, bytes, protection, flags, descriptor as isize, offset);
+    if failed(outcome) { core::ptr::null_mut() } else { outcome as *mut u8 }
+}
+
+/// Zero-filled private memory; null on failure.
+pub fn map_private(bytes: usize) -> *mut u8 {
+    map(
+        bytes,
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        -1,
+        0,
+    )
+}
+
+/// Unmaps memory.
+///
+/// # Safety
+/// The range was mapped by [`map`] and nothing uses it any more.
+pub unsafe fn unmap(start: *mut u8, bytes: usize) {
+    sys!(SYS_munmap, start, bytes);
+}
+
+/// Advice about memory.
+pub fn madvise(start: *mut u8, bytes: usize, advice: i32) -> Outcome {
+    sys!(SYS_madvise, start, bytes, advice)
+}
+
+/// Reads memory that may not be mapped; number of bytes read.
+pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast::<c_void>(), iov_len: buffer.len() };
+    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: buffer.len() };
+    sys!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0)
+}
+
+/// Blocks or unblocks signals of the calling thread; the old mask comes back.
+pub fn signal_mask(how: i32, mask: u64) -> u64 {
+    let mut old = 0_u64;
+    sys!(SYS_rt_sigprocmask, how, &raw const mask, &raw mut old, size_of::<u64>());
+    old
+}
+
+/// The kernel's own `sigaction`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelAction {
+    /// Handler, or 0 for default, 1 for ignore.
+    pub handler: usize,
+    /// SA_ flags.
+    pub flags: u64,
+    /// Where the handler returns to.
+    pub restorer: usize,
+    /// Signals blocked in the handler.
+    pub mask: u64,
+}
+
+/// Sets a signal's action; the old one comes back.
+pub fn signal_action(signal: i32, new: Option<&KernelAction>) -> Result<KernelAction, i32> {
+    let mut old = KernelAction::default();
+    let new = new.map_or(core::ptr::null(), |new| new as *const KernelAction);
+    let outcome = sys!(SYS_rt_sigaction, signal, new, &raw mut old, size_of::<u64>());
+    if failed(outcome) { Err(-outcome as i32) } else { Ok(old) }
+}
+
+/// The kernel's `sigevent` for a signal to one thread.
+#[repr(C)]
+struct ThreadEvent {
+    value: usize,
+    signal: i32,
+    notify: i32,
+    thread: i32,
+    padding: [i32; 11],
+}
+
+/// Creates a timer that signals thread `tid`; the timer's id, or an errno.
+pub fn timer_create(clock: i32, signal: i32, value: usize, tid: u32) -> Result<i32, i32> {
+    let event =
+        ThreadEvent { value, signal, notify: libc::SIGEV_THREAD_ID, thread: tid as i32, padding: [0; 11] };
+    let mut timer = 0_i32;
+    let outcome = sys!(SYS_timer_create, clock as isize, &raw const event, &raw mut timer);
+    if failed(outcome) { Err(-outcome as i32) } else { Ok(timer) }
+}
+
+/// Arms a timer with a period.
+pub fn timer_set(timer: i32, period_ns: u64) -> Outcome {
+    let period = libc::timespec {
+        tv_sec: (period_ns / 1_000_000_000) as i64,
+        tv_nsec: (period_ns % 1_000_000_000) as i64,
+    };
+    let setting = libc::itimerspec { it_interval: period, it_value: period };
+    sys!(SYS_timer_settime, timer, 0, &raw const setting, 0)
+}
+
+/// Deletes a timer.
+pub fn timer_delete(timer: i32) {
+    sys!(SYS_timer_delete, timer);
+}
+
+/// Number of processors in the calling thread's affinity mask.
+pub fn affinity_count() -> u32 {
+    let mut mask = [0_u64; 128];
+    let outcome = sys!(SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr());
+    if failed(outcome) { 0 } else { mask.iter().map(|word| word.count_ones()).sum() }
+}
+
+/// The processor the thread runs on.
+pub fn processor() -> u32 {
+    let mut processor = 0_u32;
+    sys!(SYS_getcpu, &raw mut processor, 0, 0);
+    processor
+}
+
+/// Host name, into `buffer`; number of bytes.
+pub fn host_name(buffer: &mut [u8; 65]) -> usize {
+    let mut names = core::mem::MaybeUninit::<libc::utsname>::zeroed();
+    sys!(SYS_uname, names.as_mut_ptr());
+    // SAFETY: all-zero is a valid `utsname`.
+    let names = unsafe { names.assume_init() };
+    let mut length = 0;
+    for (to, &from) in buffer.iter_mut().zip(names.nodename.iter()) {
+        if from == 0 {
+            break;
+        }
+        *to = from as u8;
+        length += 1;
+    }
+    length
+}
+
+/// Bytes of a C string.
+///
+/// # Safety
+/// `text` points to a zero-terminated string that lives as long as the result is used.
+pub unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}

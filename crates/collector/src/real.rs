@@ -1,0 +1,109 @@
+//! The functions behind the hooks.
+//!
+//! Each is found once, as the next definition after this library's, whatever its symbol version.
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// A function to be found by name.
+pub struct Real {
+    name: &'static CStr,
+    address: AtomicPtr<core::ffi::c_void>,
+}
+
+impl Real {
+    /// The function `name`.
+    pub const fn new(name: &'static CStr) -> Real {
+        Real { name, address: AtomicPtr::new(core::ptr::null_mut()) }
+    }
+
+    /// Its address; null if there is none.
+    #[inline]
+    pub fn address(&self) -> *mut core::ffi::c_void {
+        let address = self.address.load(Ordering::Relaxed);
+        if address.is_null() { self.find() } else { address }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut core::ffi::c_void {
+        // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `find_all` has found the
+        // functions of all hooks that may be called from delicate places before.
+        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+}
+
+/// Declares functions: `real! { NAME: "symbol" as type; … }` gives a static for each, and `find_all`.
+macro_rules! real {
+    ($($name:ident: $symbol:literal as $type:ty;)*) => {
+        $(
+            #[doc = concat!("`", $symbol, "`")]
+            pub static $name: Real = Real::new(match CStr::from_bytes_with_nul(concat!($symbol, "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!(),
+            });
+        )*
+
+        /// Types of the functions, by the names of their statics.
+        #[allow(non_camel_case_types)]
+        pub mod types {
+            use super::{C11Routine, StartRoutine, Strings, c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_t, sigset_t};
+
+            $(
+                #[doc = concat!("Type of `", $symbol, "`")]
+                pub type $name = $type;
+            )*
+        }
+
+        /// Finds all of them.
+        pub fn find_all() {
+            $( $name.address(); )*
+        }
+    };
+}
+
+use libc::{c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_t, sigset_t};
+
+/// A thread's start function.
+pub type StartRoutine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+/// A C11 thread's start function.
+pub type C11Routine = extern "C-unwind" fn(*mut c_void) -> c_int;
+/// A null-terminated list of strings.
+pub type Strings = *const *const c_char;
+
+real! {
+    PTHREAD_CREATE: "pthread_create" as unsafe extern "C-unwind" fn(*mut pthread_t, *const pthread_attr_t, StartRoutine, *mut c_void) -> c_int;
+    THRD_CREATE: "thrd_create" as unsafe extern "C-unwind" fn(*mut c_void, C11Routine, *mut c_void) -> c_int;
+    EXECVE: "execve" as unsafe extern "C-unwind" fn(*const c_char, Strings, Strings) -> c_int;
+    EXECVPE: "execvpe" as unsafe extern "C-unwind" fn(*const c_char, Strings, Strings) -> c_int;
+    FEXECVE: "fexecve" as unsafe extern "C-unwind" fn(c_int, Strings, Strings) -> c_int;
+    EXECVEAT: "execveat" as unsafe extern "C-unwind" fn(c_int, *const c_char, Strings, Strings, c_int) -> c_int;
+    POSIX_SPAWN: "posix_spawn" as unsafe extern "C-unwind" fn(*mut pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
+    POSIX_SPAWNP: "posix_spawnp" as unsafe extern "C-unwind" fn(*mut pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
+    EXIT_NOW: "_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
+    QUICK_EXIT: "quick_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
+    SIGACTION: "sigaction" as unsafe extern "C-unwind" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+    SIGNAL: "signal" as unsafe extern "C-unwind" fn(c_int, usize) -> usize;
+    SIGPROCMASK: "sigprocmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
+    PTHREAD_SIGMASK: "pthread_sigmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
+    DLCLOSE: "dlclose" as unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+}
+
+/// Calls a real function: `call_real!(NAME(arguments))`, or the value after `else` if there is none.
+macro_rules! call_real {
+    ($name:ident ( $($argument:expr),* ) else $none:expr) => {{
+        let address = $crate::real::$name.address();
+        if address.is_null() {
+            $none
+        } else {
+            // SAFETY: the address is that of the function with this name, whose type stands in the table;
+            // the arguments are passed on as the program gave them.
+            unsafe {
+                let function: $crate::real::types::$name = core::mem::transmute(address);
+                function($($argument),*)
+            }
+        }
+    }};
+}
+pub(crate) use call_real;

@@ -1,0 +1,159 @@
+//! The signal handler: what the interrupted thread is doing, and what it used since its last record.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use proust_log::records::Sample;
+
+use crate::lane::{self, Lane, Record, Usage};
+use crate::path::maps;
+use crate::path::memo::State;
+use crate::path::stack::OwnStack;
+use crate::sample::timer::COOKIE;
+use crate::{clock, hooks, life, logfile, raw, thread};
+
+/// The part of `siginfo_t` that a timer fills in.
+#[repr(C)]
+struct TimerInfo {
+    signal: i32,
+    errno: i32,
+    code: i32,
+    padding: i32,
+    timer: i32,
+    overrun: i32,
+    value: usize,
+}
+
+const SCHEDULER_PERIOD_NS: u64 = 100_000_000;
+const CENSUS_PERIOD_NS: u64 = 100_000_000;
+const MAX_STACK_SEARCHES: u32 = 8;
+
+static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
+
+/// The handler.
+///
+/// Makes system calls only directly, so `errno` stays the program's.
+pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes a valid siginfo of 128 bytes.
+    let timer = unsafe { &*info.cast::<TimerInfo>() };
+    if timer.code != libc::SI_TIMER || timer.value != COOKIE {
+        // SAFETY: the arguments are those the kernel gave.
+        unsafe { hooks::signals::pass_on(signal, info, context) };
+        return;
+    }
+    if let Some(life) = life::recording() {
+        // SAFETY: the kernel passes a valid context.
+        sample(life, unsafe { &*context.cast::<libc::ucontext_t>() }, timer.overrun);
+    }
+}
+
+fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
+    let begin = clock::now_ns();
+    let tid = raw::gettid();
+    // A thread made without the C library may share its creator's thread-local storage.
+    let Some(lane) = lane::current()
+        .filter(|lane| lane.owner.load(Ordering::Relaxed) == tid)
+        .or_else(|| lane::of_thread(tid))
+    else {
+        return;
+    };
+    if lane.busy.load(Ordering::Relaxed) {
+        logfile::count(
+            |header| {
+                // SAFETY: `count` passes the mapped header.
+                unsafe { &raw mut (*header).skipped_samples }
+            },
+            1,
+        );
+        return;
+    }
+    if life.options.empty_handler {
+        return;
+    }
+    // SAFETY: this is the owner's handler, and `busy` is not set. All signals are blocked meanwhile.
+    let record = unsafe { lane.record() };
+    take(life, lane, record, context, begin, overrun);
+    record.spent(clock::now_ns().saturating_sub(begin));
+}
+
+fn take(
+    life: &life::Life,
+    lane: &Lane,
+    record: &mut Record,
+    context: &libc::ucontext_t,
+    begin: u64,
+    overrun: i32,
+) {
+    let cpu_ns = clock::thread_cpu_ns();
+    let usage = Usage::now();
+    let registers = &context.uc_mcontext.gregs;
+    let leaf = State {
+        pc: registers[libc::REG_RIP as usize] as u64,
+        sp: registers[libc::REG_RSP as usize] as u64,
+        bp: registers[libc::REG_RBP as usize] as u64,
+        exact: true,
+    };
+    if record.own_stack.top == 0 && record.stack_searches < MAX_STACK_SEARCHES {
+        record.stack_searches += 1;
+        find_own_stack(life, record, leaf.sp);
+    }
+    if life.options.no_memo {
+        record.memo.forget();
+    }
+    let (node, flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
+    let delta = usage.since(&record.usage);
+    let overruns = u64::try_from(overrun).unwrap_or(0);
+    let sample = Sample {
+        time_ns: begin,
+        cpu_ns,
+        node,
+        own_ns: saturate32(record.own_ns),
+        user_us: saturate32(delta.user_us),
+        system_us: saturate32(delta.system_us),
+        minor_faults: saturate32(delta.faults.0),
+        major_faults: saturate16(delta.faults.1),
+        voluntary_switches: saturate16(delta.switches.0),
+        involuntary_switches: saturate16(delta.switches.1),
+        processor: clock::processor() as u16,
+        interval: 0,
+        region: 0,
+        runtime_state: 0,
+        overruns: saturate16(overruns),
+    };
+    record.push_sample(flags, &sample);
+    record.own_ns = 0;
+    record.overruns += overruns;
+    record.usage = usage;
+    if begin.saturating_sub(record.scheduler_read_ns) >= SCHEDULER_PERIOD_NS
+        && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
+    {
+        record.push_scheduler(begin);
+    }
+    let last = LAST_CENSUS_NS.load(Ordering::Relaxed);
+    if begin.saturating_sub(last) >= CENSUS_PERIOD_NS
+        && LAST_CENSUS_NS.compare_exchange(last, begin, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    {
+        thread::census(life, record);
+    }
+}
+
+fn saturate32(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+fn saturate16(value: u64) -> u16 {
+    u16::try_from(value).unwrap_or(u16::MAX)
+}
+
+/// The mapping of the interrupted stack is the thread's own if it also holds what lies at such a stack's
+/// top: the control block of a created thread, the arguments of the first one.
+fn find_own_stack(life: &life::Life, record: &mut Record, sp: u64) {
+    let Some(mapping) = maps::find(sp) else { return };
+    let range = mapping.range;
+    if range.contains(&life.first_stack_address) {
+        // The kernel extends this mapping downwards as it is used.
+        record.own_stack = OwnStack { low: range.end.saturating_sub(life.first_stack_bytes), top: range.end };
+    } else if range.contains(&lane::thread_pointer()) {
+        record.own_stack = OwnStack { low: range.start, top: range.end };
+    }
+}

@@ -1,0 +1,4 @@
+//! Sampling: each thread's CPU timer, and the handler of its signal.
+
+pub mod handler;
+pub mod timer;

@@ -1,0 +1,191 @@
+//! Begin and end of threads.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
+
+use crate::lane::{self, Lane, Record};
+use crate::life::{self, Life};
+use crate::path::memo::State;
+use crate::path::modules;
+use crate::path::tree::{Frame, NodeId};
+use crate::sample::timer;
+use crate::{clock, logfile, raw};
+
+/// Key whose destructor tells of a thread's end.
+static END_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Rounds of key destructors that the C library makes; the last one is ours.
+const DESTRUCTOR_ROUNDS: u32 = 4;
+
+/// What must be there before threads can be followed.
+pub fn prepare() -> bool {
+    let mut key = 0;
+    // SAFETY: called once, from the constructor; the destructor has the type the library expects.
+    if unsafe { libc::pthread_key_create(&mut key, Some(at_end)) } != 0 {
+        return false;
+    }
+    END_KEY.store(key, Ordering::Release);
+    true
+}
+
+/// Puts the calling thread under measurement in `lane`, which was claimed for it. `start` is the thread's
+/// start function and the registers of the frame that is about to call it.
+pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Option<(u64, State)>) {
+    let tid = raw::gettid();
+    lane.busy.store(true, Ordering::Relaxed);
+    lane.owner.store(tid, Ordering::Release);
+    lane::set_current(Some(lane));
+    // A thread inherits its creator's mask; ours must come through.
+    raw::signal_mask(libc::SIG_UNBLOCK, timer::SIGNAL_BIT);
+    // SAFETY: the lane is this thread's, and `busy` is set.
+    let record = unsafe { lane.record() };
+    let queued = if origin == ThreadOrigin::First {
+        lane::scheduler_numbers(c"/proc/thread-self/schedstat").map_or(0, |(_, queued_ns)| queued_ns)
+    } else {
+        0
+    };
+    if life.options.check_paths && record.reference.is_none() {
+        record.reference = Some(Box::default());
+    }
+    let mut begin = ThreadBegin {
+        time_ns: clock::now_ns(),
+        cpu_ns: clock::thread_cpu_ns(),
+        tid,
+        parent_tid: record.start.parent,
+        start_node: 0,
+        queued_us: u32::try_from(queued / 1000).unwrap_or(u32::MAX),
+    };
+    record.memo.forget();
+    begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
+    record.begin(&begin, origin);
+    record.usage = lane::Usage::now();
+    record.spent(clock::now_ns().saturating_sub(begin.time_ns));
+    lane.busy.store(false, Ordering::Relaxed);
+    let key = END_KEY.load(Ordering::Acquire);
+    let rounds = DESTRUCTOR_ROUNDS as usize;
+    // SAFETY: the key was made in `prepare`. Its number is below 32, where the library needs no memory.
+    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+}
+
+/// The context of a thread's start function, for threads that end before their first sample.
+fn start_node(life: &Life, record: &mut Record, routine: u64, caller: State) -> NodeId {
+    let (parent, _) = record.path(caller, life.pid);
+    let module = modules::known(routine).map_or(0, |module| module.id);
+    let frame = Frame { parent, module, lookup: routine };
+    record.tree.child(frame, &mut record.output).unwrap_or(0)
+}
+
+/// Starts the timer of thread `tid`, the lane's owner.
+pub fn start_timer(life: &Life, record: &mut Record, tid: u32) {
+    match timer::start(tid, life.options.period_ns) {
+        Ok(timer) => record.timer = Some(timer),
+        Err(errno) => {
+            record.timer = None;
+            record.note(NoteCode::TimerRefused, errno as u64);
+        }
+    }
+}
+
+/// Called by the C library as a thread ends, some rounds in a row.
+unsafe extern "C" fn at_end(rounds_left: *mut c_void) {
+    let Some(life) = life::in_hook() else { return };
+    let rounds_left = rounds_left as usize;
+    if rounds_left > 1 {
+        let key = END_KEY.load(Ordering::Acquire);
+        // SAFETY: as in `attach`.
+        unsafe { libc::pthread_setspecific(key, (rounds_left - 1) as *const c_void) };
+        return;
+    }
+    if !life::is_borrowed(life) {
+        detach();
+    }
+}
+
+/// Ends the measurement of the calling thread.
+pub fn detach() {
+    let tid = raw::gettid();
+    let Some(lane) = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid) else { return };
+    lane.with_record(|record| {
+        if let Some(timer) = record.timer.take() {
+            timer::stop(timer);
+        }
+        record.end(tid);
+        record.output.header(|header| header.tid = 0);
+    });
+    lane::set_current(None);
+    lane.release();
+}
+
+/// Looks for threads that no hook saw, and puts them under measurement from outside.
+///
+/// For the signal handler: asks the kernel for the number of threads, and only if there are more than
+/// lanes for their ids.
+pub fn census(life: &Life, record: &mut Record) {
+    let Some(tasks) = raw::stat(c"/proc/self/task") else { return };
+    let threads = (tasks.st_nlink as usize).saturating_sub(2);
+    if threads <= lane::live().count() {
+        return;
+    }
+    let descriptor = raw::open(c"/proc/self/task", libc::O_RDONLY | libc::O_DIRECTORY, 0);
+    if raw::failed(descriptor) {
+        return;
+    }
+    let mut entries = [0_u8; 1024];
+    loop {
+        let got = raw::getdents(descriptor as i32, &mut entries);
+        let Some(mut rest) = usize::try_from(got).ok().and_then(|got| entries.get(..got)) else { break };
+        if rest.is_empty() {
+            break;
+        }
+        while let Some((name, following)) = next_entry(rest) {
+            rest = following;
+            if let Some(tid) = crate::path::maps::number(name, 10)
+                && lane::of_thread(tid as u32).is_none()
+                && lane::all().all(|lane| lane.owner.load(Ordering::Acquire) != lane::RESERVED)
+            {
+                adopt(life, record, tid as u32);
+            }
+        }
+    }
+    raw::close(descriptor as i32);
+}
+
+/// Name of the first entry of a folder listing, and what follows it. An entry's length is at byte 16, its
+/// name at byte 19.
+fn next_entry(listing: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = usize::from(u16::from_ne_bytes(listing.get(16..18)?.try_into().ok()?));
+    let name = listing.get(19..length)?;
+    let end = name.iter().position(|&byte| byte == 0)?;
+    Some((name.get(..end)?, listing.get(length..)?))
+}
+
+/// Puts thread `tid` of this process under measurement; `record` is the calling thread's.
+fn adopt(life: &Life, record: &mut Record, tid: u32) {
+    let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
+    let Some(lane) = lane::claim() else {
+        logfile::with_header(|header| header.unmeasured_threads += 1);
+        return;
+    };
+    // SAFETY: the lane is reserved by this thread until its owner is set.
+    let theirs = unsafe { lane.record() };
+    let begin = ThreadBegin {
+        // It lived at least as long as it computed; when it began is unknown.
+        time_ns: clock::now_ns().saturating_sub(cpu_ns),
+        cpu_ns: 0,
+        tid,
+        ..ThreadBegin::default()
+    };
+    theirs.begin(&begin, ThreadOrigin::Found);
+    if life.options.check_paths && theirs.reference.is_none() {
+        theirs.reference = Some(Box::default());
+    }
+    lane.owner.store(tid, Ordering::Release);
+    record.note(NoteCode::ThreadFound, tid.into());
+    match timer::start(tid, life.options.period_ns) {
+        // The owner's handler never looks at `timer`.
+        Ok(timer) => theirs.timer = Some(timer),
+        Err(errno) => record.note(NoteCode::TimerRefused, errno as u64),
+    }
+}
