@@ -29,10 +29,12 @@ pub(super) enum Side {
 /// One location's amounts by context, side and account, being summed up.
 ///
 /// A table with a row for each context and a column for each (side, account) that has occurred: a location uses
-/// few of them, and what one span adds to lies side by side in memory. The sweep spends most of its time here.
+/// few of them. The sweep goes from location to location with every edge, and the tables of all do not fit into a
+/// processor's caches; so amounts are first put down in order, and a batch of them is entered into the table at once.
 #[derive(Debug, Default)]
 pub(super) struct Amounts {
-    rows: HashMap<u32, u32, BuildHasherDefault<KeyHasher>>,
+    pending: Vec<(ContextId, Side, Account, Units)>,
+    rows: HashMap<ContextId, u32, BuildHasherDefault<KeyHasher>>,
     columns: Vec<(Side, Account)>,
     /// Column of (side, account), plus one.
     column_of: [[u8; Account::ALL.len()]; 2],
@@ -40,26 +42,43 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
-    /// The row of a context, for [`Amounts::add`].
-    pub fn row(&mut self, context: ContextId) -> usize {
+    const BATCH: usize = 256;
+
+    pub fn add(&mut self, context: ContextId, side: Side, account: Account, amount: Units) {
+        if amount > 0 {
+            self.pending.push((context, side, account, amount));
+            if self.pending.len() >= Self::BATCH {
+                self.enter_pending();
+            }
+        }
+    }
+
+    /// Enters what is still pending; to be called before [`Amounts::side`].
+    pub fn enter_pending(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        let mut at = None;
+        for (context, side, account, amount) in pending.drain(..) {
+            let row = match at {
+                Some((known, row)) if known == context => row,
+                _ => self.row(context),
+            };
+            at = Some((context, row));
+            let column = match self.column_of[side as usize][account as usize] {
+                0 => self.new_column(side, account),
+                known => usize::from(known) - 1,
+            };
+            self.cells[row * self.columns.len() + column] += amount;
+        }
+        self.pending = pending;
+    }
+
+    fn row(&mut self, context: ContextId) -> usize {
         let next = self.rows.len() as u32;
         let row = *self.rows.entry(context).or_insert(next);
         if row == next {
             self.cells.resize(self.cells.len() + self.columns.len(), 0);
         }
         row as usize
-    }
-
-    /// Adds to a row.
-    pub fn add(&mut self, row: usize, side: Side, account: Account, amount: Units) {
-        if amount == 0 {
-            return;
-        }
-        let column = match self.column_of[side as usize][account as usize] {
-            0 => self.new_column(side, account),
-            known => usize::from(known) - 1,
-        };
-        self.cells[row * self.columns.len() + column] += amount;
     }
 
     fn new_column(&mut self, side: Side, account: Account) -> usize {
@@ -76,7 +95,7 @@ impl Amounts {
         column
     }
 
-    /// All amounts of one side, in no particular order.
+    /// All entered amounts of one side, in no particular order.
     pub fn side(&self, side: Side) -> impl Iterator<Item = (Account, ContextId, Units)> + '_ {
         let width = self.columns.len();
         self.rows.iter().flat_map(move |(context, row)| {
@@ -138,8 +157,10 @@ mod tests {
     fn rows_and_columns_appear_in_any_order() {
         let mut amounts = Amounts::default();
         let mut add = |context, side, account, amount| {
-            let row = amounts.row(context);
-            amounts.add(row, side, account, amount);
+            amounts.add(context, side, account, amount);
+            if account == Account::Lock {
+                amounts.enter_pending();
+            }
         };
         add(7, Side::Spent, Account::Compute, 1);
         add(9, Side::Blamed, Account::Lock, 2);
@@ -147,6 +168,7 @@ mod tests {
         add(8, Side::Spent, Account::Io, 0);
         add(9, Side::Spent, Account::Compute, 4);
         add(7, Side::Spent, Account::Compute, 5);
+        amounts.enter_pending();
         let sorted = |side| {
             let mut all: Vec<_> = amounts.side(side).collect();
             all.sort();

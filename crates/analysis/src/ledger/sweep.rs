@@ -158,6 +158,7 @@ impl Sweep {
         }
         for (location, pieces) in self.locations.iter_mut().zip(merge.into_sources()) {
             location.overlap_ns = pieces.overlap_ns();
+            location.amounts.enter_pending();
         }
         for slots in &mut self.slots {
             slots.finish();
@@ -189,29 +190,27 @@ impl Sweep {
             crowded_ns = crowd.crowded_ns() - location.levels.crowded_ns;
         }
         location.wall_ns += piece.window.length_ns();
-        let (context, length_ns) = (piece.span.context, piece.window.length_ns());
+        let context = piece.span.context;
         let amounts = &mut location.amounts;
         match piece.state() {
-            State::Passive(reason) => location.passive[reason] += length_ns,
+            State::Passive(reason) => location.passive[reason] += piece.window.length_ns(),
             State::Working(work) => {
-                let row = amounts.row(context);
-                let rest = spend_parts(amounts, row, piece, crowded_ns);
-                spend(amounts, row, work, rest, crowded_ns, length_ns);
+                let rest = spend_parts(amounts, piece, crowded_ns);
+                spend(amounts, piece, work, rest, crowded_ns);
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.working -= 1;
                     let account = if piece.span.in_region { Account::Narrow } else { Account::Serial };
                     let charged = slots.to_workers.now() - location.levels.to_workers;
-                    amounts.add(row, Side::Blamed, account, charged);
+                    amounts.add(context, Side::Blamed, account, charged);
                 }
             }
             State::Waiting(wait) | State::Polling(wait) => {
-                let row = amounts.row(context);
-                let rest = spend_parts(amounts, row, piece, crowded_ns);
-                amounts.add(row, Side::Spent, wait.account(), rest);
+                let rest = spend_parts(amounts, piece, crowded_ns);
+                amounts.add(context, Side::Spent, wait.account(), rest);
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.waiting -= 1;
                     let charged = slots.to_waiters.now() - location.levels.to_waiters;
-                    amounts.add(row, Side::Blamed, wait.account(), charged);
+                    amounts.add(context, Side::Blamed, wait.account(), charged);
                     on_wait(&WaitCharge {
                         location: location.location,
                         context,
@@ -228,23 +227,24 @@ impl Sweep {
 /// Books the parts of an active piece; returns what they leave over for its state.
 ///
 /// Parts that claim more than the span has are booked as they are: the residual shall show it.
-fn spend_parts(amounts: &mut Amounts, row: usize, piece: &Piece, crowded_ns: u64) -> Units {
+fn spend_parts(amounts: &mut Amounts, piece: &Piece, crowded_ns: u64) -> Units {
     let mut rest = units(piece.window.length_ns());
     for (work, ns) in piece.span.parts.iter() {
         let amount = part_of(&piece.span, piece.window, ns);
-        spend(amounts, row, work, amount, crowded_ns, piece.window.length_ns());
+        spend(amounts, piece, work, amount, crowded_ns);
         rest = rest.saturating_sub(amount);
     }
     rest
 }
 
-fn spend(amounts: &mut Amounts, row: usize, work: Work, amount: Units, crowded_ns: u64, length_ns: u64) {
+fn spend(amounts: &mut Amounts, piece: &Piece, work: Work, amount: Units, crowded_ns: u64) {
+    let context = piece.span.context;
     if work == Work::Delayed {
-        let (oversubscribed, preempted) = split_delay(amount, crowded_ns, length_ns);
-        amounts.add(row, Side::Spent, Account::Oversubscribed, oversubscribed);
-        amounts.add(row, Side::Spent, Account::Preempted, preempted);
+        let (oversubscribed, preempted) = split_delay(amount, crowded_ns, piece.window.length_ns());
+        amounts.add(context, Side::Spent, Account::Oversubscribed, oversubscribed);
+        amounts.add(context, Side::Spent, Account::Preempted, preempted);
     } else {
-        amounts.add(row, Side::Spent, work.account(), amount);
+        amounts.add(context, Side::Spent, work.account(), amount);
     }
 }
 
