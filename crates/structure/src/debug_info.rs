@@ -1,6 +1,7 @@
 //! Functions, inlined calls and lines from DWARF.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use addr2line::Context;
@@ -34,7 +35,7 @@ pub(crate) struct DebugInfo<'a> {
 /// A function at an address, with what executes in it.
 pub(crate) struct DebugFrame {
     /// Absent where only the line is known, as for assembler code.
-    pub(crate) declaration: Option<Declaration>,
+    pub(crate) declaration: Option<Rc<Declaration>>,
     pub(crate) location: Location,
 }
 

@@ -106,6 +106,8 @@ pub(crate) struct Declarations<'a> {
     main: OtherUnits<'a>,
     supplementary: OtherUnits<'a>,
     scopes: Scopes,
+    /// By place of the unit in memory and entry: samples crowd in few functions.
+    known: RefCell<HashMap<(usize, UnitOffset), Rc<Declaration>>>,
 }
 
 /// Units that entries of other units refer to, by offset.
@@ -125,13 +127,24 @@ impl<'a> Declarations<'a> {
             main: OtherUnits::default(),
             supplementary: OtherUnits::default(),
             scopes: Scopes::default(),
+            known: RefCell::default(),
         }
     }
 
     /// The declaration of the function at `entry` of `unit`, which must live as long as `self` does.
-    pub(crate) fn of(&self, unit: UnitRef<'_, Slice<'a>>, entry: UnitOffset) -> gimli::Result<Declaration> {
+    pub(crate) fn of(
+        &self,
+        unit: UnitRef<'_, Slice<'a>>,
+        entry: UnitOffset,
+    ) -> gimli::Result<Rc<Declaration>> {
+        let place = (std::ptr::from_ref(unit.unit).addr(), entry);
+        if let Some(known) = self.known.borrow().get(&place) {
+            return Ok(Rc::clone(known));
+        }
         let mut declaration = Declaration { language: language(unit), ..Declaration::default() };
         self.read(unit, entry, 0, &mut declaration)?;
+        let declaration = Rc::new(declaration);
+        self.known.borrow_mut().insert(place, Rc::clone(&declaration));
         Ok(declaration)
     }
 

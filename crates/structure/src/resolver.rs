@@ -1,5 +1,8 @@
 //! Addresses of one module to functions and lines, from the best source that knows them.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use crate::ModuleNote;
 use crate::debug_files::Sources;
 use crate::debug_info::{DebugFrame, DebugInfo};
@@ -22,6 +25,8 @@ pub(crate) struct Resolver<'s, 'a> {
     stubs: Stubs<'s, 'a>,
     unwind_ranges: Option<UnwindRanges<'a>>,
     functions: FunctionTable,
+    /// Functions made from declarations, by the declaration's place in memory, where `debug_info` keeps it.
+    declared: HashMap<*const Declaration, u32>,
     notes: Vec<ModuleNote>,
 }
 
@@ -49,6 +54,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             stubs: Stubs::find(&sources.module),
             unwind_ranges: UnwindRanges::read(&sources.module, keep),
             functions: FunctionTable::default(),
+            declared: HashMap::new(),
             notes,
         }
     }
@@ -92,13 +98,32 @@ impl<'s, 'a> Resolver<'s, 'a> {
         if !declaration.ranges.iter().any(|range| range.contains(&address)) {
             return None;
         }
-        let function = self.physical_function(declaration)?;
-        let mut frames = vec![self.frame(function, &physical.location, false)];
+        let function = self.declared(declaration, Self::physical_function)?;
+        let mut frames = vec![frame(function, &physical.location, false)];
         for call in inlined.iter().rev() {
-            let function = inlined_function(call.declaration.as_ref());
-            frames.push(self.frame(function, &call.location, true));
+            let function = match &call.declaration {
+                Some(declaration) => self.declared(declaration, |_, it| Some(inlined_function(Some(it))))?,
+                None => self.functions.add(inlined_function(None)),
+            };
+            frames.push(frame(function, &call.location, true));
         }
         Some(frames)
+    }
+
+    /// The function of a declaration, made by `make` when it is met for the first time.
+    fn declared(
+        &mut self,
+        declaration: &Rc<Declaration>,
+        make: impl Fn(&Self, &Declaration) -> Option<Function>,
+    ) -> Option<u32> {
+        let place = Rc::as_ptr(declaration);
+        if let Some(&known) = self.declared.get(&place) {
+            return Some(known);
+        }
+        let function = make(self, declaration)?;
+        let index = self.functions.add(function);
+        self.declared.insert(place, index);
+        Some(index)
     }
 
     fn physical_function(&self, declaration: &Declaration) -> Option<Function> {
@@ -133,7 +158,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
         let declared = self.location(function.address);
         function.file = declared.file;
         function.line = declared.line;
-        self.frame(function, &location, false)
+        frame(self.functions.add(function), &location, false)
     }
 
     fn symbol_function(&self, address: u64) -> Function {
@@ -160,15 +185,10 @@ impl<'s, 'a> Resolver<'s, 'a> {
     fn location(&self, address: u64) -> Location {
         self.debug_info.as_ref().map(|info| info.location(address)).unwrap_or_default()
     }
+}
 
-    fn frame(&mut self, function: Function, location: &Location, inlined: bool) -> SourceFrame {
-        SourceFrame {
-            function: self.functions.add(function),
-            file: location.file.clone(),
-            line: location.line,
-            inlined,
-        }
-    }
+fn frame(function: u32, location: &Location, inlined: bool) -> SourceFrame {
+    SourceFrame { function, file: location.file.clone(), line: location.line, inlined }
 }
 
 fn damaged(sources: &Sources<'_>, error: &dyn std::error::Error) -> ModuleNote {

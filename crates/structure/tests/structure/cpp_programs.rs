@@ -46,7 +46,7 @@ fn every_function_of_a_program_agrees_with_binutils() {
         let addresses: BTreeSet<u64> = symbols(&program.binary)
             .iter()
             .filter(|(name, symbol)| name.starts_with("_Z") && symbol.1 > 0 || *name == "main")
-            .flat_map(|(_, &symbol)| addresses_of(symbol, 3))
+            .flat_map(|(_, &symbol)| addresses_of(symbol, 7))
             .collect();
         let addresses: Vec<u64> = addresses.into_iter().collect();
         let Some(truth) = truth(&program.binary, &addresses) else { return };
