@@ -31,6 +31,10 @@ pub struct Lane {
     pub owner: AtomicU32,
     /// Set while the owner is inside the collector outside of its handler.
     pub busy: AtomicBool,
+    /// Whether the program believes the sampling signal blocked in this thread.
+    pub blocked: AtomicBool,
+    /// Whether such a signal, not ours, came meanwhile and waits.
+    pub held: AtomicBool,
     next: AtomicPtr<Lane>,
     record: UnsafeCell<Record>,
 }
@@ -47,6 +51,8 @@ pub struct Start {
     pub argument: usize,
     /// Kernel id of the creating thread.
     pub parent: u32,
+    /// Whether the creating thread has the sampling signal blocked, as it believes.
+    pub blocked: bool,
 }
 
 /// The owner's part of a lane.
@@ -257,6 +263,8 @@ pub fn claim() -> Option<&'static Lane> {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
         busy: AtomicBool::new(false),
+        blocked: AtomicBool::new(false),
+        held: AtomicBool::new(false),
         next: AtomicPtr::new(core::ptr::null_mut()),
         record: UnsafeCell::new(Record {
             output: Output { writer, totals_only: false },

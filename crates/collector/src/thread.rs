@@ -38,9 +38,12 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.owner.store(tid, Ordering::Release);
     lane::set_current(Some(lane));
     // A thread inherits its creator's mask; ours must come through.
-    raw::signal_mask(libc::SIG_UNBLOCK, timer::SIGNAL_BIT);
+    let inherited = raw::signal_mask(libc::SIG_UNBLOCK, timer::SIGNAL_BIT);
     // SAFETY: the lane is this thread's, and `busy` is set.
     let record = unsafe { lane.record() };
+    let blocked = inherited & timer::SIGNAL_BIT != 0 || start.is_some() && record.start.blocked;
+    lane.blocked.store(blocked, Ordering::Relaxed);
+    lane.held.store(false, Ordering::Relaxed);
     let queued = if origin == ThreadOrigin::First {
         lane::scheduler_numbers(c"/proc/thread-self/schedstat").map_or(0, |(_, queued_ns)| queued_ns)
     } else {

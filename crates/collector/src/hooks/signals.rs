@@ -77,6 +77,12 @@ pub unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         },
         1,
     );
+    if let Some(lane) = lane::current()
+        && lane.blocked.load(Ordering::Relaxed)
+    {
+        lane.held.store(true, Ordering::Relaxed);
+        return;
+    }
     let action = remembered();
     if action.sa_sigaction == libc::SIG_DFL || action.sa_sigaction == libc::SIG_IGN {
         return;
@@ -147,21 +153,51 @@ pub unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
     old
 }
 
-fn mask(new: *const sigset_t, how: c_int, call: impl FnOnce(*const sigset_t) -> c_int) -> c_int {
+/// Keeps our bit out of the thread's mask, while the program reads back what it set.
+fn mask(
+    how: c_int,
+    new: *const sigset_t,
+    old: *mut sigset_t,
+    call: impl FnOnce(*const sigset_t, *mut sigset_t) -> c_int,
+) -> c_int {
+    let Some(lane) = life::in_hook().and_then(|_| lane::current()) else { return call(new, old) };
     // SAFETY: the program passes null or a valid set.
-    match unsafe { new.as_ref() } {
-        Some(given) if how != libc::SIG_UNBLOCK && life::in_hook().is_some() => {
-            let changed = without_ours(given);
-            call(&changed)
-        }
-        _ => call(new),
+    let given = unsafe { new.as_ref() }.copied();
+    let changed = given.as_ref().map(without_ours);
+    let result = call(changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref), old);
+    if result != 0 {
+        return result;
     }
+    let was_blocked = lane.blocked.load(Ordering::Relaxed);
+    // SAFETY: the program passes null or a place for a set.
+    if let Some(place) = unsafe { old.as_mut() }
+        && was_blocked
+    {
+        let word = first_word(place) | SIGNAL_BIT;
+        set_first_word(place, word);
+    }
+    let Some(given) = given else { return result };
+    let named = first_word(&given) & SIGNAL_BIT != 0;
+    let blocked = match how {
+        libc::SIG_BLOCK => was_blocked || named,
+        libc::SIG_UNBLOCK => was_blocked && !named,
+        _ => named,
+    };
+    lane.blocked.store(blocked, Ordering::Relaxed);
+    if !blocked && lane.held.swap(false, Ordering::Relaxed) {
+        let (process, thread) = (raw::getpid(), raw::gettid());
+        // SAFETY: sends a signal to the calling thread.
+        unsafe {
+            raw::call(libc::SYS_tgkill, [process as usize, thread as usize, SIGNAL as usize, 0, 0, 0]);
+        }
+    }
+    result
 }
 
 /// `sigprocmask`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
-    mask(new, how, |new| call_real!(SIGPROCMASK(how, new, old) else -1))
+    mask(how, new, old, |new, old| call_real!(SIGPROCMASK(how, new, old) else -1))
 }
 
 /// `pthread_sigmask`
@@ -171,5 +207,5 @@ pub unsafe extern "C-unwind" fn pthread_sigmask(
     new: *const sigset_t,
     old: *mut sigset_t,
 ) -> c_int {
-    mask(new, how, |new| call_real!(PTHREAD_SIGMASK(how, new, old) else libc::ENOSYS))
+    mask(how, new, old, |new, old| call_real!(PTHREAD_SIGMASK(how, new, old) else libc::ENOSYS))
 }

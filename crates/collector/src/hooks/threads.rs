@@ -22,7 +22,12 @@ fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
         return None;
     };
     // SAFETY: claimed by this thread; the new thread takes it over when it runs.
-    unsafe { lane.record() }.start = Start { routine, argument: argument as usize, parent: raw::gettid() };
+    unsafe { lane.record() }.start = Start {
+        routine,
+        argument: argument as usize,
+        parent: raw::gettid(),
+        blocked: lane::current().is_some_and(|mine| mine.blocked.load(Ordering::Relaxed)),
+    };
     Some(lane)
 }
 

@@ -1,0 +1,135 @@
+//! `proust record`: runs a command under the collector.
+//!
+//! - [`folder`]: the run's folder and what is in it from the start
+//! - [`job`]: ranks that a launcher starts join one run
+//! - [`launch`]: starts the command, passes signals on, waits
+//! - [`closing`]: what is told at the end
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+mod closing;
+mod folder;
+mod job;
+mod launch;
+
+pub use folder::RunFolder;
+
+use crate::program;
+
+/// Exit code: Proust itself failed.
+pub const FAILED: u8 = 125;
+/// Exit code: the command cannot be executed.
+pub const CANNOT_EXECUTE: u8 = 126;
+/// Exit code: the command was not found.
+pub const NOT_FOUND: u8 = 127;
+
+/// Arguments of `proust record`.
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  proust record -- ./solve --size 1000
+  proust record -o before.proust -- mpirun -n 4 ./solve
+
+The command's input, output and exit code are its own. Proust exits with 125 if it fails itself,
+126 if the command cannot be executed, 127 if it is not found.")]
+pub struct RecordArgs {
+    /// Folder of the run; must not exist [default: COMMAND.N.proust in the current folder]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Samples per second of processor time and thread
+    #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rate: u32,
+    /// Most space the run may take on disk (K, M, G); afterwards only totals are kept
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    pub max_size: u64,
+    /// Compare every call path with a full unwind (slow; for developers)
+    #[arg(long, hide = true)]
+    pub check_paths: bool,
+    /// Deliver samples but record nothing, to measure the cost of delivery (for developers)
+    #[arg(long, hide = true)]
+    pub empty_handler: bool,
+    /// Unwind every call path in full (for developers)
+    #[arg(long, hide = true)]
+    pub no_memo: bool,
+    /// The command to run
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+/// Bytes of `500M`, `2G`, `65536`; at least one mebibyte.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        "T" | "TB" | "TIB" => 1_u64 << 40,
+        other => return Err(format!("`{other}` is no unit of size; use K, M, G or T")),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no size; write for example 500M"))?;
+    let bytes = number.checked_mul(unit).ok_or_else(|| format!("`{text}` is too large"))?;
+    if bytes < 1 << 20 {
+        return Err(format!("`{text}` is too small: a run needs at least 1M"));
+    }
+    Ok(bytes)
+}
+
+/// Records a run; the exit code is the command's.
+pub fn run(args: &RecordArgs) -> ExitCode {
+    let found = match program::find(&args.command[0]) {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("proust: {error}");
+            return ExitCode::from(if error.is_not_found() { NOT_FOUND } else { CANNOT_EXECUTE });
+        }
+    };
+    if let Some(obstacle) = program::inspect(&found).obstacle() {
+        eprintln!("proust: {obstacle}");
+        return ExitCode::from(FAILED);
+    }
+    match record(args, &found) {
+        Ok(launch::Outcome::Ended(ending)) => launch::end_like(ending),
+        Ok(launch::Outcome::NotStarted(error)) => {
+            eprintln!("proust: {} cannot be executed: {error}", found.display());
+            ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_EXECUTE })
+        }
+        Err(error) => {
+            eprintln!("proust: {error:#}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Records a run of the program `found`; its ending, or why it could not be started.
+///
+/// # Errors
+/// If the run's folder cannot be made or written.
+pub fn record(args: &RecordArgs, found: &std::path::Path) -> anyhow::Result<launch::Outcome> {
+    let folder = RunFolder::create_or_join(args).context("nothing was recorded and the command was not run")?;
+    let outcome = launch::run(args, found, &folder);
+    match &outcome {
+        Ok(launch::Outcome::Ended(ending)) => closing::finish(&folder, ending)?,
+        _ => folder.remove(),
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_size;
+
+    #[test]
+    fn sizes_are_read_with_units() {
+        assert_eq!(parse_size("1G"), Ok(1 << 30));
+        assert_eq!(parse_size("500m"), Ok(500 << 20));
+        assert_eq!(parse_size("2MiB"), Ok(2 << 20));
+        assert_eq!(parse_size("1048576"), Ok(1 << 20));
+        for wrong in ["", "G", "1X", "-1G", "10K", "99999999999999T", "1.5G"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

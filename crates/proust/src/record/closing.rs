@@ -1,0 +1,131 @@
+//! The end of a recording: what is noted and told.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use proust_log::control::RUN_VARIABLE;
+use proust_log::layout::{EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER};
+use proust_profile::run_file::{Finished, RunFile};
+use zerocopy::FromBytes;
+
+use super::RunFolder;
+
+/// Notes how the command ended and prints the three lines.
+pub fn finish(folder: &RunFolder, status: &ExitStatus) -> anyhow::Result<()> {
+    if !folder.created {
+        return Ok(());
+    }
+    let wall_s = folder.start.elapsed().as_secs_f64();
+    let mut run = RunFile::read(&folder.path)?;
+    run.finished = Some(Finished {
+        end_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+        wall_s,
+        exit_code: status.code(),
+        signal: status.signal(),
+    });
+    let sum = Recorded::of(&folder.path);
+    let survivors = survivors(&folder.path);
+    if !survivors.is_empty() {
+        run.notes.push(format!(
+            "when the command ended, these processes of the run were still running: {}",
+            survivors.join(", ")
+        ));
+    }
+    run.write(&folder.path)?;
+    folder.tidy();
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        _ => "ended".to_owned(),
+    };
+    eprintln!("proust: {} {how} after {wall_s:.2} s", run.command.first().map_or("the command", |word| word));
+    if sum.processes == 0 {
+        eprintln!("proust: nothing was recorded: no process loaded the collector; `proust doctor -- CMD` may tell why");
+    } else {
+        let lives_on = if survivors.is_empty() {
+            String::new()
+        } else {
+            format!("; still running: {}", survivors.join(", "))
+        };
+        eprintln!(
+            "proust: recorded {} process{}, {} of logs{lives_on}",
+            sum.processes,
+            if sum.processes == 1 { "" } else { "es" },
+            size(sum.bytes),
+        );
+    }
+    eprintln!("proust: to see where the time went: proust report {}", shell_word(&folder.shown));
+    Ok(())
+}
+
+/// What the logs' first pages say.
+#[derive(Default)]
+struct Recorded {
+    processes: u64,
+    bytes: u64,
+}
+
+impl Recorded {
+    fn of(folder: &Path) -> Recorded {
+        let mut sum = Recorded::default();
+        for (bytes, _) in headers(folder) {
+            sum.processes += 1;
+            sum.bytes += bytes;
+        }
+        sum
+    }
+}
+
+/// Size and header of each log.
+fn headers(folder: &Path) -> impl Iterator<Item = (u64, FileHeader)> {
+    let entries = fs::read_dir(folder.join(LOG_FOLDER)).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|e| e == EXTENSION)).filter_map(|entry| {
+        use std::io::Read;
+        let mut page = vec![0; HEADER_BYTES];
+        fs::File::open(entry.path()).and_then(|mut file| file.read_exact(&mut page)).ok()?;
+        let (header, _) = FileHeader::read_from_prefix(&page).ok()?;
+        Some((entry.metadata().map_or(0, |m| m.len()), header))
+    })
+}
+
+/// Processes of the run that are still there, as `name (pid)`.
+fn survivors(folder: &Path) -> Vec<String> {
+    let entry = [RUN_VARIABLE.as_bytes(), b"=", folder.as_os_str().as_encoded_bytes()].concat();
+    let mut found: Vec<String> = headers(folder)
+        .filter(|(_, header)| Ending::from_number(header.ending) == Ending::Open)
+        .filter_map(|(_, header)| {
+            let process = Path::new("/proc").join(header.pid.to_string());
+            // The number may belong to another process by now: a process of this run has its folder in
+            // its environment, unless it is a zombie, whose environment is empty.
+            let environment = fs::read(process.join("environ")).ok()?;
+            environment.split(|&byte| byte == 0).find(|&variable| variable == entry)?;
+            let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+            Some(format!("{} ({})", name.trim(), header.pid))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// A number of bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// A path as it can be typed.
+fn shell_word(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if text.chars().all(|c| c.is_alphanumeric() || "/._-+=:,@".contains(c)) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

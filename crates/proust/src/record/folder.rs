@@ -1,0 +1,220 @@
+//! The run's folder: made before the command starts, never written over.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use proust_log::control::{
+    CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, EMPTY_HANDLER, NO_MEMO,
+};
+use proust_log::layout::{LOG_FOLDER, VERSION};
+use proust_profile::run_file::{RunFile, SCHEMA};
+use zerocopy::IntoBytes;
+
+use super::{RecordArgs, job};
+
+/// The collector library, built by the build script.
+static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
+
+/// How long a rank waits for the one that makes the folder.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A run's folder.
+#[derive(Debug)]
+pub struct RunFolder {
+    /// As the user will want to name it.
+    pub shown: PathBuf,
+    /// Absolute.
+    pub path: PathBuf,
+    /// The collector library that the command shall load.
+    pub library: PathBuf,
+    /// Whether this process made the folder, and not another rank of its job.
+    pub created: bool,
+    /// When the recording began.
+    pub start: Instant,
+    elsewhere: Option<PathBuf>,
+}
+
+impl RunFolder {
+    /// Makes the folder, or joins the one that another rank of the same job made.
+    pub fn create_or_join(args: &RecordArgs) -> anyhow::Result<RunFolder> {
+        let key = job::key();
+        match &args.output {
+            None => Self::create_numbered(args, key),
+            Some(path) => match make(path) {
+                Ok(()) => Self::fill(path, args, key),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match key {
+                    Some(key) => Self::join(path, &key),
+                    None => bail!(
+                        "{} exists already; a run is never written over: name another folder with -o, or remove it",
+                        path.display()
+                    ),
+                },
+                Err(error) => Err(cannot_make(path, error)),
+            },
+        }
+    }
+
+    fn create_numbered(args: &RecordArgs, key: Option<String>) -> anyhow::Result<RunFolder> {
+        let name = Path::new(&args.command[0]).file_name().unwrap_or(OsStr::new("run")).to_string_lossy();
+        if key.is_some() {
+            bail!("ranks started by a launcher must name one folder for all of them: add -o DIR");
+        }
+        for number in 1_u32.. {
+            let path = PathBuf::from(format!("{name}.{number}.proust"));
+            match make(&path) {
+                Ok(()) => return Self::fill(&path, args, None),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(cannot_make(&path, error)),
+            }
+        }
+        bail!("there is no free folder name {name}.N.proust")
+    }
+
+    fn fill(shown: &Path, args: &RecordArgs, key: Option<String>) -> anyhow::Result<RunFolder> {
+        let folder = Self::write_contents(shown, args, key);
+        if folder.is_err() {
+            // Made just now, and of no use to anybody.
+            let _ = fs::remove_dir_all(shown);
+        }
+        folder
+    }
+
+    fn write_contents(shown: &Path, args: &RecordArgs, key: Option<String>) -> anyhow::Result<RunFolder> {
+        let path = shown.canonicalize().with_context(|| format!("{} cannot be used", shown.display()))?;
+        let start = Instant::now();
+        make(&path.join(LOG_FOLDER)).map_err(|error| cannot_make(&path.join(LOG_FOLDER), error))?;
+        let (library, elsewhere) = place_collector(&path)?;
+        RunFile {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            start_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+            start_monotonic_ns: monotonic_ns(),
+            host: host_name(),
+            asked_rate_hz: args.rate,
+            budget_bytes: args.max_size,
+            job_key: key,
+            notes: Vec::new(),
+            finished: None,
+        }
+        .write(&path)?;
+        // Last: ranks that join wait for it.
+        write_control(&path, args)?;
+        Ok(RunFolder { shown: shown.to_path_buf(), path, library, created: true, start, elsewhere })
+    }
+
+    fn join(shown: &Path, key: &str) -> anyhow::Result<RunFolder> {
+        let start = Instant::now();
+        let path = shown.canonicalize().with_context(|| format!("{} cannot be used", shown.display()))?;
+        while !path.join(CONTROL_FILE).exists() {
+            if start.elapsed() > JOIN_TIMEOUT {
+                bail!("{} exists already and is no run of this job; name another folder with -o", shown.display());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let run = RunFile::read(&path)?;
+        if run.job_key.as_deref() != Some(key) {
+            bail!(
+                "{} holds another run ({}); a run is never written over: name another folder with -o",
+                shown.display(),
+                run.command.join(" ")
+            );
+        }
+        let library = path.join(COLLECTOR_FILE);
+        Ok(RunFolder { shown: shown.to_path_buf(), path, library, created: false, start, elsewhere: None })
+    }
+
+    /// Removes what was made for a command that did not start.
+    pub fn remove(&self) {
+        if self.created {
+            let _ = fs::remove_dir_all(&self.path);
+            self.tidy();
+        }
+    }
+
+    /// Removes what lies outside of the run's folder.
+    pub fn tidy(&self) {
+        if let Some(folder) = &self.elsewhere {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}
+
+fn make(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o755).create(path)
+}
+
+fn cannot_make(path: &Path, error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!(
+        "{} cannot be made; choose with -o a folder in a place that can be written",
+        path.display()
+    ))
+}
+
+/// The library's place: the run's folder, or, where the dynamic linker could not read that path in a list
+/// separated by spaces and colons, a folder of its own that is removed at the end.
+fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> {
+    let plain = !folder.as_os_str().as_bytes().iter().any(|byte| b" \t\n:;".contains(byte) || *byte == b'$');
+    let (place, elsewhere) = if plain {
+        (folder.to_path_buf(), None)
+    } else {
+        let place = std::env::temp_dir().join(format!("proust-{}-{}", std::process::id(), monotonic_ns()));
+        DirBuilder::new().mode(0o700).create(&place).map_err(|error| cannot_make(&place, error))?;
+        (place.clone(), Some(place))
+    };
+    let library = place.join(COLLECTOR_FILE);
+    write_new(&library, COLLECTOR, 0o755)?;
+    Ok((library, elsewhere))
+}
+
+fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
+    let options = [
+        (args.check_paths, CHECK_PATHS),
+        (args.empty_handler, EMPTY_HANDLER),
+        (args.no_memo, NO_MEMO),
+    ];
+    let control = Control {
+        magic: CONTROL_MAGIC,
+        version: VERSION,
+        rate_hz: args.rate,
+        budget_bytes: args.max_size,
+        options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
+        processor_limit: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
+        ..Control::default()
+    };
+    let mut page = vec![0; CONTROL_BYTES];
+    page[..size_of::<Control>()].copy_from_slice(control.as_bytes());
+    // Renamed into place, so that a rank which joins never sees half of it.
+    let draft = folder.join("control.new");
+    write_new(&draft, &page, 0o644)?;
+    fs::rename(&draft, folder.join(CONTROL_FILE))
+        .with_context(|| format!("{} cannot be written", folder.join(CONTROL_FILE).display()))
+}
+
+fn write_new(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .with_context(|| format!("{} cannot be written; is the disk full?", path.display()))
+}
+
+/// CLOCK_MONOTONIC, which the logs use.
+fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is valid for the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn host_name() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,48 @@
+//! Which job a process belongs to, from its launcher's variables.
+//!
+//! `mpirun -n 4 proust record -o run -- ./a.out` starts four recorders with one folder: they have the same
+//! key and share the run. A folder with another key is another run and is refused.
+
+use std::env;
+
+/// Variables that give each rank its number, and those that name its job, by launcher.
+const LAUNCHERS: [(&str, &[&str]); 5] = [
+    ("OMPI_COMM_WORLD_RANK", &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri"]),
+    ("PMIX_RANK", &["PMIX_NAMESPACE"]),
+    ("MV2_COMM_WORLD_RANK", &["PMI_JOBID", "PMI_ID", "SLURM_JOB_ID"]),
+    ("PMI_RANK", &["PMI_JOBID", "HYDI_CONTROL_FD", "PMI_PORT", "SLURM_JOB_ID"]),
+    ("SLURM_PROCID", &["SLURM_JOB_ID"]),
+];
+
+/// What identifies the job this process is a rank of; None outside of a launcher.
+pub fn key() -> Option<String> {
+    key_from(|name| env::var(name).ok())
+}
+
+fn key_from(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let (rank, names) = LAUNCHERS.iter().find(|(rank, _)| variable(rank).is_some())?;
+    let job = names.iter().find_map(|name| variable(name).map(|value| format!("{name}={value}")));
+    let step = variable("SLURM_STEP_ID").map(|step| format!(" step {step}")).unwrap_or_default();
+    // A launcher that names no job: its process is the parent of all ranks on a host.
+    let job = job.unwrap_or_else(|| format!("launcher {}", std::os::unix::process::parent_id()));
+    Some(format!("{rank}: {job}{step}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key_from;
+
+    fn key(variables: &[(&str, &str)]) -> Option<String> {
+        key_from(|name| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()))
+    }
+
+    #[test]
+    fn ranks_of_one_job_share_a_key_and_other_jobs_do_not() {
+        assert_eq!(key(&[("PATH", "/bin")]), None);
+        let first = key(&[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_NAMESPACE", "77@1")]);
+        assert_eq!(first, key(&[("OMPI_COMM_WORLD_RANK", "3"), ("PMIX_NAMESPACE", "77@1")]));
+        assert_ne!(first, key(&[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_NAMESPACE", "78@1")]));
+        let step = |n| key(&[("SLURM_PROCID", "0"), ("SLURM_JOB_ID", "9"), ("SLURM_STEP_ID", n)]);
+        assert_ne!(step("0"), step("1"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Starts the command, passes signals on, waits for its end, and ends as it did.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use proust_log::control::RUN_VARIABLE;
+
+use super::{RecordArgs, RunFolder};
+
+/// What became of the command.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It ran.
+    Ended(ExitStatus),
+    /// It could not be started.
+    NotStarted(io::Error),
+}
+
+/// The command's process id, for the signal handler; 0 before it is started and after it has ended.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+/// Sent to `record` alone; the terminal sends interrupt and quit to the command itself too.
+const PASSED_ON: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
+/// The command decides what these mean.
+const LEFT_TO_COMMAND: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
+
+extern "C" fn pass_on(signal: libc::c_int) {
+    let child = CHILD.load(Ordering::Relaxed);
+    if child > 0 {
+        // SAFETY: kill may be called in a signal handler; the child is not reaped before CHILD is cleared.
+        unsafe { libc::kill(child, signal) };
+    }
+}
+
+/// Runs the command under the collector.
+pub fn run(args: &RecordArgs, program: &Path, folder: &RunFolder) -> anyhow::Result<Outcome> {
+    let mut command = Command::new(program);
+    command.arg0(&args.command[0]).args(&args.command[1..]);
+    command.env("LD_PRELOAD", preload_list(folder)).env(RUN_VARIABLE, &folder.path);
+    let inherited = set_handlers();
+    // SAFETY: only async-signal-safe calls between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            for (signal, action) in inherited {
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
+            Ok(())
+        });
+    }
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Ok(Outcome::NotStarted(error)),
+    };
+    CHILD.store(child.id() as i32, Ordering::Relaxed);
+    // Until it is reaped below its number belongs to nobody else.
+    wait_unreaped(child.id());
+    CHILD.store(0, Ordering::Relaxed);
+    Ok(Outcome::Ended(child.wait()?))
+}
+
+fn wait_unreaped(child: u32) {
+    loop {
+        // SAFETY: all-zero is a valid siginfo; the pointer is valid for the call.
+        let outcome = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, child, &mut info, libc::WEXITED | libc::WNOWAIT)
+        };
+        if outcome == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            break;
+        }
+    }
+}
+
+/// The collector before what the user preloads already.
+fn preload_list(folder: &RunFolder) -> OsString {
+    let mut list = folder.library.clone().into_os_string();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}
+
+/// Sets the handlers and returns the actions that were inherited, which the command shall have.
+fn set_handlers() -> Vec<(libc::c_int, libc::sigaction)> {
+    let set = |signal, handler: usize| {
+        // SAFETY: all-zero is a valid action, and the handler only makes async-signal-safe calls.
+        unsafe {
+            let (mut action, mut old): (libc::sigaction, libc::sigaction) = std::mem::zeroed();
+            action.sa_sigaction = handler;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(signal, &action, &mut old);
+            // What was ignored when record was started (nohup) stays ignored for both.
+            if old.sa_sigaction == libc::SIG_IGN {
+                libc::sigaction(signal, &old, std::ptr::null_mut());
+            }
+            (signal, old)
+        }
+    };
+    PASSED_ON
+        .iter()
+        .map(|&signal| set(signal, pass_on as *const () as usize))
+        .chain(LEFT_TO_COMMAND.iter().map(|&signal| set(signal, libc::SIG_IGN)))
+        .collect()
+}
+
+/// Ends this process as the command ended: with its exit code, or by its signal.
+pub fn end_like(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal() {
+        // SAFETY: plain system calls of a single-threaded end; a core file of `record` would only overwrite
+        // the command's.
+        unsafe {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &none);
+            libc::signal(signal, libc::SIG_DFL);
+            let mut only: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut only);
+            libc::sigaddset(&mut only, signal);
+            libc::sigprocmask(libc::SIG_UNBLOCK, &only, std::ptr::null_mut());
+            libc::raise(signal);
+        }
+        // A signal whose default action does not end a process cannot have ended the command.
+        return ExitCode::from(128_u8.wrapping_add(signal as u8));
+    }
+    ExitCode::from(status.code().unwrap_or(0) as u8)
+}
