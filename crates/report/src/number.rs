@@ -1,0 +1,182 @@
+//! Numbers as people read them: one unit a column, digits that mean something, columns that add up.
+
+/// The unit and digits of a column of numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scale {
+    /// Unit as shown.
+    pub unit: &'static str,
+    factor: f64,
+    decimals: usize,
+}
+
+impl Scale {
+    /// The scale in which the largest of these numbers is easy to read.
+    pub fn of(unit: &'static str, numbers: impl IntoIterator<Item = f64>) -> Scale {
+        let largest = numbers.into_iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
+        match unit {
+            "s" if largest == 0.0 || largest >= 0.1 => Scale {
+                unit: "s",
+                factor: 1.0,
+                decimals: if largest >= 1000.0 {
+                    1
+                } else if largest >= 100.0 {
+                    2
+                } else {
+                    3
+                },
+            },
+            "s" if largest >= 1e-4 => {
+                Scale { unit: "ms", factor: 1e3, decimals: if largest >= 1e-2 { 2 } else { 3 } }
+            }
+            "s" => Scale { unit: "µs", factor: 1e6, decimals: 2 },
+            _ => Scale { unit: "", factor: 1.0, decimals: 0 },
+        }
+    }
+
+    /// A number in this scale, without its unit; `-` for nothing at all.
+    pub fn show(&self, number: f64) -> String {
+        if number == 0.0 {
+            return "-".into();
+        }
+        if self.decimals == 0 {
+            return count(number.round() as u64);
+        }
+        format!("{:.*}", self.decimals, number * self.factor)
+    }
+
+    /// Numbers that add up to their total as shown: the rounding is spread by largest remainder.
+    pub fn show_parts(&self, parts: &[f64], total: f64) -> Vec<String> {
+        let grain = 10f64.powi(self.decimals as i32);
+        let shown = round_to_sum(
+            &parts.iter().map(|part| part * self.factor * grain).collect::<Vec<_>>(),
+            total * self.factor * grain,
+        );
+        let write = |(number, part): (i64, &f64)| match number {
+            0 if *part == 0.0 => "-".to_owned(),
+            number => format!("{:.*}", self.decimals, number as f64 / grain),
+        };
+        shown.into_iter().zip(parts).map(write).collect()
+    }
+
+    /// A heading with the unit of the column.
+    pub fn title(&self, name: &str) -> String {
+        if self.unit.is_empty() { name.to_owned() } else { format!("{name} {}", self.unit) }
+    }
+}
+
+/// Percentages with one decimal that add up to that of their total as shown.
+pub(crate) fn percents(parts: &[f64], whole: f64) -> Vec<String> {
+    let scaled: Vec<f64> =
+        parts.iter().map(|part| if whole > 0.0 { part / whole * 1000.0 } else { 0.0 }).collect();
+    let total = scaled.iter().sum();
+    round_to_sum(&scaled, total).into_iter().map(|number| format!("{:.1}", number as f64 / 10.0)).collect()
+}
+
+/// A percentage with one decimal, without the sign.
+pub(crate) fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1}", part / whole * 100.0) } else { "-".into() }
+}
+
+/// Rounds numbers to integers whose sum is the rounded total, where the total is their sum. Rounding moves each
+/// by less than one; where the total is something else it stays so, and every number is rounded alone.
+fn round_to_sum(numbers: &[f64], total: f64) -> Vec<i64> {
+    let mut rounded: Vec<i64> = numbers.iter().map(|number| number.floor() as i64).collect();
+    let missing = total.round() as i64 - rounded.iter().sum::<i64>();
+    if missing < 0 || missing > numbers.len() as i64 {
+        return numbers.iter().map(|number| number.round() as i64).collect();
+    }
+    let mut order: Vec<usize> = (0..numbers.len()).filter(|&n| numbers[n] != 0.0).collect();
+    order.sort_by(|&a, &b| {
+        let remainder = |n: usize| numbers[n] - numbers[n].floor();
+        remainder(b).total_cmp(&remainder(a)).then(a.cmp(&b))
+    });
+    for &n in order.iter().take(missing as usize) {
+        rounded[n] += 1;
+    }
+    rounded
+}
+
+/// A whole number with its thousands set apart.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position) % 3 == 0 {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Seconds with a unit that fits.
+pub fn duration(seconds: f64) -> String {
+    let scale = Scale::of("s", [seconds]);
+    if seconds == 0.0 { "0 s".into() } else { format!("{} {}", scale.show(seconds), scale.unit) }
+}
+
+/// Bytes with a unit that fits.
+pub fn bytes(number: u64) -> String {
+    let mut size = number as f64;
+    for unit in ["B", "KB", "MB", "GB"] {
+        if size < 1000.0 {
+            return if unit == "B" { format!("{number} B") } else { format!("{size:.1} {unit}") };
+        }
+        size /= 1000.0;
+    }
+    format!("{size:.1} TB")
+}
+
+/// Seconds since 1970 as date and time in UTC.
+pub fn utc(unix_s: f64) -> String {
+    let seconds = unix_s.max(0.0) as u64;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Days are counted from 1 March of the year 0, so that leap days come last in a year: 719 468 days before
+    // 1970; 146 097 days are 400 years.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_as_shown() {
+        let scale = Scale::of("s", [1.0]);
+        assert_eq!(scale.show_parts(&[0.3334, 0.3333, 0.3333], 1.0), ["0.334", "0.333", "0.333"]);
+        assert_eq!(percents(&[1.0, 1.0, 1.0], 3.0), ["33.4", "33.3", "33.3"]);
+        assert_eq!(percents(&[0.0, 2.0], 2.0), ["0.0", "100.0"]);
+        assert_eq!(percents(&[1.0], 0.0), ["0.0"]);
+    }
+
+    #[test]
+    fn units_fit_the_largest() {
+        assert_eq!(duration(12.3456), "12.346 s");
+        assert_eq!(duration(0.012), "12.00 ms");
+        assert_eq!(duration(0.000_012), "12.00 µs");
+        assert_eq!(Scale::of("s", [123.4]).show(123.456), "123.46");
+        assert_eq!(Scale::of("count", [5.0]).show(1_234_567.0), "1 234 567");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(1_234_567), "1.2 MB");
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(utc(0.0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_400.0), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_792_546_403.9), "2026-10-21 00:53:23 UTC");
+    }
+}

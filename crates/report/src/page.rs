@@ -1,0 +1,48 @@
+//! The pages of the report.
+
+/// A page of the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PageName {
+    /// What ran, the ledger, the hottest places, the quality of the data.
+    #[default]
+    Summary,
+    /// Contexts from the top down.
+    Tree,
+    /// Functions with their callers; or one function with its callers and callees.
+    Callers,
+    /// Functions.
+    Flat,
+    /// Locations: accounts and passive time of every thread.
+    Threads,
+    /// How far the numbers can be trusted.
+    Quality,
+}
+
+impl PageName {
+    /// All pages, in the order in which they are listed.
+    pub const ALL: [PageName; 6] = [
+        PageName::Summary,
+        PageName::Tree,
+        PageName::Callers,
+        PageName::Flat,
+        PageName::Threads,
+        PageName::Quality,
+    ];
+
+    /// The word on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            PageName::Summary => "summary",
+            PageName::Tree => "tree",
+            PageName::Callers => "callers",
+            PageName::Flat => "flat",
+            PageName::Threads => "threads",
+            PageName::Quality => "quality",
+        }
+    }
+
+    /// The page of this word.
+    pub fn from_id(word: &str) -> Option<PageName> {
+        PageName::ALL.into_iter().find(|page| page.id() == word)
+    }
+}

@@ -1,0 +1,191 @@
+//! The page `quality`: how far the numbers can be trusted.
+
+use proust_analysis::query::Selection;
+use proust_analysis::timelines;
+use proust_profile::{Metric, Profile, Quality};
+use serde::Serialize;
+
+use super::facts::{RunBlock, quality};
+use super::{Page, base_name, heading, no_arguments};
+use crate::SCHEMA;
+use crate::number::{bytes, count, duration};
+use crate::question::{Question, ReportError};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+#[derive(Debug, Serialize)]
+pub(super) struct QualityPage {
+    schema: u32,
+    run: RunBlock,
+    quality: Quality,
+    /// Modules of which something could not be known.
+    modules: Vec<ModuleRow>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    cpu_s: f64,
+    #[serde(skip)]
+    tick_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct ModuleRow {
+    path: String,
+    build_id: String,
+    note: String,
+}
+
+impl QualityPage {
+    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<QualityPage, ReportError> {
+        no_arguments(question)?;
+        let profile = selection.profile();
+        let ledger = timelines::ledger(profile)?;
+        let modules = profile.modules.iter().filter(|module| !module.note.is_empty());
+        let mut notes = selection.notes().to_vec();
+        if !question.filter.is_empty() {
+            notes.push("the quality is always that of the whole run".into());
+        }
+        Ok(QualityPage {
+            schema: SCHEMA,
+            run: RunBlock::new(profile, ledger.processors),
+            quality: quality(profile, &ledger),
+            modules: modules
+                .map(|module| ModuleRow {
+                    path: module.path.clone(),
+                    build_id: module.build_id.clone(),
+                    note: module.note.clone(),
+                })
+                .collect(),
+            notes,
+            cpu_s: cpu_seconds(profile),
+            tick_s: profile.facts.tick_s,
+        })
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String, String)> {
+        let q = &self.quality;
+        let percent = |share: f64| format!("{:.3} %", share * 100.0);
+        let mut facts = vec![
+            ("samples", count(q.samples), format!("{} partial paths", count(q.partial_paths))),
+            (
+                "delivered_rate",
+                format!("{:.1} a second", q.delivered_rate),
+                format!(
+                    "of CPU time; {} asked, kernel tick {}",
+                    self.run.asked_rate_hz,
+                    duration(self.tick_s)
+                ),
+            ),
+            ("complete_paths", percent(q.complete_paths), "of the samples know their whole call path".into()),
+            (
+                "cpu_residual",
+                percent(q.cpu_residual),
+                "samples' weights against the threads' CPU clocks".into(),
+            ),
+            (
+                "process_residual",
+                percent(q.process_residual),
+                "threads against the processes' CPU clocks".into(),
+            ),
+            (
+                "account_residual",
+                percent(q.account_residual),
+                "of the ledger's total is on no account".into(),
+            ),
+            (
+                "measurement_s",
+                duration(q.measurement_s),
+                format!(
+                    "in Proust's handlers: {} of the CPU time",
+                    percent(if self.cpu_s > 0.0 { q.measurement_s / self.cpu_s } else { 0.0 })
+                ),
+            ),
+            ("events", count(q.events), "intercepted operations".into()),
+            ("dropped", count(q.dropped), "records that found no room".into()),
+            ("overruns", count(q.overruns), "timer expirations merged into another one's signal".into()),
+            ("skipped_samples", count(q.skipped_samples), "samples in Proust's own code".into()),
+            ("damaged_bytes", bytes(q.damaged_bytes), "of the logs were skipped".into()),
+            ("lost_records_s", duration(q.lost_records_s), "CPU time whose records were lost".into()),
+            ("unrecorded_s", duration(q.unrecorded_s), "CPU time whose samples found no room".into()),
+            (
+                "implausible_records",
+                count(q.implausible_records),
+                "clocks that contradicted each other".into(),
+            ),
+            ("log_bytes", bytes(q.log_bytes), "of logs".into()),
+        ];
+        if q.paths_compared > 0 {
+            let against = format!("of {} call paths compared with a full unwind", count(q.paths_compared));
+            facts.push(("path_mismatches", count(q.path_mismatches), against));
+        }
+        facts
+    }
+}
+
+/// CPU seconds of all threads.
+pub(super) fn cpu_seconds(profile: &Profile) -> f64 {
+    profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount).sum()
+}
+
+/// What needs attention, in the words of a line each.
+pub(super) fn warnings(quality: &Quality) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if quality.samples > 0 && quality.complete_paths < 0.99 {
+        warnings.push(format!(
+            "{:.1} % of the call paths are incomplete: their callers are not known",
+            (1.0 - quality.complete_paths) * 100.0
+        ));
+    }
+    if quality.cpu_residual > 1e-3 {
+        warnings.push(format!("{:.2} % of the CPU time is not accounted for", quality.cpu_residual * 100.0));
+    }
+    if quality.damaged_bytes > 0 {
+        warnings.push(format!("{} of the logs are damaged and were skipped", bytes(quality.damaged_bytes)));
+    }
+    if quality.dropped > 0 {
+        warnings.push(format!(
+            "{} records found no room: record again with a larger --max-size",
+            count(quality.dropped)
+        ));
+    }
+    if quality.path_mismatches > 0 {
+        warnings.push(format!(
+            "{} call paths differ from a full unwind: this is a bug of Proust",
+            count(quality.path_mismatches)
+        ));
+    }
+    warnings.extend(quality.notes.iter().cloned());
+    warnings
+}
+
+impl Page for QualityPage {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Quality of the data", "how far the numbers can be trusted");
+        let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
+        for (name, value, meaning) in self.facts() {
+            table.row(vec![name.into(), value.into(), Cell::painted(Paint::Faint, meaning)]);
+        }
+        text.push_str(&table.render(style));
+        let warnings = warnings(&self.quality);
+        text.push_str(&if warnings.is_empty() {
+            " Nothing else needs attention.\n".to_owned()
+        } else {
+            warnings.iter().map(|line| format!(" {} {line}\n", style.paint(Paint::Bad, "!"))).collect()
+        });
+        for module in &self.modules {
+            text.push_str(&format!(
+                " {} {}: {}\n",
+                style.paint(Paint::Bad, "!"),
+                base_name(&module.path),
+                module.note
+            ));
+        }
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let mut rows = vec![vec!["field".to_owned(), "value".to_owned(), "meaning".to_owned()]];
+        let facts = self.facts().into_iter();
+        rows.extend(facts.map(|(name, value, meaning)| vec![name.to_owned(), value, meaning]));
+        rows
+    }
+}

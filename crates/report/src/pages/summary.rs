@@ -1,0 +1,449 @@
+//! The page `summary`: what ran, the ledger, the hottest places, the quality, and where to look next.
+
+use proust_analysis::ledger::{Account, IoAs, Ledger};
+use proust_analysis::query::{Amounts, Handle, Selection, hot_path, lines};
+use proust_analysis::timelines;
+use proust_profile::{ContextKind, Metric, Quality};
+use serde::Serialize;
+
+use super::facts::{RunBlock, quality, seconds};
+use super::{Page, base_name, heading, no_arguments, place, quality as quality_page, tree};
+use crate::SCHEMA;
+use crate::number::{Scale, count, duration, percent, percents, utc};
+use crate::question::{Question, ReportError};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Hottest functions and lines that are listed when nothing else is asked for.
+const ROWS: usize = 5;
+/// Frames of the hot path shown in text at its top and at its end.
+const ENDS: usize = 6;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    schema: u32,
+    run: RunBlock,
+    ledger: LedgerBlock,
+    findings: Vec<Finding>,
+    cpu_s: f64,
+    user_s: f64,
+    system_s: f64,
+    hot_functions: Vec<HotFunction>,
+    hot_lines: Vec<HotLine>,
+    hot_path: Vec<HotContext>,
+    quality: Quality,
+    notes: Vec<String>,
+    #[serde(skip)]
+    dir: String,
+    #[serde(skip)]
+    scope: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct LedgerBlock {
+    total_s: f64,
+    productive_s: f64,
+    lost_s: f64,
+    unattributed_s: f64,
+    efficiency: Option<f64>,
+    residual_s: f64,
+    beyond_s: f64,
+    wall_s: f64,
+    accounts: Vec<AccountRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct AccountRow {
+    id: &'static str,
+    class: &'static str,
+    seconds: f64,
+    #[serde(skip)]
+    account: Option<Account>,
+}
+
+/// A ranked statement; none are made yet.
+#[derive(Debug, Serialize)]
+struct Finding {}
+
+#[derive(Debug, Serialize)]
+struct HotFunction {
+    handle: String,
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+    module: Option<String>,
+    exclusive_s: f64,
+    exclusive_error_s: f64,
+    inclusive_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct HotLine {
+    file: String,
+    line: u32,
+    function: Option<String>,
+    exclusive_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct HotContext {
+    id: u32,
+    kind: &'static str,
+    name: String,
+    file: Option<String>,
+    line: Option<u32>,
+    inclusive_s: f64,
+}
+
+impl LedgerBlock {
+    fn new(ledger: &Ledger) -> LedgerBlock {
+        LedgerBlock {
+            total_s: seconds(ledger.total_ns),
+            productive_s: seconds(ledger.productive_ns(IoAs::Productive)),
+            lost_s: seconds(ledger.lost_ns(IoAs::Productive)),
+            unattributed_s: seconds(ledger.accounts[Account::Unattributed]),
+            efficiency: ledger.efficiency(IoAs::Productive),
+            residual_s: ledger.residual_ns() as f64 / 1e9,
+            beyond_s: seconds(ledger.beyond_ns),
+            wall_s: seconds(ledger.wall_ns),
+            accounts: ledger
+                .accounts
+                .iter()
+                .map(|(account, ns)| AccountRow {
+                    id: account.id(),
+                    class: account.class().id(),
+                    seconds: seconds(ns),
+                    account: Some(account),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Summary {
+    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Summary, ReportError> {
+        no_arguments(question)?;
+        let profile = selection.profile();
+        let ledger = timelines::ledger(profile)?;
+        let limit = question.limit.unwrap_or(ROWS);
+        let by_function = Amounts::by_function(selection, Metric::Cpu);
+        let errors = Amounts::errors_by_function(selection);
+        let mut functions: Vec<usize> =
+            (0..profile.functions.len()).filter(|&id| by_function.exclusive[id] > 0.0).collect();
+        functions
+            .sort_by(|&a, &b| by_function.exclusive[b].total_cmp(&by_function.exclusive[a]).then(a.cmp(&b)));
+        let hot_functions = functions
+            .into_iter()
+            .take(limit)
+            .map(|id| {
+                let function = &profile.functions[id];
+                HotFunction {
+                    handle: Handle::Function(id as u32).to_string(),
+                    function: function.name.clone(),
+                    file: function.file.clone(),
+                    line: function.line,
+                    module: function.module.map(|module| profile.modules[module as usize].path.clone()),
+                    exclusive_s: by_function.exclusive[id],
+                    exclusive_error_s: errors.exclusive[id],
+                    inclusive_s: by_function.inclusive[id],
+                }
+            })
+            .collect();
+        let hot_lines = lines(selection, Metric::Cpu)
+            .into_iter()
+            .take(limit)
+            .map(|line| HotLine {
+                file: line.file,
+                line: line.line,
+                function: line.function.map(|id| profile.functions[id as usize].name.clone()),
+                exclusive_s: line.amount,
+            })
+            .collect();
+        let inclusive = Amounts::by_context(selection, Metric::Cpu).inclusive;
+        let path = if inclusive.first().is_some_and(|&total| total > 0.0) {
+            hot_path(selection.forest(), &inclusive, 0, 0.5)
+        } else {
+            Vec::new()
+        };
+        let hot_path = path
+            .into_iter()
+            .filter(|&id| profile.contexts[id as usize].kind != ContextKind::Program)
+            .map(|id| {
+                let context = &profile.contexts[id as usize];
+                HotContext {
+                    id,
+                    kind: context.kind.id(),
+                    name: tree::name(profile, id),
+                    file: context.file.clone(),
+                    line: context.line,
+                    inclusive_s: inclusive[id as usize],
+                }
+            })
+            .collect();
+        let mut notes = selection.notes().to_vec();
+        notes.push("waits are not recorded yet: blocked time counts as passive".into());
+        if ledger.accounts[Account::Fault] > 0 {
+            notes.push("fault is an estimate from the number of page faults and the system time".into());
+        }
+        let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
+        if scope.is_some() {
+            notes
+                .push("the ledger is always that of the whole run: --where restricts what follows it".into());
+        }
+        Ok(Summary {
+            schema: SCHEMA,
+            run: RunBlock::new(profile, ledger.processors),
+            ledger: LedgerBlock::new(&ledger),
+            findings: Vec::new(),
+            cpu_s: selection.total(Metric::Cpu),
+            user_s: selection.total(Metric::User),
+            system_s: selection.total(Metric::System),
+            hot_functions,
+            hot_lines,
+            hot_path,
+            quality: quality(profile, &ledger),
+            notes,
+            dir: if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() },
+            scope,
+        })
+    }
+
+    fn facts_text(&self, style: &Style) -> String {
+        let run = &self.run;
+        let plural = |n: usize, one: &str, many: &str| {
+            format!("{} {}", count(n as u64), if n == 1 { one } else { many })
+        };
+        let mut counts = vec![plural(run.threads, "thread", "threads")];
+        counts.push(format!("in {}", plural(run.processes, "process", "processes")));
+        if run.ranks > 0 {
+            counts.push(format!("of {}", plural(run.ranks, "rank", "ranks")));
+        }
+        let mut text = heading(style, &run.dir, &shell_words(&run.command));
+        text.push_str(&format!(" {} on {}, ended with {}\n", utc(run.start_unix_s), run.host, run.outcome));
+        text.push_str(&format!(
+            " wall {} · CPU {} (user {}, system {}) · {}\n\n",
+            duration(run.wall_s),
+            duration(self.cpu_s),
+            duration(self.user_s),
+            duration(self.system_s),
+            counts.join(" ")
+        ));
+        text
+    }
+
+    fn ledger_text(&self, style: &Style) -> String {
+        let ledger = &self.ledger;
+        let mut formula = format!(
+            "{} = {} × {} wall",
+            duration(ledger.total_s),
+            match self.run.processors {
+                1 => "1 processor".into(),
+                n => format!("{n} processors"),
+            },
+            duration(ledger.wall_s)
+        );
+        if ledger.beyond_s > 0.0005 {
+            formula.push_str(&format!(" + {} beyond them", duration(ledger.beyond_s)));
+        }
+        formula.push_str(&format!("; {} available", self.run.available_processors));
+        let mut text = heading(style, "Where the processors' time went", &formula);
+        let rows: Vec<&AccountRow> = ledger.accounts.iter().filter(|row| row.seconds > 0.0).collect();
+        let mut parts: Vec<f64> = rows.iter().map(|row| row.seconds).collect();
+        parts.push(ledger.residual_s);
+        let scale = Scale::of("s", [ledger.total_s]);
+        let (numbers, shares) = (scale.show_parts(&parts, ledger.total_s), percents(&parts, ledger.total_s));
+        let room = style.width.saturating_sub(60).clamp(10, 40);
+        let mut table = Table::new([
+            ("account".to_owned(), Align::Left),
+            ("class".into(), Align::Left),
+            (scale.title(""), Align::Right),
+            ("%".into(), Align::Right),
+            ("".into(), Align::Left),
+        ]);
+        for (n, row) in rows.iter().enumerate() {
+            let paint = match row.account {
+                Some(account) if account.productive(IoAs::Productive) => Paint::Good,
+                Some(account) if account.lost(IoAs::Productive) => Paint::Bad,
+                _ => Paint::Plain,
+            };
+            let bar = style.bar(row.seconds / ledger.total_s.max(f64::MIN_POSITIVE), room);
+            table.row(vec![
+                row.id.into(),
+                Cell::painted(Paint::Faint, row.class),
+                numbers[n].clone().into(),
+                shares[n].clone().into(),
+                Cell::painted(paint, bar),
+            ]);
+        }
+        if ledger.residual_s.abs() > 0.0 {
+            table.row(vec![
+                "residual".into(),
+                "".into(),
+                numbers[rows.len()].clone().into(),
+                shares[rows.len()].clone().into(),
+            ]);
+        }
+        let efficiency =
+            ledger.efficiency.map_or_else(String::new, |efficiency| format!("efficiency {efficiency:.3}"));
+        table.row(vec![
+            Cell::painted(Paint::Strong, "sum"),
+            "".into(),
+            Cell::painted(Paint::Strong, scale.show(ledger.total_s)),
+            if ledger.total_s > 0.0 { "100.0" } else { "-" }.into(),
+            Cell::painted(Paint::Strong, efficiency),
+        ]);
+        text.push_str(&table.render(style));
+        for note in &self.notes {
+            text.push_str(&style.paint(Paint::Faint, &format!(" Note: {note}.")));
+            text.push('\n');
+        }
+        text.push('\n');
+        text
+    }
+
+    fn hot_text(&self, style: &Style) -> String {
+        let Some(first) = self.hot_functions.first() else {
+            return " No samples: the program used too little CPU time.\n\n".into();
+        };
+        let mut text =
+            heading(style, "Hottest functions", self.scope.as_deref().unwrap_or("without what they call"));
+        let scale = Scale::of("s", [first.exclusive_s]);
+        let number =
+            || [(scale.title(""), Align::Right), ("±".into(), Align::Right), ("%".into(), Align::Right)];
+        let titles = || number().into_iter().chain([("".into(), Align::Left), ("".into(), Align::Left)]);
+        let mut table = Table::new(titles());
+        for row in &self.hot_functions {
+            let tail = place(row.file.as_deref(), row.line)
+                .or_else(|| row.module.as_deref().map(|module| format!("[{}]", base_name(module))));
+            table.row(vec![
+                scale.show(row.exclusive_s).into(),
+                scale.show(row.exclusive_error_s).into(),
+                percent(row.exclusive_s, self.cpu_s).into(),
+                Cell::painted(Paint::Faint, row.handle.clone()),
+                Cell::from(row.function.clone()).with_tail(tail.unwrap_or_default()),
+            ]);
+        }
+        text.push_str(&table.render(style));
+        text.push('\n');
+        if !self.hot_lines.is_empty() {
+            text.push_str(&heading(style, "Hottest lines", ""));
+            let mut table = Table::new([
+                (scale.title(""), Align::Right),
+                ("%".into(), Align::Right),
+                ("".into(), Align::Left),
+            ]);
+            for row in &self.hot_lines {
+                let place = place(Some(&row.file), Some(row.line)).unwrap_or_default();
+                let tail =
+                    row.function.as_deref().map(|function| format!("in {function}")).unwrap_or_default();
+                table.row(vec![
+                    scale.show(row.exclusive_s).into(),
+                    percent(row.exclusive_s, self.cpu_s).into(),
+                    Cell::from(place).with_tail(tail),
+                ]);
+            }
+            text.push_str(&table.render(style));
+            text.push('\n');
+        }
+        text.push_str(&heading(style, "Hot path", "down to where the time spreads"));
+        let mut table =
+            Table::new([("%".to_owned(), Align::Right), ("".into(), Align::Left), ("".into(), Align::Left)]);
+        let skipped = self.hot_path.len().saturating_sub(2 * ENDS);
+        for (n, row) in self.hot_path.iter().enumerate() {
+            if skipped > 1 && n == ENDS {
+                table.row(vec![
+                    "".into(),
+                    "".into(),
+                    Cell::painted(Paint::Faint, format!("… {skipped} more contexts")),
+                ]);
+            }
+            if skipped > 1 && (ENDS..ENDS + skipped).contains(&n) {
+                continue;
+            }
+            let called = matches!(row.kind, "frame" | "inline");
+            let tail = place(row.file.as_deref(), row.line)
+                .filter(|_| called)
+                .map(|place| format!("called at {place}"));
+            let inlined = if row.kind == "inline" { " (inlined)" } else { "" };
+            table.row(vec![
+                percent(row.inclusive_s, self.cpu_s).into(),
+                Cell::painted(Paint::Faint, format!("c{}", row.id)),
+                Cell::from(format!("{}{inlined}", row.name)).with_tail(tail.unwrap_or_default()),
+            ]);
+        }
+        text.push_str(&table.render(style));
+        text.push('\n');
+        text
+    }
+
+    fn quality_text(&self, style: &Style) -> String {
+        let q = &self.quality;
+        let mut text = heading(style, "Quality", "");
+        text.push_str(&format!(
+            " {} samples, {:.0} a second of CPU time; {:.1} % know their whole call path;\n CPU time closes to {:.3} %, \
+             the account to {:.3} %; Proust itself took {} ({} %)\n",
+            count(q.samples),
+            q.delivered_rate,
+            q.complete_paths * 100.0,
+            q.cpu_residual * 100.0,
+            q.account_residual * 100.0,
+            duration(q.measurement_s),
+            percent(q.measurement_s, self.cpu_s)
+        ));
+        for warning in quality_page::warnings(q) {
+            text.push_str(&format!(" {} {warning}\n", style.paint(Paint::Bad, "!")));
+        }
+        text.push('\n');
+        text
+    }
+
+    fn next_text(&self, style: &Style) -> String {
+        let dir = shell_word(&self.dir);
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        let mut next =
+            |command: String, why: &str| table.row(vec![command.into(), Cell::painted(Paint::Faint, why)]);
+        if let Some(last) = self.hot_path.iter().rev().find(|row| row.kind == "frame") {
+            next(format!("proust report {dir} tree c{}", last.id), "what is below the end of the hot path");
+        }
+        if let Some(first) = self.hot_functions.first() {
+            next(format!("proust report {dir} callers {}", first.handle), "who calls the hottest function");
+        }
+        if self.run.threads > 1 {
+            next(format!("proust report {dir} threads"), "how the threads share the work");
+        }
+        next("proust explain WORD".into(), "what a word of this page means");
+        heading(style, "Look next at", "") + &table.render(style)
+    }
+}
+
+fn shell_words(words: &[String]) -> String {
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+impl Page for Summary {
+    fn text(&self, style: &Style) -> String {
+        self.facts_text(style)
+            + &self.ledger_text(style)
+            + &self.hot_text(style)
+            + &self.quality_text(style)
+            + &self.next_text(style)
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let mut rows = vec![["account", "class", "seconds"].map(str::to_owned).to_vec()];
+        let accounts = self.ledger.accounts.iter();
+        rows.extend(
+            accounts.map(|row| vec![row.id.to_owned(), row.class.to_owned(), row.seconds.to_string()]),
+        );
+        rows
+    }
+}

@@ -1,0 +1,212 @@
+//! The page `threads`: accounts and passive time of every location.
+
+use std::collections::BTreeMap;
+
+use proust_analysis::query::{Handle, Selection};
+use proust_analysis::timelines;
+use serde::Serialize;
+
+use super::facts::{seconds, seconds_of};
+use super::{Cut, Page, heading, no_arguments, scope};
+use crate::SCHEMA;
+use crate::number::{Scale, count};
+use crate::question::{Format, Question, ReportError, Sort};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Rows of text when nothing else is asked for.
+const ROWS: usize = 40;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Threads {
+    schema: u32,
+    locations: Vec<LocationRow>,
+    slots: Vec<SlotRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    scope: String,
+}
+
+#[derive(Debug, Serialize)]
+struct LocationRow {
+    process: u32,
+    rank: Option<u32>,
+    thread: u32,
+    name: String,
+    handle: String,
+    program: String,
+    host: String,
+    service: bool,
+    start_s: f64,
+    wall_s: f64,
+    cpu_s: f64,
+    queued_s: f64,
+    measurement_s: f64,
+    samples: u64,
+    accounts: BTreeMap<&'static str, f64>,
+    passive: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct SlotRow {
+    process: u32,
+    rank: Option<u32>,
+    processors: u32,
+    accounts: BTreeMap<&'static str, f64>,
+}
+
+impl Threads {
+    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Threads, ReportError> {
+        no_arguments(question)?;
+        let profile = selection.profile();
+        let ledger = timelines::ledger(profile)?;
+        let in_scope = |id: u32| selection.locations().binary_search(&id).is_ok();
+        let mut locations: Vec<LocationRow> = ledger
+            .locations
+            .iter()
+            .filter(|row| in_scope(row.location))
+            .map(|row| {
+                let location = &profile.locations[row.location as usize];
+                let process = &profile.processes[location.process as usize];
+                let passive = row.passive.iter().filter(|(_, ns)| *ns > 0);
+                LocationRow {
+                    process: process.pid,
+                    rank: process.rank,
+                    thread: location.tid,
+                    name: location.name.clone(),
+                    handle: Handle::Location(row.location).to_string(),
+                    program: process.name.clone(),
+                    host: process.host.clone(),
+                    service: location.service,
+                    start_s: location.start_s,
+                    wall_s: seconds(row.wall_ns),
+                    cpu_s: location.cpu_s,
+                    queued_s: location.queued_s,
+                    measurement_s: location.measurement_s,
+                    samples: location.samples,
+                    accounts: seconds_of(&row.accounts).into_iter().collect(),
+                    passive: passive.map(|(reason, ns)| (reason.id(), seconds(ns))).collect(),
+                }
+            })
+            .collect();
+        match question.sort {
+            Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
+            Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
+            None => {}
+        }
+        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        let mut cut = None;
+        if let Some(limit) = limit.filter(|&limit| limit < locations.len()) {
+            let amount = locations[limit..].iter().map(|row| row.cpu_s).sum();
+            cut = Some(Cut { rows: locations.len() - limit, amount });
+            locations.truncate(limit);
+        }
+        let slots = ledger
+            .slots
+            .iter()
+            .map(|row| SlotRow {
+                process: profile.processes[row.process as usize].pid,
+                rank: row.rank,
+                processors: row.processors,
+                accounts: seconds_of(&row.accounts).into_iter().collect(),
+            })
+            .collect();
+        let mut notes = selection.notes().to_vec();
+        if !question.filter.is_empty() {
+            notes.push(
+                "threads are shown with their whole lives: a time range or function does not cut them".into(),
+            );
+        }
+        Ok(Threads { schema: SCHEMA, locations, slots, cut, notes, scope: scope(selection, question) })
+    }
+}
+
+impl Page for Threads {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Threads", &self.scope);
+        if self.locations.is_empty() {
+            text.push_str(" no threads here\n");
+            return text;
+        }
+        let ranks = self.locations.iter().any(|row| row.rank.is_some());
+        let mut used: Vec<&str> = Vec::new();
+        for account in proust_analysis::ledger::Account::ALL {
+            if self.locations.iter().any(|row| row.accounts.contains_key(account.id())) {
+                used.push(account.id());
+            }
+        }
+        let wall = Scale::of("s", self.locations.iter().map(|row| row.wall_s));
+        let mut titles = vec![("".to_owned(), Align::Left), (wall.title("wall"), Align::Right)];
+        titles.extend(used.iter().map(|id| ((*id).to_owned(), Align::Right)));
+        titles.push(("passive".into(), Align::Right));
+        titles.extend(ranks.then(|| ("rank".into(), Align::Right)));
+        titles.extend([("process".into(), Align::Right), ("thread".into(), Align::Right)]);
+        titles.push(("name".into(), Align::Left));
+        let mut table = Table::new(titles);
+        for row in &self.locations {
+            // Accounts and passive time are shown to make up the wall time.
+            let mut parts: Vec<f64> =
+                used.iter().map(|id| row.accounts.get(id).copied().unwrap_or(0.0)).collect();
+            parts.push(row.passive.values().sum());
+            let shown = wall.show_parts(&parts, row.wall_s);
+            let mut cells: Vec<Cell> = vec![Cell::painted(Paint::Faint, row.handle.clone())];
+            cells.push(wall.show(row.wall_s).into());
+            cells.extend(shown.into_iter().map(Cell::from));
+            cells.extend(ranks.then(|| row.rank.map(|rank| rank.to_string()).unwrap_or_default().into()));
+            cells.extend([row.process.to_string().into(), row.thread.to_string().into()]);
+            let tail = if row.service {
+                "(service: not charged)".to_owned()
+            } else if row.name == row.program {
+                String::new()
+            } else {
+                format!("of {}", row.program)
+            };
+            cells.push(Cell::from(row.name.clone()).with_tail(tail));
+            table.row(cells);
+        }
+        text.push_str(&table.render(style));
+        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        if let Some(cut) = &self.cut {
+            let seconds = crate::duration(cut.amount);
+            faint(format!(" {} more threads with {seconds} of CPU time (--limit)", count(cut.rows as u64)));
+        }
+        for slot in self.slots.iter().filter(|slot| !slot.accounts.is_empty()) {
+            let accounts: Vec<String> = slot
+                .accounts
+                .iter()
+                .map(|(id, seconds)| format!("{id} {}", crate::duration(*seconds)))
+                .collect();
+            let whose =
+                slot.rank.map_or_else(|| format!("process {}", slot.process), |rank| format!("rank {rank}"));
+            faint(format!(
+                " empty slots of {whose} ({} processors): {}",
+                slot.processors,
+                accounts.join(", ")
+            ));
+        }
+        faint(" Each thread's accounts and passive time sum to its wall time. Waits are not recorded yet: blocked time is passive.".into());
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let accounts = proust_analysis::ledger::Account::ALL.map(|account| account.id());
+        let first = ["handle", "process", "rank", "thread", "name", "wall_s", "cpu_s", "passive_s"];
+        let mut rows = vec![first.iter().chain(&accounts).map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+        for row in &self.locations {
+            let mut fields = vec![row.handle.clone(), row.process.to_string()];
+            fields.push(row.rank.map(|rank| rank.to_string()).unwrap_or_default());
+            fields.extend([
+                row.thread.to_string(),
+                row.name.clone(),
+                row.wall_s.to_string(),
+                row.cpu_s.to_string(),
+            ]);
+            fields.push(row.passive.values().sum::<f64>().to_string());
+            fields.extend(accounts.iter().map(|id| row.accounts.get(id).copied().unwrap_or(0.0).to_string()));
+            rows.push(fields);
+        }
+        rows
+    }
+}

@@ -1,0 +1,388 @@
+//! The page `tree`: contexts from the top down.
+
+use std::collections::HashMap;
+
+use proust_analysis::query::{Amounts, Handle, Selection, hot_path};
+use proust_profile::{ContextId, ContextKind, Metric, Profile};
+use serde::Serialize;
+
+use super::{
+    Cut, NumberColumn, Order, Page, Which, base_name, columns, csv_amounts, csv_heads, heading, place, scope,
+    title_of,
+};
+use crate::SCHEMA;
+use crate::column::{ColumnHead, Columns, RowAmounts};
+use crate::number::{Scale, count, percent};
+use crate::question::{Question, ReportError};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Share of the total below which a context is not shown in text.
+const SMALLEST: f64 = 0.005;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Tree {
+    schema: u32,
+    metrics: Vec<ColumnHead>,
+    contexts: Vec<ContextRow>,
+    /// Contexts by id, from the top down to where the time spreads.
+    hot_path: Vec<ContextId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    scope: String,
+    #[serde(skip)]
+    order: Order,
+    #[serde(skip)]
+    limited: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ContextRow {
+    id: ContextId,
+    parent: Option<ContextId>,
+    kind: &'static str,
+    name: String,
+    full_name: String,
+    /// Frames and inlined calls: the place of the call. Lines: the line.
+    file: Option<String>,
+    line: Option<u32>,
+    module: Option<String>,
+    /// Handle of the function of frames and inlined calls.
+    function: Option<String>,
+    metrics: RowAmounts,
+}
+
+impl Tree {
+    pub fn build(mut selection: Selection<'_>, question: &Question) -> Result<Tree, ReportError> {
+        let profile = selection.profile();
+        let root = root(profile, &question.arguments)?;
+        if root != 0 {
+            selection = selection.under(root);
+        }
+        let chosen = columns(&selection, question);
+        let numbers = Columns::by_context(&selection, &chosen);
+        let order = Order::new(question, &chosen, true);
+        let used = selection.used_contexts();
+        let forest = selection.forest();
+        let mut ids: Vec<ContextId> =
+            if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
+        ids.retain(|&id| used[id as usize] || id == root);
+        let amount = |id: ContextId| order.of(&numbers.row(id as usize));
+        let mut cut = None;
+        if let Some(limit) = question.limit.filter(|&limit| limit < ids.len()) {
+            // A parent has at least what its children have and comes before them: what is kept is a tree.
+            let inclusive = Order { inclusive: true, ..order.clone() };
+            let mut largest: Vec<(f64, ContextId)> =
+                ids.iter().map(|&id| (inclusive.of(&numbers.row(id as usize)), id)).collect();
+            largest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let kept: std::collections::HashSet<ContextId> =
+                largest[..limit].iter().map(|&(_, id)| id).collect();
+            let amount = largest[limit..]
+                .iter()
+                .filter(|&&(_, id)| {
+                    profile.contexts[id as usize].parent.is_none_or(|parent| kept.contains(&parent))
+                })
+                .map(|&(amount, _)| amount)
+                .sum();
+            cut = Some(Cut { rows: ids.len() - limit, amount });
+            ids.retain(|id| kept.contains(id));
+        }
+        // Siblings in the order asked for, children after their parent.
+        let mut children: HashMap<ContextId, Vec<ContextId>> = HashMap::new();
+        for &id in ids.iter().filter(|&&id| id != root) {
+            children.entry(profile.contexts[id as usize].parent.unwrap_or(root)).or_default().push(id);
+        }
+        for siblings in children.values_mut() {
+            siblings.sort_by(|&a, &b| {
+                if order.by_name {
+                    return (name(profile, a), a).cmp(&(name(profile, b), b));
+                }
+                amount(b).total_cmp(&amount(a)).then(a.cmp(&b))
+            });
+        }
+        let mut contexts = Vec::with_capacity(ids.len());
+        let mut stack = if ids.is_empty() { Vec::new() } else { vec![root] };
+        while let Some(id) = stack.pop() {
+            contexts.push(ContextRow::new(profile, id, id == root, numbers.row(id as usize)));
+            stack.extend(children.get(&id).into_iter().flatten().rev());
+        }
+        let inclusive = Amounts::by_context(&selection, Metric::Cpu).inclusive;
+        let hot_path = if contexts.is_empty() || inclusive[root as usize] == 0.0 {
+            Vec::new()
+        } else {
+            hot_path(forest, &inclusive, root, 0.5)
+        };
+        Ok(Tree {
+            schema: SCHEMA,
+            metrics: numbers.heads(),
+            contexts,
+            hot_path,
+            cut,
+            notes: selection.notes().to_vec(),
+            scope: scope(&selection, question),
+            limited: question.limit.is_some(),
+            order,
+        })
+    }
+}
+
+fn root(profile: &Profile, arguments: &[String]) -> Result<ContextId, ReportError> {
+    let [argument, more @ ..] = arguments else { return Ok(0) };
+    match Handle::parse(argument) {
+        Some(Handle::Context(id)) if more.is_empty() => {
+            if (id as usize) < profile.contexts.len() {
+                return Ok(id);
+            }
+            Err(ReportError::UnknownHandle {
+                what: "context",
+                handle: argument.clone(),
+                first: "c0".into(),
+                last: format!("c{}", profile.contexts.len().saturating_sub(1)),
+            })
+        }
+        _ => Err(ReportError::Usage(format!(
+            "`tree` takes one context such as c12, not `{}`; for a function use `--where function=NAME` or the page \
+             `callers NAME`",
+            arguments.join(" ")
+        ))),
+    }
+}
+
+/// A context's name as it is shown.
+pub(super) fn name(profile: &Profile, id: ContextId) -> String {
+    let context = &profile.contexts[id as usize];
+    let function = context.function.map(|function| profile.functions[function as usize].name.clone());
+    match context.kind {
+        ContextKind::Program => {
+            profile.facts.command.first().map_or("program".into(), |c| base_name(c).to_owned())
+        }
+        ContextKind::Partial => "[incomplete paths]".into(),
+        ContextKind::Line => place(context.file.as_deref(), context.line)
+            .map_or("[no line]".into(), |place| format!("line {place}")),
+        kind => function.unwrap_or_else(|| kind.id().into()),
+    }
+}
+
+impl ContextRow {
+    fn new(profile: &Profile, id: ContextId, is_root: bool, metrics: RowAmounts) -> ContextRow {
+        let context = &profile.contexts[id as usize];
+        let function = context.function.map(|function| &profile.functions[function as usize]);
+        let name = name(profile, id);
+        let calls = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
+        let full_name = function.map(|f| f.full_name.clone()).filter(|name| calls && !name.is_empty());
+        ContextRow {
+            id,
+            parent: context.parent.filter(|_| !is_root),
+            kind: context.kind.id(),
+            full_name: full_name.unwrap_or_else(|| name.clone()),
+            name,
+            file: context.file.clone(),
+            line: context.line,
+            module: function.and_then(|f| f.module).map(|id| profile.modules[id as usize].path.clone()),
+            function: context.function.filter(|_| calls).map(|id| Handle::Function(id).to_string()),
+            metrics,
+        }
+    }
+
+    fn is_call(&self) -> bool {
+        self.function.is_some()
+    }
+}
+
+/// A line of text: one context, or several that recursion folds into one.
+struct Line {
+    position: usize,
+    depth: usize,
+    folded: usize,
+    own: f64,
+}
+
+impl Tree {
+    /// The contexts worth a line; what is too small is counted.
+    fn lines(&self, total: f64) -> (Vec<Line>, Cut) {
+        let position: HashMap<ContextId, usize> =
+            self.contexts.iter().enumerate().map(|(position, row)| (row.id, position)).collect();
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.contexts.len()];
+        for (n, row) in self.contexts.iter().enumerate() {
+            if let Some(parent) = row.parent {
+                children[position[&parent]].push(n);
+            }
+        }
+        let amount = |n: usize| self.order.of(&self.contexts[n].metrics);
+        let own = |n: usize| self.contexts[n].metrics.get(&self.order.column).map_or(0.0, |a| a.exclusive);
+        let large = |n: usize| self.limited || total == 0.0 || amount(n) >= SMALLEST * total;
+        let mut lines = Vec::new();
+        let mut hidden = Cut::default();
+        let mut hide: Vec<usize> = Vec::new();
+        let mut stack = if self.contexts.is_empty() { Vec::new() } else { vec![(0usize, 0usize)] };
+        while let Some((first, depth)) = stack.pop() {
+            // Direct recursion: the frame's only call of weight is the same function again.
+            let (mut last, mut folded, mut sum) = (first, 0, own(first));
+            let below = loop {
+                let (shown, small): (Vec<usize>, Vec<usize>) =
+                    children[last].iter().partition(|&&n| large(n));
+                let calls: Vec<usize> =
+                    shown.iter().copied().filter(|&n| self.contexts[n].is_call()).collect();
+                let again = match calls[..] {
+                    [only] => {
+                        self.contexts[first].is_call()
+                            && self.contexts[only].function == self.contexts[first].function
+                            && self.contexts[only].kind == "frame"
+                    }
+                    _ => false,
+                };
+                if !again {
+                    for &n in &small {
+                        hidden.amount += amount(n);
+                    }
+                    hide.extend(small);
+                    break shown;
+                }
+                // The lines of the folded frames are part of the folded frames' own amount.
+                last = calls[0];
+                folded += 1;
+                sum += own(last);
+                hide.extend(small.iter().filter(|&&n| self.contexts[n].is_call()));
+                hidden.amount +=
+                    small.iter().filter(|&&n| self.contexts[n].is_call()).map(|&n| amount(n)).sum::<f64>();
+            };
+            lines.push(Line { position: first, depth, folded, own: sum });
+            stack.extend(below.into_iter().rev().map(|n| (n, depth + 1)));
+        }
+        while let Some(n) = hide.pop() {
+            hidden.rows += 1;
+            hide.extend(&children[n]);
+        }
+        (lines, hidden)
+    }
+}
+
+/// What is drawn before the names, so that depth and ends of branches are seen.
+fn branches(lines: &[Line], style: &Style) -> Vec<String> {
+    // Very deep trees would push the names out of the window: what is deeper is numbered.
+    const DEEPEST: usize = 24;
+    let (vertical, tee, end) = (style.pick("│ ", "| "), style.pick("├ ", "|-"), style.pick("└ ", "`-"));
+    let mut prefixes = vec![String::new(); lines.len()];
+    // Whether a line of this depth follows below, before the branch ends.
+    let mut follows: Vec<bool> = Vec::new();
+    for n in (0..lines.len()).rev() {
+        let depth = lines[n].depth;
+        follows.truncate(depth + 1);
+        follows.resize(depth + 1, false);
+        let mut prefix = String::new();
+        if depth > DEEPEST {
+            prefix.push_str(&format!("({depth}) "));
+        }
+        for (level, &follows) in
+            follows.iter().enumerate().take(depth).skip(depth.saturating_sub(DEEPEST).max(1))
+        {
+            debug_assert!(level >= 1);
+            prefix.push_str(if follows { vertical } else { "  " });
+        }
+        if depth > 0 {
+            prefix.push_str(if follows[depth] { tee } else { end });
+        }
+        prefixes[n] = prefix;
+        follows[depth] = true;
+    }
+    prefixes
+}
+
+impl Page for Tree {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Contexts from the top down", &self.scope);
+        let Some(top) = self.contexts.first() else {
+            text.push_str(" no samples here\n");
+            return text;
+        };
+        let total = self.order.of(&top.metrics);
+        let (lines, hidden) = self.lines(total);
+        let rows: Vec<&RowAmounts> = lines.iter().map(|line| &self.contexts[line.position].metrics).collect();
+        let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
+        let scale = Scale::of(head.unit, [total]);
+        let mut numbers = vec![
+            NumberColumn::amounts(head, &title_of(head), &rows, Which::Inclusive),
+            NumberColumn::errors(head, &rows, Which::Inclusive),
+            NumberColumn {
+                title: "%".into(),
+                numbers: rows.iter().map(|row| percent(self.order.of(row), total)).collect(),
+            },
+            NumberColumn {
+                title: scale.title("self"),
+                numbers: lines.iter().map(|line| scale.show(line.own)).collect(),
+            },
+        ];
+        if numbers[1].numbers.iter().all(String::is_empty) {
+            numbers.remove(1);
+        }
+        if self.metrics.iter().any(|head| head.over != crate::column::Over::Sum) {
+            for other in self.metrics.iter().filter(|other| other.id != head.id) {
+                numbers.push(NumberColumn::amounts(other, &title_of(other), &rows, Which::Inclusive));
+            }
+        }
+        let titles = numbers.iter().map(NumberColumn::head);
+        let mut table = Table::new(titles.chain([("".into(), Align::Left), ("context".into(), Align::Left)]));
+        let prefixes = branches(&lines, style);
+        for (n, line) in lines.iter().enumerate() {
+            let row = &self.contexts[line.position];
+            let hot = self.hot_path.contains(&row.id);
+            let paint = if hot { Paint::Strong } else { Paint::Plain };
+            let mut name = row.name.clone();
+            if row.kind == "inline" {
+                name.push_str(" (inlined)");
+            }
+            if line.folded > 0 {
+                name.push_str(&format!(" (recursive, {} frames)", line.folded + 1));
+            }
+            let tail = match row.kind {
+                "frame" | "inline" => {
+                    place(row.file.as_deref(), row.line).map(|place| format!("called at {place}"))
+                }
+                _ => None,
+            };
+            let mut cells: Vec<Cell> =
+                numbers.iter().map(|column| column.numbers[n].clone().into()).collect();
+            cells.push(Cell::painted(Paint::Faint, format!("c{}", row.id)));
+            cells.push(
+                Cell::painted(paint, format!("{}{name}", prefixes[n])).with_tail(tail.unwrap_or_default()),
+            );
+            table.row(cells);
+        }
+        text.push_str(&table.render(style));
+        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        if hidden.rows > 0 {
+            faint(format!(
+                " {} contexts below 0.5 % of the total are not shown: {} {} ({} %)",
+                count(hidden.rows as u64),
+                scale.show(hidden.amount),
+                scale.unit,
+                percent(hidden.amount, total)
+            ));
+        }
+        if let Some(cut) = &self.cut {
+            faint(format!(
+                " {} more contexts with {} {} (--limit)",
+                count(cut.rows as u64),
+                scale.show(cut.amount),
+                scale.unit
+            ));
+        }
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let first = ["id", "parent", "kind", "name", "file", "line", "module"];
+        let mut rows = vec![csv_heads(&first, &self.metrics)];
+        for row in &self.contexts {
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+            let mut fields = vec![row.id.to_string(), number(row.parent), row.kind.into(), row.name.clone()];
+            fields.extend([text(&row.file), number(row.line), text(&row.module)]);
+            fields.extend(csv_amounts(&self.metrics, &row.metrics));
+            rows.push(fields);
+        }
+        rows
+    }
+}

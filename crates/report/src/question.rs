@@ -1,0 +1,101 @@
+//! What is asked of the report.
+
+use proust_analysis::ledger::LedgerError;
+use proust_analysis::query::{Filter, UnknownFunction};
+use proust_profile::Metric;
+
+use crate::column::Column;
+use crate::page::PageName;
+
+/// How a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// By the contract, schema 1.
+    Json,
+    /// The page's main table.
+    Csv,
+}
+
+/// By what the rows are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// By name, ascending.
+    Name,
+    /// By a metric, largest first; the page decides between inclusive and exclusive.
+    Metric(Metric),
+    /// By the inclusive amount of a metric, largest first.
+    Inclusive(Metric),
+    /// By the exclusive amount of a metric, largest first.
+    Exclusive(Metric),
+}
+
+impl Sort {
+    /// Reads `name`, `METRIC`, `METRIC:inclusive` or `METRIC:exclusive`.
+    pub fn parse(text: &str) -> Result<Sort, ReportError> {
+        if text == "name" {
+            return Ok(Sort::Name);
+        }
+        let (metric, which) =
+            text.split_once(':').map_or((text, None), |(metric, which)| (metric, Some(which)));
+        let metric = Column::metric(metric)?;
+        match which {
+            None => Ok(Sort::Metric(metric)),
+            Some("inclusive") => Ok(Sort::Inclusive(metric)),
+            Some("exclusive" | "self") => Ok(Sort::Exclusive(metric)),
+            Some(other) => Err(ReportError::Usage(format!(
+                "cannot sort by `{text}`: `{other}` is neither `inclusive` nor `exclusive`"
+            ))),
+        }
+    }
+}
+
+/// What is asked of the report.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// The run's folder as the user named it, for the commands that are suggested.
+    pub dir: String,
+    /// Which page.
+    pub page: PageName,
+    /// What follows the page: a function, a handle.
+    pub arguments: Vec<String>,
+    /// Which part of the run.
+    pub filter: Filter,
+    /// Which metrics; empty = the page's own choice.
+    pub columns: Vec<Column>,
+    /// By what the rows are ordered; None = the page's own choice.
+    pub sort: Option<Sort>,
+    /// How many rows at most; None = the page's own choice in text, all in JSON and CSV.
+    pub limit: Option<usize>,
+    /// How it is written.
+    pub format: Format,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The question itself is wrong: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The run has no such function.
+    #[error(transparent)]
+    UnknownFunction(#[from] UnknownFunction),
+    /// The run has no such row.
+    #[error("there is no {what} {handle} in this run: its {what}s go from {first} to {last}")]
+    UnknownHandle {
+        /// What was looked for.
+        what: &'static str,
+        /// The handle.
+        handle: String,
+        /// The first there is.
+        first: String,
+        /// The last there is.
+        last: String,
+    },
+    /// The profile contradicts itself.
+    #[error("the account cannot be drawn up: {0}; `tree`, `flat` and `callers` still work")]
+    Ledger(#[from] LedgerError),
+}

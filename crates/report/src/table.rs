@@ -1,0 +1,132 @@
+//! Aligned columns, the last of which takes what width remains.
+
+use crate::shorten::middle;
+use crate::style::{Paint, Style};
+
+/// On which side a column is flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    paint: Paint,
+    tail: String,
+}
+
+impl Cell {
+    /// A cell with emphasis.
+    pub fn painted(paint: Paint, text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), paint, tail: String::new() }
+    }
+
+    /// The same cell with faint text after it, which is given up first when there is no room.
+    pub fn with_tail(mut self, tail: impl Into<String>) -> Cell {
+        self.tail = tail.into();
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell { text: text.into(), ..Cell::default() }
+    }
+}
+
+/// A table of text.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<Cell>>,
+    indent: usize,
+}
+
+/// The last column never gets narrower than this, however narrow the terminal.
+const NARROWEST: usize = 24;
+
+impl Table {
+    /// A table without rows.
+    pub fn new<S: Into<String>>(columns: impl IntoIterator<Item = (S, Align)>) -> Table {
+        let columns = columns.into_iter().map(|(title, align)| (title.into(), align)).collect();
+        Table { columns, rows: Vec::new(), indent: 1 }
+    }
+
+    /// Adds a row; missing cells are empty.
+    pub fn row(&mut self, mut cells: Vec<Cell>) {
+        cells.resize(self.columns.len(), Cell::default());
+        self.rows.push(cells);
+    }
+
+    /// Writes it, each line ended by a line feed.
+    pub fn render(&self, style: &Style) -> String {
+        let last = self.columns.len().saturating_sub(1);
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|column| {
+                let cells = self.rows.iter().map(|row| row[column].text.chars().count());
+                cells.chain([self.columns[column].0.chars().count()]).max().unwrap_or(0)
+            })
+            .collect();
+        let fixed: usize = self.indent + widths[..last].iter().map(|width| width + 2).sum::<usize>();
+        let room = style.width.saturating_sub(fixed).max(NARROWEST);
+        let mut text = String::new();
+        if self.columns.iter().any(|(title, _)| !title.is_empty()) {
+            let titles = self.columns.iter().map(|(title, _)| Cell::painted(Paint::Faint, title.clone()));
+            self.line(&titles.collect::<Vec<_>>(), &widths, room, style, &mut text);
+        }
+        for row in &self.rows {
+            self.line(row, &widths, room, style, &mut text);
+        }
+        text
+    }
+
+    fn line(&self, cells: &[Cell], widths: &[usize], room: usize, style: &Style, text: &mut String) {
+        let mut line = " ".repeat(self.indent);
+        for (column, cell) in cells.iter().enumerate() {
+            if column == cells.len() - 1 {
+                let shown = middle(&cell.text, room, style.unicode);
+                let left = room - shown.chars().count();
+                line.push_str(&style.paint(cell.paint, &shown));
+                // A tail of which only some letters fit tells nothing.
+                if !cell.tail.is_empty() && left >= cell.tail.chars().count().min(12) + 2 {
+                    line.push_str("  ");
+                    line.push_str(&style.paint(Paint::Faint, &middle(&cell.tail, left - 2, style.unicode)));
+                }
+                break;
+            }
+            let padding = " ".repeat(widths[column] - cell.text.chars().count());
+            let shown = style.paint(cell.paint, &cell.text);
+            match self.columns[column].1 {
+                Align::Left => line.push_str(&(shown + &padding)),
+                Align::Right => line.push_str(&(padding + &shown)),
+            }
+            line.push_str("  ");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_the_last_one_is_cut() {
+        let mut table = Table::new([("n", Align::Right), ("name", Align::Left)]);
+        table.row(vec!["1".into(), "a".into()]);
+        table.row(vec!["100".into(), Cell::from("b".repeat(60)).with_tail("file.c:1")]);
+        table.row(vec!["7".into(), Cell::from("c").with_tail("file.c:1")]);
+        let text = table.render(&Style { width: 40, ..Style::default() });
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "   n  name");
+        assert_eq!(lines[1], "   1  a");
+        assert_eq!(lines[2].chars().count(), 40);
+        assert_eq!(lines[3], "   7  c  file.c:1");
+    }
+}
