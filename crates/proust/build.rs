@@ -23,7 +23,8 @@ fn main() {
         .arg(&target);
     // What was set for the outer build (a linter in the compiler's place, coverage, other flags) is not
     // meant for code that runs inside other programs.
-    for variable in ["RUSTC_WORKSPACE_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET"] {
+    for variable in ["RUSTC_WORKSPACE_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET"]
+    {
         cargo.env_remove(variable);
     }
     let status = cargo.status().expect("cargo can be started");

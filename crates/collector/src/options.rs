@@ -1,11 +1,9 @@
 //! What the run asks of the collector: read once from the environment and the control page.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use proust_log::control::{
-    CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, EMPTY_HANDLER, NO_MEMO, RUN_VARIABLE,
-};
+use proust_log::control::{CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE};
 use proust_log::layout::VERSION;
 
 use crate::raw;
@@ -21,10 +19,6 @@ pub struct Options {
     pub rate_hz: u32,
     /// Compare every path with a full unwind.
     pub check_paths: bool,
-    /// Handle samples without doing anything.
-    pub empty_handler: bool,
-    /// Unwind in full each time.
-    pub no_memo: bool,
     /// Bytes all logs of the run may take together.
     pub budget_bytes: u64,
     /// Processors the CPU bandwidth limit leaves; 0 = no limit.
@@ -75,8 +69,6 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         period_ns: 1_000_000_000 / u64::from(page.rate_hz),
         rate_hz: page.rate_hz,
         check_paths: page.options & CHECK_PATHS != 0,
-        empty_handler: page.options & EMPTY_HANDLER != 0,
-        no_memo: page.options & NO_MEMO != 0,
         budget_bytes: page.budget_bytes,
         processor_limit: page.processor_limit,
     })
@@ -97,6 +89,16 @@ fn map_control(folder: &CStr) -> Option<*mut Control> {
     };
     raw::close(descriptor as i32);
     (!memory.is_null()).then_some(memory.cast())
+}
+
+/// The option bits as they stand now: those for measuring the collector's own cost change during a run.
+#[inline]
+pub fn live() -> u32 {
+    // SAFETY: the control page stays mapped; the field is aligned and only ever used atomically.
+    unsafe { CONTROL.load(Ordering::Relaxed).as_mut() }.map_or(0, |control| {
+        // SAFETY: as above.
+        unsafe { AtomicU32::from_ptr(&raw mut control.options) }.load(Ordering::Relaxed)
+    })
 }
 
 /// Takes `bytes` of the run's budget; false if it is used up.

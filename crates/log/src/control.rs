@@ -18,9 +18,9 @@ pub const COLLECTOR_FILE: &str = "libproust_collector.so";
 
 /// Option bit: compare every call path with a full unwind.
 pub const CHECK_PATHS: u32 = 1;
-/// Option bit: deliver samples but take no call path and write nothing; for measuring the cost of delivery.
+/// Option bit, may change during the run: deliver samples but take no call path and write nothing; for measuring the cost of delivery.
 pub const EMPTY_HANDLER: u32 = 2;
-/// Option bit: unwind every call path in full, without the memo; for measuring what the memo saves.
+/// Option bit, may change during the run: unwind every call path in full, without the memo; for measuring what the memo saves.
 pub const NO_MEMO: u32 = 4;
 
 /// The control page.

@@ -1,1 +1,43 @@
-fn main() {}
+//! `proust`: where every second of a parallel program's processor time went, and which line lost it.
+//!
+//! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under `--strict`;
+//! `record` passes on the program's own.
+
+mod cli;
+mod completions;
+mod demo;
+mod doctor;
+mod explain;
+mod failure;
+mod info;
+mod ls;
+mod man;
+mod output;
+mod program;
+mod progress;
+mod record;
+mod report;
+mod runs;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Record(args) => return record::run(&args),
+        Command::DemoWorkload => return demo::workload(),
+        Command::Report(args) => report::run(&args),
+        Command::Ls(args) => ls::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man => man::run(),
+    };
+    result.unwrap_or_else(|error| failure::tell(&error))
+}

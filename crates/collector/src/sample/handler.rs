@@ -3,6 +3,7 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use proust_log::control::{EMPTY_HANDLER, NO_MEMO};
 use proust_log::records::Sample;
 
 use crate::lane::{self, Lane, Record, Usage};
@@ -10,7 +11,7 @@ use crate::path::maps;
 use crate::path::memo::State;
 use crate::path::stack::OwnStack;
 use crate::sample::timer::COOKIE;
-use crate::{clock, hooks, life, logfile, raw, thread};
+use crate::{clock, hooks, life, logfile, options, raw, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
 #[repr(C)]
@@ -67,7 +68,7 @@ fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
         );
         return;
     }
-    if life.options.empty_handler {
+    if options::live() & EMPTY_HANDLER != 0 {
         return;
     }
     // SAFETY: this is the owner's handler, and `busy` is not set. All signals are blocked meanwhile.
@@ -97,7 +98,7 @@ fn take(
         record.stack_searches += 1;
         find_own_stack(life, record, leaf.sp);
     }
-    if life.options.no_memo {
+    if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }
     let (node, flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };

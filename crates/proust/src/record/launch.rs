@@ -45,8 +45,8 @@ pub fn run(args: &RecordArgs, program: &Path, folder: &RunFolder) -> anyhow::Res
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(move || {
-            for (signal, action) in inherited {
-                libc::sigaction(signal, &action, std::ptr::null_mut());
+            for (signal, action) in &inherited {
+                libc::sigaction(*signal, action, std::ptr::null_mut());
             }
             Ok(())
         });

@@ -1,0 +1,74 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::{completions, demo, doctor, explain, info, ls, record, report};
+
+/// Where did my processors' time go, and which line of my program lost it?
+#[derive(Debug, Parser)]
+#[command(
+    name = "proust",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  proust demo                      see what it does, in ten seconds
+  proust record -- ./solve         record a program
+  proust report                    where its time went
+
+Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data (only with --strict);
+`record` passes on the exit code of the program, or 125, 126, 127 when it could not be run."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program and record where its time goes
+    Record(record::RecordArgs),
+    /// Show where the time of a run went
+    Report(report::ReportArgs),
+    /// List the runs in a folder
+    Ls(ls::LsArgs),
+    /// Tell all that is known of a run: processes, hosts, modules, clocks
+    Info(info::InfoArgs),
+    /// Check what can be recorded on this machine, and of a program
+    Doctor(doctor::DoctorArgs),
+    /// Explain a word of the reports
+    Explain(explain::ExplainArgs),
+    /// Record a program that ships inside Proust, and show its report
+    Demo(demo::DemoArgs),
+    /// Write completions for a shell
+    Completions(completions::CompletionsArgs),
+    /// Write the manual page
+    #[command(after_help = "Example:\n  proust man > proust.1 && man ./proust.1")]
+    Man,
+    /// The program that `demo` records
+    #[command(hide = true)]
+    DemoWorkload,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_has_an_example() {
+        for subcommand in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let help = subcommand.clone().render_long_help().to_string();
+            assert!(help.contains("Example"), "{} --help shows no example", subcommand.get_name());
+        }
+    }
+}

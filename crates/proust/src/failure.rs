@@ -1,0 +1,43 @@
+//! How a failure is told, and which exit code it gets.
+
+use std::io;
+use std::process::ExitCode;
+
+use proust_analysis::query::FilterError;
+use proust_report::ReportError;
+
+/// Exit code: the command line is wrong.
+pub const USAGE: u8 = 2;
+/// Exit code: the data are incomplete, under `--strict`.
+pub const INCOMPLETE: u8 = 3;
+
+/// The command line is wrong in a way that the parser of options cannot know.
+#[derive(Debug)]
+pub struct WrongUsage(pub String);
+
+impl std::fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
+
+/// Tells a failure on standard error; its exit code.
+pub fn tell(error: &anyhow::Error) -> ExitCode {
+    let broken_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken_pipe)) {
+        // Whoever reads has seen enough (`proust report | head`): nothing went wrong.
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("proust: {error:#}");
+    ExitCode::from(if is_usage(error) { USAGE } else { 1 })
+}
+
+fn is_usage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<WrongUsage>()
+            || cause.is::<FilterError>()
+            || matches!(cause.downcast_ref::<ReportError>(), Some(ReportError::Usage(_)))
+    })
+}

@@ -1,0 +1,104 @@
+//! `proust info`: all that is known of a run.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use proust_analysis::store::Parts;
+use proust_profile::{Profile, RunFile};
+use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc};
+
+use crate::{output, progress, runs, terminal};
+
+/// Arguments of `proust info`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  proust info solve.1.proust")]
+pub struct InfoArgs {
+    /// Folder of the run [default: the newest in the current folder]
+    pub dir: Option<PathBuf>,
+}
+
+/// Tells all that is known of a run.
+///
+/// # Errors
+/// When the run cannot be read.
+pub fn run(args: &InfoArgs) -> Result<ExitCode> {
+    let dir = runs::named_or_newest(args.dir.as_deref())?;
+    let profile = progress::open(&dir, Parts::WithoutSamples)?;
+    let style = terminal::style();
+    let mut text = facts(&profile, RunFile::read(&dir).ok().as_ref(), &style);
+    text.push_str(&processes(&profile, &style));
+    text.push_str(&modules(&profile, &style));
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn facts(profile: &Profile, file: Option<&RunFile>, style: &Style) -> String {
+    let facts = &profile.facts;
+    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+    let mut fact = |name: &str, value: String| table.row(vec![Cell::painted(Paint::Faint, name), value.into()]);
+    fact("folder", facts.dir.clone());
+    fact("command", facts.command.join(" "));
+    fact("started", utc(facts.start_unix_s));
+    fact("ended with", facts.outcome.clone());
+    fact("wall", duration(facts.wall_s));
+    fact("host", facts.host.clone());
+    fact("processors", format!("{} available", facts.available_processors));
+    fact("sampling", format!("{} a second of CPU time asked", facts.asked_rate_hz));
+    fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
+    fact("logs", bytes(profile.quality.log_bytes));
+    if let Some(file) = file {
+        fact("recorded by", format!("proust {}", file.version));
+        fact("most on disk", bytes(file.budget_bytes));
+        if let Some(key) = &file.job_key {
+            fact("job", key.clone());
+        }
+        for note in &file.notes {
+            fact("note", note.clone());
+        }
+    }
+    for note in &profile.quality.notes {
+        fact("note", note.clone());
+    }
+    style.paint(Paint::Strong, "Run") + "\n" + &table.render(style)
+}
+
+fn processes(profile: &Profile, style: &Style) -> String {
+    let mut text = format!("\n{}\n", style.paint(Paint::Strong, "Processes"));
+    for (id, process) in profile.processes.iter().enumerate() {
+        let threads = profile.locations.iter().filter(|location| location.process as usize == id).count();
+        let rank = process.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+        text.push_str(&format!(
+            " p{id}  {} {}{rank} on {}: {}\n",
+            process.name,
+            process.pid,
+            process.host,
+            process.arguments.join(" ")
+        ));
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        let mut fact =
+            |name: &str, value: String| table.row(vec![Cell::painted(Paint::Faint, format!("    {name}")), value.into()]);
+        fact("executable", process.executable.clone());
+        fact("parent", process.parent_pid.to_string());
+        fact("began by", format!("{} at {}", process.origin, duration(process.start_s)));
+        fact("ended by", format!("{} at {}", process.ending, duration(process.end_s)));
+        fact("CPU clock", process.clock_cpu_s.map_or_else(|| "not read at its end".into(), duration));
+        fact("threads", threads.to_string());
+        fact("processors", process.available_processors.to_string());
+        for variable in &process.environment {
+            fact("environment", variable.clone());
+        }
+        text.push_str(&table.render(style));
+    }
+    text
+}
+
+fn modules(profile: &Profile, style: &Style) -> String {
+    let mut table = Table::new([("build-id", Align::Left), ("path", Align::Left)]);
+    for module in &profile.modules {
+        let id = if module.build_id.is_empty() { "none" } else { &module.build_id };
+        table.row(vec![id.into(), Cell::from(module.path.clone()).with_tail(module.note.clone())]);
+    }
+    format!("\n{}\n", style.paint(Paint::Strong, "Modules")) + &table.render(style)
+}

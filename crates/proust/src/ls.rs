@@ -1,0 +1,78 @@
+//! `proust ls`: lists the runs in a folder.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use proust_analysis::store;
+use proust_profile::tables::PROFILE_FOLDER;
+use proust_profile::{Metric, RunFile};
+use proust_report::{Align, Table, duration, utc};
+
+use crate::runs::{FoundRun, runs_in};
+use crate::{output, terminal};
+
+/// Arguments of `proust ls`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The CPU time is known once a run has been analysed, which its first `proust report` does.
+
+Example:
+  proust ls results")]
+pub struct LsArgs {
+    /// The folder
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+}
+
+/// Lists runs.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn run(args: &LsArgs) -> Result<ExitCode> {
+    let runs = runs_in(&args.folder)?;
+    if runs.is_empty() {
+        eprintln!("proust: there is no run in {}; record one with `proust record -- CMD`", args.folder.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::new([
+        ("run", Align::Left),
+        ("started", Align::Left),
+        ("wall", Align::Right),
+        ("CPU", Align::Right),
+        ("ended with", Align::Left),
+        ("command", Align::Left),
+    ]);
+    for run in &runs {
+        table.row(vec![
+            run.name().into(),
+            utc(run.file.start_unix_s).into(),
+            run.file.finished.map_or("-".into(), |finished| duration(finished.wall_s)).into(),
+            cpu(run).map_or("-".into(), duration).into(),
+            outcome(&run.file).into(),
+            run.file.command.join(" ").into(),
+        ]);
+    }
+    output::print(&table.render(&terminal::style()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// CPU seconds of a run that has been analysed before: a list must not start analyses.
+fn cpu(run: &FoundRun) -> Option<f64> {
+    if !run.dir.join(PROFILE_FOLDER).exists() {
+        return None;
+    }
+    let profile = store::open_without_samples(&run.dir, &mut |_| ()).ok()?;
+    Some(profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount).sum())
+}
+
+/// How a run ended, in a few words.
+pub fn outcome(file: &RunFile) -> String {
+    match file.finished.map(|finished| (finished.exit_code, finished.signal)) {
+        Some((_, Some(signal))) => format!("signal {signal}"),
+        Some((Some(code), None)) => format!("exit {code}"),
+        Some((None, None)) => "unknown".into(),
+        None => "not ended".into(),
+    }
+}

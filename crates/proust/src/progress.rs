@@ -1,0 +1,67 @@
+//! Progress on standard error: on a terminal only, and only of what takes a while.
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use proust_analysis::ingest::{Progress, Stage};
+use proust_analysis::store::{self, Parts, StoreError};
+use proust_profile::Profile;
+
+/// What is done sooner needs no bar.
+const DELAY: Duration = Duration::from_millis(300);
+
+/// Opens the profile of a run, analysing it where that has not been done yet.
+///
+/// # Errors
+/// When the folder is not a run, or nothing in it can be read.
+pub fn open(dir: &Path, parts: Parts) -> Result<Profile, StoreError> {
+    let mut shown = Shown::default();
+    let mut tell = |progress| shown.tell(progress);
+    let profile = match parts {
+        Parts::All => store::open(dir, &mut tell),
+        Parts::WithoutSamples => store::open_without_samples(dir, &mut tell),
+    };
+    if let Some(bar) = shown.bar {
+        bar.finish_and_clear();
+    }
+    profile
+}
+
+struct Shown {
+    since: Instant,
+    bar: Option<ProgressBar>,
+    stage: Option<Stage>,
+}
+
+impl Default for Shown {
+    fn default() -> Shown {
+        Shown { since: Instant::now(), bar: None, stage: None }
+    }
+}
+
+impl Shown {
+    fn tell(&mut self, progress: Progress) {
+        if self.since.elapsed() < DELAY || !io::stderr().is_terminal() {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
+        if self.stage.replace(progress.stage) != Some(progress.stage) {
+            bar.reset();
+            bar.set_style(style(progress));
+        }
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    }
+}
+
+fn style(progress: Progress) -> ProgressStyle {
+    let template = match progress.stage {
+        Stage::Reading => "reading logs {bar:30} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left",
+        Stage::Names => "finding functions and lines {bar:30} {pos}/{len}, {per_sec}, {eta} left",
+        Stage::Contexts => "building contexts {bar:30} {pos}/{len}, {per_sec}, {eta} left",
+        Stage::Keeping => "keeping the profile {spinner}",
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
