@@ -1,4 +1,7 @@
 //! Logs to profile, and the questions that a profile can answer.
 
+pub mod ingest;
 pub mod ledger;
 pub mod query;
+pub mod store;
+pub mod timelines;

@@ -1,0 +1,292 @@
+//! From the logs of a run to its profile.
+//!
+//! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock
+//!    becomes a row that names a node of its lane. Memory grows with threads, nodes and texts, and with the
+//!    rows themselves, which are the profile's samples.
+//! 2. The sampled addresses of all processes are resolved together, module by module.
+//! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
+//!
+//! What is charged to contexts and what is shown as a thread's CPU time are sums of the same rows: they agree
+//! whatever is damaged. Time whose records were lost, or found no room, has rows of its own.
+
+mod clock;
+mod error;
+mod files;
+mod lane;
+mod log;
+mod modules;
+mod nodes;
+mod notes;
+mod outcome;
+mod paths;
+mod process;
+mod progress;
+mod quality;
+mod rank;
+mod texts;
+mod thread;
+mod values;
+
+use proust_log::LogError;
+use proust_profile::{Location, LocationId, ProcessId, Profile, RunFacts, RunFile, SampleRow};
+use rayon::prelude::*;
+
+pub use error::IngestError;
+pub use files::{ingest, sources};
+pub use modules::Symbols;
+pub use progress::{Counter, Progress, Stage};
+
+use clock::{RunClock, seconds};
+use log::LogHarvest;
+use modules::Modules;
+use notes::Refused;
+use outcome::outcome;
+use paths::{LaneContexts, Paths};
+use thread::{LOST, NOT_RECORDED};
+use values::Sums;
+
+/// Changes whenever the same logs would give another profile; kept profiles of other versions are made anew.
+pub const ANALYSIS_VERSION: u32 = 1;
+
+/// Name of the location that stands for threads which ended without room for a record.
+pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
+
+/// A log as it was found.
+#[derive(Clone, Copy, Debug)]
+pub struct LogBytes<'a> {
+    /// Name of the file, for notes.
+    pub name: &'a str,
+    /// Its contents, or why they cannot be had.
+    pub bytes: Result<&'a [u8], &'a str>,
+}
+
+/// Makes a profile of logs in memory. `dir` is what the profile says of where it comes from.
+///
+/// # Errors
+/// [`IngestError`] when not a single log can be read; a log that cannot is a note otherwise.
+pub fn ingest_logs(
+    dir: &str,
+    logs: &[LogBytes<'_>],
+    run: Option<&RunFile>,
+    symbols: &dyn Symbols,
+    counter: &Counter,
+) -> Result<Profile, IngestError> {
+    let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
+    counter.begin(Stage::Reading, logs.iter().map(length).sum());
+    let read: Vec<Result<LogHarvest, (Refused, Option<u32>)>> = logs
+        .par_iter()
+        .map(|log| {
+            let name = log.name.to_owned();
+            let refuse = |reason: String, version| (Refused { name: name.clone(), reason }, version);
+            let bytes = log.bytes.map_err(|reason| refuse(reason.to_owned(), None))?;
+            let harvest = log::harvest(log.name, bytes).map_err(|error| {
+                let version = if let LogError::Version { found } = error { Some(found) } else { None };
+                refuse(error.to_string(), version)
+            });
+            counter.add(bytes.len() as u64);
+            harvest
+        })
+        .collect();
+    let (mut harvests, mut refused, mut other_version) = (Vec::new(), Vec::new(), None);
+    for result in read {
+        match result {
+            Ok(harvest) => harvests.push(harvest),
+            Err((log, version)) => {
+                refused.push(log);
+                other_version = version.or(other_version);
+            }
+        }
+    }
+    if harvests.is_empty() {
+        return Err(match other_version {
+            Some(found) => IngestError::OtherVersion { dir: dir.into(), found },
+            None => IngestError::nothing_recorded(dir, &refused),
+        });
+    }
+    Ok(analyse(dir, harvests, &refused, run, symbols, counter))
+}
+
+fn analyse(
+    dir: &str,
+    mut logs: Vec<LogHarvest>,
+    refused: &[Refused],
+    run: Option<&RunFile>,
+    symbols: &dyn Symbols,
+    counter: &Counter,
+) -> Profile {
+    // By time, so that ids, and with them handles in reports, do not depend on file names.
+    logs.sort_by(|a, b| (a.start_ns(), a.header.pid, &a.name).cmp(&(b.start_ns(), b.header.pid, &b.name)));
+    for log in &mut logs {
+        process::apply_foreign_names(log);
+    }
+    let clock = RunClock::of(&logs);
+    let modules = Modules::of(&logs, symbols, counter);
+    let quality = quality::quality(&logs);
+    counter.begin(Stage::Contexts, quality.samples);
+
+    let mut profile = Profile { quality, ..Profile::default() };
+    for (number, log) in logs.iter().enumerate() {
+        let mut process = process::process(log);
+        process.host = clock.host(number).into();
+        process.start_s = clock.since_start_s(number, log.start_ns());
+        process.end_s = clock.since_start_s(number, log.end_ns());
+        profile.processes.push(process);
+    }
+    profile.facts = facts(dir, &logs, run, &profile, &clock);
+
+    let mut filling = Filling {
+        paths: Paths::new(&modules),
+        sums: Sums::new(),
+        locations: Vec::new(),
+        samples: Vec::new(),
+        clock: &clock,
+    };
+    filling.samples.reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.rows.len()).sum());
+    for (number, log) in logs.iter_mut().enumerate() {
+        filling.add_log(number, log, counter);
+    }
+    profile.locations = filling.locations;
+    profile.samples = filling.samples;
+    profile.values = filling.sums.finish();
+    let tree = filling.paths.finish();
+    profile.contexts = tree.contexts;
+    profile.functions = tree.functions;
+    profile.modules = modules.modules;
+    profile.quality.notes = notes::notes(&profile, &logs, refused, run, &clock);
+    profile
+}
+
+/// The part of a profile that is filled log by log.
+struct Filling<'p> {
+    paths: Paths<'p>,
+    sums: Sums,
+    locations: Vec<Location>,
+    samples: Vec<SampleRow>,
+    clock: &'p RunClock,
+}
+
+impl Filling<'_> {
+    /// Adds the threads of a log, by the time of their begin, and takes their rows.
+    fn add_log(&mut self, number: usize, log: &mut LogHarvest, counter: &Counter) {
+        let lost_as =
+            match log.is_damaged() || (log.header.budget_exhausted, log.header.storage_failed) == (0, 0) {
+                true => LOST,
+                false => NOT_RECORDED,
+            };
+        let unnamed_ns = log.unnamed_cpu_ns();
+        let mut order: Vec<(u64, usize, usize)> = Vec::new();
+        for (l, lane) in log.lanes.iter().enumerate() {
+            order.extend(lane.threads.iter().enumerate().map(|(t, thread)| (thread.begin_ns, l, t)));
+        }
+        order.sort_unstable();
+        let mut contexts: Vec<LaneContexts> = Vec::new();
+        contexts.resize_with(log.lanes.len(), LaneContexts::default);
+        for (_, l, t) in order {
+            let (Some(lane), Some(contexts)) = (log.lanes.get_mut(l), contexts.get_mut(l)) else { continue };
+            let Some(thread) = lane.threads.get_mut(t) else { continue };
+            let rows = std::mem::take(&mut thread.rows);
+            counter.add(thread.samples);
+            let location = self.locations.len() as LocationId;
+            let (mut cpu_ns, mut measurement_ns) = (0, 0);
+            for mut row in rows {
+                row.context =
+                    self.paths.charge(contexts, number, &lane.nodes, row.context, row.partial, lost_as);
+                row.location = location;
+                row.time_ns = self.clock.since_start_ns(number, row.time_ns);
+                cpu_ns += row.cpu_ns;
+                measurement_ns += row.measurement_ns;
+                self.sums.add(&row);
+                self.samples.push(row);
+            }
+            self.sums.finish_location(location);
+            let start_s = self.clock.since_start_s(number, thread.begin_ns);
+            let end_s = self.clock.since_start_s(number, thread.end_ns);
+            self.locations.push(Location {
+                process: number as ProcessId,
+                tid: thread.tid,
+                name: thread.name.clone().unwrap_or_default(),
+                start_s,
+                end_s,
+                cpu_s: seconds(cpu_ns),
+                // Nobody waits longer than he lives.
+                queued_s: seconds(thread.queued_ns()).min(end_s - start_s),
+                measurement_s: seconds(measurement_ns),
+                samples: thread.samples,
+                service: false,
+            });
+        }
+        if unnamed_ns > 0 {
+            self.add_unrecorded_threads(number, log, unnamed_ns);
+        }
+    }
+
+    /// The threads of which only their CPU time is known, as one location.
+    fn add_unrecorded_threads(&mut self, number: usize, log: &LogHarvest, cpu_ns: u64) {
+        let location = self.locations.len() as LocationId;
+        let (start, end) = (log.start_ns(), log.end_ns());
+        let row = SampleRow {
+            location,
+            context: self.paths.charge(
+                &mut LaneContexts::default(),
+                number,
+                &nodes::NodeTable::default(),
+                NOT_RECORDED,
+                false,
+                NOT_RECORDED,
+            ),
+            time_ns: self.clock.since_start_ns(number, end),
+            cpu_ns,
+            user_ns: cpu_ns,
+            processor: u16::MAX,
+            tail: true,
+            ..SampleRow::default()
+        };
+        self.sums.add(&row);
+        self.sums.finish_location(location);
+        self.samples.push(row);
+        self.locations.push(Location {
+            process: number as ProcessId,
+            name: UNRECORDED_THREADS.into(),
+            start_s: self.clock.since_start_s(number, start),
+            end_s: self.clock.since_start_s(number, end),
+            cpu_s: seconds(cpu_ns),
+            ..Location::default()
+        });
+    }
+}
+
+fn facts(
+    dir: &str,
+    logs: &[LogHarvest],
+    run: Option<&RunFile>,
+    profile: &Profile,
+    clock: &RunClock,
+) -> RunFacts {
+    let intact = logs.iter().find(|log| !log.damage.header).or(logs.first());
+    let header = intact.map(|log| log.header).unwrap_or_default();
+    // Processors differ between processes that are bound differently: a host offers the most that any of its
+    // processes may use.
+    let mut processors: std::collections::BTreeMap<&str, u32> = Default::default();
+    for process in &profile.processes {
+        let most = processors.entry(&process.host).or_default();
+        *most = (*most).max(process.available_processors);
+    }
+    let first = profile.processes.first();
+    RunFacts {
+        dir: dir.into(),
+        command: match run {
+            Some(run) => run.command.clone(),
+            None => first.map(|process| process.arguments.clone()).unwrap_or_default(),
+        },
+        start_unix_s: match run {
+            Some(run) if run.start_unix_s.is_finite() => run.start_unix_s,
+            _ => seconds(header.start_unix_ns),
+        },
+        wall_s: profile.processes.iter().map(|process| process.end_s).fold(0.0, f64::max),
+        available_processors: processors.values().fold(0, |sum: u32, &n| sum.saturating_add(n)),
+        asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
+        tick_s: seconds(header.tick_ns.into()),
+        host: clock.host(0).into(),
+        outcome: outcome(run),
+    }
+}

@@ -1,0 +1,73 @@
+//! One time base for all logs.
+//!
+//! CLOCK_MONOTONIC counts from the boot of its host: logs of one host share it, logs of others are moved by
+//! the difference of the hosts' clocks of day.
+
+use std::collections::BTreeMap;
+
+use super::log::LogHarvest;
+use super::process;
+
+/// From each log's CLOCK_MONOTONIC to nanoseconds since the run's start.
+#[derive(Debug)]
+pub(super) struct RunClock {
+    /// Per log: what is added.
+    shifts: Vec<i128>,
+    /// Per log: its host.
+    hosts: Vec<String>,
+    host_count: usize,
+}
+
+impl RunClock {
+    pub(super) fn of(logs: &[LogHarvest]) -> RunClock {
+        let mut hosts: Vec<String> = logs.iter().map(process::host).collect();
+        let home = hosts.iter().find(|host| !host.is_empty()).cloned().unwrap_or_default();
+        for host in hosts.iter_mut().filter(|host| host.is_empty()) {
+            host.clone_from(&home);
+        }
+        // One log of each host decides for all of it, so that a step of the clock of day during the run
+        // does not move the processes of one host against each other.
+        let mut boots: BTreeMap<&str, i128> = BTreeMap::new();
+        for (log, host) in logs.iter().zip(&hosts).filter(|(log, _)| !log.damage.header) {
+            let boot = i128::from(log.header.start_unix_ns) - i128::from(log.header.start_ns);
+            boots.entry(host).or_insert(boot);
+        }
+        let home_boot = boots.get(home.as_str()).copied().unwrap_or(0);
+        let to_home = |host: &str| boots.get(host).map_or(0, |boot| boot - home_boot);
+        let starts = |intact_only: bool| {
+            let logs = logs.iter().zip(&hosts).filter(move |(log, _)| !(intact_only && log.damage.header));
+            logs.map(|(log, host)| i128::from(log.start_ns()) + to_home(host)).min()
+        };
+        let origin = starts(true).or_else(|| starts(false)).unwrap_or(0);
+        let shifts = hosts.iter().map(|host| to_home(host) - origin).collect();
+        let host_count = hosts.iter().collect::<std::collections::BTreeSet<_>>().len();
+        RunClock { shifts, hosts, host_count }
+    }
+
+    /// Nanoseconds since the run's start at `time_ns` of log number `log`; 0 before it.
+    pub(super) fn since_start_ns(&self, log: usize, time_ns: u64) -> u64 {
+        let shift = self.shifts.get(log).copied().unwrap_or(0);
+        u64::try_from((i128::from(time_ns) + shift).max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// The same in seconds.
+    pub(super) fn since_start_s(&self, log: usize, time_ns: u64) -> f64 {
+        seconds(self.since_start_ns(log, time_ns))
+    }
+
+    /// The host of log number `log`.
+    pub(super) fn host(&self, log: usize) -> &str {
+        self.hosts.get(log).map_or("", String::as_str)
+    }
+
+    /// Number of hosts.
+    pub(super) fn host_count(&self) -> usize {
+        self.host_count
+    }
+}
+
+/// Nanoseconds as seconds.
+pub(super) fn seconds(ns: u64) -> f64 {
+    // Not a multiplication by 1e-9, which is no binary fraction: 0.03 s should read so.
+    ns as f64 / 1e9
+}

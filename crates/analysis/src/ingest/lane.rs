@@ -1,0 +1,150 @@
+//! One lane, record by record: what its threads did, and what it says of the process.
+
+use proust_log::Record;
+use proust_log::layout::LaneHeader;
+use proust_log::reader::Lane;
+use proust_log::records::{Module, NoteCode, Subject, ThreadOrigin};
+
+use super::nodes::NodeTable;
+use super::texts::Texts;
+use super::thread::{Limits, Thread, ThreadMeter};
+
+/// A module as it was loaded in one process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModuleLoad {
+    pub(super) module: Module,
+    /// Bytes of its build-id in use.
+    pub(super) build_id_bytes: u16,
+}
+
+/// Everything of one lane; bounded by its threads, nodes and texts, but for the rows of its threads.
+#[derive(Debug, Default)]
+pub(super) struct LaneHarvest {
+    pub(super) threads: Vec<Thread>,
+    pub(super) nodes: NodeTable,
+    pub(super) modules: Vec<ModuleLoad>,
+    pub(super) texts: Texts,
+    /// Process ids of children that were started.
+    pub(super) children: Vec<u32>,
+    pub(super) notes: Vec<(NoteCode, u64)>,
+    /// Places at which records were lost.
+    pub(super) gaps: u64,
+    /// Bytes that did not read as records.
+    pub(super) skipped_bytes: u64,
+    /// A thread that the lane's header names, of which there is no record.
+    pub(super) thread_without_records: Option<u32>,
+}
+
+/// Reads a lane to its end.
+pub(super) fn harvest(lane: &Lane<'_>, limits: Limits) -> LaneHarvest {
+    let mut reading = Reading { harvest: LaneHarvest::default(), current: None, gap: false, limits };
+    let mut records = lane.records();
+    for record in records.by_ref() {
+        reading.take(record);
+    }
+    reading.harvest.skipped_bytes = records.skipped_bytes();
+    reading.finish(lane.header)
+}
+
+struct Reading {
+    harvest: LaneHarvest,
+    current: Option<ThreadMeter>,
+    /// Records were lost since the last timed record.
+    gap: bool,
+    limits: Limits,
+}
+
+impl Reading {
+    fn take(&mut self, record: Record<'_>) {
+        match record {
+            Record::Sample(flags, sample) => {
+                let gap = std::mem::take(&mut self.gap);
+                let implied = match &self.current {
+                    None => true,
+                    // A thread's clock never goes back: behind the gap another thread has taken the lane.
+                    Some(meter) => gap && sample.cpu_ns < meter.cpu_ns(),
+                };
+                if implied {
+                    self.leave();
+                    self.current = Some(ThreadMeter::implied(0, sample.time_ns, sample.cpu_ns, self.limits));
+                }
+                if let Some(meter) = &mut self.current {
+                    meter.sample(flags, &sample, gap);
+                }
+            }
+            Record::Node(node) => self.harvest.nodes.add(&node),
+            Record::ThreadBegin(origin, begin) => {
+                self.leave();
+                self.gap = false;
+                let found = origin == ThreadOrigin::Found as u16;
+                self.current = Some(ThreadMeter::begin(&begin, found, self.limits));
+            }
+            Record::ThreadEnd(end) => {
+                let gap = std::mem::take(&mut self.gap);
+                if gap && self.current.as_ref().is_some_and(|meter| !meter.may_be(end.tid)) {
+                    self.leave();
+                }
+                let meter = self
+                    .current
+                    .take()
+                    .unwrap_or_else(|| ThreadMeter::implied(end.tid, end.time_ns, end.cpu_ns, self.limits));
+                self.harvest.threads.push(meter.end(&end, gap));
+            }
+            Record::SchedStat(stat) => {
+                if let Some(meter) = &mut self.current {
+                    meter.queued(stat.queued_ns);
+                } else if let Some(thread) = self.harvest.threads.last_mut() {
+                    thread.queued(stat.queued_ns);
+                }
+            }
+            Record::Module(build_id_bytes, module) => {
+                self.harvest.modules.push(ModuleLoad { module, build_id_bytes });
+            }
+            Record::Text { subject, part, id, text } => self.text(subject, part, id, text),
+            Record::Child(_, child) => self.harvest.children.push(child.pid),
+            Record::Note(code, note) => {
+                if let Some(code) = NoteCode::from_number(code) {
+                    self.harvest.notes.push((code, note.value));
+                }
+            }
+            Record::Gap => {
+                self.gap = true;
+                self.harvest.gaps += 1;
+            }
+            // Nodes name a module by its number, which is not given twice: its end changes nothing here.
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, subject: u16, part: u16, id: u32, text: &[u8]) {
+        let Some(subject) = Subject::from_number(subject) else { return };
+        match &mut self.current {
+            Some(meter) if subject == Subject::ThreadName && meter.may_be(id) => meter.name(text),
+            current => {
+                let now = current.as_ref().map_or(0, ThreadMeter::time_ns);
+                self.harvest.texts.add(subject, part, id, now, text);
+            }
+        }
+    }
+
+    /// The current thread's end was lost: it ends where it was last seen.
+    fn leave(&mut self) {
+        if let Some(meter) = self.current.take() {
+            self.harvest.threads.push(meter.abandon());
+        }
+    }
+
+    fn finish(mut self, header: Option<LaneHeader>) -> LaneHarvest {
+        let header = header.filter(|header| header.tid != 0);
+        match (self.current.take(), header) {
+            (Some(meter), Some(header)) if meter.may_be(header.tid) => {
+                self.harvest.threads.push(meter.close(&header, self.gap));
+            }
+            (meter, header) => {
+                self.harvest.threads.extend(meter.map(ThreadMeter::abandon));
+                self.harvest.thread_without_records = header.map(|header| header.tid);
+            }
+        }
+        self.harvest
+    }
+}

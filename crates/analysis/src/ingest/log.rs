@@ -1,0 +1,128 @@
+//! One log: what one process image left behind.
+
+use proust_log::layout::{Ending, FileHeader};
+use proust_log::{Damage, Log, LogError};
+use rayon::prelude::*;
+
+use super::lane::{LaneHarvest, harvest as harvest_lane};
+use super::thread::{LONGEST_RUN_NS, LOST, Limits, NOT_RECORDED, Thread};
+
+/// CPU time of the rows of a log: in all, without records, without room, and of the collector.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weights {
+    pub(super) all_ns: u64,
+    pub(super) lost_ns: u64,
+    pub(super) unrecorded_ns: u64,
+    pub(super) measurement_ns: u64,
+}
+
+impl Weights {
+    fn of(lanes: &[LaneHarvest]) -> Weights {
+        let mut weights = Weights::default();
+        for row in lanes.iter().flat_map(|lane| &lane.threads).flat_map(|thread| &thread.rows) {
+            // A row is bounded, the number of threads with absurd ones is not.
+            let add = |sum: &mut u64, ns: u64| *sum = sum.saturating_add(ns);
+            add(&mut weights.all_ns, row.cpu_ns);
+            add(&mut weights.measurement_ns, row.measurement_ns);
+            match row.context {
+                LOST => add(&mut weights.lost_ns, row.cpu_ns),
+                NOT_RECORDED => add(&mut weights.unrecorded_ns, row.cpu_ns),
+                _ => {}
+            }
+        }
+        weights
+    }
+}
+
+/// Everything of one log that the profile is made of.
+#[derive(Debug)]
+pub(super) struct LogHarvest {
+    /// The file's name in the folder of logs.
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) header: FileHeader,
+    pub(super) damage: Damage,
+    pub(super) lanes: Vec<LaneHarvest>,
+    /// Sums over all rows, which outlive them.
+    pub(super) weights: Weights,
+}
+
+/// Reads a log, its lanes side by side.
+pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<LogHarvest, LogError> {
+    let log = Log::parse(bytes)?;
+    let mut damage = log.damage();
+    let latest_ns = match damage.header {
+        false => log.header.start_ns.saturating_add(LONGEST_RUN_NS).min(i64::MAX as u64),
+        true => i64::MAX as u64,
+    };
+    let lanes: Vec<LaneHarvest> =
+        log.lanes.par_iter().map(|lane| harvest_lane(lane, Limits { latest_ns })).collect();
+    damage.skipped_bytes += lanes.iter().map(|lane| lane.skipped_bytes).sum::<u64>();
+    let weights = Weights::of(&lanes);
+    Ok(LogHarvest {
+        name: name.into(),
+        bytes: bytes.len() as u64,
+        header: log.header,
+        damage,
+        lanes,
+        weights,
+    })
+}
+
+impl LogHarvest {
+    pub(super) fn threads(&self) -> impl Iterator<Item = &Thread> {
+        self.lanes.iter().flat_map(|lane| &lane.threads)
+    }
+
+    pub(super) fn ending(&self) -> Ending {
+        Ending::from_number(self.header.ending)
+    }
+
+    /// Begin of the measurement, CLOCK_MONOTONIC.
+    pub(super) fn start_ns(&self) -> u64 {
+        let first = || self.threads().map(|thread| thread.begin_ns).min();
+        match self.damage.header {
+            false => Some(self.header.start_ns),
+            true => first(),
+        }
+        .unwrap_or(0)
+        .min(i64::MAX as u64)
+    }
+
+    /// The last thing known of the process, CLOCK_MONOTONIC.
+    pub(super) fn end_ns(&self) -> u64 {
+        let last = self.threads().map(|thread| thread.end_ns).max().unwrap_or(0);
+        let start = self.start_ns();
+        let believable = start..=start.saturating_add(LONGEST_RUN_NS).min(i64::MAX as u64);
+        let said = Some(self.header.end_ns).filter(|end| believable.contains(end));
+        last.max(said.unwrap_or(0)).max(start)
+    }
+
+    /// CPU clock of the whole process during the measurement; None unless it ended in order.
+    pub(super) fn process_cpu_ns(&self) -> Option<u64> {
+        let ended = self.ending() != Ending::Open && !self.damage.header && self.header.end_ns != 0;
+        ended
+            .then(|| self.header.process_cpu_end_ns.checked_sub(self.header.process_cpu_start_ns))
+            .flatten()
+            .filter(|&cpu| cpu < i64::MAX as u64)
+    }
+
+    /// CPU time of threads that ended without room for a last record; it cannot be more than was used.
+    pub(super) fn unnamed_cpu_ns(&self) -> u64 {
+        let most = match self.process_cpu_ns() {
+            Some(process_ns) => process_ns,
+            // Without the process's clock: no more processors than a machine may have, all the time.
+            None => (self.end_ns() - self.start_ns())
+                .saturating_mul(u64::from(self.header.online_processors.clamp(1, 1 << 16))),
+        };
+        match self.header.lost_thread_ends {
+            0 => 0,
+            _ => self.header.lost_thread_cpu_ns.min(most.saturating_sub(self.weights.all_ns)),
+        }
+    }
+
+    /// Whether anything of it was lost.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damage.any() || self.lanes.iter().any(|lane| lane.gaps > 0)
+    }
+}

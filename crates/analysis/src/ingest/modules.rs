@@ -1,0 +1,173 @@
+//! The modules of all processes, and what their sampled addresses stand for.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+use proust_profile::{Module, ModuleId};
+use proust_structure::{FileIdentity, ModuleNote, ModuleRequest, ModuleStructure, Structurer};
+use rayon::prelude::*;
+
+use super::lane::{LaneHarvest, ModuleLoad};
+use super::log::LogHarvest;
+use super::nodes::NodeSet;
+use super::process::module_paths;
+use super::progress::{Counter, Stage};
+use super::thread::{LOST, NOT_RECORDED};
+
+/// Where the meaning of addresses comes from.
+pub trait Symbols: Sync {
+    /// What is known of `addresses` (SVMAs) of one module.
+    fn resolve(&self, module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure;
+}
+
+impl Symbols for Structurer {
+    fn resolve(&self, module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
+        Structurer::resolve(self, module, addresses)
+    }
+}
+
+impl<F: Fn(&ModuleRequest, &[u64]) -> ModuleStructure + Sync> Symbols for F {
+    fn resolve(&self, module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
+        self(module, addresses)
+    }
+}
+
+/// What makes two loads the same module: path, build-id, and without a build-id the file's size and time.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Identity {
+    path: String,
+    build_id: Vec<u8>,
+    file: (u64, u64),
+}
+
+/// The modules of all processes.
+#[derive(Default)]
+pub(super) struct Modules {
+    /// By [`ModuleId`].
+    pub(super) modules: Vec<Module>,
+    /// By [`ModuleId`].
+    pub(super) structures: Vec<ModuleStructure>,
+    /// Per log: the process's numbers.
+    numbers: Vec<HashMap<u32, ModuleId>>,
+}
+
+impl Modules {
+    /// The module with a process's number.
+    pub(super) fn module(&self, log: usize, number: u32) -> Option<ModuleId> {
+        self.numbers.get(log)?.get(&number).copied()
+    }
+
+    /// Finds the modules that were sampled in, and resolves the sampled addresses of each, modules side by
+    /// side.
+    pub(super) fn of(logs: &[LogHarvest], symbols: &dyn Symbols, counter: &Counter) -> Modules {
+        let mut found = Modules::default();
+        let mut known: HashMap<Identity, ModuleId> = HashMap::new();
+        let mut requests: Vec<ModuleRequest> = Vec::new();
+        let mut addresses: Vec<BTreeSet<u64>> = Vec::new();
+        for log in logs {
+            let paths = module_paths(log);
+            let loads: HashMap<u32, &ModuleLoad> =
+                log.lanes.iter().flat_map(|lane| &lane.modules).map(|load| (load.module.id, load)).collect();
+            let mut numbers = HashMap::new();
+            for (number, address) in log.lanes.iter().flat_map(sampled_addresses) {
+                // Without its record a module has neither name nor file; its path alone is still a name.
+                let (load, path) = (loads.get(&number), paths.get(&number));
+                if number == 0 || (load.is_none() && path.is_none()) {
+                    continue;
+                }
+                let id = *numbers.entry(number).or_insert_with(|| {
+                    let identity = identity(load.copied(), path);
+                    *known.entry(identity.clone()).or_insert_with(|| {
+                        found.modules.push(module(&identity));
+                        requests.push(request(&identity, load.copied()));
+                        addresses.push(BTreeSet::new());
+                        (found.modules.len() - 1) as ModuleId
+                    })
+                });
+                if let Some(set) = addresses.get_mut(id as usize) {
+                    set.insert(address);
+                }
+            }
+            found.numbers.push(numbers);
+        }
+        counter.begin(Stage::Names, addresses.iter().map(|set| set.len() as u64).sum());
+        found.structures = requests
+            .par_iter()
+            .zip(&addresses)
+            .map(|(request, addresses)| {
+                let sorted: Vec<u64> = addresses.iter().copied().collect();
+                let structure = symbols.resolve(request, &sorted);
+                counter.add(sorted.len() as u64);
+                structure
+            })
+            .collect();
+        for (module, structure) in found.modules.iter_mut().zip(&found.structures) {
+            module.note = note(structure);
+        }
+        found
+    }
+}
+
+fn identity(load: Option<&ModuleLoad>, path: Option<&String>) -> Identity {
+    let build_id = load
+        .and_then(|load| load.module.build_id.get(..usize::from(load.build_id_bytes)).map(<[u8]>::to_vec));
+    let build_id = build_id.unwrap_or_default();
+    let file = match load {
+        Some(load) if build_id.is_empty() => (load.module.file_bytes, load.module.file_modified_ns),
+        _ => (0, 0),
+    };
+    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| "[unknown module]".into());
+    Identity { path, build_id, file }
+}
+
+fn module(identity: &Identity) -> Module {
+    let build_id = identity.build_id.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    Module { path: identity.path.clone(), build_id, note: String::new() }
+}
+
+fn request(identity: &Identity, load: Option<&ModuleLoad>) -> ModuleRequest {
+    let known = |value: u64| Some(value).filter(|&value| value != 0);
+    ModuleRequest {
+        path: identity.path.clone().into(),
+        build_id: Some(identity.build_id.clone()).filter(|id| !id.is_empty()),
+        code_id: load
+            .map(|load| FileIdentity {
+                size_bytes: known(load.module.file_bytes),
+                modified_ns: known(load.module.file_modified_ns),
+            })
+            .filter(|id| *id != FileIdentity::default()),
+    }
+}
+
+/// What a reader of names and lines must know; that they come from a cache is nothing to know.
+fn note(structure: &ModuleStructure) -> String {
+    let notes = structure.notes.iter().filter(|note| !is_about_the_cache(note)).map(ToString::to_string);
+    notes.collect::<Vec<_>>().join("; ")
+}
+
+fn is_about_the_cache(note: &ModuleNote) -> bool {
+    matches!(note, ModuleNote::FromCache { .. } | ModuleNote::CacheNotWritten { .. })
+}
+
+/// Module number and address of every node on a path that was sampled, each once.
+fn sampled_addresses(lane: &LaneHarvest) -> Vec<(u32, u64)> {
+    let mut seen = NodeSet::of(&lane.nodes);
+    let mut sampled = Vec::new();
+    for row in lane.threads.iter().flat_map(|thread| &thread.rows) {
+        if row.context == LOST || row.context == NOT_RECORDED {
+            continue;
+        }
+        lane.nodes.walk(row.context, |id, node| {
+            let new = seen.insert(id);
+            if new {
+                sampled.push((node.module, node.address));
+            }
+            new
+        });
+    }
+    sampled
+}

@@ -1,0 +1,228 @@
+//! What a reader of the numbers must know, in words: what is missing, why, and what still holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proust_log::layout::Ending;
+use proust_log::records::NoteCode;
+use proust_profile::{Profile, RunFile};
+
+use super::clock::{RunClock, seconds};
+use super::log::LogHarvest;
+use super::quality::closed;
+use super::thread::Closing;
+
+/// A log that could not be read at all.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    pub(super) name: String,
+    pub(super) reason: String,
+}
+
+/// All notes. `profile` is finished but for them; its processes are those of `logs`, in their order.
+pub(super) fn notes(
+    profile: &Profile,
+    logs: &[LogHarvest],
+    refused: &[Refused],
+    run: Option<&RunFile>,
+    clock: &RunClock,
+) -> Vec<String> {
+    let mut notes: Vec<String> = run.map(|run| run.notes.clone()).unwrap_or_default();
+    about_run(&mut notes, profile, refused, run, clock);
+    for (log, process) in logs.iter().zip(&profile.processes) {
+        let who = format!("{} (pid {})", process.name, process.pid);
+        about_process(&mut notes, log, &who);
+        about_records(&mut notes, log, &who);
+    }
+    about_children(&mut notes, profile, logs);
+    for module in profile.modules.iter().filter(|module| !module.note.is_empty()) {
+        let is_program = profile.processes.iter().any(|process| process.executable == module.path);
+        // A library without debug information is the rule; it is told with the module.
+        let usual = module.note.contains("no debug information") || module.note.contains("is not a file");
+        if is_program || !usual {
+            notes.push(module.note.clone());
+        }
+    }
+    notes
+}
+
+fn about_run(
+    notes: &mut Vec<String>,
+    profile: &Profile,
+    refused: &[Refused],
+    run: Option<&RunFile>,
+    clock: &RunClock,
+) {
+    if run.is_some_and(|run| run.finished.is_none()) {
+        notes.push(
+            "the run was still going on, or `record` itself was killed: how the command ended is not known"
+                .into(),
+        );
+    }
+    for log in refused {
+        notes.push(format!(
+            "{} was not read ({}): its process is missing from all numbers, the others are complete",
+            log.name, log.reason
+        ));
+    }
+    if clock.host_count() > 1 {
+        notes.push(format!(
+            "the run used {} hosts: their times are aligned by the clocks of day, which may differ by \
+             milliseconds; durations on each host are exact",
+            clock.host_count()
+        ));
+    }
+    let cpu_s: f64 = profile.locations.iter().map(|location| location.cpu_s).sum();
+    if profile.quality.samples == 0 {
+        notes.push(format!(
+            "no sample was taken in {cpu_s:.3} s of CPU time: the CPU time of every thread is known, where \
+             in the program it went is not; a longer run has samples"
+        ));
+    }
+    let quality = &profile.quality;
+    if quality.partial_paths > 0 {
+        notes.push(format!(
+            "{} of {} call paths have no upper end and stand below [partial]: their functions and lines are \
+             exact, their callers are not all known",
+            quality.partial_paths, quality.samples
+        ));
+    }
+    if quality.path_mismatches > 0 {
+        notes.push(format!(
+            "{} of {} compared call paths differ from a full unwind: please report this",
+            quality.path_mismatches, quality.paths_compared
+        ));
+    }
+    if quality.implausible_records > 0 {
+        notes.push(format!(
+            "{} records have clocks that contradict their neighbours and were clamped: the log is damaged \
+             there",
+            quality.implausible_records
+        ));
+    }
+}
+
+fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
+    let header = &log.header;
+    if log.ending() == Ending::Open {
+        let last_seen = closed(log, Closing::LastSeen);
+        notes.push(format!(
+            "{who} did not end in order (killed, crashed, or still running): its record ends with the last \
+             sample of each of {last_seen} threads; what was recorded is complete"
+        ));
+    }
+    let count = |code: NoteCode| {
+        let values = log.lanes.iter().flat_map(|lane| &lane.notes).filter(move |(c, _)| *c == code);
+        values.map(|&(_, value)| value).collect::<Vec<u64>>()
+    };
+    let found = log.threads().filter(|thread| thread.found).count();
+    if found > 0 {
+        notes.push(format!(
+            "{found} threads of {who} were found running: what they did before is not in the numbers"
+        ));
+    }
+    let refused = count(NoteCode::TimerRefused);
+    if let Some(errno) = refused.first() {
+        notes.push(format!(
+            "{} threads of {who} got no CPU timer (error {errno}): their CPU time is known, where it went is \
+             not",
+            refused.len()
+        ));
+    }
+    if header.unmeasured_threads > 0 {
+        notes.push(format!(
+            "{} threads of {who} could not be measured at all: their CPU time is missing",
+            header.unmeasured_threads
+        ));
+    }
+    if let Some(signal) = count(NoteCode::SignalShared).first() {
+        notes.push(format!("{who} uses signal {signal} itself, which Proust samples with: both got theirs"));
+    }
+    if let Some(errno) = count(NoteCode::ExecFailed).first() {
+        notes.push(format!("{who} called exec in vain (error {errno}) and was measured further"));
+    }
+    if count(NoteCode::EnvironmentMended).contains(&0) {
+        notes.push(format!(
+            "{who} started a program with an environment into which the collector could not be put: that \
+             program is missing"
+        ));
+    }
+}
+
+fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
+    let header = &log.header;
+    let weights = log.weights;
+    let unrecorded = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.unrecorded_samples));
+    let unrecorded_s = seconds(weights.unrecorded_ns.saturating_add(log.unnamed_cpu_ns()));
+    if header.budget_exhausted != 0 || header.storage_failed != 0 || unrecorded > 0 {
+        let (why, advice) = match header.storage_failed {
+            0 => ("the run's size budget was used up", "a larger --max-size or a lower --rate records all"),
+            _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
+        };
+        notes.push(format!(
+            "{who}: {why}: {unrecorded} samples with {unrecorded_s:.3} s of CPU time are not in the log; the \
+             time is shown as [not recorded: size budget used up] and all sums still hold; {advice}"
+        ));
+    }
+    if header.lost_thread_ends > 0 {
+        notes.push(format!(
+            "{who}: {} threads ended without room for their last record: {:.3} s of their CPU time are shown \
+             as a thread [threads not recorded]",
+            header.lost_thread_ends,
+            seconds(log.unnamed_cpu_ns())
+        ));
+    }
+    if log.damage.header {
+        notes.push(format!(
+            "{}: the header is damaged: process id, start and end of {who} may be wrong, samples are not",
+            log.name
+        ));
+    }
+    let gaps: u64 = log.lanes.iter().map(|lane| lane.gaps).sum();
+    if gaps > 0 || log.damage.chunks > 0 || log.damage.missing_chunks > 0 || log.damage.skipped_bytes > 0 {
+        notes.push(format!(
+            "{}: damaged: {} bytes skipped, {} unusable and {} missing chunks; {:.3} s of CPU time of {who} \
+             are shown as [lost records], everything else of it is intact",
+            log.name,
+            log.damage.skipped_bytes,
+            log.damage.chunks,
+            log.damage.missing_chunks,
+            seconds(weights.lost_ns)
+        ));
+    }
+    let without_end = closed(log, Closing::Lost);
+    if without_end > 0 {
+        notes.push(format!(
+            "{who}: the last records of {without_end} threads are missing: they end where they were last seen"
+        ));
+    }
+    let silent = log.lanes.iter().filter(|lane| lane.thread_without_records.is_some()).count();
+    if silent > 0 {
+        notes.push(format!("{who}: {silent} threads have no record at all: their CPU time is missing"));
+    }
+}
+
+/// Children without a log of their own.
+fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
+    let followed: BTreeSet<u32> = profile.processes.iter().map(|process| process.pid).collect();
+    // exec keeps the pid: images of one process are told as one.
+    let mut missing: BTreeMap<(u32, &str), BTreeSet<u32>> = BTreeMap::new();
+    for (log, process) in logs.iter().zip(&profile.processes) {
+        let children = log.lanes.iter().flat_map(|lane| &lane.children);
+        let unknown: BTreeSet<u32> = children.copied().filter(|pid| !followed.contains(pid)).collect();
+        if !unknown.is_empty() {
+            missing.entry((process.pid, &process.name)).or_default().extend(unknown);
+        }
+    }
+    for ((parent, name), pids) in missing {
+        const SHOWN: usize = 5;
+        let shown: Vec<String> = pids.iter().take(SHOWN).map(u32::to_string).collect();
+        let more = if pids.len() > SHOWN { ", …" } else { "" };
+        let what = if pids.len() == 1 { "process".into() } else { format!("{} processes", pids.len()) };
+        let was = if pids.len() == 1 { "was" } else { "were" };
+        notes.push(format!(
+            "{what} {}{more} started by {name} (pid {parent}) {was} not followed (static or setuid program, \
+             cleared environment, or ended before its measurement began): its time is missing",
+            shown.join(", ")
+        ));
+    }
+}

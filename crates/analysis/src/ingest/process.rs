@@ -1,0 +1,91 @@
+//! The facts of a process: names, arguments, environment, rank, and its threads' names.
+
+use std::collections::BTreeMap;
+
+use proust_log::layout::{Ending, Origin};
+use proust_log::records::Subject;
+use proust_profile::Process;
+
+use super::clock::seconds;
+use super::log::LogHarvest;
+use super::rank::rank_of;
+
+/// The texts of one subject over all lanes, by number; the later lane wins.
+fn by_id(log: &LogHarvest, subject: Subject) -> BTreeMap<u32, String> {
+    let texts = log.lanes.iter().flat_map(|lane| lane.texts.of(subject));
+    texts.map(|text| (text.id, text.text())).collect()
+}
+
+fn first(log: &LogHarvest, subject: Subject) -> String {
+    by_id(log, subject).into_values().next().unwrap_or_default()
+}
+
+/// The host that a log was written on; empty when its record was lost.
+pub(super) fn host(log: &LogHarvest) -> String {
+    first(log, Subject::Host)
+}
+
+/// Paths of the modules by their numbers in the process.
+pub(super) fn module_paths(log: &LogHarvest) -> BTreeMap<u32, String> {
+    by_id(log, Subject::ModulePath)
+}
+
+/// The process of a log; its times and its host are filled in by the caller, who knows the run's clock.
+pub(super) fn process(log: &LogHarvest) -> Process {
+    let header = &log.header;
+    let executable = first(log, Subject::Executable);
+    let arguments: Vec<String> = by_id(log, Subject::Argument).into_values().collect();
+    // Variables need no number of their own, so that they are not taken by number.
+    let environment: Vec<String> =
+        log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::Variable)).map(|text| text.text()).collect();
+    let path = if executable.is_empty() { arguments.first() } else { Some(&executable) };
+    let name = path.map_or("[unknown]", |path| path.rsplit('/').next().unwrap_or(path)).to_owned();
+    Process {
+        pid: header.pid,
+        parent_pid: header.parent_pid,
+        rank: rank_of(&environment),
+        host: String::new(),
+        name,
+        executable,
+        arguments,
+        environment,
+        origin: if header.origin == Origin::Fork as u32 { "fork" } else { "image" }.into(),
+        ending: match log.ending() {
+            Ending::Open => "open",
+            Ending::Exit => "exit",
+            Ending::ImmediateExit => "immediate-exit",
+            Ending::Exec => "exec",
+        }
+        .into(),
+        start_s: 0.0,
+        end_s: 0.0,
+        clock_cpu_s: log.process_cpu_ns().map(seconds),
+        available_processors: header.available_processors,
+    }
+}
+
+/// Gives threads the names that other threads gave them.
+///
+/// Thread ids are used again: a name goes to the thread that had the id when it was given.
+pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
+    let mut names: Vec<(u64, u32, String)> = log
+        .lanes
+        .iter()
+        .flat_map(|lane| lane.texts.of(Subject::ThreadName))
+        .map(|text| (text.after_ns, text.id, text.text()))
+        .collect();
+    names.sort();
+    for (time, tid, name) in names {
+        let named = || {
+            log.lanes.iter().enumerate().flat_map(|(lane, harvest)| {
+                let threads = harvest.threads.iter().enumerate();
+                threads.filter(|(_, t)| t.tid == tid).map(move |(at, t)| (t.begin_ns, lane, at))
+            })
+        };
+        let begun = named().filter(|&(begin_ns, ..)| begin_ns <= time).max();
+        let Some((_, lane, at)) = begun.or_else(|| named().min()) else { continue };
+        if let Some(thread) = log.lanes.get_mut(lane).and_then(|lane| lane.threads.get_mut(at)) {
+            thread.name = Some(name);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How far the numbers can be trusted, in numbers.
+
+use proust_log::layout::CHUNK_BYTES;
+use proust_profile::Quality;
+
+use super::clock::seconds;
+use super::log::LogHarvest;
+use super::thread::Closing;
+
+/// All of [`Quality`] but its notes.
+pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
+    let mut quality = Quality::default();
+    let mut cpu_ns = 0_u64;
+    let (mut clocks_ns, mut differences_ns) = (0_u64, 0_u64);
+    for log in logs {
+        let header = &log.header;
+        for thread in log.threads() {
+            quality.samples += thread.samples;
+            quality.partial_paths += thread.partial;
+            quality.implausible_records = quality.implausible_records.saturating_add(thread.implausible);
+            quality.overruns = quality.overruns.saturating_add(thread.overruns);
+            quality.dropped = quality.dropped.saturating_add(thread.unrecorded_samples);
+        }
+        quality.dropped = quality.dropped.saturating_add(header.lost_thread_ends);
+        quality.skipped_samples = quality.skipped_samples.saturating_add(header.skipped_samples);
+        quality.paths_compared = quality.paths_compared.saturating_add(header.paths_compared);
+        quality.path_mismatches = quality.path_mismatches.saturating_add(header.path_mismatches);
+        quality.log_bytes += log.bytes;
+        quality.damaged_bytes += log.damage.skipped_bytes + log.damage.chunks * CHUNK_BYTES as u64;
+        let weights = log.weights;
+        quality.measurement_s += seconds(weights.measurement_ns);
+        cpu_ns = cpu_ns.saturating_add(weights.all_ns);
+        let unnamed_ns = log.unnamed_cpu_ns();
+        quality.lost_records_s += seconds(weights.lost_ns);
+        quality.unrecorded_s += seconds(weights.unrecorded_ns.saturating_add(unnamed_ns));
+        if let Some(process_ns) = log.process_cpu_ns() {
+            let clock_ns = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.clock_ns));
+            if clock_ns > 0 {
+                let residual = clock_ns.abs_diff(weights.all_ns) as f64 / clock_ns as f64;
+                quality.cpu_residual = quality.cpu_residual.max(residual);
+            }
+            clocks_ns = clocks_ns.saturating_add(process_ns);
+            let difference = weights.all_ns.saturating_add(unnamed_ns).abs_diff(process_ns);
+            differences_ns = differences_ns.saturating_add(difference);
+        }
+    }
+    if cpu_ns > 0 {
+        let taken = quality.samples.saturating_add(quality.dropped);
+        quality.delivered_rate = taken as f64 / seconds(cpu_ns);
+    }
+    if clocks_ns > 0 {
+        quality.process_residual = differences_ns as f64 / clocks_ns as f64;
+    }
+    quality.complete_paths = match quality.samples {
+        0 => 1.0,
+        samples => 1.0 - quality.partial_paths as f64 / samples as f64,
+    };
+    quality
+}
+
+/// Threads of a log whose record ended in this way.
+pub(super) fn closed(log: &LogHarvest, closing: Closing) -> usize {
+    log.threads().filter(|thread| thread.closing == closing).count()
+}

@@ -1,0 +1,341 @@
+//! One thread's processor time, from the first record to the last.
+//!
+//! Every advance of the thread's CPU clock becomes a row, and only those: what is charged to contexts and
+//! what is shown as the thread's CPU time are the same sum.
+
+use proust_log::layout::LaneHeader;
+use proust_log::records::{SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, ThreadBegin, ThreadEnd};
+use proust_profile::SampleRow;
+
+/// In a row's `context`, before contexts exist: a node's number, or one of the codes below.
+pub(super) type Place = u32;
+/// No node: a path of which nothing is known.
+pub(super) const NO_PATH: Place = 0;
+/// Time whose records were lost.
+pub(super) const LOST: Place = u32::MAX;
+/// Time whose samples found no room.
+pub(super) const NOT_RECORDED: Place = u32::MAX - 1;
+
+/// By how much a thread's CPU clock may run ahead of the time between two records: they are read one after
+/// the other.
+const SLACK_NS: u64 = 2_000_000;
+
+/// No run lasts longer, and no thread uses more CPU time: more is damage.
+pub(super) const LONGEST_RUN_NS: u64 = 366 * 24 * 3600 * 1_000_000_000;
+
+/// Which times are believed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Later times are damage.
+    pub(super) latest_ns: u64,
+}
+
+/// How a thread's record ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// By the thread, or for it at the end of the process.
+    Complete,
+    /// Killed, or still running: it ends where it was last seen.
+    LastSeen,
+    /// Its end was recorded and then lost.
+    Lost,
+}
+
+/// What a thread did.
+#[derive(Debug)]
+pub(super) struct Thread {
+    /// 0 = not known.
+    pub(super) tid: u32,
+    /// Found running: what it did before is not known.
+    pub(super) found: bool,
+    pub(super) name: Option<String>,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    /// Its CPU clock at the end minus at the begin, whatever the rows say.
+    pub(super) clock_ns: u64,
+    /// Sorted by time; `context` holds a [`Place`].
+    pub(super) rows: Vec<SampleRow>,
+    pub(super) samples: u64,
+    pub(super) partial: u64,
+    pub(super) truncated: u64,
+    pub(super) overruns: u64,
+    pub(super) unrecorded_samples: u64,
+    /// Records whose clocks contradict the thread's others.
+    pub(super) implausible: u64,
+    pub(super) closing: Closing,
+    queued_before_ns: u64,
+    queued_now_ns: u64,
+}
+
+impl Thread {
+    /// Run-queue delay since its begin.
+    pub(super) fn queued_ns(&self) -> u64 {
+        self.queued_now_ns.saturating_sub(self.queued_before_ns)
+    }
+
+    pub(super) fn queued(&mut self, queued_ns: u64) {
+        self.queued_now_ns = queued_ns;
+    }
+}
+
+/// A thread while its records are read.
+#[derive(Debug)]
+pub(super) struct ThreadMeter {
+    thread: Thread,
+    limits: Limits,
+    begin_cpu_ns: u64,
+    time_ns: u64,
+    cpu_ns: u64,
+    /// How much more CPU time is believed; keeps all sums of a thread far from overflow.
+    left_ns: u64,
+    /// Where the tail is charged.
+    place: Place,
+    place_is_partial: bool,
+    sampled_own_ns: u64,
+}
+
+/// How much of an advance was spent in which mode, and in the collector.
+#[derive(Clone, Copy, Default)]
+struct Shares {
+    user_us: u64,
+    system_us: u64,
+    own_ns: u64,
+}
+
+impl Shares {
+    /// A row's times, scaled so that user and system time make up the weight.
+    fn row(&mut self, weight: u64) -> SampleRow {
+        let known = self.user_us + self.system_us;
+        let system_ns = match known {
+            0 => 0,
+            _ => (u128::from(weight) * u128::from(self.system_us) / u128::from(known)) as u64,
+        };
+        let measurement_ns = self.own_ns.min(weight);
+        self.own_ns -= measurement_ns;
+        SampleRow {
+            cpu_ns: weight,
+            user_ns: weight - system_ns,
+            system_ns,
+            measurement_ns,
+            ..SampleRow::default()
+        }
+    }
+}
+
+impl ThreadMeter {
+    pub(super) fn begin(begin: &ThreadBegin, found: bool, limits: Limits) -> ThreadMeter {
+        let mut meter = ThreadMeter::implied(begin.tid, begin.time_ns, begin.cpu_ns, limits);
+        meter.place = begin.start_node;
+        meter.thread.found = found;
+        meter.thread.queued_before_ns = u64::from(begin.queued_us) * 1000;
+        meter.thread.queued_now_ns = meter.thread.queued_before_ns;
+        meter
+    }
+
+    /// A thread whose begin was lost.
+    pub(super) fn implied(tid: u32, time_ns: u64, cpu_ns: u64, limits: Limits) -> ThreadMeter {
+        let begin_ns = time_ns.min(limits.latest_ns);
+        ThreadMeter {
+            thread: Thread {
+                tid,
+                found: false,
+                name: None,
+                begin_ns,
+                end_ns: begin_ns,
+                clock_ns: 0,
+                rows: Vec::new(),
+                samples: 0,
+                partial: 0,
+                truncated: 0,
+                overruns: 0,
+                unrecorded_samples: 0,
+                implausible: 0,
+                closing: Closing::Lost,
+                queued_before_ns: u64::MAX,
+                queued_now_ns: 0,
+            },
+            limits,
+            begin_cpu_ns: cpu_ns,
+            time_ns: begin_ns,
+            cpu_ns,
+            left_ns: LONGEST_RUN_NS,
+            place: NO_PATH,
+            place_is_partial: false,
+            sampled_own_ns: 0,
+        }
+    }
+
+    /// Whether this is, for all that is known, the thread `tid`.
+    pub(super) fn may_be(&self, tid: u32) -> bool {
+        self.thread.tid == tid || self.thread.tid == 0
+    }
+
+    /// Thread CPU clock at the newest record.
+    pub(super) fn cpu_ns(&self) -> u64 {
+        self.cpu_ns
+    }
+
+    /// Time of the newest record.
+    pub(super) fn time_ns(&self) -> u64 {
+        self.time_ns
+    }
+
+    pub(super) fn name(&mut self, name: &[u8]) {
+        self.thread.name = Some(String::from_utf8_lossy(name).into_owned());
+    }
+
+    pub(super) fn queued(&mut self, queued_ns: u64) {
+        self.thread.queued(queued_ns);
+    }
+
+    /// Goes on to a record's clocks; returns by how much the CPU clock advanced.
+    ///
+    /// A clock that goes back, or ahead of the time that passed, is damage that its check let through: the
+    /// advance is clamped to what can be, and the next one is measured from here.
+    #[inline]
+    fn advance(&mut self, time_ns: u64, cpu_ns: u64) -> u64 {
+        let passed = time_ns.min(self.limits.latest_ns).saturating_sub(self.time_ns);
+        let most = (passed.min(LONGEST_RUN_NS) / 64 * 65 + SLACK_NS).min(self.left_ns);
+        let advance = cpu_ns.saturating_sub(self.cpu_ns);
+        if time_ns < self.time_ns || cpu_ns < self.cpu_ns || time_ns > self.limits.latest_ns || advance > most
+        {
+            self.thread.implausible += 1;
+        }
+        self.time_ns = time_ns.clamp(self.thread.begin_ns, self.limits.latest_ns);
+        self.cpu_ns = cpu_ns;
+        self.thread.end_ns = self.thread.end_ns.max(self.time_ns);
+        let believed = advance.min(most);
+        self.left_ns -= believed;
+        believed
+    }
+
+    #[inline]
+    pub(super) fn sample(&mut self, flags: u16, sample: &Sample, gap: bool) {
+        let weight = self.advance(sample.time_ns, sample.cpu_ns);
+        let mut shares = Shares {
+            user_us: sample.user_us.into(),
+            system_us: sample.system_us.into(),
+            own_ns: sample.own_ns.into(),
+        };
+        self.sampled_own_ns = self.sampled_own_ns.saturating_add(shares.own_ns);
+        let mut own = weight;
+        if gap && weight > 0 {
+            // The weight spans records that were lost: it is not this sample's.
+            let row = shares.row(weight);
+            self.push_extra(row, LOST, self.time_ns);
+            own = 0;
+        }
+        self.place = sample.node;
+        self.place_is_partial = flags & (SAMPLE_PARTIAL | SAMPLE_TRUNCATED) != 0;
+        self.thread.samples += 1;
+        self.thread.partial += u64::from(self.place_is_partial);
+        self.thread.truncated += u64::from(flags & SAMPLE_TRUNCATED != 0);
+        self.thread.overruns = self.thread.overruns.saturating_add(sample.overruns.into());
+        self.thread.rows.push(SampleRow {
+            context: sample.node,
+            time_ns: self.time_ns,
+            minor_faults: sample.minor_faults,
+            major_faults: sample.major_faults.into(),
+            voluntary_switches: sample.voluntary_switches.into(),
+            involuntary_switches: sample.involuntary_switches.into(),
+            processor: sample.processor,
+            partial: self.place_is_partial,
+            ..shares.row(own)
+        });
+    }
+
+    /// A row of time without a sample.
+    fn push_extra(&mut self, row: SampleRow, place: Place, time_ns: u64) {
+        self.thread.rows.push(SampleRow { context: place, time_ns, processor: u16::MAX, tail: true, ..row });
+    }
+
+    /// The thread's last record.
+    pub(super) fn end(mut self, end: &ThreadEnd, gap: bool) -> Thread {
+        if self.thread.tid == 0 {
+            self.thread.tid = end.tid;
+        }
+        let advance = self.advance(end.time_ns, end.cpu_ns);
+        let unrecorded = end.unrecorded_cpu_ns.min(advance);
+        let mut shares = Shares {
+            user_us: end.user_us.into(),
+            system_us: end.system_us.into(),
+            own_ns: end.own_ns.saturating_sub(self.sampled_own_ns),
+        };
+        let tail = advance - unrecorded;
+        if unrecorded > 0 {
+            let row = shares.row(unrecorded);
+            self.push_extra(row, NOT_RECORDED, self.before_now(tail));
+        }
+        let row = SampleRow {
+            minor_faults: end.minor_faults,
+            major_faults: end.major_faults,
+            voluntary_switches: end.voluntary_switches,
+            involuntary_switches: end.involuntary_switches,
+            ..shares.row(tail)
+        };
+        self.push_tail(row, gap);
+        self.thread.overruns = end.overruns;
+        self.thread.unrecorded_samples = end.unrecorded_samples;
+        self.finish(Closing::Complete)
+    }
+
+    /// The thread never wrote a last record: what its lane's header knows stands for it.
+    pub(super) fn close(mut self, header: &LaneHeader, gap: bool) -> Thread {
+        self.thread.tid = header.tid;
+        let mut shares =
+            Shares { own_ns: header.own_ns.saturating_sub(self.sampled_own_ns), ..Shares::default() };
+        // A record can be complete while the header still speaks of the one before.
+        if header.last_ns >= self.time_ns && header.last_cpu_ns > self.cpu_ns {
+            let advance = self.advance(header.last_ns, header.last_cpu_ns);
+            let unrecorded = header.unrecorded_cpu_ns.min(advance);
+            // The header counts what was recorded, too: what is not here was lost.
+            if advance > unrecorded {
+                let row = shares.row(advance - unrecorded);
+                self.push_extra(row, LOST, self.before_now(unrecorded));
+            }
+            if unrecorded > 0 {
+                let row = shares.row(unrecorded);
+                self.push_extra(row, NOT_RECORDED, self.time_ns);
+            }
+        }
+        let closed = header.final_ns != 0;
+        if closed {
+            let row = {
+                let advance = self.advance(header.final_ns, header.final_cpu_ns);
+                shares.row(advance)
+            };
+            self.push_tail(row, gap && header.last_cpu_ns == 0);
+        }
+        self.thread.overruns = header.overruns;
+        self.thread.unrecorded_samples = header.unrecorded_samples;
+        self.finish(if closed { Closing::Complete } else { Closing::LastSeen })
+    }
+
+    /// Nothing is known of the thread's end.
+    pub(super) fn abandon(self) -> Thread {
+        self.finish(Closing::Lost)
+    }
+
+    fn before_now(&self, duration_ns: u64) -> u64 {
+        self.time_ns.saturating_sub(duration_ns).max(self.thread.begin_ns)
+    }
+
+    fn push_tail(&mut self, row: SampleRow, gap: bool) {
+        if row == SampleRow::default() {
+            return;
+        }
+        let place = if gap && row.cpu_ns > 0 { LOST } else { self.place };
+        let row = SampleRow { partial: self.place_is_partial && place != LOST, ..row };
+        self.push_extra(row, place, self.time_ns);
+    }
+
+    fn finish(mut self, closing: Closing) -> Thread {
+        self.thread.closing = closing;
+        self.thread.clock_ns = self.cpu_ns.saturating_sub(self.begin_cpu_ns);
+        if self.thread.implausible > 0 {
+            self.thread.rows.sort_by_key(|row| row.time_ns);
+        }
+        self.thread.rows.shrink_to_fit();
+        self.thread
+    }
+}

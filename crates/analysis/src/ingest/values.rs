@@ -1,0 +1,86 @@
+//! From rows to amounts per context and location.
+
+use proust_profile::{ContextId, LocationId, Metric, SampleRow, Value};
+
+/// Amounts in the order of [`Metric::ALL`]; times in nanoseconds.
+type Amounts = [u64; Metric::ALL.len()];
+
+const NONE: u32 = u32::MAX;
+
+/// Sums rows up, location by location.
+pub(super) struct Sums {
+    /// For the current location: the context's position in `current`.
+    slots: Vec<u32>,
+    current: Vec<(ContextId, Amounts)>,
+    all: Vec<(ContextId, LocationId, Amounts)>,
+}
+
+/// What a row adds to each metric.
+fn amounts(row: &SampleRow) -> Amounts {
+    let mut amounts = [0; Metric::ALL.len()];
+    for (amount, metric) in amounts.iter_mut().zip(Metric::ALL) {
+        *amount = match metric {
+            Metric::Cpu => row.cpu_ns,
+            Metric::User => row.user_ns,
+            Metric::System => row.system_ns,
+            Metric::Samples => u64::from(!row.tail),
+            Metric::Measurement => row.measurement_ns,
+            Metric::MinorFaults => row.minor_faults.into(),
+            Metric::MajorFaults => row.major_faults.into(),
+            Metric::VoluntarySwitches => row.voluntary_switches.into(),
+            Metric::InvoluntarySwitches => row.involuntary_switches.into(),
+            _ => 0,
+        };
+    }
+    amounts
+}
+
+impl Sums {
+    pub(super) fn new() -> Sums {
+        Sums { slots: Vec::new(), current: Vec::new(), all: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, row: &SampleRow) {
+        let context = row.context as usize;
+        if self.slots.len() <= context {
+            self.slots.resize(context + 1, NONE);
+        }
+        let Some(slot) = self.slots.get_mut(context) else { return };
+        if *slot == NONE {
+            *slot = self.current.len() as u32;
+            self.current.push((row.context, [0; Metric::ALL.len()]));
+        }
+        if let Some((_, sums)) = self.current.get_mut(*slot as usize) {
+            for (sum, amount) in sums.iter_mut().zip(amounts(row)) {
+                *sum = sum.saturating_add(amount);
+            }
+        }
+    }
+
+    /// All rows of `location` have been added.
+    pub(super) fn finish_location(&mut self, location: LocationId) {
+        for (context, sums) in self.current.drain(..) {
+            if let Some(slot) = self.slots.get_mut(context as usize) {
+                *slot = NONE;
+            }
+            self.all.push((context, location, sums));
+        }
+    }
+
+    /// The amounts that are not zero, sorted as a profile has them.
+    pub(super) fn finish(mut self) -> Vec<Value> {
+        self.all.sort_unstable_by_key(|&(context, location, _)| (context, location));
+        let mut values = Vec::with_capacity(self.all.len() * 3);
+        for (context, location, sums) in self.all {
+            for (metric, sum) in Metric::ALL.into_iter().zip(sums) {
+                if sum > 0 {
+                    let scale = if metric.unit() == "s" { 1e9 } else { 1.0 };
+                    values.push(Value { context, location, metric, amount: sum as f64 / scale });
+                }
+            }
+        }
+        // The invariant orders by metric, the loop above by the order in which metrics are shown.
+        values.sort_by_key(|value| (value.context, value.location, value.metric));
+        values
+    }
+}

@@ -1,0 +1,146 @@
+//! A run's profile: read where it was kept, made where it was not.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
+use proust_profile::{Profile, SampleRow};
+use proust_structure::{Structurer, default_cache_dir};
+use thiserror::Error;
+
+use crate::ingest::{ANALYSIS_VERSION, Counter, IngestError, Progress, Stage, Symbols, ingest, sources};
+
+/// How often progress is told.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Why a run's profile cannot be had.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The run cannot be analysed.
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
+    /// There are no logs, and the profile that was kept cannot be read.
+    #[error("the logs of the run in {} are gone, and its profile cannot be read: {source}", dir.display())]
+    NoSource {
+        /// The run's folder.
+        dir: PathBuf,
+        /// What is wrong with the profile.
+        source: TablesError,
+    },
+}
+
+/// The profile of the run in `dir`, samples included.
+///
+/// A profile that was kept is taken if it was made by this version from the logs as they are now; else the
+/// run is analysed, which `progress` is told of, and the profile is kept. Where it cannot be kept, a note in
+/// the profile says so.
+///
+/// # Errors
+/// [`StoreError`] when the folder is not a run, or nothing in it can be read.
+pub fn open(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, StoreError> {
+    open_with(dir, Parts::All, &Structurer::new(default_cache_dir()), progress)
+}
+
+/// As [`open`], without the samples where the profile was kept: pages that ask for no time range need none.
+/// [`samples`] reads them.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_without_samples(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, StoreError> {
+    open_with(dir, Parts::WithoutSamples, &Structurer::new(default_cache_dir()), progress)
+}
+
+/// The samples of a profile that was opened without them.
+///
+/// # Errors
+/// [`TablesError`] when the profile was not kept, or is damaged.
+pub fn samples(dir: &Path, profile: &Profile) -> Result<Vec<SampleRow>, TablesError> {
+    tables::read_samples(&dir.join(PROFILE_FOLDER), profile)
+}
+
+/// Which parts of a profile are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Everything.
+    All,
+    /// Everything but the samples; they may be there all the same.
+    WithoutSamples,
+}
+
+/// As [`open`], with the parts that are wanted and another source of names.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(
+    dir: &Path,
+    parts: Parts,
+    symbols: &dyn Symbols,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Profile, StoreError> {
+    let folder = dir.join(PROFILE_FOLDER);
+    let provenance = Provenance { analysis: ANALYSIS_VERSION, sources: sources(dir)? };
+    let kept = kept(&folder, parts, &provenance);
+    match kept {
+        Ok(mut profile) => {
+            // The folder may have been moved since.
+            profile.facts.dir = dir.to_string_lossy().into_owned();
+            return Ok(profile);
+        }
+        Err(TablesError::Missing { .. }) => {}
+        // Without logs there is nothing to make another one from.
+        Err(source) if provenance.sources.is_empty() => {
+            return Err(StoreError::NoSource { dir: dir.into(), source });
+        }
+        Err(_) => {}
+    }
+    let mut profile = with_progress(progress, |counter| {
+        let profile = ingest(dir, symbols, counter)?;
+        counter.begin(Stage::Keeping, 0);
+        let kept = tables::write(&folder, &profile, &provenance);
+        Ok::<_, IngestError>((profile, kept))
+    })
+    .map(|(mut profile, kept)| {
+        if let Err(error) = kept {
+            profile
+                .quality
+                .notes
+                .push(format!("the analysis could not be kept and will be done again each time ({error})"));
+        }
+        profile
+    })?;
+    profile.facts.dir = dir.to_string_lossy().into_owned();
+    Ok(profile)
+}
+
+/// The profile that was kept, if it fits.
+fn kept(folder: &Path, parts: Parts, expected: &Provenance) -> Result<Profile, TablesError> {
+    // A run whose logs were removed to save room still has its profile.
+    if !expected.sources.is_empty() && tables::read_provenance(folder)? != *expected {
+        return Err(TablesError::Missing { path: folder.into() });
+    }
+    match parts {
+        Parts::All => tables::read(folder),
+        Parts::WithoutSamples => tables::read_without_samples(folder),
+    }
+}
+
+/// Does `work` on another thread and tells `progress` of it from this one.
+fn with_progress<T: Send>(progress: &mut dyn FnMut(Progress), work: impl FnOnce(&Counter) -> T + Send) -> T {
+    let counter = Counter::default();
+    thread::scope(|scope| {
+        // Dropped when the work ends, even by a panic.
+        let (working, done) = mpsc::channel::<()>();
+        let counter = &counter;
+        let worker = scope.spawn(move || {
+            let _working = working;
+            work(counter)
+        });
+        while done.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            progress(counter.now());
+        }
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
