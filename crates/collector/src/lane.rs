@@ -494,6 +494,8 @@ mod current {
     core::arch::global_asm!(
         ".pushsection .tbss.proust_lane,\"awT\",@nobits",
         ".p2align 3",
+        ".globl proust_lane",
+        ".hidden proust_lane",
         ".type proust_lane,@object",
         ".size proust_lane,8",
         "proust_lane:",

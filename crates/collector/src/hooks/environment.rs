@@ -150,3 +150,50 @@ pub fn exec_memory(record: &mut Record, bytes: usize) -> Option<*mut u8> {
     record.exec_memory = if memory.is_null() { (memory, 0) } else { (memory, size) };
     (!memory.is_null()).then_some(memory)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane;
+    use std::ffi::CString;
+
+    /// The environment that a child gets when the program gives it `given`.
+    fn child(given: &[&str]) -> (Vec<String>, bool) {
+        let texts: Vec<CString> = given.iter().map(|text| CString::new(*text).unwrap()).collect();
+        let mut list: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        list.push(core::ptr::null());
+        let lane = lane::claim().unwrap();
+        // SAFETY: the lane is ours, and the list ends with null.
+        let (mended, changed) = unsafe { mended(list.as_ptr(), lane.record()) };
+        // SAFETY: as above.
+        let strings = unsafe { crate::life::Strings::new(mended) };
+        let strings = strings.map(|text| String::from_utf8(text.to_vec()).unwrap()).collect();
+        lane.release();
+        (strings, changed)
+    }
+
+    #[test]
+    fn what_is_missing_is_put_back_and_the_rest_left_alone() {
+        RUN_ENTRY.store(c"PROUST_RUN=/r".as_ptr().cast_mut(), Ordering::Release);
+        PRELOAD_ENTRY.store(c"LD_PRELOAD=/r/libproust_collector.so".as_ptr().cast_mut(), Ordering::Release);
+        let ours = "LD_PRELOAD=/r/libproust_collector.so";
+        assert_eq!(child(&[]), (vec![ours.into(), "PROUST_RUN=/r".into()], true));
+        assert!(!child(&["A=1", ours, "PROUST_RUN=/r"]).1);
+        assert_eq!(
+            child(&["A=1", "PROUST_RUN=/r"]),
+            (vec!["A=1".into(), "PROUST_RUN=/r".into(), ours.into()], true)
+        );
+        let theirs = child(&["LD_PRELOAD=/x.so", "B=2"]);
+        assert_eq!(theirs.0, ["B=2", "LD_PRELOAD=/r/libproust_collector.so:/x.so", "PROUST_RUN=/r"]);
+        // Somebody records this child for another run.
+        assert_eq!(child(&["PROUST_RUN=/other"]), (vec!["PROUST_RUN=/other".into()], false));
+        assert_eq!(child(&["PROUST_RUNNER=1"]).0, ["PROUST_RUNNER=1", ours, "PROUST_RUN=/r"]);
+    }
+
+    #[test]
+    fn the_own_entry_is_found_among_others() {
+        let found = own_entry(b"/a.so:/r/libproust_collector.so /b.so").unwrap();
+        assert_eq!(found, c"/r/libproust_collector.so");
+        assert_eq!(own_entry(b"/a.so"), None);
+    }
+}

@@ -5,6 +5,11 @@
 //! a program may ask for. Hooks are `C-unwind` and hold nothing with a destructor across the real call:
 //! cancellation and exceptions pass through them.
 
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "a hook's contract is that of the C function whose name it bears"
+)]
+
 pub mod dl;
 pub mod environment;
 pub mod exec;

@@ -197,7 +197,8 @@ impl FileHeaders {
             return None;
         }
         // SAFETY: program headers are plain numbers; any bytes are valid ones.
-        let headers = unsafe { core::mem::transmute::<[u8; 56 * MAX_HEADERS], _>(bytes) };
+        let headers =
+            unsafe { core::mem::transmute::<[u8; 56 * MAX_HEADERS], [ProgramHeader; MAX_HEADERS]>(bytes) };
         Some(FileHeaders { headers, count })
     }
 

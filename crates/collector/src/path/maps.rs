@@ -123,3 +123,29 @@ pub fn number(digits: &[u8], base: u32) -> Option<u64> {
         value.checked_mul(u64::from(base))?.checked_add(u64::from(digit))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_stack_and_holes_are_told_apart() {
+        let code = find(find as *const () as u64).unwrap();
+        assert!(code.executable && code.readable && code.inode != 0);
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(code.path().to_str().unwrap(), own.to_str().unwrap());
+        let local = 0_u8;
+        let stack = find(&raw const local as u64).unwrap();
+        assert!(!stack.executable && stack.readable && stack.inode == 0);
+        assert!(find(8).is_none());
+    }
+
+    #[test]
+    fn numbers_are_read_or_refused() {
+        assert_eq!(number(b"7f00", 16), Some(0x7f00));
+        assert_eq!(number(b"0", 10), Some(0));
+        assert_eq!(number(b"", 10), None);
+        assert_eq!(number(b"12x", 10), None);
+        assert_eq!(number(b"18446744073709551616", 10), None);
+    }
+}

@@ -13,6 +13,9 @@ pub mod rules;
 pub mod stack;
 pub mod tree;
 
+#[cfg(test)]
+mod tests;
+
 use modules::Module;
 use tree::{Frame, NodeId};
 

@@ -271,3 +271,43 @@ pub fn prepare_step_cache() {
 fn new_step_cache() -> *mut StepCache {
     Box::into_raw(Box::new(StepCache::new_in()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_survive_packing() {
+        let rules = [
+            Rule::End,
+            Rule::FromStackPointer { cfa: 1, saved: 0 },
+            Rule::FromStackPointer { cfa: u16::MAX, saved: u8::MAX },
+            Rule::FromFramePointer { cfa: 2, saved: 2 },
+            Rule::Slow,
+            Rule::SignalFrame,
+        ];
+        for rule in rules {
+            assert_ne!(rule.pack(), 0);
+            assert_eq!(Rule::unpack(rule.pack()), rule);
+        }
+    }
+
+    #[test]
+    fn a_table_gives_back_what_it_still_holds_and_nothing_else() {
+        let table = RuleTable::new(1);
+        let rule_of = |key: u32| Rule::FromStackPointer { cfa: key as u16, saved: (key >> 3) as u8 };
+        let mut held = 0;
+        for key in 0..10_000 {
+            table.put(key, rule_of(key));
+            assert_eq!(table.get(key), Some(rule_of(key)));
+        }
+        for key in 0..20_000 {
+            if let Some(rule) = table.get(key) {
+                assert!(key < 10_000);
+                assert_eq!(rule, rule_of(key));
+                held += 1;
+            }
+        }
+        assert!(held > MIN_SLOTS / 2 && held <= MIN_SLOTS);
+    }
+}

@@ -137,3 +137,64 @@ impl Tree {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::modules::Module;
+
+    #[derive(Default)]
+    struct Heard(Vec<(NodeId, Frame)>);
+
+    impl Announce for Heard {
+        fn module(&mut self, _: &Module) {}
+        fn node(&mut self, id: NodeId, frame: &Frame) {
+            self.0.push((id, *frame));
+        }
+    }
+
+    #[test]
+    fn a_frame_is_stored_once_below_each_parent() {
+        let (mut tree, mut heard) = (Tree::default(), Heard::default());
+        let frame = |parent, lookup| Frame { parent, module: 1, lookup };
+        let main = tree.child(frame(0, 10), &mut heard).unwrap();
+        let left = tree.child(frame(main, 20), &mut heard).unwrap();
+        let right = tree.child(frame(main, 30), &mut heard).unwrap();
+        let below = tree.child(frame(left, 30), &mut heard).unwrap();
+        assert_eq!([main, left, right, below], [1, 2, 3, 4]);
+        assert_eq!(tree.child(frame(main, 30), &mut heard), Some(right));
+        assert_eq!(heard.0.len(), 4);
+        assert_eq!(tree.frame(below), Some(frame(left, 30)));
+        assert_eq!(tree.frame(0), None);
+        assert_eq!(tree.frame(5), None);
+        let reloaded = Frame { module: 2, ..frame(main, 30) };
+        assert_ne!(tree.child(reloaded, &mut heard), Some(right));
+    }
+
+    #[test]
+    fn growth_keeps_every_node() {
+        let (mut tree, mut heard) = (Tree::default(), Heard::default());
+        let frames: Vec<Frame> = (0..50_000_u64)
+            .map(|i| Frame { parent: (i / 3) as u32, module: (i % 5) as u32, lookup: i * 16 })
+            .collect();
+        let ids: Vec<_> = frames.iter().map(|&frame| tree.child(frame, &mut heard).unwrap()).collect();
+        assert_eq!(heard.0.len(), frames.len());
+        for (frame, id) in frames.iter().zip(ids) {
+            assert_eq!(tree.child(*frame, &mut heard), Some(id));
+            assert_eq!(tree.frame(id), Some(*frame));
+        }
+        assert_eq!(heard.0.len(), frames.len());
+    }
+
+    #[test]
+    fn places_follow_each_other_without_gap() {
+        let mut expected = (0, 0);
+        for id in 1..100_000 {
+            assert_eq!(place(id), expected);
+            expected.1 += 1;
+            if expected.1 == FIRST_SEGMENT_NODES << expected.0 {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+    }
+}

@@ -34,6 +34,9 @@ static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
 /// The handler.
 ///
 /// Makes system calls only directly, so `errno` stays the program's.
+///
+/// # Safety
+/// For the kernel, which passes a valid siginfo and context.
 pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo of 128 bytes.
     let timer = unsafe { &*info.cast::<TimerInfo>() };
