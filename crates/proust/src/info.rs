@@ -37,7 +37,8 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
 fn facts(profile: &Profile, file: Option<&RunFile>, style: &Style) -> String {
     let facts = &profile.facts;
     let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-    let mut fact = |name: &str, value: String| table.row(vec![Cell::painted(Paint::Faint, name), value.into()]);
+    let mut fact =
+        |name: &str, value: String| table.row(vec![Cell::painted(Paint::Faint, name), value.into()]);
     fact("folder", facts.dir.clone());
     fact("command", facts.command.join(" "));
     fact("started", utc(facts.start_unix_s));
@@ -77,8 +78,9 @@ fn processes(profile: &Profile, style: &Style) -> String {
             process.arguments.join(" ")
         ));
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        let mut fact =
-            |name: &str, value: String| table.row(vec![Cell::painted(Paint::Faint, format!("    {name}")), value.into()]);
+        let mut fact = |name: &str, value: String| {
+            table.row(vec![Cell::painted(Paint::Faint, format!("    {name}")), value.into()])
+        };
         fact("executable", process.executable.clone());
         fact("parent", process.parent_pid.to_string());
         fact("began by", format!("{} at {}", process.origin, duration(process.start_s)));

@@ -33,7 +33,10 @@ pub struct LsArgs {
 pub fn run(args: &LsArgs) -> Result<ExitCode> {
     let runs = runs_in(&args.folder)?;
     if runs.is_empty() {
-        eprintln!("proust: there is no run in {}; record one with `proust record -- CMD`", args.folder.display());
+        eprintln!(
+            "proust: there is no run in {}; record one with `proust record -- CMD`",
+            args.folder.display()
+        );
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new([

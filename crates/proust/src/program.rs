@@ -256,4 +256,93 @@ impl Program {
             _ => None,
         }
     }
+
+    /// What it is, in a few words.
+    pub fn description(&self) -> String {
+        match &self.kind {
+            Kind::Dynamic { linker } => format!("dynamically linked, loaded by {linker}"),
+            Kind::Linker => "a dynamic linker, which loads the program it is given".into(),
+            Kind::Static { position_independent: false } => "statically linked".into(),
+            Kind::Static { position_independent: true } => "statically linked (static-pie)".into(),
+            Kind::Foreign { machine } => format!("for {machine}"),
+            Kind::Script { interpreter } => {
+                format!("a script for {}, which is {}", interpreter.path.display(), interpreter.description())
+            }
+            Kind::Unknown => "no program file; a shell may run it as a script".into(),
+            Kind::Unreadable => "not readable, so that nothing is known of it".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn file(dir: &Path, name: &str, content: &[u8], mode: u32) -> PathBuf {
+        let path = dir.join(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    #[test]
+    fn this_test_is_a_dynamic_program() {
+        let program = inspect(&std::env::current_exe().unwrap());
+        assert!(matches!(program.kind, Kind::Dynamic { .. }), "{program:?}");
+        assert_eq!(program.obstacle(), None);
+    }
+
+    #[test]
+    fn scripts_are_what_their_interpreters_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let interpreter = |path: &Path| match inspect(path).kind {
+            Kind::Script { interpreter } => interpreter.path,
+            other => panic!("{other:?}"),
+        };
+        let script = file(dir.path(), "script", b"#! /bin/sh -e\nexit 0\n", 0o755);
+        assert_eq!(interpreter(&script), Path::new("/bin/sh"));
+        let through_env = file(dir.path(), "through-env", b"#!/usr/bin/env -S sh\n", 0o755);
+        assert!(interpreter(&through_env).ends_with("sh"));
+        let plain = file(dir.path(), "plain", b"exit 0\n", 0o755);
+        assert_eq!(inspect(&plain).kind, Kind::Unknown);
+        assert_eq!(inspect(&plain).obstacle(), None);
+        let itself = dir.path().join("itself");
+        fs::write(&itself, format!("#!{}\n", itself.display())).unwrap();
+        assert_eq!(inspect(&itself).obstacle(), None);
+    }
+
+    #[test]
+    fn any_beginning_of_a_program_is_answered() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut header = vec![0u8; 64];
+        header[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+        header[16] = 2;
+        header[18] = 62;
+        header[52] = 64;
+        let path = file(dir.path(), "program", &header, 0o755);
+        assert_eq!(inspect(&path).kind, Kind::Static { position_independent: false });
+        assert!(inspect(&path).obstacle().is_some());
+        for length in 0..header.len() {
+            let _ = inspect(&file(dir.path(), "program", &header[..length], 0o755)).obstacle();
+        }
+        header[4] = 1;
+        let path = file(dir.path(), "program", &header, 0o755);
+        assert!(matches!(inspect(&path).kind, Kind::Foreign { .. }));
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        // Root may execute what has any execute bit at all, so this has none.
+        let text = file(dir.path(), "text", b"", 0o644);
+        assert!(!find(text.as_os_str()).unwrap_err().is_not_found());
+        assert!(!find(dir.path().as_os_str()).unwrap_err().is_not_found());
+        assert!(find(OsStr::new("no-such-command-anywhere")).unwrap_err().is_not_found());
+        assert!(find(OsStr::new("./no/such/file")).unwrap_err().is_not_found());
+        assert!(find(OsStr::new("sh")).is_ok());
+        assert_eq!(inspect(Path::new("/no/such/file")).kind, Kind::Unreadable);
+    }
 }

@@ -46,7 +46,8 @@ impl Shown {
         if self.since.elapsed() < DELAY || !io::stderr().is_terminal() {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
+        let bar =
+            self.bar.get_or_insert_with(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
         if self.stage.replace(progress.stage) != Some(progress.stage) {
             bar.reset();
             bar.set_style(style(progress));

@@ -177,7 +177,10 @@ fn incomplete(profile: &Profile) -> Vec<String> {
     };
     gap(quality.samples == 0, "there are no samples".into());
     gap(quality.dropped > 0, format!("{} records found no room", quality.dropped));
-    gap(quality.damaged_bytes > 0, format!("{} of the logs are damaged", proust_report::bytes(quality.damaged_bytes)));
+    gap(
+        quality.damaged_bytes > 0,
+        format!("{} of the logs are damaged", proust_report::bytes(quality.damaged_bytes)),
+    );
     gap(
         quality.lost_records_s > 0.0,
         format!("the records of {} of CPU time are lost", proust_report::duration(quality.lost_records_s)),

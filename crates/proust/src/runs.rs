@@ -26,7 +26,8 @@ impl FoundRun {
 /// # Errors
 /// When the folder cannot be read.
 pub fn runs_in(folder: &Path) -> Result<Vec<FoundRun>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
     let mut runs: Vec<FoundRun> = entries
         .flatten()
         .filter_map(|entry| {

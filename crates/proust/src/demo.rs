@@ -1,0 +1,59 @@
+//! `proust demo`: records a program that ships inside Proust, and shows its report.
+
+mod workload;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser};
+use proust_report::{PageName, Question};
+
+use crate::cli::{Cli, Command};
+use crate::{record, report};
+
+pub use workload::workload;
+
+/// Arguments of `proust demo`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  proust demo -o demo.proust")]
+pub struct DemoArgs {
+    /// Folder of the run; must not exist [default: a new folder for temporary files]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+/// Records the demonstration through the same code as `record`, and shows its summary and tree.
+///
+/// # Errors
+/// When the run cannot be read again.
+pub fn run(args: &DemoArgs) -> Result<ExitCode> {
+    let dir = args.output.clone().unwrap_or_else(temporary);
+    let proust =
+        env::current_exe().context("cannot find the file of this program, which is to be recorded")?;
+    eprintln!("proust: recording three threads that parse, sort and compress for some seconds");
+    let command = ["proust", "record", "-o"].map(Into::into).into_iter();
+    let command = command.chain([dir.clone().into(), "--".into(), proust.into(), "demo-workload".into()]);
+    let Command::Record(record) = Cli::parse_from::<_, std::ffi::OsString>(command).command else {
+        anyhow::bail!("the command line of the demonstration is wrong");
+    };
+    let ended = record::run(&record);
+    if ended != ExitCode::SUCCESS {
+        return Ok(ended);
+    }
+    for page in [PageName::Summary, PageName::Tree] {
+        let question = Question { dir: dir.to_string_lossy().into_owned(), page, ..Question::default() };
+        report::show(&dir, &question)?;
+        crate::output::print("\n")?;
+    }
+    eprintln!("proust: the run is kept in {}; remove it when you have seen enough", dir.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A folder that does not exist yet.
+fn temporary() -> PathBuf {
+    let base = env::temp_dir();
+    let name = |n: u32| base.join(format!("proust-demo-{}-{n}.proust", std::process::id()));
+    (0..).map(name).find(|dir| !dir.exists()).unwrap_or_else(|| name(0))
+}

@@ -1,0 +1,200 @@
+//! `proust doctor`: what can be recorded on this machine, and of a program.
+
+use std::ffi::OsString;
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use proust_report::{Align, Cell, Paint, Style, Table, duration};
+
+use crate::{output, program, terminal};
+
+/// Arguments of `proust doctor`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exits with 1 if the program cannot be recorded.
+
+Examples:
+  proust doctor
+  proust doctor -- ./solve")]
+pub struct DoctorArgs {
+    /// A program to look at as well
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    /// Works, with a limit.
+    Limit,
+    Fails,
+}
+
+struct Check {
+    verdict: Verdict,
+    what: &'static str,
+    found: String,
+}
+
+impl Check {
+    fn new(verdict: Verdict, what: &'static str, found: impl Into<String>) -> Check {
+        Check { verdict, what, found: found.into() }
+    }
+}
+
+/// Checks this machine, and a program if one is named.
+///
+/// # Errors
+/// When the result cannot be written.
+pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
+    let style = terminal::style();
+    let mut text = style.paint(Paint::Strong, "This machine") + "\n" + &table(&machine(), &style);
+    let mut fails = false;
+    if let Some(command) = args.command.first() {
+        let checks = program_checks(command);
+        fails = checks.iter().any(|check| check.verdict == Verdict::Fails);
+        text.push_str(&format!("\n{}\n", style.paint(Paint::Strong, "The program")));
+        text.push_str(&table(&checks, &style));
+    }
+    output::print(&text)?;
+    Ok(ExitCode::from(u8::from(fails)))
+}
+
+fn table(checks: &[Check], style: &Style) -> String {
+    let mut table = Table::new([("", Align::Left), ("", Align::Left), ("", Align::Left)]);
+    for check in checks {
+        let (word, paint) = match check.verdict {
+            Verdict::Ok => ("ok", Paint::Good),
+            Verdict::Limit => ("limit", Paint::Bad),
+            Verdict::Fails => ("FAILS", Paint::Bad),
+        };
+        table.row(vec![Cell::painted(paint, word), check.what.into(), check.found.clone().into()]);
+    }
+    // Advice must not be cut: the terminal may wrap it.
+    table.render(&Style { width: 400, ..*style })
+}
+
+fn machine() -> Vec<Check> {
+    let mut checks = vec![kernel(), tick(), processors()];
+    let clock = clock_ns(libc::CLOCK_THREAD_CPUTIME_ID);
+    checks.push(match clock {
+        Some(ns) if ns <= 1_000 => Check::new(Verdict::Ok, "thread CPU clock", format!("resolution {ns} ns")),
+        Some(ns) => Check::new(
+            Verdict::Limit,
+            "thread CPU clock",
+            format!("resolution {ns} ns: CPU times are coarse"),
+        ),
+        None => Check::new(Verdict::Fails, "thread CPU clock", "there is none; nothing can be sampled"),
+    });
+    checks.push(match fs::read_to_string("/proc/self/schedstat") {
+        Ok(_) => Check::new(Verdict::Ok, "run-queue delay", "the kernel tells it (schedstat)"),
+        Err(_) => {
+            Check::new(Verdict::Limit, "run-queue delay", "not told: `preempted` and `oversubscribed` stay 0")
+        }
+    });
+    checks.push(perf_event());
+    checks.push(preload());
+    checks
+}
+
+fn kernel() -> Check {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = release.trim();
+    // Wipe-on-fork memory came with 4.14.
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version >= (4, 14) {
+        Check::new(Verdict::Ok, "kernel", format!("Linux {release}, {}", std::env::consts::ARCH))
+    } else {
+        Check::new(Verdict::Fails, "kernel", format!("Linux {release}; 4.14 or newer is needed"))
+    }
+}
+
+fn tick() -> Check {
+    match clock_ns(libc::CLOCK_MONOTONIC_COARSE) {
+        Some(ns) if ns > 0 => {
+            let rate = 1e9 / ns as f64;
+            Check::new(
+                Verdict::Ok,
+                "kernel tick",
+                format!("{}: at most {rate:.0} samples a second and thread", duration(ns as f64 / 1e9)),
+            )
+        }
+        _ => Check::new(Verdict::Limit, "kernel tick", "not known"),
+    }
+}
+
+fn clock_ns(clock: libc::clockid_t) -> Option<i64> {
+    let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure lives until after the call.
+    let answer = unsafe { libc::clock_getres(clock, &raw mut resolution) };
+    (answer == 0).then_some(resolution.tv_sec * 1_000_000_000 + resolution.tv_nsec)
+}
+
+fn processors() -> Check {
+    // SAFETY: takes no pointer.
+    let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Check::new(Verdict::Ok, "processors", format!("{available} available to this process, {online} online"))
+}
+
+fn perf_event() -> Check {
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok();
+    let level = level.and_then(|text| text.trim().parse::<i32>().ok());
+    match level {
+        Some(level) if level <= 1 => {
+            Check::new(Verdict::Ok, "perf_event", format!("paranoid level {level}; not needed"))
+        }
+        Some(level) => Check::new(
+            Verdict::Ok,
+            "perf_event",
+            format!("paranoid level {level} forbids kernel stacks; not needed: samples come from CPU timers"),
+        ),
+        None => Check::new(Verdict::Ok, "perf_event", "not there; not needed: samples come from CPU timers"),
+    }
+}
+
+fn preload() -> Check {
+    if cfg!(target_env = "musl") {
+        return Check::new(
+            Verdict::Fails,
+            "LD_PRELOAD",
+            "Proust itself is built for musl; build it for the GNU C library",
+        );
+    }
+    match std::env::var_os("LD_PRELOAD").filter(|value| !value.is_empty()) {
+        None => Check::new(Verdict::Ok, "LD_PRELOAD", "free"),
+        Some(value) => Check::new(
+            Verdict::Ok,
+            "LD_PRELOAD",
+            format!("set to {}; it stays, and the collector is added", value.display()),
+        ),
+    }
+}
+
+fn program_checks(command: &OsString) -> Vec<Check> {
+    let path = match program::find(command) {
+        Ok(path) => path,
+        Err(error) => return vec![Check::new(Verdict::Fails, "command", error.to_string())],
+    };
+    let found = program::inspect(&path);
+    let mut checks = vec![
+        Check::new(Verdict::Ok, "command", path.display().to_string()),
+        Check::new(Verdict::Ok, "kind", found.description()),
+    ];
+    checks.push(match found.obstacle() {
+        Some(obstacle) => Check::new(Verdict::Fails, "recording", obstacle.to_string()),
+        None => match found.kind {
+            program::Kind::Unreadable | program::Kind::Unknown => Check::new(
+                Verdict::Limit,
+                "recording",
+                "will be tried; what it starts is recorded if it can be",
+            ),
+            _ => Check::new(Verdict::Ok, "recording", "works, for what it starts as well"),
+        },
+    });
+    checks
+}
