@@ -454,6 +454,7 @@ impl Record {
         });
         self.usage = usage;
         if self.output.push_last(&end) {
+            self.output.header(|header| header.tid = 0);
             return true;
         }
         logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.lost_thread_ends), 1);

@@ -114,8 +114,10 @@ pub fn detach() {
         if let Some(timer) = record.timer.take() {
             timer::stop(timer);
         }
-        record.end(tid);
-        record.output.header(|header| header.tid = 0);
+        if !record.end(tid) {
+            // Its totals are in the log's first page; the lane is free for the next thread.
+            record.output.header(|header| header.tid = 0);
+        }
     });
     lane::set_current(None);
     lane.release();
