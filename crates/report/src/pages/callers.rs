@@ -19,6 +19,8 @@ use crate::table::{Align, Cell, Table};
 const ROWS: usize = 10;
 /// Longest chain of callers; direct recursion is one link.
 const DEPTH: usize = 64;
+/// Levels of callers in text; `callers FUNCTION` goes on from there.
+const LEVELS: usize = 4;
 /// Share of the total below which a caller is not shown in text.
 const SMALLEST: f64 = 0.005;
 
@@ -146,7 +148,7 @@ impl Page for Callers {
             depth[n] = parent.map_or(0, |parent| depth[parent] + 1);
             let amount = self.order.of(&row.row.metrics);
             shown[n] = parent.is_none_or(|parent| shown[parent])
-                && (parent.is_none() || amount >= SMALLEST * self.total && depth[n] < 12);
+                && (parent.is_none() || amount >= SMALLEST * self.total && depth[n] <= LEVELS);
         }
         let visible: Vec<usize> = (0..self.callers.len()).filter(|&n| shown[n]).collect();
         let amounts = visible.iter().map(|&n| self.order.of(&self.callers[n].row.metrics));
@@ -188,7 +190,10 @@ impl Page for Callers {
         }
         let hidden = self.callers.len() - visible.len();
         if hidden > 0 {
-            let line = format!(" {} callers below 0.5 % of the total are not shown\n", count(hidden as u64));
+            let line = format!(
+                " {} callers are not shown: below 0.5 % of the total, or more than {LEVELS} levels up\n",
+                count(hidden as u64)
+            );
             text.push_str(&style.paint(Paint::Faint, &line));
         }
         text

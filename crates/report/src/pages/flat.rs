@@ -31,8 +31,6 @@ pub(super) struct Flat {
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
-    order: Order,
-    #[serde(skip)]
     chosen: bool,
 }
 
@@ -60,7 +58,6 @@ impl Flat {
             cut,
             notes: selection.notes().to_vec(),
             scope: scope(selection, question),
-            order,
             chosen: !question.columns.is_empty(),
         })
     }
@@ -136,12 +133,9 @@ impl Flat {
         }
         let mut text = table.render(style);
         if let Some(cut) = &self.cut {
-            let scale = Scale::of(self.order.unit, [cut.amount]);
             let line = format!(
-                " {} more functions with {} {} (--limit {})",
+                " {} more functions (--limit {})",
                 count(cut.rows as u64),
-                scale.show(cut.amount),
-                scale.title(&self.order.column),
                 self.functions.len() + cut.rows
             );
             text.push_str(&style.paint(Paint::Faint, &line));

@@ -247,7 +247,13 @@ impl Summary {
         }
         formula.push_str(&format!("; {} available", self.run.available_processors));
         let mut text = heading(style, "Where the processors' time went", &formula);
-        let rows: Vec<&AccountRow> = ledger.accounts.iter().filter(|row| row.seconds > 0.0).collect();
+        // What rounds to nothing is left out; the residual and the largest remainders keep the sum.
+        let smallest = ledger.total_s * 0.0005;
+        let rows: Vec<&AccountRow> = ledger
+            .accounts
+            .iter()
+            .filter(|row| row.seconds > 0.0 && row.seconds >= smallest.min(0.0005))
+            .collect();
         let mut parts: Vec<f64> = rows.iter().map(|row| row.seconds).collect();
         parts.push(ledger.residual_s);
         let scale = Scale::of("s", [ledger.total_s]);

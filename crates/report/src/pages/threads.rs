@@ -186,7 +186,8 @@ impl Page for Threads {
                 accounts.join(", ")
             ));
         }
-        faint(" Each thread's accounts and passive time sum to its wall time. Waits are not recorded yet: blocked time is passive.".into());
+        faint(" Each thread's accounts and passive time sum to its wall time.".into());
+        faint(" Waits are not recorded yet: blocked time counts as passive.".into());
         text
     }
 

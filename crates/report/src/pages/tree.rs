@@ -1,5 +1,7 @@
 //! The page `tree`: contexts from the top down.
 
+mod outline;
+
 use std::collections::HashMap;
 
 use proust_analysis::query::{Amounts, Handle, Selection, hot_path};
@@ -36,6 +38,8 @@ pub(super) struct Tree {
     order: Order,
     #[serde(skip)]
     limited: bool,
+    #[serde(skip)]
+    chosen: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -123,6 +127,7 @@ impl Tree {
             notes: selection.notes().to_vec(),
             scope: scope(&selection, question),
             limited: question.limit.is_some(),
+            chosen: !question.columns.is_empty(),
             order,
         })
     }
@@ -191,105 +196,6 @@ impl ContextRow {
     }
 }
 
-/// A line of text: one context, or several that recursion folds into one.
-struct Line {
-    position: usize,
-    depth: usize,
-    folded: usize,
-    own: f64,
-}
-
-impl Tree {
-    /// The contexts worth a line; what is too small is counted.
-    fn lines(&self, total: f64) -> (Vec<Line>, Cut) {
-        let position: HashMap<ContextId, usize> =
-            self.contexts.iter().enumerate().map(|(position, row)| (row.id, position)).collect();
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.contexts.len()];
-        for (n, row) in self.contexts.iter().enumerate() {
-            if let Some(parent) = row.parent {
-                children[position[&parent]].push(n);
-            }
-        }
-        let amount = |n: usize| self.order.of(&self.contexts[n].metrics);
-        let own = |n: usize| self.contexts[n].metrics.get(&self.order.column).map_or(0.0, |a| a.exclusive);
-        let large = |n: usize| self.limited || total == 0.0 || amount(n) >= SMALLEST * total;
-        let mut lines = Vec::new();
-        let mut hidden = Cut::default();
-        let mut hide: Vec<usize> = Vec::new();
-        let mut stack = if self.contexts.is_empty() { Vec::new() } else { vec![(0usize, 0usize)] };
-        while let Some((first, depth)) = stack.pop() {
-            // Direct recursion: the frame's only call of weight is the same function again.
-            let (mut last, mut folded, mut sum) = (first, 0, own(first));
-            let below = loop {
-                let (shown, small): (Vec<usize>, Vec<usize>) =
-                    children[last].iter().partition(|&&n| large(n));
-                let calls: Vec<usize> =
-                    shown.iter().copied().filter(|&n| self.contexts[n].is_call()).collect();
-                let again = match calls[..] {
-                    [only] => {
-                        self.contexts[first].is_call()
-                            && self.contexts[only].function == self.contexts[first].function
-                            && self.contexts[only].kind == "frame"
-                    }
-                    _ => false,
-                };
-                if !again {
-                    for &n in &small {
-                        hidden.amount += amount(n);
-                    }
-                    hide.extend(small);
-                    break shown;
-                }
-                // The lines of the folded frames are part of the folded frames' own amount.
-                last = calls[0];
-                folded += 1;
-                sum += own(last);
-                hide.extend(small.iter().filter(|&&n| self.contexts[n].is_call()));
-                hidden.amount +=
-                    small.iter().filter(|&&n| self.contexts[n].is_call()).map(|&n| amount(n)).sum::<f64>();
-            };
-            lines.push(Line { position: first, depth, folded, own: sum });
-            stack.extend(below.into_iter().rev().map(|n| (n, depth + 1)));
-        }
-        while let Some(n) = hide.pop() {
-            hidden.rows += 1;
-            hide.extend(&children[n]);
-        }
-        (lines, hidden)
-    }
-}
-
-/// What is drawn before the names, so that depth and ends of branches are seen.
-fn branches(lines: &[Line], style: &Style) -> Vec<String> {
-    // Very deep trees would push the names out of the window: what is deeper is numbered.
-    const DEEPEST: usize = 24;
-    let (vertical, tee, end) = (style.pick("│ ", "| "), style.pick("├ ", "|-"), style.pick("└ ", "`-"));
-    let mut prefixes = vec![String::new(); lines.len()];
-    // Whether a line of this depth follows below, before the branch ends.
-    let mut follows: Vec<bool> = Vec::new();
-    for n in (0..lines.len()).rev() {
-        let depth = lines[n].depth;
-        follows.truncate(depth + 1);
-        follows.resize(depth + 1, false);
-        let mut prefix = String::new();
-        if depth > DEEPEST {
-            prefix.push_str(&format!("({depth}) "));
-        }
-        for (level, &follows) in
-            follows.iter().enumerate().take(depth).skip(depth.saturating_sub(DEEPEST).max(1))
-        {
-            debug_assert!(level >= 1);
-            prefix.push_str(if follows { vertical } else { "  " });
-        }
-        if depth > 0 {
-            prefix.push_str(if follows[depth] { tee } else { end });
-        }
-        prefixes[n] = prefix;
-        follows[depth] = true;
-    }
-    prefixes
-}
-
 impl Page for Tree {
     fn text(&self, style: &Style) -> String {
         let mut text = heading(style, "Contexts from the top down", &self.scope);
@@ -298,8 +204,10 @@ impl Page for Tree {
             return text;
         };
         let total = self.order.of(&top.metrics);
-        let (lines, hidden) = self.lines(total);
-        let rows: Vec<&RowAmounts> = lines.iter().map(|line| &self.contexts[line.position].metrics).collect();
+        let (lines, hidden) = outline::outline(&self.contexts, &self.metrics, &self.order, |amount| {
+            self.limited || total == 0.0 || amount >= SMALLEST * total
+        });
+        let rows: Vec<&RowAmounts> = lines.iter().map(|line| &line.amounts).collect();
         let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
         let scale = Scale::of(head.unit, [total]);
         let mut numbers = vec![
@@ -309,45 +217,28 @@ impl Page for Tree {
                 title: "%".into(),
                 numbers: rows.iter().map(|row| percent(self.order.of(row), total)).collect(),
             },
-            NumberColumn {
-                title: scale.title("self"),
-                numbers: lines.iter().map(|line| scale.show(line.own)).collect(),
-            },
+            NumberColumn::amounts(head, "self", &rows, Which::Exclusive),
         ];
         if numbers[1].numbers.iter().all(String::is_empty) {
             numbers.remove(1);
         }
-        if self.metrics.iter().any(|head| head.over != crate::column::Over::Sum) {
+        if self.chosen {
             for other in self.metrics.iter().filter(|other| other.id != head.id) {
                 numbers.push(NumberColumn::amounts(other, &title_of(other), &rows, Which::Inclusive));
             }
         }
         let titles = numbers.iter().map(NumberColumn::head);
         let mut table = Table::new(titles.chain([("".into(), Align::Left), ("context".into(), Align::Left)]));
-        let prefixes = branches(&lines, style);
+        let prefixes = outline::branches(&lines, style);
         for (n, line) in lines.iter().enumerate() {
-            let row = &self.contexts[line.position];
+            let row = &self.contexts[line.shown];
             let hot = self.hot_path.contains(&row.id);
             let paint = if hot { Paint::Strong } else { Paint::Plain };
-            let mut name = row.name.clone();
-            if row.kind == "inline" {
-                name.push_str(" (inlined)");
-            }
-            if line.folded > 0 {
-                name.push_str(&format!(" (recursive, {} frames)", line.folded + 1));
-            }
-            let tail = match row.kind {
-                "frame" | "inline" => {
-                    place(row.file.as_deref(), row.line).map(|place| format!("called at {place}"))
-                }
-                _ => None,
-            };
             let mut cells: Vec<Cell> =
                 numbers.iter().map(|column| column.numbers[n].clone().into()).collect();
             cells.push(Cell::painted(Paint::Faint, format!("c{}", row.id)));
-            cells.push(
-                Cell::painted(paint, format!("{}{name}", prefixes[n])).with_tail(tail.unwrap_or_default()),
-            );
+            let name = format!("{}{}", prefixes[n], line.name(&self.contexts, style));
+            cells.push(Cell::painted(paint, name).with_tail(line.tail(&self.contexts)));
             table.row(cells);
         }
         text.push_str(&table.render(style));
@@ -360,6 +251,9 @@ impl Page for Tree {
                 scale.unit,
                 percent(hidden.amount, total)
             ));
+        }
+        if lines.iter().any(|line| line.folded > 0) {
+            faint(" Recursion is folded: the rows below a recursive function stand for all its depths together.".into());
         }
         if let Some(cut) = &self.cut {
             faint(format!(

@@ -1,0 +1,195 @@
+//! The JSON contract, schema 1: every field is there, with its type. Fields may be added, never changed.
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+
+use proust_report::{Format, PageName, Question, Style, render};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::example::profile;
+
+/// A field that must be there, though it may be null.
+type Nullable<T> = Option<T>;
+
+#[derive(Deserialize)]
+struct Summary {
+    schema: u32,
+    run: Run,
+    ledger: Ledger,
+    findings: Vec<serde_json::Value>,
+    quality: Quality,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    dir: String,
+    command: Vec<String>,
+    start_unix_s: f64,
+    wall_s: f64,
+    processors: u32,
+    available_processors: u32,
+    processes: u64,
+    threads: u64,
+    ranks: u64,
+}
+
+#[derive(Deserialize)]
+struct Ledger {
+    total_s: f64,
+    productive_s: f64,
+    lost_s: f64,
+    unattributed_s: f64,
+    efficiency: f64,
+    accounts: Vec<Account>,
+}
+
+#[derive(Deserialize)]
+struct Account {
+    id: String,
+    class: String,
+    seconds: f64,
+}
+
+#[derive(Deserialize)]
+struct Quality {
+    samples: u64,
+    delivered_rate: f64,
+    complete_paths: f64,
+    cpu_residual: f64,
+    account_residual: f64,
+    events: u64,
+    dropped: u64,
+    measurement_s: f64,
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    id: String,
+    unit: String,
+}
+
+#[derive(Deserialize)]
+struct Amount {
+    inclusive: f64,
+    exclusive: f64,
+}
+
+#[derive(Deserialize)]
+struct Tree {
+    schema: u32,
+    metrics: Vec<Head>,
+    contexts: Vec<Context>,
+}
+
+#[derive(Deserialize)]
+struct Context {
+    id: u64,
+    parent: Nullable<u64>,
+    kind: String,
+    name: String,
+    file: Nullable<String>,
+    line: Nullable<u32>,
+    module: Nullable<String>,
+    metrics: HashMap<String, Amount>,
+}
+
+#[derive(Deserialize)]
+struct Flat {
+    schema: u32,
+    functions: Vec<Function>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    function: String,
+    file: Nullable<String>,
+    line: Nullable<u32>,
+    module: Nullable<String>,
+    metrics: HashMap<String, Amount>,
+}
+
+#[derive(Deserialize)]
+struct Threads {
+    schema: u32,
+    locations: Vec<Location>,
+    slots: Vec<Slot>,
+}
+
+#[derive(Deserialize)]
+struct Location {
+    process: u32,
+    rank: Nullable<u32>,
+    thread: u32,
+    name: String,
+    wall_s: f64,
+    cpu_s: f64,
+    accounts: HashMap<String, f64>,
+    passive: HashMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+struct Slot {
+    process: u32,
+    accounts: HashMap<String, f64>,
+}
+
+fn read<T: DeserializeOwned>(page: PageName) -> T {
+    let question = Question { page, format: Format::Json, ..Question::default() };
+    let text = render(&profile(), &question, &Style::default()).unwrap().page;
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}: {text}", page.id()))
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+#[test]
+fn the_summary_closes() {
+    let summary: Summary = read(PageName::Summary);
+    assert_eq!((summary.schema, summary.run.processors, summary.run.threads), (1, 1, 2));
+    let ledger = summary.ledger;
+    let of = |id: &str| ledger.accounts.iter().find(|account| account.id == id).unwrap().seconds;
+    assert!(close(ledger.accounts.iter().map(|account| account.seconds).sum(), ledger.total_s));
+    // One thread after the other: one processor for 3 s, of which 0.5 s nobody worked.
+    assert!(close(ledger.total_s, 3.0) && close(of("asleep"), 0.5));
+    assert!(close(of("compute") + of("measurement"), 2.5), "{} {}", of("compute"), of("measurement"));
+    assert!(close(ledger.efficiency, ledger.productive_s / 2.5));
+    assert!(close(ledger.lost_s, of("measurement")));
+    assert!(ledger.accounts.iter().all(|account| !account.class.is_empty()));
+}
+
+#[test]
+fn the_tree_adds_up() {
+    let tree: Tree = read(PageName::Tree);
+    assert_eq!(tree.schema, 1);
+    assert_eq!((tree.metrics[0].id.as_str(), tree.metrics[0].unit.as_str()), ("cpu_s", "s"));
+    assert!(tree.contexts[0].parent.is_none() && close(tree.contexts[0].metrics["cpu_s"].inclusive, 2.5));
+    for context in &tree.contexts {
+        let below =
+            tree.contexts.iter().filter(|other| other.parent == Some(context.id) && other.kind != "line");
+        let below: f64 = below.map(|other| other.metrics["cpu_s"].inclusive).sum();
+        let cpu = &context.metrics["cpu_s"];
+        assert!(close(cpu.exclusive + below, cpu.inclusive), "{}", context.name);
+    }
+}
+
+#[test]
+fn recursion_counts_once_in_flat() {
+    let flat: Flat = read(PageName::Flat);
+    let cpu = |name: &str| &flat.functions.iter().find(|row| row.function == name).unwrap().metrics["cpu_s"];
+    assert!(close(cpu("refine").inclusive, 1.5) && close(cpu("refine").exclusive, 1.0));
+    assert!(close(flat.functions.iter().map(|row| row.metrics["cpu_s"].exclusive).sum(), 2.5));
+    assert!(close(cpu("solve").inclusive, 2.0) && close(cpu("solve").exclusive, 0.0));
+}
+
+#[test]
+fn a_threads_accounts_and_passive_time_are_its_wall_time() {
+    let threads: Threads = read(PageName::Threads);
+    assert_eq!((threads.schema, threads.locations.len(), threads.slots.len()), (1, 2, 1));
+    for location in threads.locations {
+        let sum: f64 = location.accounts.values().chain(location.passive.values()).sum();
+        assert!(close(sum, location.wall_s), "{}: {sum} of {}", location.name, location.wall_s);
+    }
+}

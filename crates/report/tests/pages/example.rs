@@ -1,0 +1,143 @@
+//! A run of two threads: the main thread prepares and waits, a worker works; 200 samples a second.
+
+use proust_profile::{
+    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, Quality, RunFacts, SampleRow,
+    Value,
+};
+
+const PERIOD_NS: u64 = 5_000_000;
+
+/// Wall 3 s. Main thread: 0.5 s in `prepare`, then blocked. Worker, from 0.5 s on: 0.5 s in `flux` inlined into
+/// `solve`, 1.5 s in the recursive `refine` below it, of which 0.5 s in `kernel` of the library.
+pub fn profile() -> Profile {
+    use ContextKind::{Frame, Inline, Line, Program};
+    let context = |parent, kind, function, file: &str, line| Context {
+        parent,
+        kind,
+        function,
+        file: (!file.is_empty()).then(|| file.to_owned()),
+        line: (line > 0).then_some(line),
+    };
+    let contexts = vec![
+        context(None, Program, None, "", 0),
+        context(Some(0), Frame, Some(0), "", 0),
+        context(Some(1), Frame, Some(1), "/src/main.c", 12),
+        context(Some(2), Line, Some(1), "/src/main.c", 31),
+        context(Some(0), Frame, Some(2), "", 0),
+        context(Some(4), Inline, Some(3), "/src/solve.c", 52),
+        context(Some(5), Line, Some(3), "/src/flux.h", 7),
+        context(Some(4), Frame, Some(4), "/src/solve.c", 55),
+        context(Some(7), Line, Some(4), "/src/solve.c", 80),
+        context(Some(7), Frame, Some(4), "/src/solve.c", 82),
+        context(Some(9), Line, Some(4), "/src/solve.c", 80),
+        context(Some(9), Frame, Some(5), "/src/solve.c", 81),
+    ];
+    let function = |name: &str, module, file: &str, line| Function {
+        name: name.into(),
+        full_name: format!("{name}(int)"),
+        linkage_name: None,
+        module: Some(module),
+        file: (!file.is_empty()).then(|| file.to_owned()),
+        line: (line > 0).then_some(line),
+    };
+    let functions = vec![
+        function("main", 0, "/src/main.c", 5),
+        function("prepare", 0, "/src/main.c", 20),
+        function("solve", 0, "/src/solve.c", 40),
+        function("flux", 0, "/src/flux.h", 3),
+        function("refine", 0, "/src/solve.c", 70),
+        function("kernel", 1, "", 0),
+    ];
+    let mut samples = Vec::new();
+    // (location, context, from, to) in milliseconds
+    for (location, context, from_ms, to_ms) in
+        [(0, 3, 0, 500), (1, 6, 500, 1000), (1, 8, 1000, 1500), (1, 10, 1500, 2000), (1, 11, 2000, 2500)]
+    {
+        let (from, to) = (from_ms * 1_000_000u64, to_ms * 1_000_000u64);
+        for n in 1..=(to - from) / PERIOD_NS {
+            samples.push(SampleRow {
+                location,
+                context,
+                time_ns: from + n * PERIOD_NS,
+                cpu_ns: PERIOD_NS,
+                user_ns: PERIOD_NS * 9 / 10,
+                system_ns: PERIOD_NS / 10,
+                measurement_ns: 10_000,
+                processor: location as u16,
+                ..SampleRow::default()
+            });
+        }
+    }
+    let mut values: Vec<Value> = Vec::new();
+    for (metric, amount) in [
+        (Metric::Cpu, 0.005),
+        (Metric::User, 0.0045),
+        (Metric::System, 0.0005),
+        (Metric::Samples, 1.0),
+        (Metric::Measurement, 1e-5),
+    ] {
+        for (context, location) in [(3, 0), (6, 1), (8, 1), (10, 1), (11, 1)] {
+            values.push(Value { context, location, metric, amount: amount * 100.0 });
+        }
+    }
+    values.sort_by_key(|value| (value.context, value.location, value.metric));
+    let location = |tid, name: &str, start_s, cpu_s, samples| Location {
+        process: 0,
+        tid,
+        name: name.into(),
+        start_s,
+        end_s: 3.0,
+        cpu_s,
+        measurement_s: 1e-5 * samples as f64,
+        samples,
+        ..Location::default()
+    };
+    Profile {
+        facts: RunFacts {
+            dir: "solve.1.proust".into(),
+            command: vec!["./solve".into(), "--grid".into(), "a file".into()],
+            start_unix_s: 1_790_000_000.5,
+            wall_s: 3.0,
+            available_processors: 4,
+            asked_rate_hz: 200,
+            tick_s: 0.004,
+            host: "node-1".into(),
+            outcome: "exit 0".into(),
+        },
+        quality: Quality {
+            samples: 500,
+            delivered_rate: 200.0,
+            complete_paths: 0.998,
+            partial_paths: 1,
+            cpu_residual: 0.000_01,
+            measurement_s: 0.005,
+            log_bytes: 123_456,
+            notes: vec!["helper (pid 78) could not be followed: it is linked statically".into()],
+            ..Quality::default()
+        },
+        processes: vec![Process {
+            pid: 77,
+            parent_pid: 1,
+            host: "node-1".into(),
+            name: "solve".into(),
+            executable: "/home/me/solve".into(),
+            end_s: 3.0,
+            clock_cpu_s: Some(2.5),
+            available_processors: 4,
+            ..Process::default()
+        }],
+        locations: vec![location(77, "solve", 0.0, 0.5, 100), location(78, "worker-0", 0.5, 2.0, 400)],
+        modules: vec![
+            Module { path: "/home/me/solve".into(), build_id: "ab12".into(), note: String::new() },
+            Module {
+                path: "/usr/lib/libkernels.so.1".into(),
+                build_id: String::new(),
+                note: "has no line table".into(),
+            },
+        ],
+        functions,
+        contexts,
+        values,
+        samples,
+    }
+}

@@ -1,0 +1,94 @@
+//! Questions of all kinds, wrong ones among them.
+
+use proust_analysis::query::Filter;
+use proust_profile::Profile;
+use proust_report::{Column, Format, PageName, Question, ReportError, Sort, Style, render};
+
+use crate::example::profile;
+
+fn json(question: Question) -> serde_json::Value {
+    let question = Question { format: Format::Json, ..question };
+    serde_json::from_str(&render(&profile(), &question, &Style::default()).unwrap().page).unwrap()
+}
+
+fn error(question: Question) -> String {
+    let error = render(&profile(), &question, &Style::default()).unwrap_err();
+    let usage = matches!(error, ReportError::Usage(_));
+    format!("{}: {error}", if usage { "usage" } else { "error" })
+}
+
+fn about(page: PageName, arguments: &[&str]) -> Question {
+    let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    Question { page, arguments, ..Question::default() }
+}
+
+#[test]
+fn an_empty_run_has_all_pages() {
+    for page in PageName::ALL {
+        for format in [Format::Text, Format::Json, Format::Csv] {
+            let question = Question { page, format, ..Question::default() };
+            let page = render(&Profile::default(), &question, &Style::default()).unwrap().page;
+            assert!(!page.is_empty() && !page.contains("NaN") && !page.contains("inf "), "{page}");
+        }
+    }
+}
+
+#[test]
+fn statistics_are_over_all_threads() {
+    let columns = Column::parse_list("cpu_s:max|min|mean|imbalance").unwrap();
+    let flat = json(Question { columns, ..about(PageName::Flat, &[]) });
+    assert_eq!(flat["metrics"][0]["over"], "max");
+    let rows = flat["functions"].as_array().unwrap();
+    let solve = &rows.iter().find(|row| row["function"] == "solve").unwrap()["metrics"];
+    assert_eq!(solve["cpu_s:max"]["inclusive"], 2.0);
+    assert_eq!(solve["cpu_s:max"]["location"], "t1");
+    assert_eq!(solve["cpu_s:min"]["inclusive"], 0.0);
+    assert_eq!(solve["cpu_s:mean"]["inclusive"], 1.0);
+    assert_eq!(solve["cpu_s:imbalance"]["inclusive"], 1.0);
+}
+
+#[test]
+fn rows_are_sorted_and_cut_and_the_rest_is_told() {
+    let by_inclusive = Some(Sort::parse("cpu_s:inclusive").unwrap());
+    let flat = json(Question { limit: Some(2), sort: by_inclusive, ..about(PageName::Flat, &[]) });
+    let names: Vec<&str> =
+        flat["functions"].as_array().unwrap().iter().map(|row| row["function"].as_str().unwrap()).collect();
+    assert_eq!(names, ["solve", "refine"]);
+    assert_eq!((flat["cut"]["rows"].as_u64(), flat["cut"]["amount"].as_f64()), (Some(4), Some(1.5)));
+    let tree = json(Question { limit: Some(3), ..about(PageName::Tree, &[]) });
+    let kept: Vec<u64> =
+        tree["contexts"].as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
+    assert_eq!(kept, [0, 4, 7]);
+}
+
+#[test]
+fn filters_restrict_pages() {
+    let filter = Filter::parse(&["thread=worker-*", "function=refine"]).unwrap();
+    let flat = json(Question { filter, ..about(PageName::Flat, &[]) });
+    assert_eq!(flat["totals"]["cpu_s"]["exclusive"], 1.5);
+}
+
+#[test]
+fn wrong_questions_are_told_apart() {
+    assert!(error(about(PageName::Tree, &["refine"])).starts_with("usage: `tree` takes one context"));
+    assert!(error(about(PageName::Tree, &["c99"])).starts_with("error: there is no context c99"));
+    assert!(error(about(PageName::Callers, &["refin"])).contains("did you mean refine?"));
+    assert!(error(about(PageName::Callers, &["a", "b"])).starts_with("usage: "));
+    assert!(error(about(PageName::Flat, &["x"])).starts_with("usage: the page `flat` takes no argument"));
+    assert!(Column::parse_list("cpu").unwrap_err().to_string().contains("did you mean `cpu_s`?"));
+    assert!(Column::parse_list("cpu_s:median").unwrap_err().to_string().contains("no statistic `median`"));
+    assert!(Sort::parse("beauty").unwrap_err().to_string().contains("no metric `beauty`"));
+}
+
+#[test]
+fn long_names_are_cut_in_text_only() {
+    let mut profile = profile();
+    let long = "name_".repeat(100);
+    profile.functions[4].name = long.clone();
+    let page = |format| {
+        let question = Question { format, ..about(PageName::Flat, &[]) };
+        render(&profile, &question, &Style::default()).unwrap().page
+    };
+    assert!(page(Format::Text).lines().all(|line| line.chars().count() <= 100));
+    assert!(!page(Format::Text).contains(&long) && page(Format::Json).contains(&long));
+}
