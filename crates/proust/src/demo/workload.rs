@@ -72,7 +72,8 @@ fn parse_numbers(text: &str) -> Vec<u64> {
 fn parse_number(word: &str) -> Option<u64> {
     let mut number = 0u64;
     for digit in word.bytes() {
-        number = number.checked_mul(10)?.checked_add(u64::from(digit.checked_sub(b'0')?))?;
+        let digit = digit.checked_sub(b'0').filter(|&digit| digit < 10)?;
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
     }
     Some(number)
 }

@@ -147,8 +147,10 @@ impl Page for Callers {
             let parent = row.parent.and_then(|parent| positions.get(&parent).copied());
             depth[n] = parent.map_or(0, |parent| depth[parent] + 1);
             let amount = self.order.of(&row.row.metrics);
-            shown[n] = parent.is_none_or(|parent| shown[parent])
-                && (parent.is_none() || amount >= SMALLEST * self.total && depth[n] <= LEVELS);
+            shown[n] = match parent {
+                None => amount != 0.0,
+                Some(parent) => shown[parent] && depth[n] <= LEVELS && amount >= SMALLEST * self.total,
+            };
         }
         let visible: Vec<usize> = (0..self.callers.len()).filter(|&n| shown[n]).collect();
         let amounts = visible.iter().map(|&n| self.order.of(&self.callers[n].row.metrics));
@@ -191,7 +193,7 @@ impl Page for Callers {
         let hidden = self.callers.len() - visible.len();
         if hidden > 0 {
             let line = format!(
-                " {} callers are not shown: below 0.5 % of the total, or more than {LEVELS} levels up\n",
+                " {} rows are not shown: below 0.5 % of the total, or more than {LEVELS} levels up\n",
                 count(hidden as u64)
             );
             text.push_str(&style.paint(Paint::Faint, &line));
