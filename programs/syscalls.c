@@ -40,7 +40,12 @@ KEPT void asks_for_parent(double seconds)
     while (thread_cpu() < end);
 }
 
-KEPT void computes(double seconds) { burn_cpu(seconds); }
+/* Something must follow the call, or it becomes a jump and this function is in no call path. */
+KEPT void computes(double seconds)
+{
+    burn_cpu(seconds);
+    __asm__ volatile("");
+}
 
 int main(int argc, char **argv)
 {

@@ -81,6 +81,8 @@ pub struct Record {
     pub scheduler_read_ns: u64,
     /// For the thread that this lane was claimed for.
     pub start: Start,
+    /// The thread's name as last written; empty = not yet.
+    pub name: [u8; 16],
     /// Checks paths in debug mode.
     pub reference: Option<Box<Reference>>,
     /// Memory for the arguments and the environment of an exec.
@@ -279,6 +281,7 @@ pub fn claim() -> Option<&'static Lane> {
             overruns: 0,
             scheduler_read_ns: 0,
             start: Start::default(),
+            name: [0; 16],
             reference: None,
             exec_memory: (core::ptr::null_mut(), 0),
         }),
@@ -356,6 +359,7 @@ impl Record {
         self.own_ns = 0;
         self.own_total_ns = 0;
         self.overruns = 0;
+        self.name = [0; 16];
         self.scheduler_read_ns = begin.time_ns;
         self.output.header(|header| {
             *header = LaneHeader {
@@ -372,13 +376,14 @@ impl Record {
     pub fn path(&mut self, leaf: State, process: u32) -> (NodeId, u16) {
         use crate::path::memo::UpperEnd;
         let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut self.output };
-        let generation = modules::generation();
         let path = self.memo.path(leaf, &mut self.tree, &mut around);
+        let generation = modules::generation();
         if let Some(reference) = &mut self.reference
             && path.upper_end != UpperEnd::Truncated
-            && modules::generation() == generation
         {
-            let agrees = reference.agrees(leaf, path.node, &self.tree, &around);
+            let agrees = reference.agrees(leaf, path.node, &self.tree, &around)
+                // Another thread loaded or unloaded code meanwhile: the two saw different modules.
+                || modules::generation() != generation;
             logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.paths_compared), 1);
             if !agrees {
                 logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.path_mismatches), 1);
@@ -403,6 +408,21 @@ impl Record {
             header.last_ns = sample.time_ns;
             header.last_cpu_ns = sample.cpu_ns;
         });
+    }
+
+    /// Writes the calling thread's name, if it has changed since it was last written.
+    pub fn push_name(&mut self, tid: u32) {
+        let mut name = [0_u8; 16];
+        // PR_GET_NAME fills 16 bytes, the final zero included.
+        // SAFETY: the buffer has that size.
+        unsafe {
+            raw::call(libc::SYS_prctl, [libc::PR_GET_NAME as usize, name.as_mut_ptr() as usize, 0, 0, 0, 0])
+        };
+        if name != self.name {
+            self.name = name;
+            let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+            self.output.push_text(Subject::ThreadName, tid, &name[..length]);
+        }
     }
 
     /// Reads and writes the scheduler's numbers of the calling thread.

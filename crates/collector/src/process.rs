@@ -83,7 +83,14 @@ fn close(ending: Ending, status: i32) {
         close_for_other(lane);
     }
     if let Some(lane) = mine {
-        lane.with_record(|record| record.end(tid));
+        lane.with_record(|record| {
+            for other in
+                lane::live().map(|lane| lane.owner.load(Ordering::Relaxed)).filter(|&other| other != tid)
+            {
+                push_name_of(&mut record.output, other);
+            }
+            record.end(tid)
+        });
     }
     logfile::with_header(|header| {
         header.end_ns = clock::now_ns();
@@ -110,6 +117,28 @@ fn close_for_other(lane: &'static lane::Lane) {
         header.final_cpu_ns = cpu_ns;
         header.final_ns = clock::now_ns();
     });
+}
+
+/// Writes the name of another thread of this process, which may not live to write it.
+fn push_name_of(output: &mut lane::Output, tid: u32) {
+    let mut digits = [0; 20];
+    let mut path = [0_u8; 64];
+    let parts: [&[u8]; 3] = [b"/proc/self/task/", logfile::digits(tid.into(), &mut digits), b"/comm"];
+    let mut end = 0;
+    for byte in parts.into_iter().flatten() {
+        path[end] = *byte;
+        end += 1;
+    }
+    let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else { return };
+    let descriptor = raw::open(path, libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return;
+    }
+    let mut name = [0; 64];
+    let got = raw::read(descriptor as i32, &mut name);
+    raw::close(descriptor as i32);
+    let name = name.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+    output.push_text(Subject::ThreadName, tid, name.trim_ascii_end());
 }
 
 /// Hands the record over to the image that an exec is about to load.

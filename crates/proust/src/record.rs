@@ -59,7 +59,10 @@ pub struct RecordArgs {
     pub command: Vec<std::ffi::OsString>,
 }
 
-/// Bytes of `500M`, `2G`, `65536`; at least one mebibyte.
+/// Least size of a run: one process with one thread and a few thousand samples.
+const MIN_SIZE_BYTES: u64 = 256 << 10;
+
+/// Bytes of `500M`, `2G`, `262144`.
 fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -72,8 +75,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no size; write for example 500M"))?;
     let bytes = number.checked_mul(unit).ok_or_else(|| format!("`{text}` is too large"))?;
-    if bytes < 1 << 20 {
-        return Err(format!("`{text}` is too small: a run needs at least 1M"));
+    if bytes < MIN_SIZE_BYTES {
+        return Err(format!("`{text}` is too small: a run needs at least 256K"));
     }
     Ok(bytes)
 }
@@ -95,7 +98,11 @@ pub fn run(args: &RecordArgs) -> ExitCode {
         Ok(launch::Outcome::Ended(ending)) => launch::end_like(ending),
         Ok(launch::Outcome::NotStarted(error)) => {
             eprintln!("proust: {} cannot be executed: {error}", found.display());
-            ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_EXECUTE })
+            ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound {
+                NOT_FOUND
+            } else {
+                CANNOT_EXECUTE
+            })
         }
         Err(error) => {
             eprintln!("proust: {error:#}");
@@ -109,7 +116,8 @@ pub fn run(args: &RecordArgs) -> ExitCode {
 /// # Errors
 /// If the run's folder cannot be made or written.
 pub fn record(args: &RecordArgs, found: &std::path::Path) -> anyhow::Result<launch::Outcome> {
-    let folder = RunFolder::create_or_join(args).context("nothing was recorded and the command was not run")?;
+    let folder =
+        RunFolder::create_or_join(args).context("nothing was recorded and the command was not run")?;
     let outcome = launch::run(args, found, &folder);
     match &outcome {
         Ok(launch::Outcome::Ended(ending)) => closing::finish(&folder, ending)?,
@@ -127,7 +135,7 @@ mod tests {
         assert_eq!(parse_size("1G"), Ok(1 << 30));
         assert_eq!(parse_size("500m"), Ok(500 << 20));
         assert_eq!(parse_size("2MiB"), Ok(2 << 20));
-        assert_eq!(parse_size("1048576"), Ok(1 << 20));
+        assert_eq!(parse_size("262144"), Ok(256 << 10));
         for wrong in ["", "G", "1X", "-1G", "10K", "99999999999999T", "1.5G"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
         }

@@ -132,6 +132,7 @@ fn take(
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
         record.push_scheduler(begin);
+        record.push_name(lane.owner.load(Ordering::Relaxed));
     }
     let last = LAST_CENSUS_NS.load(Ordering::Relaxed);
     if begin.saturating_sub(last) >= CENSUS_PERIOD_NS

@@ -7,9 +7,8 @@ use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use proust_log::control::RUN_VARIABLE;
-use proust_log::layout::{EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER};
+use proust_log::layout::{EXTENSION, LOG_FOLDER};
 use proust_profile::run_file::{Finished, RunFile};
-use zerocopy::FromBytes;
 
 use super::RunFolder;
 
@@ -43,7 +42,9 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus) -> anyhow::Result<()> {
     };
     eprintln!("proust: {} {how} after {wall_s:.2} s", run.command.first().map_or("the command", |word| word));
     if sum.processes == 0 {
-        eprintln!("proust: nothing was recorded: no process loaded the collector; `proust doctor -- CMD` may tell why");
+        eprintln!(
+            "proust: nothing was recorded: no process loaded the collector; `proust doctor -- CMD` may tell why"
+        );
     } else {
         let lives_on = if survivors.is_empty() {
             String::new()
@@ -61,7 +62,7 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the logs' first pages say.
+/// What there is of logs; a process that called exec has one for each image.
 #[derive(Default)]
 struct Recorded {
     processes: u64,
@@ -71,44 +72,34 @@ struct Recorded {
 impl Recorded {
     fn of(folder: &Path) -> Recorded {
         let mut sum = Recorded::default();
-        for (bytes, _) in headers(folder) {
+        let entries = fs::read_dir(folder.join(LOG_FOLDER)).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.path().extension().is_some_and(|e| e == EXTENSION)) {
             sum.processes += 1;
-            sum.bytes += bytes;
+            sum.bytes += entry.metadata().map_or(0, |metadata| metadata.len());
         }
         sum
     }
 }
 
-/// Size and header of each log.
-fn headers(folder: &Path) -> impl Iterator<Item = (u64, FileHeader)> {
-    let entries = fs::read_dir(folder.join(LOG_FOLDER)).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.path().extension().is_some_and(|e| e == EXTENSION)).filter_map(|entry| {
-        use std::io::Read;
-        let mut page = vec![0; HEADER_BYTES];
-        fs::File::open(entry.path()).and_then(|mut file| file.read_exact(&mut page)).ok()?;
-        let (header, _) = FileHeader::read_from_prefix(&page).ok()?;
-        Some((entry.metadata().map_or(0, |m| m.len()), header))
-    })
-}
-
-/// Processes of the run that are still there, as `name (pid)`.
+/// Processes of the run that are still there, as `name (pid)`. They are known by their environment: a
+/// process that was forked or has called exec a moment ago may have no log yet.
 fn survivors(folder: &Path) -> Vec<String> {
     let entry = [RUN_VARIABLE.as_bytes(), b"=", folder.as_os_str().as_encoded_bytes()].concat();
-    let mut found: Vec<String> = headers(folder)
-        .filter(|(_, header)| Ending::from_number(header.ending) == Ending::Open)
-        .filter_map(|(_, header)| {
-            let process = Path::new("/proc").join(header.pid.to_string());
-            // The number may belong to another process by now: a process of this run has its folder in
-            // its environment, unless it is a zombie, whose environment is empty.
-            let environment = fs::read(process.join("environ")).ok()?;
+    let mut found: Vec<(u32, String)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|process| {
+            let pid: u32 = process.file_name().to_str()?.parse().ok()?;
+            let environment = fs::read(process.path().join("environ")).ok()?;
             environment.split(|&byte| byte == 0).find(|&variable| variable == entry)?;
-            let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
-            Some(format!("{} ({})", name.trim(), header.pid))
+            let name = fs::read_to_string(process.path().join("comm")).ok()?;
+            Some((pid, format!("{} ({pid})", name.trim())))
         })
+        .filter(|&(pid, _)| pid != std::process::id())
         .collect();
     found.sort();
-    found.dedup();
-    found
+    found.into_iter().map(|(_, name)| name).collect()
 }
 
 /// A number of bytes for people.

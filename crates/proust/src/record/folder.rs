@@ -114,7 +114,10 @@ impl RunFolder {
         let path = shown.canonicalize().with_context(|| format!("{} cannot be used", shown.display()))?;
         while !path.join(CONTROL_FILE).exists() {
             if start.elapsed() > JOIN_TIMEOUT {
-                bail!("{} exists already and is no run of this job; name another folder with -o", shown.display());
+                bail!(
+                    "{} exists already and is no run of this job; name another folder with -o",
+                    shown.display()
+                );
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -174,11 +177,8 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
 }
 
 fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
-    let options = [
-        (args.check_paths, CHECK_PATHS),
-        (args.empty_handler, EMPTY_HANDLER),
-        (args.no_memo, NO_MEMO),
-    ];
+    let options =
+        [(args.check_paths, CHECK_PATHS), (args.empty_handler, EMPTY_HANDLER), (args.no_memo, NO_MEMO)];
     let control = Control {
         magic: CONTROL_MAGIC,
         version: VERSION,

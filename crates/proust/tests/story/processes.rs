@@ -72,7 +72,8 @@ fn a_shell_pipeline_is_one_run() {
 #[test]
 fn what_lives_on_after_the_command_is_named() {
     let Some(program) = built("endings") else { return };
-    let command = format!("'{}' 1.5 return >/dev/null 2>&1 & exit 5", program.display());
+    // The shell ends when the other program is at work, not between its fork and its exec.
+    let command = format!("'{}' 2.5 return >/dev/null 2>&1 & sleep 0.7; exit 5", program.display());
     let run = record("sh", &["-c", &command]);
     assert_eq!(run.ended.status.code(), Some(5));
     let said = run.ended.said();

@@ -15,9 +15,11 @@ fn assert_thread(run: &Recorded, thread: &Value, renamed: impl Fn(&str) -> Strin
     let tid = number(thread, "/tid") as u64;
     let flat = run.flat_of_thread(tid);
     let total = flat.total("cpu_s");
-    // The clock of the program misses what a thread does after its last reading: some system calls.
+    // The clock of the program misses what a thread does after its last reading, the collector what the first
+    // thread did before it: the dynamic linker's work, some milliseconds. The exact check of the weights against
+    // the clock is the quality page's.
     let cpu_s = number(thread, "/cpu_s");
-    assert_close("CPU time of a thread", total, cpu_s, 1e-4 * cpu_s + 0.001);
+    assert_close("CPU time of a thread", total, cpu_s, 1e-4 * cpu_s + 0.008);
 
     let true_total: f64 = PARTS.iter().map(|part| number(thread, &format!("/functions/{part}"))).sum();
     let shares: Vec<Share> = PARTS
