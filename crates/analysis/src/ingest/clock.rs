@@ -12,7 +12,7 @@ use super::process;
 #[derive(Debug)]
 pub(super) struct RunClock {
     /// Per log: what is added.
-    shifts: Vec<i128>,
+    shifts: Vec<i64>,
     /// Per log: its host.
     hosts: Vec<String>,
     host_count: usize,
@@ -39,7 +39,9 @@ impl RunClock {
             logs.map(|(log, host)| i128::from(log.start_ns()) + to_home(host)).min()
         };
         let origin = starts(true).or_else(|| starts(false)).unwrap_or(0);
-        let shifts = hosts.iter().map(|host| to_home(host) - origin).collect();
+        let shift = |host: &String| to_home(host) - origin;
+        // Beyond 292 years it is damage, and only has to stay in range.
+        let shifts = hosts.iter().map(|h| shift(h).clamp(i64::MIN.into(), i64::MAX.into()) as i64).collect();
         let host_count = hosts.iter().collect::<std::collections::BTreeSet<_>>().len();
         RunClock { shifts, hosts, host_count }
     }
@@ -47,7 +49,7 @@ impl RunClock {
     /// Nanoseconds since the run's start at `time_ns` of log number `log`; 0 before it.
     pub(super) fn since_start_ns(&self, log: usize, time_ns: u64) -> u64 {
         let shift = self.shifts.get(log).copied().unwrap_or(0);
-        u64::try_from((i128::from(time_ns) + shift).max(0)).unwrap_or(u64::MAX)
+        i64::try_from(time_ns).unwrap_or(i64::MAX).saturating_add(shift).max(0) as u64
     }
 
     /// The same in seconds.

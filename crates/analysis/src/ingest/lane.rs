@@ -5,7 +5,7 @@ use proust_log::layout::LaneHeader;
 use proust_log::reader::Lane;
 use proust_log::records::{Module, NoteCode, Subject, ThreadOrigin};
 
-use super::nodes::NodeTable;
+use super::nodes::{NodeSet, NodeTable};
 use super::texts::Texts;
 use super::thread::{Limits, Thread, ThreadMeter};
 
@@ -22,6 +22,8 @@ pub(super) struct ModuleLoad {
 pub(super) struct LaneHarvest {
     pub(super) threads: Vec<Thread>,
     pub(super) nodes: NodeTable,
+    /// Nodes that rows are charged to, each once (or more, around damage).
+    pub(super) sampled: Vec<u32>,
     pub(super) modules: Vec<ModuleLoad>,
     pub(super) texts: Texts,
     /// Process ids of children that were started.
@@ -37,7 +39,13 @@ pub(super) struct LaneHarvest {
 
 /// Reads a lane to its end.
 pub(super) fn harvest(lane: &Lane<'_>, limits: Limits) -> LaneHarvest {
-    let mut reading = Reading { harvest: LaneHarvest::default(), current: None, gap: false, limits };
+    let mut reading = Reading {
+        harvest: LaneHarvest::default(),
+        seen: NodeSet::default(),
+        current: None,
+        gap: false,
+        limits,
+    };
     let mut records = lane.records();
     for record in records.by_ref() {
         reading.take(record);
@@ -48,6 +56,7 @@ pub(super) fn harvest(lane: &Lane<'_>, limits: Limits) -> LaneHarvest {
 
 struct Reading {
     harvest: LaneHarvest,
+    seen: NodeSet,
     current: Option<ThreadMeter>,
     /// Records were lost since the last timed record.
     gap: bool,
@@ -71,6 +80,7 @@ impl Reading {
                 if let Some(meter) = &mut self.current {
                     meter.sample(flags, &sample, gap);
                 }
+                self.sampled(sample.node);
             }
             Record::Node(node) => self.harvest.nodes.add(&node),
             Record::ThreadBegin(origin, begin) => {
@@ -88,7 +98,7 @@ impl Reading {
                     .current
                     .take()
                     .unwrap_or_else(|| ThreadMeter::implied(end.tid, end.time_ns, end.cpu_ns, self.limits));
-                self.harvest.threads.push(meter.end(&end, gap));
+                self.add(meter.end(&end, gap));
             }
             Record::SchedStat(stat) => {
                 if let Some(meter) = &mut self.current {
@@ -130,7 +140,22 @@ impl Reading {
     /// The current thread's end was lost: it ends where it was last seen.
     fn leave(&mut self) {
         if let Some(meter) = self.current.take() {
-            self.harvest.threads.push(meter.abandon());
+            self.add(meter.abandon());
+        }
+    }
+
+    fn add(&mut self, thread: Thread) {
+        if thread.samples == 0 {
+            // Its tail, if it has one, is charged to its start.
+            thread.rows.iter().for_each(|row| self.sampled(row.context));
+        }
+        self.harvest.threads.push(thread);
+    }
+
+    #[inline]
+    fn sampled(&mut self, node: u32) {
+        if self.seen.insert(node, &self.harvest.nodes) {
+            self.harvest.sampled.push(node);
         }
     }
 
@@ -138,10 +163,13 @@ impl Reading {
         let header = header.filter(|header| header.tid != 0);
         match (self.current.take(), header) {
             (Some(meter), Some(header)) if meter.may_be(header.tid) => {
-                self.harvest.threads.push(meter.close(&header, self.gap));
+                let gap = self.gap;
+                self.add(meter.close(&header, gap));
             }
             (meter, header) => {
-                self.harvest.threads.extend(meter.map(ThreadMeter::abandon));
+                if let Some(meter) = meter {
+                    self.add(meter.abandon());
+                }
                 self.harvest.thread_without_records = header.map(|header| header.tid);
             }
         }

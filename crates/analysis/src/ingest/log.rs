@@ -5,34 +5,7 @@ use proust_log::{Damage, Log, LogError};
 use rayon::prelude::*;
 
 use super::lane::{LaneHarvest, harvest as harvest_lane};
-use super::thread::{LONGEST_RUN_NS, LOST, Limits, NOT_RECORDED, Thread};
-
-/// CPU time of the rows of a log: in all, without records, without room, and of the collector.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weights {
-    pub(super) all_ns: u64,
-    pub(super) lost_ns: u64,
-    pub(super) unrecorded_ns: u64,
-    pub(super) measurement_ns: u64,
-}
-
-impl Weights {
-    fn of(lanes: &[LaneHarvest]) -> Weights {
-        let mut weights = Weights::default();
-        for row in lanes.iter().flat_map(|lane| &lane.threads).flat_map(|thread| &thread.rows) {
-            // A row is bounded, the number of threads with absurd ones is not.
-            let add = |sum: &mut u64, ns: u64| *sum = sum.saturating_add(ns);
-            add(&mut weights.all_ns, row.cpu_ns);
-            add(&mut weights.measurement_ns, row.measurement_ns);
-            match row.context {
-                LOST => add(&mut weights.lost_ns, row.cpu_ns),
-                NOT_RECORDED => add(&mut weights.unrecorded_ns, row.cpu_ns),
-                _ => {}
-            }
-        }
-        weights
-    }
-}
+use super::thread::{LONGEST_RUN_NS, Limits, Thread, Weights};
 
 /// Everything of one log that the profile is made of.
 #[derive(Debug)]
@@ -58,7 +31,7 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<LogHarvest, LogError> 
     let lanes: Vec<LaneHarvest> =
         log.lanes.par_iter().map(|lane| harvest_lane(lane, Limits { latest_ns })).collect();
     damage.skipped_bytes += lanes.iter().map(|lane| lane.skipped_bytes).sum::<u64>();
-    let weights = Weights::of(&lanes);
+    let weights = Weights::sum(lanes.iter().flat_map(|lane| &lane.threads).map(|thread| thread.weights));
     Ok(LogHarvest {
         name: name.into(),
         bytes: bytes.len() as u64,

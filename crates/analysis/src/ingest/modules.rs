@@ -12,7 +12,6 @@ use super::log::LogHarvest;
 use super::nodes::NodeSet;
 use super::process::module_paths;
 use super::progress::{Counter, Stage};
-use super::thread::{LOST, NOT_RECORDED};
 
 /// Where the meaning of addresses comes from.
 pub trait Symbols: Sync {
@@ -155,14 +154,11 @@ fn is_about_the_cache(note: &ModuleNote) -> bool {
 
 /// Module number and address of every node on a path that was sampled, each once.
 fn sampled_addresses(lane: &LaneHarvest) -> Vec<(u32, u64)> {
-    let mut seen = NodeSet::of(&lane.nodes);
+    let mut seen = NodeSet::default();
     let mut sampled = Vec::new();
-    for row in lane.threads.iter().flat_map(|thread| &thread.rows) {
-        if row.context == LOST || row.context == NOT_RECORDED {
-            continue;
-        }
-        lane.nodes.walk(row.context, |id, node| {
-            let new = seen.insert(id);
+    for &leaf in &lane.sampled {
+        lane.nodes.walk(leaf, |id, node| {
+            let new = seen.insert(id, &lane.nodes);
             if new {
                 sampled.push((node.module, node.address));
             }

@@ -77,16 +77,18 @@ pub(super) struct NodeSet {
 }
 
 impl NodeSet {
-    pub(super) fn of(nodes: &NodeTable) -> NodeSet {
-        NodeSet { in_order: vec![false; nodes.in_order() + 1], others: HashSet::new() }
-    }
-
     /// Adds a number; true if it was not in the set.
-    pub(super) fn insert(&mut self, id: u32) -> bool {
-        match self.in_order.get_mut(id as usize) {
-            Some(seen) => !std::mem::replace(seen, true),
-            None => self.others.insert(id),
+    #[inline]
+    pub(super) fn insert(&mut self, id: u32, nodes: &NodeTable) -> bool {
+        let index = id as usize;
+        if index > nodes.in_order() {
+            return self.others.insert(id);
         }
+        if index >= self.in_order.len() {
+            // Doubling, but never beyond the numbers there are.
+            self.in_order.resize((index * 2 + 64).min(nodes.in_order() + 1).max(index + 1), false);
+        }
+        self.in_order.get_mut(index).is_some_and(|seen| !std::mem::replace(seen, true))
     }
 }
 

@@ -119,6 +119,7 @@ impl<'m> Paths<'m> {
     ///
     /// Of a lane's rows `lane` keeps what was found; `log` says whose module numbers the nodes use.
     /// `lost_as` is what a node is taken for whose own record is missing: [`LOST`] or [`NOT_RECORDED`].
+    #[inline]
     pub(super) fn charge(
         &mut self,
         lane: &mut LaneContexts,
@@ -128,9 +129,22 @@ impl<'m> Paths<'m> {
         partial: bool,
         lost_as: Place,
     ) -> ContextId {
-        if let Some(known) = lane.charged(place, partial) {
-            return known;
+        match lane.charged(place, partial) {
+            Some(known) => known,
+            None => self.charge_new(lane, log, nodes, place, partial, lost_as),
         }
+    }
+
+    #[cold]
+    fn charge_new(
+        &mut self,
+        lane: &mut LaneContexts,
+        log: usize,
+        nodes: &NodeTable,
+        place: Place,
+        partial: bool,
+        lost_as: Place,
+    ) -> ContextId {
         let context = match place {
             LOST => self.without_path(LOST_RECORDS),
             NOT_RECORDED => self.without_path(NOT_RECORDED_NAME),

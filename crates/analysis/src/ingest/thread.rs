@@ -41,6 +41,38 @@ pub(super) enum Closing {
     Lost,
 }
 
+/// CPU time of rows: in all, without records, without room, and of the collector.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weights {
+    pub(super) all_ns: u64,
+    pub(super) lost_ns: u64,
+    pub(super) unrecorded_ns: u64,
+    pub(super) measurement_ns: u64,
+}
+
+impl Weights {
+    #[inline]
+    fn add(&mut self, row: &SampleRow) {
+        self.all_ns += row.cpu_ns;
+        self.measurement_ns += row.measurement_ns;
+        match row.context {
+            LOST => self.lost_ns += row.cpu_ns,
+            NOT_RECORDED => self.unrecorded_ns += row.cpu_ns,
+            _ => {}
+        }
+    }
+
+    pub(super) fn sum(parts: impl Iterator<Item = Weights>) -> Weights {
+        // A thread's sums are bounded, the number of threads with absurd ones is not.
+        parts.fold(Weights::default(), |sum, part| Weights {
+            all_ns: sum.all_ns.saturating_add(part.all_ns),
+            lost_ns: sum.lost_ns.saturating_add(part.lost_ns),
+            unrecorded_ns: sum.unrecorded_ns.saturating_add(part.unrecorded_ns),
+            measurement_ns: sum.measurement_ns.saturating_add(part.measurement_ns),
+        })
+    }
+}
+
 /// What a thread did.
 #[derive(Debug)]
 pub(super) struct Thread {
@@ -55,6 +87,8 @@ pub(super) struct Thread {
     pub(super) clock_ns: u64,
     /// Sorted by time; `context` holds a [`Place`].
     pub(super) rows: Vec<SampleRow>,
+    /// Sums over the rows.
+    pub(super) weights: Weights,
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,
@@ -144,6 +178,7 @@ impl ThreadMeter {
                 end_ns: begin_ns,
                 clock_ns: 0,
                 rows: Vec::new(),
+                weights: Weights::default(),
                 samples: 0,
                 partial: 0,
                 truncated: 0,
@@ -231,7 +266,7 @@ impl ThreadMeter {
         self.thread.partial += u64::from(self.place_is_partial);
         self.thread.truncated += u64::from(flags & SAMPLE_TRUNCATED != 0);
         self.thread.overruns = self.thread.overruns.saturating_add(sample.overruns.into());
-        self.thread.rows.push(SampleRow {
+        self.push(SampleRow {
             context: sample.node,
             time_ns: self.time_ns,
             minor_faults: sample.minor_faults,
@@ -246,7 +281,17 @@ impl ThreadMeter {
 
     /// A row of time without a sample.
     fn push_extra(&mut self, row: SampleRow, place: Place, time_ns: u64) {
-        self.thread.rows.push(SampleRow { context: place, time_ns, processor: u16::MAX, tail: true, ..row });
+        self.push(SampleRow { context: place, time_ns, processor: u16::MAX, tail: true, ..row });
+    }
+
+    #[inline]
+    fn push(&mut self, mut row: SampleRow) {
+        // A damaged record may name one of the codes as its node.
+        if !row.tail && (row.context == LOST || row.context == NOT_RECORDED) {
+            row.context = NO_PATH;
+        }
+        self.thread.weights.add(&row);
+        self.thread.rows.push(row);
     }
 
     /// The thread's last record.

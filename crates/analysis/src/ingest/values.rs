@@ -2,8 +2,21 @@
 
 use proust_profile::{ContextId, LocationId, Metric, SampleRow, Value};
 
-/// Amounts in the order of [`Metric::ALL`]; times in nanoseconds.
-type Amounts = [u64; Metric::ALL.len()];
+/// The metrics that rows add to, sorted as a profile has them.
+const METRICS: [Metric; 9] = [
+    Metric::Cpu,
+    Metric::User,
+    Metric::System,
+    Metric::Samples,
+    Metric::Measurement,
+    Metric::MinorFaults,
+    Metric::MajorFaults,
+    Metric::VoluntarySwitches,
+    Metric::InvoluntarySwitches,
+];
+
+/// Amounts in the order of [`METRICS`]; times in nanoseconds.
+type Amounts = [u64; METRICS.len()];
 
 const NONE: u32 = u32::MAX;
 
@@ -15,24 +28,20 @@ pub(super) struct Sums {
     all: Vec<(ContextId, LocationId, Amounts)>,
 }
 
-/// What a row adds to each metric.
+/// What a row adds to each of [`METRICS`].
+#[inline]
 fn amounts(row: &SampleRow) -> Amounts {
-    let mut amounts = [0; Metric::ALL.len()];
-    for (amount, metric) in amounts.iter_mut().zip(Metric::ALL) {
-        *amount = match metric {
-            Metric::Cpu => row.cpu_ns,
-            Metric::User => row.user_ns,
-            Metric::System => row.system_ns,
-            Metric::Samples => u64::from(!row.tail),
-            Metric::Measurement => row.measurement_ns,
-            Metric::MinorFaults => row.minor_faults.into(),
-            Metric::MajorFaults => row.major_faults.into(),
-            Metric::VoluntarySwitches => row.voluntary_switches.into(),
-            Metric::InvoluntarySwitches => row.involuntary_switches.into(),
-            _ => 0,
-        };
-    }
-    amounts
+    [
+        row.cpu_ns,
+        row.user_ns,
+        row.system_ns,
+        u64::from(!row.tail),
+        row.measurement_ns,
+        row.minor_faults.into(),
+        row.major_faults.into(),
+        row.voluntary_switches.into(),
+        row.involuntary_switches.into(),
+    ]
 }
 
 impl Sums {
@@ -40,6 +49,7 @@ impl Sums {
         Sums { slots: Vec::new(), current: Vec::new(), all: Vec::new() }
     }
 
+    #[inline]
     pub(super) fn add(&mut self, row: &SampleRow) {
         let context = row.context as usize;
         if self.slots.len() <= context {
@@ -48,7 +58,7 @@ impl Sums {
         let Some(slot) = self.slots.get_mut(context) else { return };
         if *slot == NONE {
             *slot = self.current.len() as u32;
-            self.current.push((row.context, [0; Metric::ALL.len()]));
+            self.current.push((row.context, [0; METRICS.len()]));
         }
         if let Some((_, sums)) = self.current.get_mut(*slot as usize) {
             for (sum, amount) in sums.iter_mut().zip(amounts(row)) {
@@ -72,15 +82,13 @@ impl Sums {
         self.all.sort_unstable_by_key(|&(context, location, _)| (context, location));
         let mut values = Vec::with_capacity(self.all.len() * 3);
         for (context, location, sums) in self.all {
-            for (metric, sum) in Metric::ALL.into_iter().zip(sums) {
+            for (metric, sum) in METRICS.into_iter().zip(sums) {
                 if sum > 0 {
                     let scale = if metric.unit() == "s" { 1e9 } else { 1.0 };
                     values.push(Value { context, location, metric, amount: sum as f64 / scale });
                 }
             }
         }
-        // The invariant orders by metric, the loop above by the order in which metrics are shown.
-        values.sort_by_key(|value| (value.context, value.location, value.metric));
         values
     }
 }

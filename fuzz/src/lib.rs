@@ -1,0 +1,55 @@
+//! What all targets assert of a log, whatever it holds.
+
+use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
+use proust_profile::{Metric, Profile};
+use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
+
+/// Analyses a log. An error is fine, a contradiction is not.
+pub fn check(bytes: &[u8]) {
+    let logs = [LogBytes { name: "log/1.plog", bytes: Ok(bytes) }];
+    if let Ok(profile) = ingest_logs("run", &logs, None, &names, &Counter::default()) {
+        check_profile(&profile);
+    }
+}
+
+/// One function for all addresses, with a line for half of them.
+fn names(_: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
+    let function = Function {
+        name: "f".into(),
+        full_name: "f".into(),
+        linkage_name: None,
+        file: None,
+        line: None,
+        address: 0,
+        size_bytes: 0,
+    };
+    let resolved = |&address: &u64| {
+        let line = (address % 2 == 0).then_some((address % 97) as u32);
+        (
+            address,
+            ResolvedAddress {
+                address,
+                frames: vec![SourceFrame { function: 0, file: None, line, inlined: false }],
+            },
+        )
+    };
+    ModuleStructure {
+        functions: vec![function],
+        addresses: addresses.iter().map(resolved).collect(),
+        notes: vec![],
+    }
+}
+
+fn check_profile(profile: &Profile) {
+    if let Err(broken) = profile.check() {
+        panic!("{broken}");
+    }
+    let of_values = |metric: Metric| -> f64 {
+        profile.values.iter().filter(|value| value.metric == metric).map(|value| value.amount).sum()
+    };
+    let cpu = of_values(Metric::Cpu);
+    let of_locations: f64 = profile.locations.iter().map(|location| location.cpu_s).sum();
+    assert!((cpu - of_locations).abs() <= 1e-9 * cpu.max(of_locations), "{cpu} and {of_locations}");
+    assert!(of_values(Metric::Samples) == profile.quality.samples as f64);
+    assert!(profile.facts.wall_s.is_finite() && profile.quality.cpu_residual.is_finite());
+}
