@@ -17,16 +17,16 @@ use crate::{output, progress, runs, terminal};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Pages:
-  summary           what ran, the ledger, the hottest places, what to look at next (default)
-  tree [CONTEXT]    contexts from the top down, or only what is below a context such as c12
-  callers [FUNCTION] functions with their callers; or one function with its callers and callees
-  flat              functions
-  threads           what every thread spent its time on
-  quality           how far the numbers can be trusted
+  summary             what ran, the ledger, the hottest places, what to look at next (default)
+  tree [CONTEXT]      contexts from the top down, or only what is below a context such as c12
+  callers [FUNCTION]  functions with their callers; or one function with its callers and callees
+  flat                functions
+  threads             what every thread spent its time on
+  quality             how far the numbers can be trusted
 
-A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the newest
-run in the current folder is taken. Rows have handles (c12 contexts, f7 functions, t3 threads, p0
-processes) that pages and --where accept.
+A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
+newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
+t3 threads, p0 processes) that pages and --where accept.
 
 Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
   process   id or name              rank      number            thread    id, position, or name
