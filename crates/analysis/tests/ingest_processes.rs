@@ -63,6 +63,15 @@ fn exec_keeps_the_pid_and_is_two_entries() {
 }
 
 #[test]
+fn an_image_that_was_not_followed_is_named() {
+    let before = FileHeader { ending: Ending::Exec as u32, ..header(9) };
+    let mut shell = busy(9, 1000);
+    shell.text(Subject::Executable, 0, "/bin/sh").text(Subject::ExecTarget, 9, "/bin/static-tool");
+    let profile = profile_of(&[log(before, &[shell])], None);
+    assert!(noted(&profile, &["sh (pid 9) was replaced by /bin/static-tool", "not followed"]));
+}
+
+#[test]
 fn forks_are_followed_and_what_was_not_is_told() {
     let fork = FileHeader { origin: Origin::Fork as u32, parent_pid: 9, start_ns: 1010 * MS, ..header(20) };
     let mut parent = busy(9, 1000);

@@ -104,13 +104,23 @@ fn a_thread_that_lived_at_the_end_is_closed_by_the_process() {
     // Of another thread: it says nothing of the one whose records are here.
     let mut other = LaneBuilder::new(1);
     other.begin(11, 1000, 0).node(1, 0, 1, 0x200).sample(1010, 5, 1);
-    other.header(LaneHeader { tid: 99, final_ns: 1500 * MS, final_cpu_ns: 400 * MS, ..Default::default() });
+    other.header(LaneHeader {
+        tid: 99,
+        last_ns: 1100 * MS,
+        last_cpu_ns: 50 * MS,
+        final_ns: 1500 * MS,
+        final_cpu_ns: 350 * MS,
+        ..Default::default()
+    });
     let profile = profile_of(&[log(header(9), &[lane, other])], None);
-    assert_eq!(amounts(&profile, Metric::Cpu), expected([("f1", 10, 8.0), ("f2", 11, 5.0)]));
+    assert_eq!(
+        amounts(&profile, Metric::Cpu),
+        expected([("f1", 10, 8.0), ("f2", 11, 5.0), ("[no call path]", 99, 300.0)])
+    );
     assert_eq!(amounts(&profile, Metric::Measurement), expected([("f1", 10, 1.0)]));
     assert_eq!(profile.quality.overruns, 3);
     let ends: Vec<f64> = profile.locations.iter().map(|l| l.end_s).collect();
-    assert_eq!(ends, [0.5, 0.01]);
+    assert_eq!(ends, [0.5, 0.01, 0.5]);
     assert!(noted(&profile, &["last records of 1 threads are missing"]));
     assert!(noted(&profile, &["1 threads have no record at all"]));
 }
@@ -128,14 +138,36 @@ fn time_without_room_in_the_log_has_a_row_of_its_own() {
         ..Default::default()
     };
     lane.push(0, &end);
-    // Killed without room: only the header knows.
-    let mut killed = LaneBuilder::new(1);
-    killed.begin(11, 1000, 0).node(1, 0, 1, 0x200).sample(1010, 5, 1).header(LaneHeader {
+    // Closed by the process: only the header knows.
+    let mut closed = LaneBuilder::new(1);
+    closed.begin(11, 1000, 0).node(1, 0, 1, 0x200).sample(1010, 5, 1).header(LaneHeader {
         tid: 11,
         last_ns: 1400 * MS,
         last_cpu_ns: 45 * MS,
+        final_ns: 1400 * MS,
+        final_cpu_ns: 45 * MS,
         unrecorded_samples: 8,
         unrecorded_cpu_ns: 40 * MS,
+        ..Default::default()
+    });
+    // Not even its begin found room.
+    let mut silent = LaneBuilder::new(3);
+    silent.header(LaneHeader {
+        tid: 13,
+        last_ns: 1400 * MS,
+        last_cpu_ns: 25 * MS,
+        final_ns: 1450 * MS,
+        final_cpu_ns: 26 * MS,
+        unrecorded_cpu_ns: 24 * MS,
+        ..Default::default()
+    });
+    // Ended without room for its end: its time is among that of the threads not recorded.
+    let mut ended = LaneBuilder::new(4);
+    ended.begin(14, 1000, 0).node(1, 0, 1, 0x200).sample(1010, 5, 1).header(LaneHeader {
+        tid: 14,
+        last_ns: 1400 * MS,
+        last_cpu_ns: 20 * MS,
+        unrecorded_cpu_ns: 15 * MS,
         ..Default::default()
     });
     // A path whose node found no room, either.
@@ -145,8 +177,8 @@ fn time_without_room_in_the_log_has_a_row_of_its_own() {
     header.budget_exhausted = 1;
     // Threads that ended in full lanes.
     (header.lost_thread_ends, header.lost_thread_cpu_ns) = (2, 30 * MS);
-    header.process_cpu_end_ns = 200 * MS;
-    let profile = profile_of(&[log(header, &[lane, killed, nodeless])], None);
+    header.process_cpu_end_ns = 250 * MS;
+    let profile = profile_of(&[log(header, &[lane, closed, nodeless, silent, ended])], None);
     assert_eq!(
         amounts(&profile, Metric::Cpu),
         expected([
@@ -155,15 +187,18 @@ fn time_without_room_in_the_log_has_a_row_of_its_own() {
             ("f2", 11, 5.0),
             (NO_ROOM, 11, 40.0),
             (NO_ROOM, 12, 2.0),
+            (NO_ROOM, 13, 24.0),
+            ("[no call path]", 13, 1.0),
+            ("f2", 14, 5.0),
             (NO_ROOM, 0, 30.0),
         ])
     );
-    assert_eq!(profile.locations[3].name, "[threads not recorded]");
+    assert_eq!(profile.locations.last().unwrap().name, "[threads not recorded]");
     assert_eq!(profile.quality.dropped, 19 + 8 + 2);
-    assert!((profile.quality.unrecorded_s - 0.167).abs() < 1e-12);
-    assert!(noted(&profile, &["size budget was used up", "27 samples", "0.167 s", "--max-size"]));
-    // 182 of 200 ms are in threads.
-    assert!((profile.quality.process_residual - 0.09).abs() < 1e-12);
+    assert!((profile.quality.unrecorded_s - 0.191).abs() < 1e-12);
+    assert!(noted(&profile, &["size budget was used up", "27 samples", "0.191 s", "--max-size"]));
+    // 212 ms are in threads, the process has 250.
+    assert!((profile.quality.process_residual - 0.152).abs() < 1e-12);
 }
 
 /// The bytes of a log, and the offset of the first record with the given kind after `skip` others.

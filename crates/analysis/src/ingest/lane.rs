@@ -33,7 +33,7 @@ pub(super) struct LaneHarvest {
     pub(super) gaps: u64,
     /// Bytes that did not read as records.
     pub(super) skipped_bytes: u64,
-    /// A thread that the lane's header names, of which there is no record.
+    /// A thread that only the lane's header knows.
     pub(super) thread_without_records: Option<u32>,
 }
 
@@ -160,7 +160,10 @@ impl Reading {
     }
 
     fn finish(mut self, header: Option<LaneHeader>) -> LaneHarvest {
-        let header = header.filter(|header| header.tid != 0);
+        // Where ends found no room, a thread that the end of the process did not close is one of them, and its
+        // time is among theirs.
+        let counted_elsewhere = |header: &LaneHeader| self.limits.ends_without_room && header.final_ns == 0;
+        let header = header.filter(|header| header.tid != 0 && !counted_elsewhere(header));
         match (self.current.take(), header) {
             (Some(meter), Some(header)) if meter.may_be(header.tid) => {
                 let gap = self.gap;
@@ -170,7 +173,11 @@ impl Reading {
                 if let Some(meter) = meter {
                     self.add(meter.abandon());
                 }
-                self.harvest.thread_without_records = header.map(|header| header.tid);
+                if let Some(header) = header {
+                    self.harvest.thread_without_records = Some(header.tid);
+                    let limits = self.limits;
+                    self.add(ThreadMeter::of_header(&header, limits).close(&header, false));
+                }
             }
         }
         self.harvest

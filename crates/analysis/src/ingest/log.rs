@@ -28,8 +28,9 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<LogHarvest, LogError> 
         false => log.header.start_ns.saturating_add(LONGEST_RUN_NS).min(i64::MAX as u64),
         true => i64::MAX as u64,
     };
-    let lanes: Vec<LaneHarvest> =
-        log.lanes.par_iter().map(|lane| harvest_lane(lane, Limits { latest_ns })).collect();
+    let ended = Ending::from_number(log.header.ending) != Ending::Open;
+    let limits = Limits { latest_ns, ends_without_room: ended && log.header.lost_thread_ends > 0 };
+    let lanes: Vec<LaneHarvest> = log.lanes.par_iter().map(|lane| harvest_lane(lane, limits)).collect();
     damage.skipped_bytes += lanes.iter().map(|lane| lane.skipped_bytes).sum::<u64>();
     let weights = Weights::sum(lanes.iter().flat_map(|lane| &lane.threads).map(|thread| thread.weights));
     Ok(LogHarvest {

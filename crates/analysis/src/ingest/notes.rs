@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_log::layout::Ending;
-use proust_log::records::NoteCode;
+use proust_log::records::{NoteCode, Subject};
 use proust_profile::{Profile, RunFile};
 
 use super::clock::{RunClock, seconds};
@@ -34,6 +34,7 @@ pub(super) fn notes(
         about_records(&mut notes, log, &who);
     }
     about_children(&mut notes, profile, logs);
+    about_images(&mut notes, profile, logs);
     for module in profile.modules.iter().filter(|module| !module.note.is_empty()) {
         let is_program = profile.processes.iter().any(|process| process.executable == module.path);
         // A library without debug information is the rule; it is told with the module.
@@ -197,7 +198,9 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     }
     let silent = log.lanes.iter().filter(|lane| lane.thread_without_records.is_some()).count();
     if silent > 0 {
-        notes.push(format!("{who}: {silent} threads have no record at all: their CPU time is missing"));
+        notes.push(format!(
+            "{who}: {silent} threads have no record at all: of them only the CPU time since they began is known"
+        ));
     }
 }
 
@@ -224,5 +227,23 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
              cleared environment, or ended before its measurement began): its time is missing",
             shown.join(", ")
         ));
+    }
+}
+
+/// Programs that took the place of a measured one and wrote no log.
+fn about_images(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
+    let of_pid = |pid: u32, after_ns: u64| {
+        logs.iter().any(|log| log.header.pid == pid && log.start_ns() > after_ns && !log.damage.header)
+    };
+    for (log, process) in logs.iter().zip(&profile.processes) {
+        if log.ending() == Ending::Exec && !of_pid(process.pid, log.start_ns()) {
+            let targets = log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::ExecTarget));
+            let target = targets.last().map_or_else(|| "another program".into(), |text| text.text());
+            notes.push(format!(
+                "{} (pid {}) was replaced by {target}, which was not followed (static or setuid program, or \
+                 cleared environment): its time is missing",
+                process.name, process.pid
+            ));
+        }
     }
 }

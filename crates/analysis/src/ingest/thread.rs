@@ -23,11 +23,13 @@ const SLACK_NS: u64 = 2_000_000;
 /// No run lasts longer, and no thread uses more CPU time: more is damage.
 pub(super) const LONGEST_RUN_NS: u64 = 366 * 24 * 3600 * 1_000_000_000;
 
-/// Which times are believed.
+/// What the log says of all threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Later times are damage.
     pub(super) latest_ns: u64,
+    /// The process ended in order, and some threads' last records found no room.
+    pub(super) ends_without_room: bool,
 }
 
 /// How a thread's record ended.
@@ -200,6 +202,13 @@ impl ThreadMeter {
         }
     }
 
+    /// A thread none of whose records found room: its header counts all of its samples as unrecorded.
+    pub(super) fn of_header(header: &LaneHeader, limits: Limits) -> ThreadMeter {
+        let used_ns = header.unrecorded_cpu_ns;
+        let begin_ns = header.last_ns.saturating_sub(used_ns);
+        ThreadMeter::implied(header.tid, begin_ns, header.last_cpu_ns.saturating_sub(used_ns), limits)
+    }
+
     /// Whether this is, for all that is known, the thread `tid`.
     pub(super) fn may_be(&self, tid: u32) -> bool {
         self.thread.tid == tid || self.thread.tid == 0
@@ -216,7 +225,10 @@ impl ThreadMeter {
     }
 
     pub(super) fn name(&mut self, name: &[u8]) {
-        self.thread.name = Some(String::from_utf8_lossy(name).into_owned());
+        // A thread that ends may have lost its name already.
+        if !name.is_empty() {
+            self.thread.name = Some(String::from_utf8_lossy(name).into_owned());
+        }
     }
 
     pub(super) fn queued(&mut self, queued_ns: u64) {
