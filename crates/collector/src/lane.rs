@@ -42,6 +42,9 @@ pub struct Lane {
 // SAFETY: `record` is only touched by the owner (see the module's text); the rest is atomic.
 unsafe impl Sync for Lane {}
 
+/// Time off the processor since the last record from which on the scheduler's file is read at a thread's end.
+const WORTH_ASKING_NS: u64 = 200_000;
+
 /// What a new thread shall run.
 #[derive(Clone, Copy, Default)]
 pub struct Start {
@@ -81,6 +84,8 @@ pub struct Record {
     pub scheduler_read_ns: u64,
     /// For the thread that this lane was claimed for.
     pub start: Start,
+    /// Where a thread's start function hangs: for which place and modules, and the node.
+    pub start_path: ((u64, u32), NodeId),
     /// The thread's name as last written; empty = not yet.
     pub name: [u8; 16],
     /// Checks paths in debug mode.
@@ -281,6 +286,7 @@ pub fn claim() -> Option<&'static Lane> {
             overruns: 0,
             scheduler_read_ns: 0,
             start: Start::default(),
+            start_path: ((0, 0), 0),
             name: [0; 16],
             reference: None,
             exec_memory: (core::ptr::null_mut(), 0),
@@ -441,20 +447,22 @@ impl Record {
     /// Writes the end of the calling thread; false if there was no room for it.
     pub fn end(&mut self, tid: u32) -> bool {
         let time_ns = clock::now_ns();
-        self.push_scheduler(time_ns);
-        let mut name = [0_u8; 32];
-        // PR_GET_NAME fills 16 bytes at most, the final zero included.
-        // SAFETY: the buffer is larger than that.
-        unsafe {
-            raw::call(libc::SYS_prctl, [libc::PR_GET_NAME as usize, name.as_mut_ptr() as usize, 0, 0, 0, 0])
-        };
-        let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
-        self.output.push_text(Subject::ThreadName, tid, &name[..length]);
+        let cpu_ns = clock::thread_cpu_ns();
+        let mut waited_ns = 0;
+        self.output.header(|header| {
+            let wall_ns = time_ns.saturating_sub(header.last_ns);
+            waited_ns = wall_ns.saturating_sub(cpu_ns.saturating_sub(header.last_cpu_ns));
+        });
+        // Reading the scheduler's file costs more than it can tell of a thread that hardly waited.
+        if waited_ns >= WORTH_ASKING_NS {
+            self.push_scheduler(time_ns);
+        }
+        self.push_name(tid);
         let usage = Usage::now();
         let delta = usage.since(&self.usage);
         let mut end = ThreadEnd {
             time_ns,
-            cpu_ns: clock::thread_cpu_ns(),
+            cpu_ns,
             own_ns: self.own_total_ns,
             overruns: self.overruns,
             user_us: delta.user_us as u32,

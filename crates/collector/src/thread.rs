@@ -63,7 +63,9 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);
-    record.usage = lane::Usage::now();
+    if origin != ThreadOrigin::Created {
+        record.usage = lane::Usage::now();
+    }
     record.spent(clock::now_ns().saturating_sub(begin.time_ns));
     lane.busy.store(false, Ordering::Relaxed);
     let key = END_KEY.load(Ordering::Acquire);
@@ -73,10 +75,17 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
 }
 
 /// The context of a thread's start function, for threads that end before their first sample.
+///
+/// What lies above it is the same for all threads that one function of the C library made: it is unwound
+/// once for a lane and start of path.
 fn start_node(life: &Life, record: &mut Record, routine: u64, caller: State) -> NodeId {
-    let (parent, _) = record.path(caller, life.pid);
+    let generation = modules::generation();
+    let known = (caller.pc, generation);
+    if record.start_path.0 != known {
+        record.start_path = (known, record.path(caller, life.pid).0);
+    }
     let module = modules::known(routine).map_or(0, |module| module.id);
-    let frame = Frame { parent, module, lookup: routine };
+    let frame = Frame { parent: record.start_path.1, module, lookup: routine };
     record.tree.child(frame, &mut record.output).unwrap_or(0)
 }
 
@@ -93,7 +102,9 @@ pub fn start_timer(life: &Life, record: &mut Record, tid: u32) {
 
 /// Called by the C library as a thread ends, some rounds in a row.
 unsafe extern "C" fn at_end(rounds_left: *mut c_void) {
-    let Some(life) = life::in_hook() else { return };
+    if life::in_hook().is_none() {
+        return;
+    }
     let rounds_left = rounds_left as usize;
     if rounds_left > 1 {
         let key = END_KEY.load(Ordering::Acquire);
@@ -101,15 +112,13 @@ unsafe extern "C" fn at_end(rounds_left: *mut c_void) {
         unsafe { libc::pthread_setspecific(key, (rounds_left - 1) as *const c_void) };
         return;
     }
-    if !life::is_borrowed(life) {
-        detach();
-    }
+    detach();
 }
 
 /// Ends the measurement of the calling thread.
 pub fn detach() {
-    let tid = raw::gettid();
-    let Some(lane) = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid) else { return };
+    let Some(lane) = lane::current() else { return };
+    let tid = lane.owner.load(Ordering::Relaxed);
     lane.with_record(|record| {
         if let Some(timer) = record.timer.take() {
             timer::stop(timer);

@@ -13,10 +13,7 @@ use crate::{life, logfile, raw, thread};
 
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
 fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
-    let life = life::in_hook()?;
-    if life::is_borrowed(life) {
-        return None;
-    }
+    life::in_hook()?;
     let Some(lane) = lane::claim() else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         return None;
@@ -25,7 +22,7 @@ fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
     unsafe { lane.record() }.start = Start {
         routine,
         argument: argument as usize,
-        parent: raw::gettid(),
+        parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
         blocked: lane::current().is_some_and(|mine| mine.blocked.load(Ordering::Relaxed)),
     };
     Some(lane)
