@@ -2,6 +2,7 @@
 
 mod clones;
 mod cpp;
+mod rust;
 mod source;
 
 pub use clones::without_clone_suffix;
@@ -10,7 +11,7 @@ pub(crate) use source::{component_without_template_arguments, lambda_as_linkers_
 /// A demangled name in two lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    /// Qualified, without parameters and template arguments (C++), without hashes (Rust).
+    /// Qualified, without parameters and template arguments (C++), without hashes and generic arguments (Rust).
     pub short: String,
     /// Everything the linker's name says.
     pub full: String,
@@ -35,8 +36,7 @@ impl Names {
 pub fn demangle(linkage_name: &str) -> Option<Names> {
     let name = without_clone_suffix(linkage_name);
     if name.starts_with("_R") || is_legacy_rust(name) {
-        let demangled = rustc_demangle::try_demangle(name).ok()?;
-        return Some(Names::same(format!("{demangled:#}")));
+        return rust::demangle(name);
     }
     if name.starts_with("_Z") {
         let (mangled, suffix) = name.split_at(name.find('.').unwrap_or(name.len()));

@@ -136,7 +136,7 @@ impl<'s, 'a> Resolver<'s, 'a> {
             linkage_name = Some(alias.to_owned());
         }
         let declared = Location { file: declaration.file.clone(), line: declaration.line };
-        let declared = if declared.file.is_some() { declared } else { self.location(address) };
+        let declared = if declared.file.is_some() { declared } else { self.entry(address) };
         Some(Function {
             name: names.short,
             full_name: names.full,
@@ -180,6 +180,14 @@ impl<'s, 'a> Resolver<'s, 'a> {
             (_, Some(range)) => nameless(self.module_name, range.start, range.end - range.start),
             (None, None) => nameless(self.module_name, address, 0),
         }
+    }
+
+    /// Where the function at `address` itself begins, even if its first instruction is inlined code of another
+    /// one: debug information with lines only does not say where functions are declared.
+    fn entry(&self, address: u64) -> Location {
+        let frames = self.debug_info.as_ref().and_then(|info| info.frames(address).ok());
+        let physical = frames.and_then(|innermost_first| innermost_first.into_iter().next_back());
+        physical.map_or_else(|| self.location(address), |frame| frame.location)
     }
 
     fn location(&self, address: u64) -> Location {

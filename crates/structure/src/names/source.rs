@@ -3,6 +3,10 @@
 /// The component without template arguments: `max` for `max<int>`, `operator<` for `operator< <int>`.
 /// Names that are brackets altogether (`<lambda(int)>`) and conversion operators stay.
 pub(crate) fn component_without_template_arguments(name: &str) -> &str {
+    // rustc writes `{closure#0}<T>`.
+    if let Some((closure, _)) = name.strip_prefix('{').and_then(|rest| rest.split_once("}<")) {
+        return &name[..closure.len() + 2];
+    }
     if !name.ends_with('>') || name.starts_with(['<', '{']) {
         return name;
     }

@@ -28,7 +28,8 @@ fn rust_functions_have_names_without_hashes_and_their_inlined_calls() {
     let addresses = addresses_of(symbols[symbol], 1);
     let structure = Structurer::new(None).resolve(&ModuleRequest::unverified(&path), &addresses);
     assert_eq!(structure.functions[0].name, "structure::own_executable::outer_of_two");
-    assert_eq!(structure.functions[0].line, Some(8));
+    // Line 8 declares it; where debug information has lines only (release), its first code is line 9.
+    assert!(matches!(structure.functions[0].line, Some(8 | 9)), "{:?}", structure.functions[0]);
     assert!(
         structure.functions[0]
             .file
