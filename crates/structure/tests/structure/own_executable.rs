@@ -39,7 +39,9 @@ fn rust_functions_have_names_without_hashes_and_their_inlined_calls() {
     let inlined =
         addresses.iter().map(|&a| chain(&structure, a)).find(|c| c.len() > 1).expect("an inlined call");
     assert_eq!(inlined[0].2, 9);
-    assert_eq!(inlined[1].0, "structure::own_executable::inlined_sum");
+    // Debug information with lines only (release) does not say in which module an inlined function is.
+    assert!("structure::own_executable::inlined_sum".ends_with(&inlined[1].0), "{inlined:?}");
+    assert!(inlined[1].0.ends_with("inlined_sum"), "{inlined:?}");
 }
 
 #[test]
