@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fe
 
 use proust_log::layout::{FileHeader, LaneHeader};
 use proust_log::records::{
-    self, Body, Node, Note, NoteCode, Sample, SchedStat, Subject, TEXT_BYTES, ThreadBegin, ThreadEnd,
-    ThreadOrigin,
+    self, Birth, Body, Child, Node, Note, NoteCode, Sample, SchedStat, Subject, TEXT_BYTES, ThreadBegin,
+    ThreadEnd, ThreadOrigin,
 };
 use proust_log::writer::{Full, LaneWriter};
 
@@ -90,6 +90,8 @@ pub struct Record {
     pub name: [u8; 16],
     /// Checks paths in debug mode.
     pub reference: Option<Box<Reference>>,
+    /// Images that vforked children loaded while this thread waited, to be told when it goes on.
+    pub lent: Lent,
     /// Memory for the arguments and the environment of an exec.
     pub exec_memory: (*mut u8, usize),
 }
@@ -135,6 +137,33 @@ impl Usage {
                 self.switches.0.saturating_sub(earlier.switches.0),
                 self.switches.1.saturating_sub(earlier.switches.1),
             ),
+        }
+    }
+}
+
+const LENT_CHILDREN: usize = 4;
+const LENT_PATH_BYTES: usize = 200;
+
+/// What vforked children left in the memory that they borrowed; more than fits is forgotten.
+pub struct Lent {
+    count: usize,
+    children: [(u32, usize, [u8; LENT_PATH_BYTES]); LENT_CHILDREN],
+}
+
+impl Default for Lent {
+    fn default() -> Lent {
+        Lent { count: 0, children: [(0, 0, [0; LENT_PATH_BYTES]); LENT_CHILDREN] }
+    }
+}
+
+impl Lent {
+    /// Keeps what child `pid` is about to become. Called by the child, which may not write to the log.
+    pub fn keep(&mut self, pid: u32, target: &[u8]) {
+        if let Some((place, length, path)) = self.children.get_mut(self.count) {
+            *place = pid;
+            *length = target.len().min(LENT_PATH_BYTES);
+            path[..*length].copy_from_slice(&target[..*length]);
+            self.count += 1;
         }
     }
 }
@@ -288,6 +317,7 @@ pub fn claim() -> Option<&'static Lane> {
             start: Start::default(),
             start_path: ((0, 0), 0),
             name: [0; 16],
+            lent: Lent::default(),
             reference: None,
             exec_memory: (core::ptr::null_mut(), 0),
         }),
@@ -439,6 +469,16 @@ impl Record {
         }
     }
 
+    /// Writes what vforked children became.
+    pub fn tell_lent(&mut self) {
+        for index in 0..core::mem::take(&mut self.lent.count) {
+            let Some(&(pid, length, path)) = self.lent.children.get(index) else { break };
+            let child = Child { time_ns: clock::now_ns(), pid, reserved: 0 };
+            self.output.push(Birth::Fork as u16, 0, &child);
+            self.output.push_text(Subject::ExecTarget, pid, path.get(..length).unwrap_or(&[]));
+        }
+    }
+
     /// Writes a note.
     pub fn note(&mut self, code: NoteCode, value: u64) {
         self.output.push(code as u16, 0, &Note { time_ns: clock::now_ns(), value });
@@ -458,6 +498,7 @@ impl Record {
             self.push_scheduler(time_ns);
         }
         self.push_name(tid);
+        self.tell_lent();
         let usage = Usage::now();
         let delta = usage.since(&self.usage);
         let mut end = ThreadEnd {

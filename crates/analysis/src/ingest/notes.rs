@@ -6,6 +6,8 @@ use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
 use proust_profile::{Profile, RunFile};
 
+use crate::words::{count, counted, verb};
+
 use super::clock::{RunClock, seconds};
 use super::log::LogHarvest;
 use super::quality::closed;
@@ -82,22 +84,26 @@ fn about_run(
     let quality = &profile.quality;
     if quality.partial_paths > 0 {
         notes.push(format!(
-            "{} of {} call paths have no upper end and stand below [partial]: their functions and lines are \
-             exact, their callers are not all known",
-            quality.partial_paths, quality.samples
+            "{} of {} {} no upper end and {} below [incomplete paths]: functions and lines are exact, callers \
+             are not all known",
+            count(quality.partial_paths),
+            counted(quality.samples, "call path"),
+            verb(quality.partial_paths, "has", "have"),
+            verb(quality.partial_paths, "stands", "stand")
         ));
     }
     if quality.path_mismatches > 0 {
         notes.push(format!(
-            "{} of {} compared call paths differ from a full unwind: please report this",
-            quality.path_mismatches, quality.paths_compared
+            "{} of {} {} from a full unwind: please report this",
+            count(quality.path_mismatches),
+            counted(quality.paths_compared, "compared call path"),
+            verb(quality.path_mismatches, "differs", "differ")
         ));
     }
     if quality.implausible_records > 0 {
         notes.push(format!(
-            "{} records have clocks that contradict their neighbours and were clamped: the log is damaged \
-             there",
-            quality.implausible_records
+            "the clocks of {} contradict their neighbours and were clamped: the log is damaged there",
+            counted(quality.implausible_records, "record")
         ));
     }
 }
@@ -108,7 +114,9 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
         let last_seen = closed(log, Closing::LastSeen);
         notes.push(format!(
             "{who} did not end in order (killed, crashed, or still running): its record ends with the last \
-             sample of each of {last_seen} threads; what was recorded is complete"
+             sample of {}{}; what was recorded is complete",
+            if last_seen == 1 { "" } else { "each of " },
+            counted(last_seen, "thread")
         ));
     }
     let count = |code: NoteCode| {
@@ -118,21 +126,25 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     let found = log.threads().filter(|thread| thread.found).count();
     if found > 0 {
         notes.push(format!(
-            "{found} threads of {who} were found running: what they did before is not in the numbers"
+            "{} of {who} {} found running: what {} did before is not in the numbers",
+            counted(found, "thread"),
+            verb(found, "was", "were"),
+            verb(found, "it", "they")
         ));
     }
     let refused = count(NoteCode::TimerRefused);
     if let Some(errno) = refused.first() {
         notes.push(format!(
-            "{} threads of {who} got no CPU timer (error {errno}): their CPU time is known, where it went is \
-             not",
-            refused.len()
+            "{} of {who} got no CPU timer (error {errno}): {} CPU time is known, where it went is not",
+            counted(refused.len(), "thread"),
+            verb(refused.len(), "its", "their")
         ));
     }
     if header.unmeasured_threads > 0 {
         notes.push(format!(
-            "{} threads of {who} could not be measured at all: their CPU time is missing",
-            header.unmeasured_threads
+            "{} of {who} could not be measured at all: {} CPU time is missing",
+            counted(header.unmeasured_threads, "thread"),
+            verb(header.unmeasured_threads, "its", "their")
         ));
     }
     if let Some(signal) = count(NoteCode::SignalShared).first() {
@@ -160,16 +172,20 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
         };
         notes.push(format!(
-            "{who}: {why}: {unrecorded} samples with {unrecorded_s:.3} s of CPU time are not in the log; the \
-             time is shown as [not recorded: size budget used up] and all sums still hold; {advice}"
+            "{who}: {why}: {} with {unrecorded_s:.3} s of CPU time {} not in the log; the time is shown as [not \
+             recorded: size budget used up] and all sums still hold; {advice}",
+            counted(unrecorded, "sample"),
+            verb(unrecorded, "is", "are")
         ));
     }
     if header.lost_thread_ends > 0 {
         notes.push(format!(
-            "{who}: {} threads ended without room for their last record: {:.3} s of their CPU time are shown \
-             as a thread [threads not recorded]",
-            header.lost_thread_ends,
-            seconds(log.unnamed_cpu_ns())
+            "{who}: {} ended without room for {} last record: {:.3} s of {} CPU time are shown as a thread \
+             [threads not recorded]",
+            counted(header.lost_thread_ends, "thread"),
+            verb(header.lost_thread_ends, "its", "their"),
+            seconds(log.unnamed_cpu_ns()),
+            verb(header.lost_thread_ends, "its", "their")
         ));
     }
     if log.damage.header {
@@ -181,25 +197,32 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     let gaps: u64 = log.lanes.iter().map(|lane| lane.gaps).sum();
     if gaps > 0 || log.damage.chunks > 0 || log.damage.missing_chunks > 0 || log.damage.skipped_bytes > 0 {
         notes.push(format!(
-            "{}: damaged: {} bytes skipped, {} unusable and {} missing chunks; {:.3} s of CPU time of {who} \
-             are shown as [lost records], everything else of it is intact",
+            "{}: damaged: {} skipped, {} and {}; {:.3} s of CPU time of {who} are shown as [lost records], \
+             everything else of it is intact",
             log.name,
-            log.damage.skipped_bytes,
-            log.damage.chunks,
-            log.damage.missing_chunks,
+            counted(log.damage.skipped_bytes, "byte"),
+            counted(log.damage.chunks, "unusable chunk"),
+            counted(log.damage.missing_chunks, "missing chunk"),
             seconds(weights.lost_ns)
         ));
     }
     let without_end = closed(log, Closing::Lost);
     if without_end > 0 {
         notes.push(format!(
-            "{who}: the last records of {without_end} threads are missing: they end where they were last seen"
+            "{who}: the last {} of {} {} missing: {} where last seen",
+            verb(without_end, "record", "records"),
+            counted(without_end, "thread"),
+            verb(without_end, "is", "are"),
+            verb(without_end, "it ends", "they end")
         ));
     }
     let silent = log.lanes.iter().filter(|lane| lane.thread_without_records.is_some()).count();
     if silent > 0 {
         notes.push(format!(
-            "{who}: {silent} threads have no record at all: of them only the CPU time since they began is known"
+            "{who}: {} {} no record at all: only the CPU time since {} began is known",
+            counted(silent, "thread"),
+            verb(silent, "has", "have"),
+            verb(silent, "it", "they")
         ));
     }
 }
@@ -209,6 +232,13 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
     let followed: BTreeSet<u32> = profile.processes.iter().map(|process| process.pid).collect();
     // exec keeps the pid: images of one process are told as one.
     let mut missing: BTreeMap<(u32, &str), BTreeSet<u32>> = BTreeMap::new();
+    // What a vforked child was about to become is in its parent's log.
+    let targets: BTreeMap<u32, String> = logs
+        .iter()
+        .flat_map(|log| &log.lanes)
+        .flat_map(|lane| lane.texts.of(Subject::ExecTarget))
+        .map(|text| (text.id, text.text()))
+        .collect();
     for (log, process) in logs.iter().zip(&profile.processes) {
         let children = log.lanes.iter().flat_map(|lane| &lane.children);
         let unknown: BTreeSet<u32> = children.copied().filter(|pid| !followed.contains(pid)).collect();
@@ -218,14 +248,17 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
     }
     for ((parent, name), pids) in missing {
         const SHOWN: usize = 5;
-        let shown: Vec<String> = pids.iter().take(SHOWN).map(u32::to_string).collect();
+        let named = |pid: &u32| targets.get(pid).map_or(pid.to_string(), |target| format!("{pid} ({target})"));
+        let shown: Vec<String> = pids.iter().take(SHOWN).map(named).collect();
         let more = if pids.len() > SHOWN { ", …" } else { "" };
-        let what = if pids.len() == 1 { "process".into() } else { format!("{} processes", pids.len()) };
-        let was = if pids.len() == 1 { "was" } else { "were" };
+        let what = if pids.len() == 1 { "process".into() } else { counted(pids.len(), "process") };
         notes.push(format!(
-            "{what} {}{more} started by {name} (pid {parent}) {was} not followed (static or setuid program, \
-             cleared environment, or ended before its measurement began): its time is missing",
-            shown.join(", ")
+            "{what} {}{more} started by {name} (pid {parent}) {} not followed (static or setuid program, cleared \
+             environment, or ended before {} measurement began): {} time is missing",
+            shown.join(", "),
+            verb(pids.len(), "was", "were"),
+            verb(pids.len(), "its", "their"),
+            verb(pids.len(), "its", "their")
         ));
     }
 }

@@ -53,6 +53,10 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
     }
     let borrowed = life::is_borrowed(life);
     let list = environment_for(lane::current(), given, !borrowed);
+    if borrowed && let Some(lane) = lane::current() {
+        // SAFETY: the thread that owns the lane waits until this child has its own memory.
+        unsafe { lane.record() }.lent.keep(raw::getpid(), target.to_bytes());
+    }
     let closed = process::before_exec(life, target.to_bytes());
     let result = call(list);
     // SAFETY: see `errno`.

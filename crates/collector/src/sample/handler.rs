@@ -25,6 +25,8 @@ struct TimerInfo {
     value: usize,
 }
 
+/// Longer than a handler takes unless it was preempted or had much to do.
+const LONG_NS: u64 = 10_000;
 const SCHEDULER_PERIOD_NS: u64 = 100_000_000;
 const CENSUS_PERIOD_NS: u64 = 100_000_000;
 const MAX_STACK_SEARCHES: u32 = 8;
@@ -76,10 +78,18 @@ fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
     }
     // SAFETY: this is the owner's handler, and `busy` is not set. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
-    take(life, lane, record, context, begin, overrun);
-    record.spent(clock::now_ns().saturating_sub(begin));
+    let cpu_ns = take(life, lane, record, context, begin, overrun);
+    record.spent(own_time(begin, cpu_ns));
 }
 
+/// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock goes on
+/// while the thread is preempted: a long time is read from the CPU clock.
+fn own_time(begin: u64, cpu_ns: u64) -> u64 {
+    let elapsed = clock::now_ns().saturating_sub(begin);
+    if elapsed < LONG_NS { elapsed } else { elapsed.min(clock::thread_cpu_ns().saturating_sub(cpu_ns)) }
+}
+
+/// Takes the sample; the thread's CPU clock near the begin comes back.
 fn take(
     life: &life::Life,
     lane: &Lane,
@@ -87,7 +97,7 @@ fn take(
     context: &libc::ucontext_t,
     begin: u64,
     overrun: i32,
-) {
+) -> u64 {
     let cpu_ns = clock::thread_cpu_ns();
     let usage = Usage::now();
     let registers = &context.uc_mcontext.gregs;
@@ -132,6 +142,7 @@ fn take(
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
         record.push_scheduler(begin);
+        record.tell_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }
     let last = LAST_CENSUS_NS.load(Ordering::Relaxed);
@@ -140,6 +151,7 @@ fn take(
     {
         thread::census(life, record);
     }
+    cpu_ns
 }
 
 fn saturate32(value: u64) -> u32 {
