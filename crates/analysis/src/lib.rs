@@ -5,3 +5,4 @@ pub mod ledger;
 pub mod query;
 pub mod store;
 pub mod timelines;
+pub mod words;

@@ -287,7 +287,7 @@ fn what_the_collector_noted_is_told_in_words() {
         None,
     );
     for words in [
-        ["1 threads of server (pid 9)", "found running"],
+        ["1 thread of server (pid 9)", "was found running"],
         ["no CPU timer", "error 11"],
         ["signal 27", "server"],
         ["exec in vain", "error 2"],

@@ -84,7 +84,7 @@ fn a_killed_process_loses_nothing_that_was_recorded() {
     assert_eq!(amounts(&profile, Metric::Cpu), expected([("f1", 10, 9.0)]));
     assert_eq!((profile.processes[0].ending.as_str(), profile.processes[0].clock_cpu_s), ("open", None));
     assert_eq!((profile.locations[0].end_s, profile.facts.wall_s), (0.02, 0.02));
-    assert!(noted(&profile, &["pid 9", "did not end in order", "1 threads"]));
+    assert!(noted(&profile, &["pid 9", "did not end in order", "last sample of 1 thread;"]));
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn a_thread_that_lived_at_the_end_is_closed_by_the_process() {
     assert_eq!(profile.quality.overruns, 3);
     let ends: Vec<f64> = profile.locations.iter().map(|l| l.end_s).collect();
     assert_eq!(ends, [0.5, 0.01, 0.5]);
-    assert!(noted(&profile, &["last records of 1 threads are missing"]));
-    assert!(noted(&profile, &["1 threads have no record at all"]));
+    assert!(noted(&profile, &["the last record of 1 thread is missing: it ends where last seen"]));
+    assert!(noted(&profile, &["1 thread has no record at all"]));
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_lost_chunk_is_told_and_its_time_is_not_lost() {
     let present = amounts(&profile, Metric::Samples)[&("f1".into(), 10)];
     // The first sample after the gap carries no weight of its own.
     assert_eq!(cpu[&("f1".into(), 10)], present - 1.0 + 1.0);
-    assert!(noted(&profile, &["1 unusable and 1 missing chunks"]));
+    assert!(noted(&profile, &["1 unusable chunk and 1 missing chunk"]));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 mod column;
 mod csv;
+mod json;
 mod number;
 mod page;
 mod pages;
@@ -17,7 +18,7 @@ mod style;
 mod table;
 
 pub use column::{Column, Over};
-pub use number::{bytes, count, duration, utc};
+pub use number::{bytes, duration, utc};
 pub use page::PageName;
 pub use question::{Format, Question, ReportError, Sort};
 pub use shorten::middle;

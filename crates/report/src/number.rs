@@ -1,5 +1,7 @@
 //! Numbers as people read them: one unit a column, digits that mean something, columns that add up.
 
+use proust_analysis::words::count;
+
 /// The unit and digits of a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -41,7 +43,7 @@ impl Scale {
         if self.decimals == 0 {
             return count(number.round() as u64);
         }
-        format!("{:.*}", self.decimals, number * self.factor)
+        fixed(number * self.factor, self.decimals)
     }
 
     /// Numbers that add up to their total as shown: the rounding is spread by largest remainder.
@@ -53,7 +55,7 @@ impl Scale {
         );
         let write = |(number, part): (i64, &f64)| match number {
             0 if *part == 0.0 => "-".to_owned(),
-            number => format!("{:.*}", self.decimals, number as f64 / grain),
+            number => fixed(number as f64 / grain, self.decimals),
         };
         shown.into_iter().zip(parts).map(write).collect()
     }
@@ -74,7 +76,26 @@ pub(crate) fn percents(parts: &[f64], whole: f64) -> Vec<String> {
 
 /// A percentage with one decimal, without the sign.
 pub(crate) fn percent(part: f64, whole: f64) -> String {
-    if whole > 0.0 { format!("{:.1}", part / whole * 100.0) } else { "-".into() }
+    if whole > 0.0 { fixed(part / whole * 100.0, 1) } else { "-".into() }
+}
+
+/// A number with so many decimals; what rounds to zero has no sign.
+pub(crate) fn fixed(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
+}
+
+/// A number as programs read it. There is one zero.
+pub(crate) fn exact(number: f64) -> String {
+    (number + 0.0).to_string()
+}
+
+/// Sum that is zero, not -0, where there is nothing to sum up, as the standard library's would be.
+pub(crate) fn sum(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    numbers.into_iter().fold(0.0, |sum, number| sum + number)
 }
 
 /// Rounds numbers to integers whose sum is the rounded total, where the total is their sum. Rounding moves each
@@ -94,19 +115,6 @@ fn round_to_sum(numbers: &[f64], total: f64) -> Vec<i64> {
         rounded[n] += 1;
     }
     rounded
-}
-
-/// A whole number with its thousands set apart.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Seconds with a unit that fits.
@@ -160,6 +168,16 @@ mod tests {
         assert_eq!(percents(&[1.0, 1.0, 1.0], 3.0), ["33.4", "33.3", "33.3"]);
         assert_eq!(percents(&[0.0, 2.0], 2.0), ["0.0", "100.0"]);
         assert_eq!(percents(&[1.0], 0.0), ["0.0"]);
+    }
+
+    #[test]
+    fn there_is_one_zero() {
+        assert_eq!(fixed(-0.0004, 3), "0.000");
+        assert_eq!(fixed(-0.0006, 3), "-0.001");
+        assert_eq!(percent(-0.0, 1.0), "0.0");
+        assert_eq!(Scale::of("s", [1.0]).show(-1e-9), "0.000");
+        assert_eq!((exact(-0.0), exact(0.5)), ("0".to_owned(), "0.5".to_owned()));
+        assert!(sum([]).is_sign_positive());
     }
 
     #[test]

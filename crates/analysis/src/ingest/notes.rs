@@ -248,7 +248,8 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
     }
     for ((parent, name), pids) in missing {
         const SHOWN: usize = 5;
-        let named = |pid: &u32| targets.get(pid).map_or(pid.to_string(), |target| format!("{pid} ({target})"));
+        let named =
+            |pid: &u32| targets.get(pid).map_or(pid.to_string(), |target| format!("{pid} ({target})"));
         let shown: Vec<String> = pids.iter().take(SHOWN).map(named).collect();
         let more = if pids.len() > SHOWN { ", …" } else { "" };
         let what = if pids.len() == 1 { "process".into() } else { counted(pids.len(), "process") };

@@ -178,7 +178,9 @@ impl<'p> Selection<'p> {
 
     /// Sum of a metric over everything in scope.
     pub fn total(&self, metric: Metric) -> f64 {
-        self.values.iter().filter(|value| value.metric == metric).map(|value| value.amount).sum()
+        let amounts = self.values.iter().filter(|value| value.metric == metric).map(|value| value.amount);
+        // The library's sum of nothing is -0.
+        amounts.fold(0.0, |sum, amount| sum + amount)
     }
 
     /// Whether each context has any amount in scope, itself or below.

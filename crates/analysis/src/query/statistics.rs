@@ -36,7 +36,7 @@ impl Statistics {
     /// Statistics of amounts given for some of the locations; the others count as zero.
     fn of(given: &[(LocationId, f64)], locations: &[LocationId]) -> Statistics {
         let n = locations.len();
-        let sum: f64 = given.iter().map(|(_, amount)| amount).sum();
+        let sum: f64 = given.iter().fold(0.0, |sum, (_, amount)| sum + amount);
         let mean = if n == 0 { 0.0 } else { sum / n as f64 };
         // Around the mean and not from the sum of squares: that loses all digits when the spread is small.
         let around: f64 = given.iter().map(|(_, amount)| (amount - mean).powi(2)).sum::<f64>()
