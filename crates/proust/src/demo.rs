@@ -15,6 +15,9 @@ use crate::{record, report};
 
 pub use workload::workload;
 
+/// Rows of the tree: the hot path and its surroundings, on one screen.
+const TREE_ROWS: usize = 25;
+
 /// Arguments of `proust demo`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  proust demo -o demo.proust")]
@@ -43,7 +46,8 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
         return Ok(ended);
     }
     for page in [PageName::Summary, PageName::Tree] {
-        let question = Question { dir: dir.to_string_lossy().into_owned(), page, ..Question::default() };
+        let dir_name = dir.to_string_lossy().into_owned();
+        let question = Question { dir: dir_name, page, rows: Some(TREE_ROWS), ..Question::default() };
         report::show(&dir, &question)?;
         crate::output::print("\n")?;
     }

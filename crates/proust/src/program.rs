@@ -193,7 +193,9 @@ fn elf_kind<'data>(data: impl ReadRef<'data>) -> Option<Kind> {
     let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
     let endian = header.endian().ok()?;
     if header.e_machine(endian) != elf::EM_X86_64 {
-        return Some(Kind::Foreign { machine: format!("another machine (ELF machine {})", header.e_machine(endian).0) });
+        return Some(Kind::Foreign {
+            machine: format!("another machine (ELF machine {})", header.e_machine(endian).0),
+        });
     }
     let segments = header.program_headers(endian, data).ok()?;
     let linker = segments.iter().find_map(|segment| segment.interpreter(endian, data).ok().flatten());

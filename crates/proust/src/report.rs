@@ -137,6 +137,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         columns,
         sort,
         limit: args.limit,
+        rows: None,
         format: match args.format {
             FormatName::Text => Format::Text,
             FormatName::Json => Format::Json,

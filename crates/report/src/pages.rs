@@ -9,16 +9,17 @@ mod threads;
 mod tree;
 
 use proust_analysis::query::{Handle, Selection};
+use proust_analysis::words::counted;
 use proust_profile::{FunctionId, Metric, Profile};
 use serde::Serialize;
 
 use crate::column::{Column, ColumnHead, Columns, Over, RowAmounts};
-use crate::number::{Scale, count, duration};
+use crate::number::{Scale, duration, exact};
 use crate::page::PageName;
 use crate::question::{Format, Question, ReportError, Sort};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell};
-use crate::{Rendered, csv};
+use crate::{Rendered, csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
 trait Page: Serialize {
@@ -47,8 +48,7 @@ pub(crate) fn render(profile: &Profile, question: &Question, style: &Style) -> R
 fn write(page: &impl Page, question: &Question, style: &Style) -> String {
     match question.format {
         Format::Text => style.plain(page.text(style)),
-        // Every field is a number, a text or a list of them: nothing that cannot be written.
-        Format::Json => serde_json::to_string(page).expect("a page is plain data") + "\n",
+        Format::Json => json::write(page),
         Format::Csv => csv::write(page.rows()),
     }
 }
@@ -65,11 +65,15 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
     }
 }
 
-/// The columns asked for, or all metrics of which there is anything.
+/// Metrics that every page with columns has when no others are chosen, even where there is nothing of them: who
+/// reads the JSON can rely on them.
+const USUAL: [Metric; 4] = [Metric::Cpu, Metric::User, Metric::System, Metric::Samples];
+
+/// The columns asked for, or the usual metrics and those of which there is anything.
 fn columns(selection: &Selection<'_>, question: &Question) -> Vec<Column> {
     let mut columns = question.columns.clone();
     if columns.is_empty() {
-        let any = |metric: &Metric| *metric == Metric::Cpu || selection.total(*metric) != 0.0;
+        let any = |metric: &Metric| USUAL.contains(metric) || selection.total(*metric) != 0.0;
         columns = Metric::ALL.into_iter().filter(any).map(Column::sum).collect();
     }
     if let Some(Sort::Metric(metric) | Sort::Inclusive(metric) | Sort::Exclusive(metric)) = question.sort
@@ -105,6 +109,11 @@ impl Order {
             inclusive,
             unit: column.metric.unit(),
         }
+    }
+
+    /// What is in a row's column with everything below, whatever the order.
+    fn inclusive_of(&self, amounts: &RowAmounts) -> f64 {
+        amounts.get(&self.column).map_or(0.0, |amount| amount.inclusive)
     }
 
     fn of(&self, amounts: &RowAmounts) -> f64 {
@@ -185,13 +194,8 @@ fn heading(style: &Style, title: &str, explanation: &str) -> String {
 
 /// What part of the run a page is about.
 fn scope(selection: &Selection<'_>, question: &Question) -> String {
-    let threads = selection.locations().len();
     let seconds = duration(selection.total(Metric::Cpu));
-    let of = format!(
-        "{seconds} of CPU time in {} thread{}",
-        count(threads as u64),
-        if threads == 1 { "" } else { "s" }
-    );
+    let of = format!("{seconds} of CPU time in {}", counted(selection.locations().len(), "thread"));
     if question.filter.is_empty() { of } else { format!("{of}, where {}", question.filter) }
 }
 
@@ -235,11 +239,13 @@ impl NumberColumn {
             })
         };
         let scale = Scale::of(head.unit, rows.iter().map(|row| of(row).0));
-        let show = |row: &&RowAmounts| match of(row).1 {
-            0.0 => String::new(),
-            error => scale.show(error),
-        };
-        NumberColumn { title: "±".into(), numbers: rows.iter().map(show).collect() }
+        // The error of a total is rounding only.
+        let is_nothing = |text: &String| text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+        let show = |row: &&RowAmounts| Some(scale.show(of(row).1)).filter(|text| !is_nothing(text));
+        NumberColumn {
+            title: "±".into(),
+            numbers: rows.iter().map(|row| show(row).unwrap_or_default()).collect(),
+        }
     }
 
     fn locations(head: &ColumnHead, rows: &[&RowAmounts]) -> NumberColumn {
@@ -279,7 +285,7 @@ fn csv_heads(first: &[&str], heads: &[ColumnHead]) -> Vec<String> {
 
 fn csv_amounts(heads: &[ColumnHead], amounts: &RowAmounts) -> Vec<String> {
     let amount = |head: &ColumnHead| amounts.get(&head.id).cloned().unwrap_or_default();
-    heads.iter().map(amount).flat_map(|a| [a.inclusive.to_string(), a.exclusive.to_string()]).collect()
+    heads.iter().map(amount).flat_map(|a| [exact(a.inclusive), exact(a.exclusive)]).collect()
 }
 
 /// Orders functions by their numbers.

@@ -69,6 +69,8 @@ pub struct Question {
     pub sort: Option<Sort>,
     /// How many rows at most; None = the page's own choice in text, all in JSON and CSV.
     pub limit: Option<usize>,
+    /// How many rows a tree of text has when there is no limit; None = the page's own choice.
+    pub rows: Option<usize>,
     /// How it is written.
     pub format: Format,
 }

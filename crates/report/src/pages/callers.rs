@@ -1,6 +1,7 @@
 //! The page `callers`: functions with their callers; or one function with its callers and callees.
 
 use proust_analysis::query::{BottomUp, Neighbour, Neighbours, Selection, functions_called};
+use proust_analysis::words::{counted, verb};
 use proust_profile::{FunctionId, Profile};
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::SCHEMA;
 use crate::column::{Amount, Column, ColumnHead, Columns, Over, RowAmounts};
-use crate::number::{Scale, count, percent};
+use crate::number::{Scale, percent, sum};
 use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -93,7 +94,7 @@ impl Callers {
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < roots.len()) {
             let own = Order { inclusive: false, ..order.clone() };
-            let amount = roots[limit..].iter().map(|&id| own.of(&rows[id].metrics)).sum();
+            let amount = sum(roots[limit..].iter().map(|&id| own.of(&rows[id].metrics)));
             cut = Some(Cut { rows: roots.len() - limit, amount });
             roots.truncate(limit);
         }
@@ -183,8 +184,8 @@ impl Page for Callers {
         text.push_str(&table.render(style));
         if let Some(cut) = &self.cut {
             let line = format!(
-                " {} more functions with {} {} (--limit)\n",
-                count(cut.rows as u64),
+                " {} with {} {} (--limit)\n",
+                counted(cut.rows, "more function"),
                 scale.show(cut.amount),
                 scale.unit
             );
@@ -193,8 +194,9 @@ impl Page for Callers {
         let hidden = self.callers.len() - visible.len();
         if hidden > 0 {
             let line = format!(
-                " {} rows are not shown: below 0.5 % of the total, or more than {LEVELS} levels up\n",
-                count(hidden as u64)
+                " {} {} not shown: below 0.5 % of the total, or more than {LEVELS} levels up\n",
+                counted(hidden, "row"),
+                verb(hidden, "is", "are")
             );
             text.push_str(&style.paint(Paint::Faint, &line));
         }
@@ -277,8 +279,16 @@ impl OneFunction {
             }
         }
         let finish = |rows: Vec<(Option<FunctionId>, RowAmounts)>| {
-            let mut rows: Vec<NeighbourRow> =
-                rows.into_iter().map(|(id, metrics)| NeighbourRow::new(profile, id, metrics)).collect();
+            let complete = |mut metrics: RowAmounts| {
+                for column in &chosen {
+                    metrics.entry(column.id()).or_default();
+                }
+                metrics
+            };
+            let mut rows: Vec<NeighbourRow> = rows
+                .into_iter()
+                .map(|(id, metrics)| NeighbourRow::new(profile, id, complete(metrics)))
+                .collect();
             rows.sort_by(|a, b| {
                 order
                     .of(&b.metrics)
@@ -356,7 +366,7 @@ impl Page for OneFunction {
             .collect();
         let inclusive = NumberColumn::amounts(head, &title_of(head), &all, Which::Inclusive);
         let exclusive = NumberColumn::amounts(head, "self", &all, Which::Exclusive);
-        let whole: f64 = self.functions.iter().map(|row| self.order.of(&row.metrics)).sum();
+        let whole = sum(self.functions.iter().map(|row| self.order.of(&row.metrics)));
         let titles = vec![
             inclusive.head(),
             ("%".into(), Align::Right),

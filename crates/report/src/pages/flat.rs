@@ -1,6 +1,7 @@
 //! The page `flat`: functions.
 
 use proust_analysis::query::Selection;
+use proust_analysis::words::counted;
 use proust_profile::Metric;
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::SCHEMA;
 use crate::column::{ColumnHead, Columns, Over, RowAmounts};
-use crate::number::{Scale, count, percents};
+use crate::number::{Scale, percents, sum};
 use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -70,7 +71,7 @@ impl Flat {
         let total = self.totals.get(&cpu.id).map_or(0.0, |total| total.exclusive);
         let mut own: Vec<f64> =
             rows.iter().map(|row| row.get(&cpu.id).map_or(0.0, |a| a.exclusive)).collect();
-        let hidden = total - own.iter().sum::<f64>();
+        let hidden = total - sum(own.iter().copied());
         own.push(if self.cut.is_some() { hidden } else { 0.0 });
         let scale = Scale::of(cpu.unit, own.iter().copied().chain([total]));
         let shown = scale.show_parts(&own, total);
@@ -78,7 +79,10 @@ impl Flat {
 
         let mut extra = vec![NumberColumn::amounts(cpu, "incl", &rows, Which::Inclusive)];
         for metric in [Metric::User, Metric::System] {
-            extra.extend(head(metric).map(|head| {
+            // A column in which nothing stands says nothing to people.
+            let used =
+                head(metric).filter(|head| self.totals.get(&head.id).is_some_and(|t| t.exclusive != 0.0));
+            extra.extend(used.map(|head| {
                 NumberColumn::amounts(head, &format!("{} self", title_of(head)), &rows, Which::Exclusive)
             }));
         }
@@ -103,7 +107,7 @@ impl Flat {
         };
         let n = self.functions.len();
         if let Some(cut) = &self.cut {
-            let text = format!("{} more functions (--limit {})", count(cut.rows as u64), n + cut.rows);
+            let text = format!("{} (--limit {})", counted(cut.rows, "more function"), n + cut.rows);
             last(&shown[n], &shares[n], text);
         }
         last(&scale.show(total), if total > 0.0 { "100.0" } else { "-" }, "sum".into());
@@ -134,8 +138,8 @@ impl Flat {
         let mut text = table.render(style);
         if let Some(cut) = &self.cut {
             let line = format!(
-                " {} more functions (--limit {})",
-                count(cut.rows as u64),
+                " {} (--limit {})",
+                counted(cut.rows, "more function"),
                 self.functions.len() + cut.rows
             );
             text.push_str(&style.paint(Paint::Faint, &line));
@@ -149,7 +153,7 @@ impl Flat {
 pub(super) fn cut(rows: &mut Vec<FunctionRow>, limit: Option<usize>, order: &Order) -> Option<Cut> {
     let limit = limit.filter(|&limit| limit < rows.len())?;
     let own = Order { inclusive: false, ..order.clone() };
-    let amount = rows[limit..].iter().map(|row| own.of(&row.metrics)).sum();
+    let amount = sum(rows[limit..].iter().map(|row| own.of(&row.metrics)));
     let cut = Cut { rows: rows.len() - limit, amount };
     rows.truncate(limit);
     Some(cut)

@@ -2,13 +2,14 @@
 
 use proust_analysis::query::Selection;
 use proust_analysis::timelines;
+use proust_analysis::words::{count, counted, verb};
 use proust_profile::{Metric, Profile, Quality};
 use serde::Serialize;
 
 use super::facts::{RunBlock, quality};
 use super::{Page, base_name, heading, no_arguments};
 use crate::SCHEMA;
-use crate::number::{bytes, count, duration};
+use crate::number::{bytes, duration, fixed, sum};
 use crate::question::{Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -63,9 +64,9 @@ impl QualityPage {
 
     fn facts(&self) -> Vec<(&'static str, String, String)> {
         let q = &self.quality;
-        let percent = |share: f64| format!("{:.3} %", share * 100.0);
+        let percent = |share: f64| fixed(share * 100.0, 3) + " %";
         let mut facts = vec![
-            ("samples", count(q.samples), format!("{} partial paths", count(q.partial_paths))),
+            ("samples", count(q.samples), counted(q.partial_paths, "partial path")),
             (
                 "delivered_rate",
                 format!("{:.1} a second", q.delivered_rate),
@@ -123,7 +124,7 @@ impl QualityPage {
 
 /// CPU seconds of all threads.
 pub(super) fn cpu_seconds(profile: &Profile) -> f64 {
-    profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount).sum()
+    sum(profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount))
 }
 
 /// What needs attention, in the words of a line each.
@@ -143,14 +144,15 @@ pub(super) fn warnings(quality: &Quality) -> Vec<String> {
     }
     if quality.dropped > 0 {
         warnings.push(format!(
-            "{} records found no room: record again with a larger --max-size",
-            count(quality.dropped)
+            "{} found no room: record again with a larger --max-size",
+            counted(quality.dropped, "record")
         ));
     }
     if quality.path_mismatches > 0 {
         warnings.push(format!(
-            "{} call paths differ from a full unwind: this is a bug of Proust",
-            count(quality.path_mismatches)
+            "{} {} from a full unwind: this is a bug of Proust",
+            counted(quality.path_mismatches, "call path"),
+            verb(quality.path_mismatches, "differs", "differ")
         ));
     }
     warnings.extend(quality.notes.iter().cloned());

@@ -3,13 +3,14 @@
 use proust_analysis::ledger::{Account, IoAs, Ledger};
 use proust_analysis::query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_analysis::timelines;
+use proust_analysis::words::counted;
 use proust_profile::{ContextKind, Metric, Quality};
 use serde::Serialize;
 
 use super::facts::{RunBlock, quality, seconds};
 use super::{Page, base_name, heading, no_arguments, place, quality as quality_page, tree};
 use crate::SCHEMA;
-use crate::number::{Scale, count, duration, percent, percents, utc};
+use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
 use crate::question::{Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -210,13 +211,10 @@ impl Summary {
 
     fn facts_text(&self, style: &Style) -> String {
         let run = &self.run;
-        let plural = |n: usize, one: &str, many: &str| {
-            format!("{} {}", count(n as u64), if n == 1 { one } else { many })
-        };
-        let mut counts = vec![plural(run.threads, "thread", "threads")];
-        counts.push(format!("in {}", plural(run.processes, "process", "processes")));
+        let mut counts = vec![counted(run.threads, "thread")];
+        counts.push(format!("in {}", counted(run.processes, "process")));
         if run.ranks > 0 {
-            counts.push(format!("of {}", plural(run.ranks, "rank", "ranks")));
+            counts.push(format!("of {}", counted(run.ranks, "rank")));
         }
         let mut text = heading(style, &run.dir, &shell_words(&run.command));
         text.push_str(&format!(" {} on {}, ended with {}\n", utc(run.start_unix_s), run.host, run.outcome));
@@ -236,10 +234,7 @@ impl Summary {
         let mut formula = format!(
             "{} = {} × {} wall",
             duration(ledger.total_s),
-            match self.run.processors {
-                1 => "1 processor".into(),
-                n => format!("{n} processors"),
-            },
+            counted(self.run.processors, "processor"),
             duration(ledger.wall_s)
         );
         if ledger.beyond_s > 0.0005 {
@@ -360,7 +355,7 @@ impl Summary {
                 table.row(vec![
                     "".into(),
                     "".into(),
-                    Cell::painted(Paint::Faint, format!("… {skipped} more contexts")),
+                    Cell::painted(Paint::Faint, format!("… {}", counted(skipped, "more context"))),
                 ]);
             }
             if skipped > 1 && (ENDS..ENDS + skipped).contains(&n) {
@@ -386,13 +381,13 @@ impl Summary {
         let q = &self.quality;
         let mut text = heading(style, "Quality", "");
         text.push_str(&format!(
-            " {} samples, {:.0} a second of CPU time; {:.1} % know their whole call path;\n CPU time closes to {:.3} %, \
-             the account to {:.3} %; Proust itself took {} ({} %)\n",
-            count(q.samples),
-            q.delivered_rate,
-            q.complete_paths * 100.0,
-            q.cpu_residual * 100.0,
-            q.account_residual * 100.0,
+            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the account to \
+             {} %; Proust itself took {} ({} %)\n",
+            counted(q.samples, "sample"),
+            fixed(q.delivered_rate, 0),
+            fixed(q.complete_paths * 100.0, 1),
+            fixed(q.cpu_residual * 100.0, 3),
+            fixed(q.account_residual * 100.0, 3),
             duration(q.measurement_s),
             percent(q.measurement_s, self.cpu_s)
         ));
@@ -447,9 +442,7 @@ impl Page for Summary {
     fn rows(&self) -> Vec<Vec<String>> {
         let mut rows = vec![["account", "class", "seconds"].map(str::to_owned).to_vec()];
         let accounts = self.ledger.accounts.iter();
-        rows.extend(
-            accounts.map(|row| vec![row.id.to_owned(), row.class.to_owned(), row.seconds.to_string()]),
-        );
+        rows.extend(accounts.map(|row| vec![row.id.to_owned(), row.class.to_owned(), exact(row.seconds)]));
         rows
     }
 }

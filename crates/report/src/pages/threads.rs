@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use proust_analysis::query::{Handle, Selection};
 use proust_analysis::timelines;
+use proust_analysis::words::counted;
 use serde::Serialize;
 
 use super::facts::{seconds, seconds_of};
 use super::{Cut, Page, heading, no_arguments, scope};
 use crate::SCHEMA;
-use crate::number::{Scale, count};
+use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, ReportError, Sort};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -99,7 +100,7 @@ impl Threads {
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < locations.len()) {
-            let amount = locations[limit..].iter().map(|row| row.cpu_s).sum();
+            let amount = sum(locations[limit..].iter().map(|row| row.cpu_s));
             cut = Some(Cut { rows: locations.len() - limit, amount });
             locations.truncate(limit);
         }
@@ -149,7 +150,7 @@ impl Page for Threads {
             // Accounts and passive time are shown to make up the wall time.
             let mut parts: Vec<f64> =
                 used.iter().map(|id| row.accounts.get(id).copied().unwrap_or(0.0)).collect();
-            parts.push(row.passive.values().sum());
+            parts.push(sum(row.passive.values().copied()));
             let shown = wall.show_parts(&parts, row.wall_s);
             let mut cells: Vec<Cell> = vec![Cell::painted(Paint::Faint, row.handle.clone())];
             cells.push(wall.show(row.wall_s).into());
@@ -170,7 +171,7 @@ impl Page for Threads {
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         if let Some(cut) = &self.cut {
             let seconds = crate::duration(cut.amount);
-            faint(format!(" {} more threads with {seconds} of CPU time (--limit)", count(cut.rows as u64)));
+            faint(format!(" {} with {seconds} of CPU time (--limit)", counted(cut.rows, "more thread")));
         }
         for slot in self.slots.iter().filter(|slot| !slot.accounts.is_empty()) {
             let accounts: Vec<String> = slot
@@ -181,8 +182,8 @@ impl Page for Threads {
             let whose =
                 slot.rank.map_or_else(|| format!("process {}", slot.process), |rank| format!("rank {rank}"));
             faint(format!(
-                " empty slots of {whose} ({} processors): {}",
-                slot.processors,
+                " empty slots of {whose} ({}): {}",
+                counted(slot.processors, "processor"),
                 accounts.join(", ")
             ));
         }
@@ -198,14 +199,9 @@ impl Page for Threads {
         for row in &self.locations {
             let mut fields = vec![row.handle.clone(), row.process.to_string()];
             fields.push(row.rank.map(|rank| rank.to_string()).unwrap_or_default());
-            fields.extend([
-                row.thread.to_string(),
-                row.name.clone(),
-                row.wall_s.to_string(),
-                row.cpu_s.to_string(),
-            ]);
-            fields.push(row.passive.values().sum::<f64>().to_string());
-            fields.extend(accounts.iter().map(|id| row.accounts.get(id).copied().unwrap_or(0.0).to_string()));
+            fields.extend([row.thread.to_string(), row.name.clone(), exact(row.wall_s), exact(row.cpu_s)]);
+            fields.push(exact(sum(row.passive.values().copied())));
+            fields.extend(accounts.iter().map(|id| exact(row.accounts.get(id).copied().unwrap_or(0.0))));
             rows.push(fields);
         }
         rows

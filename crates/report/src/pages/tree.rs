@@ -5,8 +5,11 @@ mod outline;
 use std::collections::HashMap;
 
 use proust_analysis::query::{Amounts, Handle, Selection, hot_path};
+use proust_analysis::words::{counted, verb};
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
 use serde::Serialize;
+
+use outline::{Choice, Line};
 
 use super::{
     Cut, NumberColumn, Order, Page, Which, base_name, columns, csv_amounts, csv_heads, heading, place, scope,
@@ -14,13 +17,17 @@ use super::{
 };
 use crate::SCHEMA;
 use crate::column::{ColumnHead, Columns, RowAmounts};
-use crate::number::{Scale, count, percent};
-use crate::question::{Question, ReportError};
+use crate::number::{Scale, percent};
+use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
+/// Rows of text when nothing else is asked for.
+const ROWS: usize = 40;
 /// Share of the total below which a context is not shown in text.
 const SMALLEST: f64 = 0.005;
+/// Share of the total below which a source line is not shown in text.
+const SMALLEST_LINE: f64 = 0.02;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Tree {
@@ -37,7 +44,9 @@ pub(super) struct Tree {
     #[serde(skip)]
     order: Order,
     #[serde(skip)]
-    limited: bool,
+    limit: Option<usize>,
+    #[serde(skip)]
+    usual_rows: usize,
     #[serde(skip)]
     chosen: bool,
 }
@@ -73,9 +82,12 @@ impl Tree {
         let mut ids: Vec<ContextId> =
             if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
         ids.retain(|&id| used[id as usize] || id == root);
-        let amount = |id: ContextId| order.of(&numbers.row(id as usize));
+        let amounts: HashMap<ContextId, f64> =
+            ids.iter().map(|&id| (id, order.of(&numbers.row(id as usize)))).collect();
         let mut cut = None;
-        if let Some(limit) = question.limit.filter(|&limit| limit < ids.len()) {
+        // In text rows are counted as they are read, not as they are kept.
+        let limit = question.limit.filter(|&limit| question.format != Format::Text && limit < ids.len());
+        if let Some(limit) = limit {
             // A parent has at least what its children have and comes before them: what is kept is a tree.
             let inclusive = Order { inclusive: true, ..order.clone() };
             let mut largest: Vec<(f64, ContextId)> =
@@ -103,7 +115,7 @@ impl Tree {
                 if order.by_name {
                     return (name(profile, a), a).cmp(&(name(profile, b), b));
                 }
-                amount(b).total_cmp(&amount(a)).then(a.cmp(&b))
+                amounts[&b].total_cmp(&amounts[&a]).then(a.cmp(&b))
             });
         }
         let mut contexts = Vec::with_capacity(ids.len());
@@ -126,7 +138,8 @@ impl Tree {
             cut,
             notes: selection.notes().to_vec(),
             scope: scope(&selection, question),
-            limited: question.limit.is_some(),
+            limit: question.limit,
+            usual_rows: question.rows.unwrap_or(ROWS),
             chosen: !question.columns.is_empty(),
             order,
         })
@@ -204,9 +217,18 @@ impl Page for Tree {
             return text;
         };
         let total = self.order.of(&top.metrics);
-        let (lines, hidden) = outline::outline(&self.contexts, &self.metrics, &self.order, |amount| {
-            self.limited || total == 0.0 || amount >= SMALLEST * total
-        });
+        let all = outline::outline(&self.contexts, &self.metrics, &self.order);
+        let smallest = |share: f64| if self.limit.is_some() { 0.0 } else { share * total };
+        let choice = Choice {
+            rows: self.limit.unwrap_or(self.usual_rows),
+            smallest: smallest(SMALLEST),
+            smallest_line: smallest(SMALLEST_LINE),
+            hot_path: &self.hot_path,
+        };
+        let shown = outline::choose(&all, &self.contexts, &self.order, &choice);
+        let hidden = outline::hidden(&all, &shown, &self.contexts, &self.order);
+        let lines: Vec<&Line> =
+            all.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(line, _)| line).collect();
         let rows: Vec<&RowAmounts> = lines.iter().map(|line| &line.amounts).collect();
         let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
         let scale = Scale::of(head.unit, [total]);
@@ -244,24 +266,20 @@ impl Page for Tree {
         text.push_str(&table.render(style));
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         if hidden.rows > 0 {
-            faint(format!(
-                " {} contexts below 0.5 % of the total are not shown: {} {} ({} %)",
-                count(hidden.rows as u64),
-                scale.show(hidden.amount),
-                scale.unit,
-                percent(hidden.amount, total)
-            ));
+            let (rows, are) = (counted(hidden.rows, "more row"), verb(hidden.rows, "is", "are"));
+            faint(format!(" {rows} {are} not shown: --limit {} shows all.", all.len()));
+            if let Some(most) = outline::most_hidden(&all, &shown, &self.contexts, &self.order) {
+                faint(format!(
+                    " The calls among them hold {} {} ({} %), most below c{id}: see tree c{id}.",
+                    scale.show(hidden.amount),
+                    scale.unit,
+                    percent(hidden.amount, total),
+                    id = self.contexts[all[most].shown].id
+                ));
+            }
         }
         if lines.iter().any(|line| line.folded > 0) {
             faint(" Recursion is folded: the rows below a recursive function stand for all its depths together.".into());
-        }
-        if let Some(cut) = &self.cut {
-            faint(format!(
-                " {} more contexts with {} {} (--limit)",
-                count(cut.rows as u64),
-                scale.show(cut.amount),
-                scale.unit
-            ));
         }
         text
     }

@@ -92,3 +92,76 @@ fn long_names_are_cut_in_text_only() {
     assert!(page(Format::Text).lines().all(|line| line.chars().count() <= 100));
     assert!(!page(Format::Text).contains(&long) && page(Format::Json).contains(&long));
 }
+
+/// The run with a function of many source lines and many small callees.
+fn wide() -> Profile {
+    let mut profile = profile();
+    let frame = |parent, kind, function, line| proust_profile::Context {
+        parent: Some(parent),
+        kind,
+        function: Some(function),
+        file: Some("/src/main.c".into()),
+        line: Some(line),
+    };
+    let spend = |profile: &mut Profile, context, seconds| {
+        let value = |metric, amount| proust_profile::Value { context, location: 0, metric, amount };
+        profile.values.push(value(proust_profile::Metric::Cpu, seconds));
+    };
+    for n in 0..100_u32 {
+        let function = profile.functions.len() as u32;
+        profile.functions.push(proust_profile::Function { name: format!("small_{n}"), ..Default::default() });
+        let id = profile.contexts.len() as u32;
+        profile.contexts.push(frame(2, proust_profile::ContextKind::Frame, function, 100 + n));
+        spend(&mut profile, id, 0.04);
+        profile.contexts.push(frame(2, proust_profile::ContextKind::Line, 1, 300 + n));
+        spend(&mut profile, id + 1, if n < 3 { 0.2 } else { 0.001 });
+    }
+    profile
+}
+
+#[test]
+fn a_long_tree_shows_the_heaviest_rows_with_all_they_are_below() {
+    let text = |question: Question| render(&wide(), &question, &Style::default()).unwrap().page;
+    let rows = |text: &str| text.lines().filter(|line| line.contains("  c")).count() - 1;
+    let usual = text(about(PageName::Tree, &[]));
+    assert_eq!(rows(&usual), 40, "{usual}");
+    // Lines of at least 2 % in functions that have several; the smaller ones are in the function's own time.
+    assert!(usual.contains("line main.c:300") && usual.contains("line main.c:302"), "{usual}");
+    assert!(!usual.contains("line main.c:303") && !usual.contains("line flux.h:7"), "{usual}");
+    assert!(usual.contains("more rows are not shown: --limit") && usual.contains("see tree c2."), "{usual}");
+    let short = text(Question { rows: Some(6), ..about(PageName::Tree, &[]) });
+    assert_eq!(rows(&short), 6, "{short}");
+    // The hot path goes first: down to `prepare`, which now has most.
+    assert!(short.contains("prepare"), "{short}");
+    let all = text(Question { limit: Some(1000), ..about(PageName::Tree, &[]) });
+    assert!(all.contains("line flux.h:7") && all.contains("small_99") && !all.contains("not shown"), "{all}");
+}
+
+#[test]
+fn json_always_has_the_usual_metrics_and_one_zero() {
+    let mut profile = profile();
+    profile.values.retain(|value| value.metric == proust_profile::Metric::Cpu);
+    let page = |name, arguments: &[&str], format| {
+        let question = Question { format, ..about(name, arguments) };
+        render(&profile, &question, &Style::default()).unwrap().page
+    };
+    for (name, arguments, rows) in [
+        (PageName::Tree, &[][..], "contexts"),
+        (PageName::Flat, &[][..], "functions"),
+        (PageName::Callers, &[][..], "callers"),
+        (PageName::Callers, &["refine"][..], "callees"),
+    ] {
+        let text = page(name, arguments, Format::Json);
+        assert!(!text.contains("-0.0"), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for row in json[rows].as_array().unwrap() {
+            for metric in ["cpu_s", "user_s", "system_s", "samples"] {
+                assert!(row["metrics"][metric]["inclusive"].is_number(), "{metric}: {row}");
+            }
+        }
+    }
+    let summary = page(PageName::Summary, &[], Format::Json);
+    assert!(summary.contains("\"system_s\":0.0"), "{summary}");
+    // People are spared columns in which nothing stands.
+    assert!(!page(PageName::Flat, &[], Format::Text).contains("system"));
+}

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use proust_analysis::words::counted;
+
 use super::ContextRow;
 use crate::column::{Amount, ColumnHead, Over, RowAmounts};
+use crate::number::sum;
 use crate::pages::{Cut, Order, place};
 use crate::style::Style;
 
@@ -12,6 +15,8 @@ pub(super) struct Line {
     /// Position of the context whose handle is shown.
     pub shown: usize,
     pub depth: usize,
+    /// The line that it is below.
+    parent: Option<usize>,
     /// Frames of direct recursion that are part of it.
     pub folded: usize,
     /// Names of the calls that lead to it and have nothing else below them, outermost first.
@@ -19,10 +24,24 @@ pub(super) struct Line {
     pub amounts: RowAmounts,
 }
 
+/// Which lines are shown.
+pub(super) struct Choice<'c> {
+    /// At most so many.
+    pub rows: usize,
+    /// None with a smaller amount.
+    pub smallest: f64,
+    /// Of source lines only those with this amount, and only where a function has several of them: the amount of
+    /// a single one is seen in the function's own.
+    pub smallest_line: f64,
+    /// Contexts that are shown in any case.
+    pub hot_path: &'c [u32],
+}
+
 /// Contexts that are read as one: the same call, from all depths of a recursion.
 struct Group {
     members: Vec<usize>,
     depth: usize,
+    parent: Option<usize>,
 }
 
 struct Outline<'c> {
@@ -32,13 +51,8 @@ struct Outline<'c> {
     children: Vec<Vec<usize>>,
 }
 
-/// The lines of a tree, and what was left out because it is not `large`.
-pub(super) fn outline(
-    contexts: &[ContextRow],
-    heads: &[ColumnHead],
-    order: &Order,
-    large: impl Fn(f64) -> bool,
-) -> (Vec<Line>, Cut) {
+/// The lines of a tree, each after the one that it is below.
+pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Order) -> Vec<Line> {
     let position: HashMap<u32, usize> = contexts.iter().enumerate().map(|(n, row)| (row.id, n)).collect();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); contexts.len()];
     for (n, row) in contexts.iter().enumerate() {
@@ -47,46 +61,102 @@ pub(super) fn outline(
         }
     }
     let outline = Outline { contexts, heads, order, children };
-    let (mut lines, mut hidden) = (Vec::new(), Cut::default());
-    let mut stack = if contexts.is_empty() { Vec::new() } else { vec![Group { members: vec![0], depth: 0 }] };
-    while let Some(group) = stack.pop() {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut stack = Vec::new();
+    if !contexts.is_empty() {
+        stack.push(Group { members: vec![0], depth: 0, parent: None });
+    }
+    while let Some(Group { mut members, depth, parent }) = stack.pop() {
         let mut chain = Vec::new();
-        let mut members = group.members;
         loop {
             let (all, folded) = outline.unfold(&members);
             let amounts = outline.amounts(&members, &all);
-            let (shown, small): (Vec<_>, Vec<_>) =
-                outline.below(&all).into_iter().partition(|(amount, _)| large(*amount));
+            let mut below = outline.below(&all);
             // A call that does nothing but one other call is read together with it.
-            let only = match &shown[..] {
-                [(_, only)] if small.is_empty() && folded == 0 && !chain_ends(contexts, &members, only) => {
-                    Some(only)
-                }
-                _ => None,
-            };
-            if let Some(only) = only
-                && amounts.get(&order.column).is_some_and(|amount| amount.exclusive == 0.0)
+            let nothing_own = amounts.get(&order.column).is_some_and(|amount| amount.exclusive == 0.0);
+            if let [only] = &mut below[..]
+                && nothing_own
+                && folded == 0
+                && contexts[members[0]].is_call()
+                && contexts[only[0]].is_call()
             {
                 chain.push(members[0]);
-                members = only.clone();
+                members = std::mem::take(only);
                 continue;
             }
-            for (amount, members) in small {
-                hidden.amount += amount;
-                hidden.rows += outline.count(&members);
-            }
-            lines.push(Line { shown: members[0], depth: group.depth, folded, chain, amounts });
-            let below = shown.into_iter().rev();
-            stack.extend(below.map(|(_, members)| Group { members, depth: group.depth + 1 }));
+            let here = Some(lines.len());
+            lines.push(Line { shown: members[0], depth, parent, folded, chain, amounts });
+            let below = below.into_iter().rev();
+            stack.extend(below.map(|members| Group { members, depth: depth + 1, parent: here }));
             break;
         }
     }
-    (lines, hidden)
+    lines
 }
 
-/// Only calls are joined to calls: the program and lines keep lines of their own.
-fn chain_ends(contexts: &[ContextRow], above: &[usize], below: &[usize]) -> bool {
-    !contexts[above[0]].is_call() || !contexts[below[0]].is_call()
+/// Which of the lines are shown: the heaviest, each with all that it is below.
+pub(super) fn choose(
+    lines: &[Line],
+    contexts: &[ContextRow],
+    order: &Order,
+    choice: &Choice<'_>,
+) -> Vec<bool> {
+    let weights: Vec<f64> = lines.iter().map(|line| order.inclusive_of(&line.amounts)).collect();
+    let is_line = |n: usize| contexts[lines[n].shown].kind == "line";
+    let mut worth: Vec<bool> = weights.iter().map(|&weight| weight >= choice.smallest).collect();
+    let mut large_lines: HashMap<Option<usize>, usize> = HashMap::new();
+    for n in (0..lines.len()).filter(|&n| is_line(n) && weights[n] >= choice.smallest_line) {
+        *large_lines.entry(lines[n].parent).or_default() += 1;
+    }
+    if choice.smallest_line > 0.0 {
+        for n in (0..lines.len()).filter(|&n| is_line(n)) {
+            let several = large_lines.get(&lines[n].parent).is_some_and(|&several| several > 1);
+            worth[n] &= several && weights[n] >= choice.smallest_line;
+        }
+    }
+    let hot = |n: usize| choice.hot_path.contains(&contexts[lines[n].shown].id);
+    let mut by_weight: Vec<usize> = (0..lines.len()).filter(|&n| worth[n]).collect();
+    by_weight.sort_by(|&a, &b| {
+        hot(b).cmp(&hot(a)).then(weights[b].total_cmp(&weights[a])).then_with(|| a.cmp(&b))
+    });
+    let mut shown = vec![false; lines.len()];
+    let mut left = choice.rows;
+    for n in by_weight {
+        let way = std::iter::successors(Some(n), |&n| lines[n].parent);
+        let way: Vec<usize> = way.take_while(|&n| !shown[n]).collect();
+        if way.len() <= left {
+            left -= way.len();
+            way.into_iter().for_each(|n| shown[n] = true);
+        }
+    }
+    shown
+}
+
+/// Rows that are not shown, and what they hold; a source line's amount is still seen in its function's own.
+pub(super) fn hidden(lines: &[Line], shown: &[bool], contexts: &[ContextRow], order: &Order) -> Cut {
+    let outermost = |&n: &usize| !shown[n] && lines[n].parent.is_none_or(|parent| shown[parent]);
+    let calls = (0..lines.len()).filter(outermost).filter(|&n| contexts[lines[n].shown].kind != "line");
+    Cut {
+        rows: shown.iter().filter(|&&shown| !shown).count(),
+        amount: sum(calls.map(|n| order.inclusive_of(&lines[n].amounts))),
+    }
+}
+
+/// The shown line below which calls with most are hidden, if there are any.
+pub(super) fn most_hidden(
+    lines: &[Line],
+    shown: &[bool],
+    contexts: &[ContextRow],
+    order: &Order,
+) -> Option<usize> {
+    let mut below: HashMap<usize, f64> = HashMap::new();
+    let calls = lines.iter().enumerate().filter(|(_, line)| contexts[line.shown].kind != "line");
+    for (n, line) in calls {
+        if let Some(parent) = line.parent.filter(|&parent| shown[parent] && !shown[n]) {
+            *below.entry(parent).or_default() += order.inclusive_of(&line.amounts);
+        }
+    }
+    below.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(n, _)| n)
 }
 
 impl Outline<'_> {
@@ -117,13 +187,13 @@ impl Outline<'_> {
                 sums.insert(head.id.clone(), of(&outermost[0]));
                 continue;
             }
-            let squares: f64 =
-                outermost.iter().filter_map(|n| of(n).inclusive_error).map(|error| error * error).sum();
+            let squares =
+                sum(outermost.iter().filter_map(|n| of(n).inclusive_error).map(|error| error * error));
             sums.insert(
                 head.id.clone(),
                 Amount {
-                    inclusive: outermost.iter().map(|n| of(n).inclusive).sum(),
-                    exclusive: all.iter().map(|n| of(n).exclusive).sum(),
+                    inclusive: sum(outermost.iter().map(|n| of(n).inclusive)),
+                    exclusive: sum(all.iter().map(|n| of(n).exclusive)),
                     inclusive_error: of(&outermost[0]).inclusive_error.map(|_| squares.sqrt()),
                     ..Amount::default()
                 },
@@ -133,7 +203,7 @@ impl Outline<'_> {
     }
 
     /// What is below these frames, the same call from several of them taken together; largest first.
-    fn below(&self, all: &[usize]) -> Vec<(f64, Vec<usize>)> {
+    fn below(&self, all: &[usize]) -> Vec<Vec<usize>> {
         let mut position: HashMap<_, usize> = HashMap::new();
         let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
         for &parent in all {
@@ -158,17 +228,7 @@ impl Outline<'_> {
         if all.len() > 1 && !self.order.by_name {
             groups.sort_by(|a, b| b.0.total_cmp(&a.0));
         }
-        groups
-    }
-
-    fn count(&self, members: &[usize]) -> usize {
-        let mut all = members.to_vec();
-        let mut next = 0;
-        while next < all.len() {
-            all.extend(&self.children[all[next]]);
-            next += 1;
-        }
-        all.len()
+        groups.into_iter().map(|(_, members)| members).collect()
     }
 }
 
@@ -188,7 +248,8 @@ impl Line {
             [] => name,
             [only] => format!("{}{arrow}{name}", contexts[*only].name),
             [first, between @ ..] => {
-                format!("{}{arrow}({} calls){arrow}{name}", contexts[*first].name, between.len())
+                let between = counted(between.len(), "call");
+                format!("{}{arrow}({between}){arrow}{name}", contexts[*first].name)
             }
         }
     }
@@ -203,7 +264,7 @@ impl Line {
 }
 
 /// What is drawn before the names, so that depth and ends of branches are seen.
-pub(super) fn branches(lines: &[Line], style: &Style) -> Vec<String> {
+pub(super) fn branches(lines: &[&Line], style: &Style) -> Vec<String> {
     // Very deep trees would push the names out of the window: what is deeper is numbered.
     const DEEPEST: usize = 16;
     let (vertical, tee, end) = (style.pick("│ ", "| "), style.pick("├ ", "|-"), style.pick("└ ", "`-"));
