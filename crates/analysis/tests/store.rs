@@ -128,3 +128,33 @@ fn what_is_not_a_run_is_said_so() {
     fs::remove_file(dir.path().join("run.json")).unwrap();
     assert!(noted(&open(dir.path(), &symbols).unwrap(), &["run.json does not exist"]));
 }
+
+#[test]
+fn a_copied_run_keeps_its_analysis() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    let first = open(dir.path(), &symbols).unwrap();
+    // What a copy or an archive does to a run: other times, the same contents.
+    let log = fs::File::options().write(true).open(dir.path().join("log/9.plog")).unwrap();
+    log.set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(open(dir.path(), &symbols).unwrap(), first);
+    assert_eq!(symbols.0.load(Relaxed), 1);
+}
+
+#[test]
+fn a_log_that_grows_in_place_is_analysed_again() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    let path = dir.path().join("log/9.plog");
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    open(dir.path(), &symbols).unwrap();
+    // A program that still runs: the same length and time, more records in a chunk.
+    let grown = one_log(30);
+    assert_eq!(grown.len(), fs::read(&path).unwrap().len());
+    fs::write(&path, grown).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
+    assert_eq!(symbols.0.load(Relaxed), 2);
+}

@@ -27,6 +27,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use digest::digest;
 pub use error::TablesError;
 
 use crate::{Profile, Quality, RunFacts, SampleRow};
@@ -44,8 +45,9 @@ pub struct SourceFile {
     pub name: String,
     /// Length in bytes.
     pub bytes: u64,
-    /// Modification time, nanoseconds since 1970.
-    pub modified_ns: u64,
+    /// [`digest()`] of what changes whenever the file is written to. Not a time: copies of a run have other
+    /// times, and a log that is written through a mapping may keep its own.
+    pub digest: u64,
 }
 
 /// What a profile was made from, to see whether it still fits.

@@ -192,7 +192,7 @@ fn profile() -> impl Strategy<Value = Profile> {
 fn provenance() -> Provenance {
     Provenance {
         analysis: 3,
-        sources: vec![SourceFile { name: "log/7.plog".into(), bytes: 4096, modified_ns: u64::MAX }],
+        sources: vec![SourceFile { name: "log/7.plog".into(), bytes: 4096, digest: u64::MAX }],
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
-use proust_log::layout::{EXTENSION, LOG_FOLDER};
+use proust_log::layout::{CHUNK_BYTES, ChunkHeader, EXTENSION, HEADER_BYTES, LOG_FOLDER};
 use proust_profile::RunFile;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
-use proust_profile::tables::SourceFile;
+use proust_profile::tables::{SourceFile, digest};
 
 use super::{Counter, IngestError, LogBytes, Symbols, ingest_logs};
 
@@ -49,15 +49,33 @@ pub fn sources(dir: &Path) -> Result<Vec<SourceFile>, IngestError> {
     let mut sources = Vec::new();
     for path in paths {
         // What is gone by now is no source.
-        let Ok(metadata) = fs::metadata(&path) else { continue };
-        let modified = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
+        let Ok((bytes, state)) = state_of(&path) else { continue };
         sources.push(SourceFile {
             name: path.strip_prefix(dir).unwrap_or(&path).to_string_lossy().into_owned(),
-            bytes: metadata.len(),
-            modified_ns: u64::try_from(modified).unwrap_or(0),
+            bytes,
+            digest: digest(&state),
         });
     }
     Ok(sources)
+}
+
+/// Length of a file, and the part of it that changes whenever it is written to: of a log its first page and
+/// the head of each chunk, which counts the bytes in use; of another file all of it.
+fn state_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    if path.extension().is_none_or(|extension| extension != EXTENSION) {
+        return Ok((bytes, fs::read(path)?));
+    }
+    let mut state = vec![0; HEADER_BYTES.min(bytes as usize)];
+    file.read_exact_at(&mut state, 0)?;
+    for chunk in (HEADER_BYTES as u64..bytes).step_by(CHUNK_BYTES) {
+        let mut head = [0; size_of::<ChunkHeader>()];
+        let there = head.len().min((bytes - chunk) as usize);
+        file.read_exact_at(&mut head[..there], chunk)?;
+        state.extend_from_slice(&head);
+    }
+    Ok((bytes, state))
 }
 
 /// Makes a profile of the run in `dir`.

@@ -3,7 +3,7 @@
 /// Digest of `bytes`: 64 well-mixed bits, not meant against intent.
 ///
 /// Every step is a bijection of the state for a given word, so a single changed word always changes it.
-pub(super) fn digest(bytes: &[u8]) -> u64 {
+pub fn digest(bytes: &[u8]) -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ bytes.len() as u64;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
