@@ -26,6 +26,8 @@ static BUDGET_BYTES: AtomicU64 = AtomicU64::new(0);
 /// Largest window, a bound on one process's log.
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
 const MIN_WINDOW_BYTES: u64 = 1 << 20;
+/// Part of a limited address space that the window may take: one of so many.
+const ADDRESS_SPACE_SHARE: u64 = 64;
 /// Chunks reserved at first, and the most at once later.
 const FIRST_RESERVE: u32 = 2;
 const MAX_RESERVE: u32 = 32;
@@ -92,7 +94,9 @@ pub fn create(options: &Options, pid: u32, start_ns: u64) -> bool {
 }
 
 fn map_window(descriptor: i32, budget: u64) -> bool {
-    let mut bytes = budget.clamp(MIN_WINDOW_BYTES, MAX_WINDOW_BYTES);
+    // Where address space is limited, nearly all of it belongs to the program.
+    let share = raw::limit(libc::RLIMIT_AS) / ADDRESS_SPACE_SHARE;
+    let mut bytes = budget.min(share).clamp(MIN_WINDOW_BYTES, MAX_WINDOW_BYTES);
     loop {
         let window = HEADER_BYTES as u64 + bytes / CHUNK_BYTES as u64 * CHUNK_BYTES as u64;
         let memory = raw::map(
