@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use proust_analysis::store;
+use proust_analysis::words::{counted, verb};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Metric, RunFile};
-use proust_report::{Align, Table, duration, utc};
+use proust_report::{Align, Table, duration, middle, utc};
 
 use crate::runs::{FoundRun, runs_in};
 use crate::{output, terminal};
@@ -16,7 +17,8 @@ use crate::{output, terminal};
 /// Arguments of `proust ls`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The CPU time is known once a run has been analysed, which its first `proust report` does.
+The CPU time is known once a run has been analysed, which its first `proust report` does;
+until then it is shown as `-`.
 
 Example:
   proust ls results")]
@@ -39,25 +41,38 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
         );
         return Ok(ExitCode::SUCCESS);
     }
+    let style = terminal::style();
+    // The longest names may not push everything else out of the window.
+    let longest = (style.width / 3).max(20);
+    let mut unknown = 0;
     let mut table = Table::new([
         ("run", Align::Left),
-        ("started", Align::Left),
+        ("started (UTC)", Align::Left),
         ("wall", Align::Right),
         ("CPU", Align::Right),
         ("ended with", Align::Left),
         ("command", Align::Left),
     ]);
     for run in &runs {
+        let cpu = cpu(run);
+        unknown += usize::from(cpu.is_none());
         table.row(vec![
-            run.name().into(),
-            utc(run.file.start_unix_s).into(),
+            middle(&run.name(), longest, style.unicode).into(),
+            utc(run.file.start_unix_s).trim_end_matches(" UTC").into(),
             run.file.finished.map_or("-".into(), |finished| duration(finished.wall_s)).into(),
-            cpu(run).map_or("-".into(), duration).into(),
+            cpu.map_or("-".into(), duration).into(),
             outcome(&run.file).into(),
             run.file.command.join(" ").into(),
         ]);
     }
-    output::print(&table.render(&terminal::style()))?;
+    output::print(&table.render(&style))?;
+    if unknown > 0 {
+        eprintln!(
+            "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` does it",
+            counted(unknown, "run"),
+            verb(unknown, "is", "are")
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

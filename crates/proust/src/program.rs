@@ -140,7 +140,7 @@ pub struct Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Obstacle { path, reason, advice } = self;
-        write!(f, "{} cannot be recorded: {reason}; the command was not run. {advice}", path.display())
+        write!(f, "{} cannot be recorded: {reason}. {advice}", path.display())
     }
 }
 
@@ -326,7 +326,8 @@ mod tests {
         header[52] = 64;
         let path = file(dir.path(), "program", &header, 0o755);
         assert_eq!(inspect(&path).kind, Kind::Static { position_independent: false });
-        assert!(inspect(&path).obstacle().is_some());
+        let obstacle = inspect(&path).obstacle().unwrap().to_string();
+        assert!(obstacle.ends_with("so no collector. Link it dynamically (without -static)."), "{obstacle}");
         for length in 0..header.len() {
             let _ = inspect(&file(dir.path(), "program", &header[..length], 0o755)).obstacle();
         }

@@ -91,7 +91,7 @@ pub fn run(args: &RecordArgs) -> ExitCode {
         }
     };
     if let Some(obstacle) = program::inspect(&found).obstacle() {
-        eprintln!("proust: {obstacle}");
+        eprintln!("proust: {obstacle} The command was not run.");
         return ExitCode::from(FAILED);
     }
     match record(args, &found) {

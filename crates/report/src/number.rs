@@ -123,16 +123,14 @@ pub fn duration(seconds: f64) -> String {
     if seconds == 0.0 { "0 s".into() } else { format!("{} {}", scale.show(seconds), scale.unit) }
 }
 
-/// Bytes with a unit that fits.
+/// Bytes with a unit that fits. Units are powers of 1024, as those of `--max-size` are: what was given as 1G is
+/// shown as 1 GiB.
 pub fn bytes(number: u64) -> String {
-    let mut size = number as f64;
-    for unit in ["B", "KB", "MB", "GB"] {
-        if size < 1000.0 {
-            return if unit == "B" { format!("{number} B") } else { format!("{size:.1} {unit}") };
-        }
-        size /= 1000.0;
-    }
-    format!("{size:.1} TB")
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let fits = |unit: &usize| number >> (10 * unit) < 1024;
+    let unit = (0..UNITS.len()).find(fits).unwrap_or(UNITS.len() - 1);
+    let size = fixed(number as f64 / (1_u64 << (10 * unit)) as f64, 1);
+    format!("{} {}", size.strip_suffix(".0").unwrap_or(&size), UNITS[unit])
 }
 
 /// Seconds since 1970 as date and time in UTC.
@@ -188,7 +186,9 @@ mod tests {
         assert_eq!(Scale::of("s", [123.4]).show(123.456), "123.46");
         assert_eq!(Scale::of("count", [5.0]).show(1_234_567.0), "1 234 567");
         assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(1_234_567), "1.2 MB");
+        assert_eq!(bytes(1 << 30), "1 GiB");
+        assert_eq!(bytes(1_234_567), "1.2 MiB");
+        assert_eq!(bytes(u64::MAX), "16777216 TiB");
     }
 
     #[test]

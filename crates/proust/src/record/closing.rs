@@ -6,9 +6,11 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use proust_analysis::words::counted;
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::{EXTENSION, LOG_FOLDER};
 use proust_profile::run_file::{Finished, RunFile};
+use proust_report::bytes;
 
 use super::RunFolder;
 
@@ -52,10 +54,9 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus) -> anyhow::Result<()> {
             format!("; still running: {}", survivors.join(", "))
         };
         eprintln!(
-            "proust: recorded {} process{}, {} of logs{lives_on}",
-            sum.processes,
-            if sum.processes == 1 { "" } else { "es" },
-            size(sum.bytes),
+            "proust: recorded {}, {} of logs{lives_on}",
+            counted(sum.processes, "process"),
+            bytes(sum.bytes),
         );
     }
     eprintln!("proust: to see where the time went: proust report {}", shell_word(&folder.shown));
@@ -100,15 +101,6 @@ fn survivors(folder: &Path) -> Vec<String> {
         .collect();
     found.sort();
     found.into_iter().map(|(_, name)| name).collect()
-}
-
-/// A number of bytes for people.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.2} GB", bytes as f64 / 1e9),
-    }
 }
 
 /// A path as it can be typed.
