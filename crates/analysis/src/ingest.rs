@@ -12,6 +12,7 @@
 mod clock;
 mod error;
 mod files;
+mod gaps;
 mod lane;
 mod log;
 mod modules;
@@ -46,7 +47,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 1;
+pub const ANALYSIS_VERSION: u32 = 2;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -152,6 +153,7 @@ fn analyse(
     profile.contexts = tree.contexts;
     profile.functions = tree.functions;
     profile.modules = modules.modules;
+    gaps::fill(&mut profile, &logs, refused.len(), run);
     profile.quality.notes = notes::notes(&profile, &logs, refused, run, &clock);
     profile
 }

@@ -83,6 +83,7 @@ fn forks_are_followed_and_what_was_not_is_told() {
     assert_eq!(profile.processes[1].origin, "fork");
     assert_eq!(profile.processes[1].parent_pid, 9);
     assert!(noted(&profile, &["2 processes 21, 22 started by make (pid 9)", "not followed"]));
+    assert_eq!(profile.quality.unfollowed_processes, 2);
     // One context for both processes: what they share is one program.
     let f1 = ("f1".to_owned(), 9);
     assert_eq!(amounts(&profile, Metric::Cpu).get(&f1), Some(&10.0));
@@ -286,6 +287,9 @@ fn what_the_collector_noted_is_told_in_words() {
         &[log(FileHeader { unmeasured_threads: 4, storage_failed: 1, ..header(9) }, &[lane])],
         None,
     );
+    let gaps = &profile.quality;
+    assert_eq!((gaps.unmeasured_threads, gaps.untimed_threads, gaps.late_threads), (4, 1, 1));
+    assert_eq!((gaps.unfollowed_processes, gaps.open_processes, gaps.unfinished), (1, 0, false));
     for words in [
         ["1 thread of server (pid 9)", "was found running"],
         ["no CPU timer", "error 11"],

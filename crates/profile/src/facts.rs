@@ -75,6 +75,30 @@ pub struct Quality {
     pub skipped_samples: u64,
     /// Damaged bytes skipped in the logs.
     pub damaged_bytes: u64,
+    /// Logs that could not be read at all.
+    #[serde(default)]
+    pub unread_logs: u64,
+    /// Processes and programs of the run that were seen to start and left no log.
+    #[serde(default)]
+    pub unfollowed_processes: u64,
+    /// Process images that did not end in order: killed, crashed, or still running.
+    #[serde(default)]
+    pub open_processes: u64,
+    /// Threads of which nothing is known but that there were some.
+    #[serde(default)]
+    pub unmeasured_threads: u64,
+    /// Threads without samples because the system refused a timer.
+    #[serde(default)]
+    pub untimed_threads: u64,
+    /// Threads that were found running: what they did before is not known.
+    #[serde(default)]
+    pub late_threads: u64,
+    /// Threads whose last record, or whose every record, is missing.
+    #[serde(default)]
+    pub threads_without_end: u64,
+    /// Whether it is not known how the command ended: it went on, or `record` was killed.
+    #[serde(default)]
+    pub unfinished: bool,
     /// What a reader must know, in words: what is missing, why, and what still holds.
     pub notes: Vec<String>,
 }

@@ -7,8 +7,9 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_analysis::query::{Filter, nearest};
 use proust_analysis::store::Parts;
-use proust_profile::Profile;
-use proust_report::{Column, Format, PageName, Question, Sort, render};
+use proust_analysis::words::counted;
+use proust_profile::{Profile, Quality};
+use proust_report::{Column, Format, PageName, Question, Sort, bytes, duration, render};
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::{output, progress, runs, terminal};
@@ -145,7 +146,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         },
     };
     let profile = show(&dir, &question)?;
-    let gaps = incomplete(&profile);
+    let gaps = incomplete(&profile.quality);
     if args.strict && !gaps.is_empty() {
         eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
         return Ok(ExitCode::from(INCOMPLETE));
@@ -167,36 +168,34 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
     Ok(profile)
 }
 
-/// What is missing in the data, in words.
-fn incomplete(profile: &Profile) -> Vec<String> {
-    let quality = &profile.quality;
+/// What is missing in the data, in words: all that the quality has a number for.
+fn incomplete(quality: &Quality) -> Vec<String> {
     let mut gaps = Vec::new();
+    let mut counts = |number: u64, noun: &str, rest: &str| {
+        if number > 0 {
+            gaps.push(format!("{}{rest}", counted(number, noun)));
+        }
+    };
+    counts(quality.unread_logs, "log", " cannot be read");
+    counts(quality.unfollowed_processes, "process", " not followed");
+    counts(quality.open_processes, "process", " without an end in order");
+    counts(quality.unmeasured_threads, "thread", " not measured");
+    counts(quality.untimed_threads, "thread", " without samples");
+    counts(quality.late_threads, "thread", " measured from the middle on");
+    counts(quality.threads_without_end, "thread", " whose last records are missing");
+    counts(quality.dropped, "record", " without room");
+    counts(quality.implausible_records, "record", " with a wrong clock");
     let mut gap = |is: bool, text: String| {
         if is {
             gaps.push(text);
         }
     };
-    gap(quality.samples == 0, "there are no samples".into());
-    gap(quality.dropped > 0, format!("{} records found no room", quality.dropped));
-    gap(
-        quality.damaged_bytes > 0,
-        format!("{} of the logs are damaged", proust_report::bytes(quality.damaged_bytes)),
-    );
-    gap(
-        quality.lost_records_s > 0.0,
-        format!("the records of {} of CPU time are lost", proust_report::duration(quality.lost_records_s)),
-    );
-    gap(
-        quality.unrecorded_s > 0.0,
-        format!("{} of CPU time found no room", proust_report::duration(quality.unrecorded_s)),
-    );
-    let open: Vec<String> = profile
-        .processes
-        .iter()
-        .filter(|process| process.ending == "open")
-        .map(|process| format!("{} ({})", process.name, process.pid))
-        .collect();
-    gap(!open.is_empty(), format!("the end of {} is not recorded", open.join(", ")));
+    gap(quality.samples == 0, "no samples".into());
+    gap(quality.unfinished, "the end of the command is not known".into());
+    gap(quality.damaged_bytes > 0, format!("{} of damaged logs", bytes(quality.damaged_bytes)));
+    let lost = |seconds: f64, what: &str| format!("{} of CPU time {what}", duration(seconds));
+    gap(quality.lost_records_s > 0.0, lost(quality.lost_records_s, "whose records are lost"));
+    gap(quality.unrecorded_s > 0.0, lost(quality.unrecorded_s, "whose samples found no room"));
     gaps
 }
 
@@ -226,5 +225,31 @@ mod tests {
     fn what_is_no_page_gets_a_suggestion() {
         assert!(parse(&["run", "thread"]).unwrap_err().0.contains("did you mean `threads`?"));
         assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, tree"));
+    }
+
+    #[test]
+    fn every_gap_that_has_a_number_counts_under_strict() {
+        let whole = Quality { samples: 5, ..Quality::default() };
+        assert_eq!(incomplete(&whole), [""; 0]);
+        assert_eq!(incomplete(&Quality::default()), ["no samples"]);
+        let gaps = [
+            Quality { unread_logs: 1, ..whole.clone() },
+            Quality { unfollowed_processes: 1, ..whole.clone() },
+            Quality { open_processes: 1, ..whole.clone() },
+            Quality { unmeasured_threads: 1, ..whole.clone() },
+            Quality { untimed_threads: 1, ..whole.clone() },
+            Quality { late_threads: 1, ..whole.clone() },
+            Quality { threads_without_end: 1, ..whole.clone() },
+            Quality { dropped: 1, ..whole.clone() },
+            Quality { implausible_records: 1, ..whole.clone() },
+            Quality { unfinished: true, ..whole.clone() },
+            Quality { damaged_bytes: 1, ..whole.clone() },
+            Quality { lost_records_s: 0.1, ..whole.clone() },
+            Quality { unrecorded_s: 0.1, ..whole.clone() },
+        ];
+        for gap in gaps {
+            assert_eq!(incomplete(&gap).len(), 1, "{gap:?}");
+        }
+        assert_eq!(incomplete(&Quality { unfollowed_processes: 2, ..whole }), ["2 processes not followed"]);
     }
 }

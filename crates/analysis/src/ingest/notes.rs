@@ -1,6 +1,6 @@
 //! What a reader of the numbers must know, in words: what is missing, why, and what still holds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
@@ -9,6 +9,7 @@ use proust_profile::{Profile, RunFile};
 use crate::words::{count, counted, verb};
 
 use super::clock::{RunClock, seconds};
+use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
 use super::log::LogHarvest;
 use super::quality::closed;
 use super::thread::Closing;
@@ -119,11 +120,8 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             counted(last_seen, "thread")
         ));
     }
-    let count = |code: NoteCode| {
-        let values = log.lanes.iter().flat_map(|lane| &lane.notes).filter(move |(c, _)| *c == code);
-        values.map(|&(_, value)| value).collect::<Vec<u64>>()
-    };
-    let found = log.threads().filter(|thread| thread.found).count();
+    let count = |code| noted(log, code);
+    let found = found_running(log);
     if found > 0 {
         notes.push(format!(
             "{} of {who} {} found running: what {} did before is not in the numbers",
@@ -216,7 +214,7 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             verb(without_end, "it ends", "they end")
         ));
     }
-    let silent = log.lanes.iter().filter(|lane| lane.thread_without_records.is_some()).count();
+    let silent = silent_threads(log);
     if silent > 0 {
         notes.push(format!(
             "{who}: {} {} no record at all: only the CPU time since {} began is known",
@@ -229,9 +227,6 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
 
 /// Children without a log of their own.
 fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
-    let followed: BTreeSet<u32> = profile.processes.iter().map(|process| process.pid).collect();
-    // exec keeps the pid: images of one process are told as one.
-    let mut missing: BTreeMap<(u32, &str), BTreeSet<u32>> = BTreeMap::new();
     // What a vforked child was about to become is in its parent's log.
     let targets: BTreeMap<u32, String> = logs
         .iter()
@@ -239,14 +234,7 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
         .flat_map(|lane| lane.texts.of(Subject::ExecTarget))
         .map(|text| (text.id, text.text()))
         .collect();
-    for (log, process) in logs.iter().zip(&profile.processes) {
-        let children = log.lanes.iter().flat_map(|lane| &lane.children);
-        let unknown: BTreeSet<u32> = children.copied().filter(|pid| !followed.contains(pid)).collect();
-        if !unknown.is_empty() {
-            missing.entry((process.pid, &process.name)).or_default().extend(unknown);
-        }
-    }
-    for ((parent, name), pids) in missing {
+    for ((parent, name), pids) in missing_children(&profile.processes, logs) {
         const SHOWN: usize = 5;
         let named =
             |pid: &u32| targets.get(pid).map_or(pid.to_string(), |target| format!("{pid} ({target})"));
@@ -266,11 +254,8 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
 
 /// Programs that took the place of a measured one and wrote no log.
 fn about_images(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
-    let of_pid = |pid: u32, after_ns: u64| {
-        logs.iter().any(|log| log.header.pid == pid && log.start_ns() > after_ns && !log.damage.header)
-    };
     for (log, process) in logs.iter().zip(&profile.processes) {
-        if log.ending() == Ending::Exec && !of_pid(process.pid, log.start_ns()) {
+        if replaced_unseen(log, process.pid, logs) {
             let targets = log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::ExecTarget));
             let target = targets.last().map_or_else(|| "another program".into(), |text| text.text());
             notes.push(format!(

@@ -112,6 +112,17 @@ impl QualityPage {
                 count(q.implausible_records),
                 "clocks that contradicted each other".into(),
             ),
+            ("unread_logs", count(q.unread_logs), "logs that cannot be read".into()),
+            ("unfollowed_processes", count(q.unfollowed_processes), "seen to start, without a log".into()),
+            ("open_processes", count(q.open_processes), "killed, crashed, or still running".into()),
+            ("unmeasured_threads", count(q.unmeasured_threads), "of which nothing is known".into()),
+            ("untimed_threads", count(q.untimed_threads), "to which the system gave no timer".into()),
+            (
+                "late_threads",
+                count(q.late_threads),
+                "found running: what they did before is not known".into(),
+            ),
+            ("threads_without_end", count(q.threads_without_end), "whose last records are missing".into()),
             ("log_bytes", bytes(q.log_bytes), "of logs".into()),
         ];
         if q.paths_compared > 0 {
