@@ -5,7 +5,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use proust_log::layout::{FileHeader, LaneHeader};
 use proust_log::records::{
@@ -35,6 +35,10 @@ pub struct Lane {
     pub blocked: AtomicBool,
     /// Whether such a signal, not ours, came meanwhile and waits.
     pub held: AtomicBool,
+    /// The owner's CPU timer; -1 = none.
+    timer: AtomicI32,
+    /// The lane's header in the log; null = none.
+    header: AtomicPtr<LaneHeader>,
     next: AtomicPtr<Lane>,
     record: UnsafeCell<Record>,
 }
@@ -70,8 +74,6 @@ pub struct Record {
     pub own_stack: OwnStack,
     /// How often the stack was looked for.
     pub stack_searches: u32,
-    /// The thread's CPU timer.
-    pub timer: Option<i32>,
     /// Use of resources at the newest record.
     pub usage: Usage,
     /// Time in the collector since the newest record.
@@ -301,6 +303,8 @@ pub fn claim() -> Option<&'static Lane> {
         busy: AtomicBool::new(false),
         blocked: AtomicBool::new(false),
         held: AtomicBool::new(false),
+        timer: AtomicI32::new(-1),
+        header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
         record: UnsafeCell::new(Record {
             output: Output { writer, totals_only: false },
@@ -308,7 +312,6 @@ pub fn claim() -> Option<&'static Lane> {
             memo: Memo::default(),
             own_stack: OwnStack::default(),
             stack_searches: 0,
-            timer: None,
             usage: Usage::default(),
             own_ns: 0,
             own_total_ns: 0,
@@ -358,19 +361,46 @@ impl Lane {
         unsafe { &mut *self.record.get() }
     }
 
+    /// Sets the owner's timer; the one before comes back.
+    pub fn replace_timer(&self, timer: Option<i32>) -> Option<i32> {
+        let old = self.timer.swap(timer.unwrap_or(-1), Ordering::AcqRel);
+        (old >= 0).then_some(old)
+    }
+
+    /// Closes the owner's tail from another thread, or takes that back (with zeros): only the two fields of
+    /// the lane's header that nobody else writes.
+    pub fn close_tail(&self, time_ns: u64, cpu_ns: u64) {
+        let header = self.header.load(Ordering::Acquire);
+        if header.is_null() {
+            return;
+        }
+        // SAFETY: the header is mapped for the process's life, and its fields are aligned.
+        unsafe {
+            AtomicU64::from_ptr(&raw mut (*header).final_cpu_ns).store(cpu_ns, Ordering::Relaxed);
+            AtomicU64::from_ptr(&raw mut (*header).final_ns).store(time_ns, Ordering::Release);
+        }
+    }
+
     /// Runs `work` on the owner's part with the handler kept out; None if the collector is at work in this
     /// thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
+        self.with_record_in_silence(|record| {
+            let begin = clock::now_ns();
+            let result = work(record);
+            record.spent(clock::now_ns().saturating_sub(begin));
+            result
+        })
+    }
+
+    /// Like [`Lane::with_record`], but writes nothing to the log by itself: for vforked children too.
+    pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         if self.busy.swap(true, Ordering::Relaxed) {
             return None;
         }
         // The handler runs on this very thread: the compiler must not move the work out of the bracket.
         compiler_fence(Ordering::SeqCst);
-        let begin = clock::now_ns();
-        // SAFETY: called by the owner, with `busy` set.
-        let record = unsafe { self.record() };
-        let result = work(record);
-        record.spent(clock::now_ns().saturating_sub(begin));
+        // SAFETY: called by the owner (or a vforked child, for which the owner waits), with `busy` set.
+        let result = work(unsafe { self.record() });
         compiler_fence(Ordering::SeqCst);
         self.busy.store(false, Ordering::Relaxed);
         Some(result)
@@ -484,8 +514,9 @@ impl Record {
         self.output.push(code as u16, 0, &Note { time_ns: clock::now_ns(), value });
     }
 
-    /// Writes the end of the calling thread; false if there was no room for it.
-    pub fn end(&mut self, tid: u32) -> bool {
+    /// Writes the end of the calling thread; where there is no room for it, its totals go to the log's first
+    /// page.
+    pub fn end(&mut self, tid: u32) {
         let time_ns = clock::now_ns();
         let cpu_ns = clock::thread_cpu_ns();
         let mut waited_ns = 0;
@@ -522,16 +553,16 @@ impl Record {
             lost_cpu_ns = header.unrecorded_cpu_ns + end.cpu_ns.saturating_sub(header.last_cpu_ns);
         });
         self.usage = usage;
+        // Whoever reads the log must not take what is left in the header for a thread that is still there.
+        self.output.header(|header| header.tid = 0);
         if self.output.push_last(&end) {
-            self.output.header(|header| header.tid = 0);
-            return true;
+            return;
         }
         logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.lost_thread_ends), 1);
         logfile::count(
             |header: *mut FileHeader| field(header, |h| &raw mut h.lost_thread_cpu_ns),
             lost_cpu_ns,
         );
-        false
     }
 }
 

@@ -144,7 +144,7 @@ pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>)
     lane.with_record(|record| write_facts(&mut record.output, environment));
     STATE.store(ON, Ordering::Release);
     // The timer starts last: from here on samples come.
-    lane.with_record(|record| thread::start_timer(life, record, raw::gettid()));
+    thread::start_timer(life, lane, raw::gettid());
     logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(begin));
 }
 

@@ -89,7 +89,7 @@ fn close(ending: Ending, status: i32) {
             {
                 push_name_of(&mut record.output, other);
             }
-            record.end(tid)
+            record.end(tid);
         });
     }
     logfile::with_header(|header| {
@@ -110,13 +110,7 @@ fn close_for_other(lane: &'static lane::Lane) {
     if cpu_ns == 0 {
         return;
     }
-    // SAFETY: only the header is touched, and in it only the two fields that nobody else writes; the
-    // writer's pointer to it does not change after the lane was made.
-    let record = unsafe { lane.record() };
-    record.output.header(|header| {
-        header.final_cpu_ns = cpu_ns;
-        header.final_ns = clock::now_ns();
-    });
+    lane.close_tail(clock::now_ns(), cpu_ns);
 }
 
 /// Writes the name of another thread of this process, which may not live to write it.
@@ -124,10 +118,8 @@ fn push_name_of(output: &mut lane::Output, tid: u32) {
     let mut digits = [0; 20];
     let mut path = [0_u8; 64];
     let parts: [&[u8]; 3] = [b"/proc/self/task/", logfile::digits(tid.into(), &mut digits), b"/comm"];
-    let mut end = 0;
-    for byte in parts.into_iter().flatten() {
-        path[end] = *byte;
-        end += 1;
+    for (place, byte) in path.iter_mut().zip(parts.into_iter().flatten()) {
+        *place = *byte;
     }
     let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else { return };
     let descriptor = raw::open(path, libc::O_RDONLY, 0);
@@ -163,12 +155,7 @@ pub fn after_failed_exec(errno: i32) {
     });
     life::resume();
     for lane in lane::live() {
-        // SAFETY: as in `close_for_other`.
-        let record = unsafe { lane.record() };
-        record.output.header(|header| {
-            header.final_ns = 0;
-            header.final_cpu_ns = 0;
-        });
+        lane.close_tail(0, 0);
     }
     // The calling thread's end is written already: it goes on as a thread that was found.
     if let Some(lane) = lane::current() {

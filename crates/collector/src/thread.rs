@@ -89,13 +89,14 @@ fn start_node(life: &Life, record: &mut Record, routine: u64, caller: State) -> 
     record.tree.child(frame, &mut record.output).unwrap_or(0)
 }
 
-/// Starts the timer of thread `tid`, the lane's owner.
-pub fn start_timer(life: &Life, record: &mut Record, tid: u32) {
+/// Starts the timer of thread `tid`, the lane's owner and the caller.
+pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
     match timer::start(tid, life.options.period_ns) {
-        Ok(timer) => record.timer = Some(timer),
+        Ok(timer) => {
+            lane.replace_timer(Some(timer));
+        }
         Err(errno) => {
-            record.timer = None;
-            record.note(NoteCode::TimerRefused, errno as u64);
+            lane.with_record(|record| record.note(NoteCode::TimerRefused, errno as u64));
         }
     }
 }
@@ -119,15 +120,10 @@ unsafe extern "C" fn at_end(rounds_left: *mut c_void) {
 pub fn detach() {
     let Some(lane) = lane::current() else { return };
     let tid = lane.owner.load(Ordering::Relaxed);
-    lane.with_record(|record| {
-        if let Some(timer) = record.timer.take() {
-            timer::stop(timer);
-        }
-        if !record.end(tid) {
-            // Its totals are in the log's first page; the lane is free for the next thread.
-            record.output.header(|header| header.tid = 0);
-        }
-    });
+    if let Some(timer) = lane.replace_timer(None) {
+        timer::stop(timer);
+    }
+    lane.with_record(|record| record.end(tid));
     lane::set_current(None);
     lane.release();
 }
@@ -198,8 +194,9 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     lane.owner.store(tid, Ordering::Release);
     record.note(NoteCode::ThreadFound, tid.into());
     match timer::start(tid, life.options.period_ns) {
-        // The owner's handler never looks at `timer`.
-        Ok(timer) => theirs.timer = Some(timer),
+        Ok(timer) => {
+            lane.replace_timer(Some(timer));
+        }
         Err(errno) => record.note(NoteCode::TimerRefused, errno as u64),
     }
 }

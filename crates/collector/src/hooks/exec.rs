@@ -33,9 +33,11 @@ fn errno() -> *mut c_int {
 /// The environment to give to a new image.
 fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> Strings {
     let Some(lane) = lane else { return given };
-    // SAFETY: the lane is this thread's (or lent by the vforking thread, which waits), and the handler of
-    // this thread does not touch `exec_memory`, the only part used here.
-    let (list, mended) = unsafe { environment::mended(given, lane.record()) };
+    let mended = lane.with_record_in_silence(|record| {
+        // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
+        unsafe { environment::mended(given, record) }
+    });
+    let Some((list, mended)) = mended else { return given };
     if mended && note {
         lane.with_record(|record| record.note(NoteCode::EnvironmentMended, 1));
     }
@@ -54,8 +56,7 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
     let borrowed = life::is_borrowed(life);
     let list = environment_for(lane::current(), given, !borrowed);
     if borrowed && let Some(lane) = lane::current() {
-        // SAFETY: the thread that owns the lane waits until this child has its own memory.
-        unsafe { lane.record() }.lent.keep(raw::getpid(), target.to_bytes());
+        lane.with_record_in_silence(|record| record.lent.keep(raw::getpid(), target.to_bytes()));
     }
     let closed = process::before_exec(life, target.to_bytes());
     let result = call(list);

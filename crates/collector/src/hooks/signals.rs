@@ -1,7 +1,7 @@
 //! The program and the sampling signal: it may use the same number, block it, and read back what it set.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use libc::{sigaction as Action, sigset_t};
 use proust_log::records::NoteCode;
@@ -15,6 +15,9 @@ use crate::{lane, life, logfile, raw};
 static WANTED_HANDLER: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 static WANTED_FLAGS: AtomicU64 = AtomicU64::new(0);
 static WANTED_MASK: AtomicU64 = AtomicU64::new(0);
+
+/// By signal: whether the program wants the sampling signal blocked while its handler runs.
+static BLOCKED_IN_HANDLER: [AtomicBool; 65] = [const { AtomicBool::new(false) }; 65];
 
 /// Installs the sampling handler.
 pub fn install() -> bool {
@@ -124,8 +127,25 @@ pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old
     if signal != SIGNAL {
         // A handler of the program that blocks everything must not block the samples of its own code.
         let changed = given.map(|given| Action { sa_mask: without_ours(&given.sa_mask), ..*given });
+        let blocks = given.is_some_and(|given| first_word(&given.sa_mask) & SIGNAL_BIT != 0);
         let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-        return call_real!(SIGACTION(signal, new, old) else -1);
+        let result = call_real!(SIGACTION(signal, new, old) else -1);
+        if result == 0
+            && let Some(wanted) = usize::try_from(signal).ok().and_then(|at| BLOCKED_IN_HANDLER.get(at))
+        {
+            let did_block = if given.is_some() {
+                wanted.swap(blocks, Ordering::Relaxed)
+            } else {
+                wanted.load(Ordering::Relaxed)
+            };
+            if let Some(place) = place
+                && did_block
+            {
+                let word = first_word(&place.sa_mask) | SIGNAL_BIT;
+                set_first_word(&mut place.sa_mask, word);
+            }
+        }
+        return result;
     }
     if let Some(place) = place {
         *place = remembered();

@@ -106,10 +106,7 @@ fn begin(lane: *mut c_void) -> Start {
     match life::recording() {
         Some(life) => {
             thread::attach(life, lane, ThreadOrigin::Created, Some((start.routine as u64, state)));
-            lane.with_record(|record| {
-                let tid = lane.owner.load(Ordering::Relaxed);
-                thread::start_timer(life, record, tid);
-            });
+            thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
         }
         None => lane.release(),
     }
