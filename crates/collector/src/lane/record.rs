@@ -1,0 +1,259 @@
+//! The owner's part of a lane: one thread's clocks, contexts and log.
+
+use proust_log::layout::{FileHeader, LaneHeader};
+use proust_log::records::{
+    self, Birth, Child, Note, NoteCode, Sample, SchedStat, Subject, ThreadBegin, ThreadEnd, ThreadOrigin,
+};
+use proust_log::writer::LaneWriter;
+
+use super::lent::Lent;
+use super::output::Output;
+use super::usage::{Usage, scheduler_numbers};
+use crate::path::memo::{Memo, State, Surroundings};
+use crate::path::modules;
+use crate::path::reference::Reference;
+use crate::path::stack::OwnStack;
+use crate::path::tree::{NodeId, Tree};
+use crate::{clock, logfile, raw};
+
+/// Time off the processor since the last record from which on the scheduler's file is read at a thread's end.
+const WORTH_ASKING_NS: u64 = 200_000;
+
+/// What a new thread shall run.
+#[derive(Clone, Copy, Default)]
+pub struct Start {
+    /// The program's start function.
+    pub routine: usize,
+    /// Its argument.
+    pub argument: usize,
+    /// Kernel id of the creating thread.
+    pub parent: u32,
+    /// Whether the creating thread has the sampling signal blocked, as it believes.
+    pub blocked: bool,
+}
+
+/// The owner's part of a lane.
+pub struct Record {
+    /// The log's end of the lane.
+    pub output: Output,
+    /// Contexts seen in this lane.
+    pub tree: Tree,
+    /// The last path.
+    pub memo: Memo,
+    /// The thread's stack, once it is known.
+    pub own_stack: OwnStack,
+    /// How often the stack was looked for.
+    pub stack_searches: u32,
+    /// Use of resources at the newest record.
+    pub usage: Usage,
+    /// Time in the collector since the newest record.
+    pub own_ns: u64,
+    /// Same, whole thread.
+    pub own_total_ns: u64,
+    /// Merged timer expirations, whole thread.
+    pub overruns: u64,
+    /// When the scheduler's numbers were last read.
+    pub scheduler_read_ns: u64,
+    /// For the thread that this lane was claimed for.
+    pub start: Start,
+    /// Where a thread's start function hangs: for which place and modules, and the node.
+    pub start_path: ((u64, u32), NodeId),
+    /// The thread's name as last written; empty = not yet.
+    pub name: [u8; 16],
+    /// Checks paths in debug mode.
+    pub reference: Option<Box<Reference>>,
+    /// Images that vforked children loaded while this thread waited, to be told when it goes on.
+    pub lent: Lent,
+    /// Memory for the arguments and the environment of an exec.
+    pub exec_memory: (*mut u8, usize),
+}
+
+impl Record {
+    /// For a lane that writes through `writer`.
+    pub fn new(writer: Option<LaneWriter>) -> Record {
+        Record {
+            output: Output::new(writer),
+            tree: Tree::default(),
+            memo: Memo::default(),
+            own_stack: OwnStack::default(),
+            stack_searches: 0,
+            usage: Usage::default(),
+            own_ns: 0,
+            own_total_ns: 0,
+            overruns: 0,
+            scheduler_read_ns: 0,
+            start: Start::default(),
+            start_path: ((0, 0), 0),
+            name: [0; 16],
+            lent: Lent::default(),
+            reference: None,
+            exec_memory: (core::ptr::null_mut(), 0),
+        }
+    }
+
+    /// Adds to the time spent in the collector.
+    pub fn spent(&mut self, ns: u64) {
+        self.own_ns += ns;
+        self.own_total_ns += ns;
+        let total = self.own_total_ns;
+        self.output.header(|header| header.own_ns = total);
+    }
+
+    /// Makes the lane ready for a thread and writes its begin.
+    pub fn begin(&mut self, begin: &ThreadBegin, origin: ThreadOrigin) {
+        self.memo.forget();
+        self.own_stack = OwnStack::default();
+        self.stack_searches = 0;
+        self.usage = Usage::default();
+        self.own_ns = 0;
+        self.own_total_ns = 0;
+        self.overruns = 0;
+        self.name = [0; 16];
+        self.scheduler_read_ns = begin.time_ns;
+        self.output.header(|header| {
+            *header = LaneHeader {
+                tid: begin.tid,
+                last_ns: begin.time_ns,
+                last_cpu_ns: begin.cpu_ns,
+                ..LaneHeader::default()
+            };
+        });
+        self.output.push(origin as u16, 0, begin);
+    }
+
+    /// The node of the path that begins at `leaf`, and its sample flags.
+    pub fn path(&mut self, leaf: State, process: u32) -> (NodeId, u16) {
+        use crate::path::memo::UpperEnd;
+        let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut self.output };
+        let path = self.memo.path(leaf, &mut self.tree, &mut around);
+        let generation = modules::generation();
+        if let Some(reference) = &mut self.reference
+            && path.upper_end != UpperEnd::Truncated
+        {
+            let agrees = reference.agrees(leaf, path.node, &self.tree, &around)
+                // Another thread loaded or unloaded code meanwhile: the two saw different modules.
+                || modules::generation() != generation;
+            logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.paths_compared), 1);
+            if !agrees {
+                logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.path_mismatches), 1);
+            }
+        }
+        let flags = match path.upper_end {
+            UpperEnd::Complete => 0,
+            UpperEnd::Partial => records::SAMPLE_PARTIAL,
+            UpperEnd::Truncated => records::SAMPLE_TRUNCATED,
+        };
+        (path.node, flags)
+    }
+
+    /// Writes a sample, or counts it where there is no room.
+    pub fn push_sample(&mut self, flags: u16, sample: &Sample) {
+        let written = self.output.push(flags, 0, sample);
+        self.output.header(|header| {
+            if !written {
+                header.unrecorded_samples += 1;
+                header.unrecorded_cpu_ns += sample.cpu_ns.saturating_sub(header.last_cpu_ns);
+            }
+            header.last_ns = sample.time_ns;
+            header.last_cpu_ns = sample.cpu_ns;
+        });
+    }
+
+    /// Writes the calling thread's name, if it has changed since it was last written.
+    pub fn push_name(&mut self, tid: u32) {
+        let mut name = [0_u8; 16];
+        // PR_GET_NAME fills 16 bytes, the final zero included.
+        // SAFETY: the buffer has that size.
+        unsafe {
+            raw::call(libc::SYS_prctl, [libc::PR_GET_NAME as usize, name.as_mut_ptr() as usize, 0, 0, 0, 0])
+        };
+        if name != self.name {
+            self.name = name;
+            let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+            self.output.push_text(Subject::ThreadName, tid, &name[..length]);
+        }
+    }
+
+    /// Reads and writes the scheduler's numbers of the calling thread.
+    pub fn push_scheduler(&mut self, now: u64) {
+        self.scheduler_read_ns = now;
+        if let Some((run_ns, queued_ns)) = scheduler_numbers(c"/proc/thread-self/schedstat") {
+            self.output.push(0, 0, &SchedStat { time_ns: now, run_ns, queued_ns });
+        }
+    }
+
+    /// Writes what vforked children became.
+    pub fn tell_lent(&mut self) {
+        if self.lent.is_empty() {
+            return;
+        }
+        let lent = core::mem::take(&mut self.lent);
+        for (pid, target) in lent.children() {
+            let child = Child { time_ns: clock::now_ns(), pid, reserved: 0 };
+            self.output.push(Birth::Fork as u16, 0, &child);
+            self.output.push_text(Subject::ExecTarget, pid, target);
+        }
+    }
+
+    /// Writes a note.
+    pub fn note(&mut self, code: NoteCode, value: u64) {
+        self.output.push(code as u16, 0, &Note { time_ns: clock::now_ns(), value });
+    }
+
+    /// Writes the end of the calling thread; where there is no room for it, its totals go to the log's first
+    /// page.
+    pub fn end(&mut self, tid: u32) {
+        let time_ns = clock::now_ns();
+        let cpu_ns = clock::thread_cpu_ns();
+        let mut waited_ns = 0;
+        self.output.header(|header| {
+            let wall_ns = time_ns.saturating_sub(header.last_ns);
+            waited_ns = wall_ns.saturating_sub(cpu_ns.saturating_sub(header.last_cpu_ns));
+        });
+        // Reading the scheduler's file costs more than it can tell of a thread that hardly waited.
+        if waited_ns >= WORTH_ASKING_NS {
+            self.push_scheduler(time_ns);
+        }
+        self.push_name(tid);
+        self.tell_lent();
+        let usage = Usage::now();
+        let delta = usage.since(&self.usage);
+        let mut end = ThreadEnd {
+            time_ns,
+            cpu_ns,
+            own_ns: self.own_total_ns,
+            overruns: self.overruns,
+            user_us: delta.user_us as u32,
+            system_us: delta.system_us as u32,
+            minor_faults: delta.faults.0 as u32,
+            major_faults: delta.faults.1 as u32,
+            voluntary_switches: delta.switches.0 as u32,
+            involuntary_switches: delta.switches.1 as u32,
+            tid,
+            ..ThreadEnd::default()
+        };
+        let mut lost_cpu_ns = 0;
+        self.output.header(|header| {
+            end.unrecorded_samples = header.unrecorded_samples;
+            end.unrecorded_cpu_ns = header.unrecorded_cpu_ns;
+            lost_cpu_ns = header.unrecorded_cpu_ns + end.cpu_ns.saturating_sub(header.last_cpu_ns);
+        });
+        self.usage = usage;
+        // Whoever reads the log must not take what is left in the header for a thread that is still there.
+        self.output.header(|header| header.tid = 0);
+        if self.output.push_last(&end) {
+            return;
+        }
+        logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.lost_thread_ends), 1);
+        logfile::count(
+            |header: *mut FileHeader| field(header, |h| &raw mut h.lost_thread_cpu_ns),
+            lost_cpu_ns,
+        );
+    }
+}
+
+/// A field of a header by raw pointer.
+fn field(header: *mut FileHeader, pick: impl FnOnce(&mut FileHeader) -> *mut u64) -> *mut u64 {
+    // SAFETY: callers pass the mapped header of the log.
+    pick(unsafe { &mut *header })
+}

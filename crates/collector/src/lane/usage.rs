@@ -1,0 +1,63 @@
+//! What the kernel counts for a thread.
+
+use crate::raw;
+
+/// Counters of a thread as the kernel keeps them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// User time, microseconds.
+    pub user_us: u64,
+    /// System time, microseconds.
+    pub system_us: u64,
+    /// Page faults without and with I/O.
+    pub faults: (u64, u64),
+    /// Voluntary and involuntary context switches.
+    pub switches: (u64, u64),
+}
+
+impl Usage {
+    /// Of the calling thread.
+    pub fn now() -> Usage {
+        // SAFETY: all-zero is a valid `rusage`.
+        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+        raw::thread_usage(&mut usage);
+        let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+        Usage {
+            user_us: micros(usage.ru_utime),
+            system_us: micros(usage.ru_stime),
+            faults: (usage.ru_minflt as u64, usage.ru_majflt as u64),
+            switches: (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64),
+        }
+    }
+
+    /// What was added since `earlier`.
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        Usage {
+            user_us: self.user_us.saturating_sub(earlier.user_us),
+            system_us: self.system_us.saturating_sub(earlier.system_us),
+            faults: (
+                self.faults.0.saturating_sub(earlier.faults.0),
+                self.faults.1.saturating_sub(earlier.faults.1),
+            ),
+            switches: (
+                self.switches.0.saturating_sub(earlier.switches.0),
+                self.switches.1.saturating_sub(earlier.switches.1),
+            ),
+        }
+    }
+}
+
+/// Time on a processor and time waiting for one, nanoseconds, from a `schedstat` file.
+pub fn scheduler_numbers(path: &core::ffi::CStr) -> Option<(u64, u64)> {
+    let descriptor = raw::open(path, libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return None;
+    }
+    let mut text = [0_u8; 96];
+    let got = raw::read(descriptor as i32, &mut text);
+    raw::close(descriptor as i32);
+    let mut words = text.get(..usize::try_from(got).ok()?)?.split(u8::is_ascii_whitespace);
+    let run_ns = crate::path::maps::number(words.next()?, 10)?;
+    let queued_ns = crate::path::maps::number(words.next()?, 10)?;
+    Some((run_ns, queued_ns))
+}
