@@ -28,6 +28,7 @@ mod queries;
 mod rayon_pool;
 mod recursion;
 mod refusals;
+mod semantics;
 mod shares;
 mod signals;
 mod streams;
