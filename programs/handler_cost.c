@@ -109,7 +109,7 @@ KEPT static uint64_t descend(uint64_t x, int frames, uint64_t units)
     }
 ROOT_FUNCTION(0) ROOT_FUNCTION(1) ROOT_FUNCTION(2) ROOT_FUNCTION(3)
 
-static uint64_t portion(uint64_t x, uint64_t units)
+INLINED uint64_t portion(uint64_t x, uint64_t units)
 {
     if (path != ROOT)
         return root_0(x, units);
@@ -205,8 +205,8 @@ int main(int argc, char **argv)
         return 2;
     }
 
-    /* Around the recursion: three frames of the C library's start, main, the root and the leaf. */
-    inner_frames = depth - 6 - (path == CALLER);
+    /* Around the recursion: the start of the C library, main, the root and the leaf. */
+    inner_frames = depth - 5 - (path == CALLER);
     if (inner_frames < 1)
         inner_frames = 1;
     struct control *control = map_control();

@@ -1,0 +1,42 @@
+"""How fast logs are analysed and an analysed run is shown."""
+import re
+
+from .common import TARGET, Skip, cargo, compile_program, run, summary
+
+
+def build_throughput():
+    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput")
+
+
+def throughput(tool, quick):
+    """The analysis's own benchmark: synthetic logs, names from a table."""
+    example = TARGET / "release/examples/ingest-throughput"
+    if not example.exists():
+        raise Skip("the example ingest-throughput of proust-analysis could not be built")
+    ran = run([example, 400_000 if quick else 2_000_000])
+    rows = []
+    for line in ran.output.splitlines():
+        found = re.match(r"(.+?)\s+([\d.]+) ms\s+([\d.]+) M (\w+)/s\s+\(slowest of 5: ([\d.]+)\)", line)
+        if found:
+            what, ms, best, unit, worst = found.groups()
+            rows.append({"what": what.strip(), "ms": float(ms), "best_m_per_s": float(best), "worst_m_per_s": float(worst),
+                         "unit": unit})
+    if not rows:
+        raise Skip("the example printed no rates")
+    return {"title": ran.output.splitlines()[0], "rows": rows, "peak_mb": ran.peak_kb / 1024}
+
+
+def report(tool, quick):
+    """`proust report` of a run: the first time with its analysis, then again and again."""
+    program = compile_program("work", cxx=True, options=["-fno-omit-frame-pointer"])
+    folder, _ = tool.record([program, "shares", 4])
+    first = run([tool.proust, "report", folder])
+    if not first.output.strip():
+        raise Skip("`proust report` printed nothing")
+    result = {"first_s": first.wall_s, "pages": {}}
+    for page in ("summary", "tree", "flat"):
+        ran = run([tool.proust, "report", folder, page], check=False)
+        if ran.code == 0:
+            times = [run([tool.proust, "report", folder, page]).wall_s for _ in range(10 if quick else 30)]
+            result["pages"][page] = summary(times)
+    return result

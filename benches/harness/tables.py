@@ -1,0 +1,168 @@
+"""The result as Markdown tables, for the terminal and for docs/benchmarks.md."""
+import re
+
+
+def of(value, digits=2, scale=1.0):
+    """median (q1 … q3; min) of a summary."""
+    if not value or not value.get("n"):
+        return "–"
+    show = lambda x: f"{x * scale:.{digits}f}"
+    return f"{show(value['median'])} ({show(value['q1'])} … {show(value['q3'])}; min {show(value['min'])})"
+
+
+def sure(value, digits=2, scale=1.0):
+    """median with the interval that holds it with 95 %."""
+    if not value or not value.get("n"):
+        return "–"
+    show = lambda x: f"{x * scale:.{digits}f}"
+    if "low95" not in value:
+        return show(value["median"])
+    return f"{show(value['median'])} [{show(value['low95'])}, {show(value['high95'])}]"
+
+
+def middle(value, digits=2, scale=1.0):
+    return "–" if not value or not value.get("n") else f"{value['median'] * scale:.{digits}f}"
+
+
+def three(value, digits=1, scale=1e-3):
+    return "–" if not value else " / ".join(f"{value[key] * scale:.{digits}f}" for key in ("p10", "p50", "p90"))
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def verdict(value, limit):
+    """Met only if the whole interval is; the noise decides nothing."""
+    if not value or not value.get("n"):
+        return "–"
+    low, high = value.get("low95", value["median"]), value.get("high95", value["median"])
+    return "met" if high <= limit else "missed" if low > limit else "not decided"
+
+
+def handler(result):
+    rows = []
+    for row in result["rows"]:
+        limit = 2.0 if row["depth"] <= 60 else 3.0 if row["depth"] == 1000 else None
+        rows.append([row["depth"], row["path"], sure(row["full_ns"], 2, 1e-3), f"≤ {limit:.0f}" if limit else "",
+                     verdict(row["full_ns"], limit * 1e3) if limit else "", sure(row["nomemo_ns"], 2, 1e-3), three(row["own_ns"], 2)])
+    return table(["depth", "path changes at", "µs a sample above an empty handler", "target", "", "without memo, µs", "own time p10 / p50 / p90, µs"], rows)
+
+
+def handler_at_timer_rate(result):
+    mean = lambda own: f"{own['mean'] * 1e-3:.1f}" if own and "mean" in own else "–"
+    rows = [[row["depth"], row["path"], three(row["own_ns"]), mean(row["own_ns"]), row["own_ns"]["n"] if row["own_ns"] else 0,
+             sure(row.get("full_ns"), 1, 1e-3), f"{row['delivered_a_second']:.0f}"] for row in result["rows"]]
+    return table(["depth", "path changes at", "own time p10 / p50 / p90, µs", "mean, µs", "samples", "on/off pairs, µs a sample", "samples delivered a CPU second"], rows)
+
+
+def cpu_added(result):
+    full = result["full_percent"]
+    return table(["what", "% of CPU time, median [95 %]", "quartiles", "target", ""], [
+        ["sampling on, against timer disarmed", sure(full, 3), f"{full['q1']:.2f} … {full['q3']:.2f}", "≤ 0.5 %", verdict(full, 0.5)],
+        ["empty handler, against timer disarmed", sure(result["empty_percent"], 3), f"{result['empty_percent']['q1']:.2f} … {result['empty_percent']['q3']:.2f}", "", ""],
+        ["time inside the handler, from the log", f"{result['own_percent']:.3f}", f"p10/p50/p90 {three(result['own_ns'])} µs", "", ""],
+    ]) + f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions, {result['delivered_a_second']:.0f} samples delivered a CPU second."
+
+
+def start_up(result):
+    added = result["added_wall_ms"]
+    lines = table(["a process that does nothing", "median (quartiles; min)", "target", ""], [
+        ["wall time added, ms", sure(added, 2) + f"; quartiles {added['q1']:.2f} … {added['q3']:.2f}", "≤ 3 ms", verdict(added, 3.0)],
+        ["CPU time added, ms", sure(result["added_cpu_ms"], 2), "", ""],
+        ["bare, wall ms", of(result["wall_ms"]["bare"]), "", ""],
+        ["with the collector, wall ms", of(result["wall_ms"]["proust"]), "", ""],
+        ["the collector's own account of its start, ms", of(result["startup_ms"]), "", ""],
+        ["log of such a process on disk, KiB", f"{result['log_disk_bytes'] / 1024:.0f}", "", ""],
+    ])
+    return lines + "\n\n" + table(["whole command around it", "wall ms, median (quartiles; min)"],
+                                  [[name, of(value, 1)] for name, value in result["whole_command_ms"].items()])
+
+
+def threads(result):
+    rows = [["bare", of(result["cpu_us"]["bare"], 1), of(result["wall_us"]["bare"], 1), "", "", "", ""]]
+    for name in result["added_cpu_us"]:
+        own = name == "proust"
+        rows.append([name, of(result["cpu_us"][name], 1), of(result["wall_us"][name], 1), sure(result["added_cpu_us"][name], 1),
+                     sure(result["added_wall_us"][name], 1), "≤ 10 µs" if own else "",
+                     verdict(result["added_cpu_us"][name], 10.0) if own else ""])
+    return table(["create and join", "CPU µs a thread", "wall µs a thread", "CPU added, µs [95 %]", "wall added, µs [95 %]", "target", ""], rows)
+
+
+def log_size(result):
+    rows = [[row["program"], row["samples"], row["nodes"], f"{row['sample_record_bytes']:.0f}", f"{row['running_bytes_a_sample']:.0f}",
+             f"{row['bytes_a_sample']:.0f}", f"{row['bytes_a_thread_minute'] / 1e3:.0f}", f"{row['node_bytes'] / 1e3:.1f}",
+             f"{row['disk_bytes'] / 1e3:.0f}"] for row in result["rows"]]
+    return table(["program", "samples", "contexts", "bytes: a sample's record", "with scheduler records", "all records, a sample",
+                  "kB a minute and thread", "kB of contexts, once", "kB on disk"], rows)
+
+
+def memory(result):
+    rows = []
+    for row in result["rows"]:
+        added, limit = row["added_kb"], 1024 + 64 * row["threads"]
+        spread = row["spread_kb"]["VmHWM"]
+        rows.append([row["threads"], f"{added['VmHWM']:.0f} ({spread[0]:.0f} … {spread[1]:.0f})", f"≤ {limit}",
+                     "met" if spread[1] <= limit else "missed" if spread[0] > limit else "not decided",
+                     f"{added['RssAnon']:.0f}", f"{added['RssFile'] + added['RssShmem']:.0f}", f"{row['arena_kb']:.0f}"])
+    return table(["threads", "peak resident memory added, KiB (min … max)", "target", "", "of it anonymous", "of it files (library, log)",
+                  "handed out by the collector's arena"], rows)
+
+
+def throughput(result):
+    rows = [[row["what"], f"{row['best_m_per_s']:.1f} ({row['worst_m_per_s']:.1f})", f"M {row['unit']}/s",
+             "≥ 10 M/s a core" if row["what"].startswith("logs to profile, 1 ") else "",
+             ("met" if row["worst_m_per_s"] >= 10 else "missed" if row["best_m_per_s"] < 10 else "not decided")
+             if row["what"].startswith("logs to profile, 1 ") else ""] for row in result["rows"]]
+    return f"{result['title']}; peak memory {result['peak_mb']:.0f} MB.\n\n" + table(["step", "best of 5 (slowest)", "unit", "target", ""], rows)
+
+
+def report(result):
+    rows = [["first report, with the analysis", f"{result['first_s']:.3f}", "", ""]]
+    rows += [[f"`report {page}` of an analysed run", of(value, 3), "≤ 0.3 s", "met" if value["q3"] <= 0.3 else "missed" if value["q1"] > 0.3 else "not decided"]
+             for page, value in result["pages"].items()]
+    return table(["what", "seconds, median (quartiles; min)", "target", ""], rows)
+
+
+def side_by_side(result):
+    rows = []
+    for row in result["rows"]:
+        seen, own = row.get("seen_cpu_s"), row.get("own_cpu_s")
+        share = f"{100 * seen / own:.2f} %" if seen is not None and own else ("–" if seen is None else f"{seen:.3f} s")
+        added = row["added_cpu_percent"]
+        rows.append([row["program"], row["tool"], of(row["cpu_s"], 3), "" if row["tool"] == "bare" else f"{added['median']:+.1f} ({added['q1']:+.1f} … {added['q3']:+.1f})",
+                     middle(row["wall_s"], 3), row["samples"] if row["samples"] is not None else "–", f"{row['disk_bytes'] / 1e3:.0f}",
+                     "" if row["tool"] == "bare" else share])
+    text = table(["program", "tool", "CPU s of program and tool, median (quartiles; min)", "% more than bare (quartiles)", "wall s", "samples", "kB on disk",
+                  "of the program's CPU time seen"], rows)
+    return text + "".join(f"\n\nNot run: {note}." for note in result["notes"])
+
+
+def setting(result):
+    facts = result["machine"]
+    kind = "virtual machine" if facts["virtual"] else "machine"
+    return (f"{result['date']}, {'quick' if result['quick'] else 'full'} session of {result['seconds']:.0f} s: {facts['processor']}, "
+            f"{facts['processors']}-processor {kind}, Linux {facts['kernel']}, tick {facts['tick_ns'] / 1e6:g} ms, {facts['libc']}, "
+            f"{facts['compiler']}, {facts['rustc']}; {facts['perf']}; {facts['gprofng']}. Load average at the beginning "
+            f"{result['load_before'][0]}, at the end {result['load_after'][0]}.")
+
+
+TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
+          "threads": threads, "log_size": log_size, "memory": memory, "throughput": throughput, "report": report,
+          "side_by_side": side_by_side}
+
+
+def all_tables(result):
+    tables = {"setting": setting(result)}
+    for name, measured in result["measurements"].items():
+        tables[name] = f"Skipped: {measured['skipped']}." if "skipped" in measured else TABLES[name](measured)
+    return tables
+
+
+def into_document(text, tables):
+    """Replaces what stands between the marks of each table that was measured."""
+    for name, content in tables.items():
+        pattern = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+        text = pattern.sub(lambda found, content=content: found.group(1) + content + "\n" + found.group(2), text)
+    return text
