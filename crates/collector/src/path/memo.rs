@@ -156,8 +156,8 @@ enum Verdict {
     Holds,
     /// Unchanged up to this entry, from which it must be stepped.
     Until(usize),
-    /// Changed somewhere.
-    Broken,
+    /// Changed on the way from this entry to its caller; what lies above may still hold.
+    BrokenAt(usize),
 }
 
 impl Default for Memo {
@@ -203,7 +203,8 @@ impl Memo {
                         state = State { pc: entry.pc, sp: entry.sp, bp: entry.bp, exact: entry.exact };
                         cursor = index;
                     }
-                    Verdict::Broken => cursor = 0,
+                    // What was verified up to there is stepped again; only what lies above can be met.
+                    Verdict::BrokenAt(index) => cursor = index,
                 }
             }
             if self.fresh.count >= MAX_FRAMES {
@@ -255,13 +256,13 @@ impl Memo {
             // Entries without a barrier were read directly, and lie between the interrupted stack pointer
             // and the top of the same stack: the check can only fail for entries of another stack.
             if reader.word(caller.sp.wrapping_sub(8)) != Some(caller.pc) {
-                return Verdict::Broken;
+                return Verdict::BrokenAt(index);
             }
             if entry.saved != 0
                 && caller.needs_bp
                 && reader.word(caller.sp.wrapping_sub(8 * u64::from(entry.saved))) != Some(caller.bp)
             {
-                return Verdict::Broken;
+                return Verdict::BrokenAt(index);
             }
             index -= 1;
         }

@@ -27,8 +27,10 @@ struct TimerInfo {
 
 /// Longer than a handler takes unless it was preempted or had much to do.
 const LONG_NS: u64 = 10_000;
-const SCHEDULER_PERIOD_NS: u64 = 100_000_000;
-const CENSUS_PERIOD_NS: u64 = 100_000_000;
+/// How often the scheduler's numbers are read and unseen threads looked for: from cold caches each takes as
+/// long as twenty samples.
+const SCHEDULER_PERIOD_NS: u64 = 500_000_000;
+const CENSUS_PERIOD_NS: u64 = 500_000_000;
 const MAX_STACK_SEARCHES: u32 = 8;
 
 static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
