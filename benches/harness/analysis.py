@@ -1,7 +1,7 @@
 """How fast logs are analysed and an analysed run is shown."""
 import re
 
-from .common import TARGET, Skip, cargo, compile_program, run, summary
+from .session import TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():

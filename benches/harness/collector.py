@@ -3,7 +3,7 @@ import os
 import statistics
 import time
 
-from .common import (Skip, compile_program, handler_cost_program, needed, percentiles, run, say, size_on_disk,
+from .session import (Skip, compile_program, handler_cost_program, needed, percentiles, run, say, size_on_disk,
                      summary, summary_of_differences)
 
 DEPTHS = (6, 16, 60, 206, 1000)

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-from .common import BENCHES, BUILD, Skip, cargo, compile_program, needed, run, say, size_on_disk, summary
+from .session import BENCHES, BUILD, Skip, cargo, compile_program, needed, run, say, size_on_disk, summary
 
 
 def samples_of_perf(file):

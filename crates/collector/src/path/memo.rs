@@ -184,6 +184,7 @@ impl Memo {
         let mut joined = None;
         let mut state = leaf;
         self.fresh.count = 0;
+        let mut near = None;
         let upper_end = loop {
             while cursor > 0 && self.known.get(cursor - 1).sp < state.sp {
                 cursor -= 1;
@@ -210,7 +211,7 @@ impl Memo {
             if self.fresh.count >= MAX_FRAMES {
                 break UpperEnd::Truncated;
             }
-            let (entry, caller) = step(&state, &mut reader, around);
+            let (entry, caller) = step(&state, &mut near, &mut reader, around);
             if !self.fresh.push(entry) {
                 break UpperEnd::Truncated;
             }
@@ -311,10 +312,20 @@ pub enum Step {
     Lost,
 }
 
-/// One frame up, by rule.
-fn step(state: &State, reader: &mut StackReader, around: &mut Surroundings<'_>) -> (Entry, Step) {
+/// One frame up, by rule. `near` is the module of the frame below, in which a caller often is too.
+#[inline]
+fn step(
+    state: &State,
+    near: &mut Option<&'static Module>,
+    reader: &mut StackReader,
+    around: &mut Surroundings<'_>,
+) -> (Entry, Step) {
     let lookup = state.lookup();
-    let module = modules::find(lookup, around.announce);
+    let module = match near {
+        Some(near) if near.permanent && near.start <= lookup && lookup < near.end => Some(*near),
+        _ => modules::find(lookup, around.announce),
+    };
+    *near = module;
     let rule = match module {
         Some(module) => rules::rule_at(module, lookup, state.exact),
         None => rules::FRAME_POINTER,
