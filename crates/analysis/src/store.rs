@@ -10,8 +10,13 @@ use proust_profile::{Profile, SampleRow};
 use proust_structure::{Structurer, default_cache_dir};
 use thiserror::Error;
 
+use crate::ledger::Ledger;
+use crate::timelines;
+
 use crate::ingest::{ANALYSIS_VERSION, Counter, IngestError, Progress, Stage, Symbols, ingest, sources};
 
+/// File beside the profile's tables.
+const LEDGER: &str = "ledger.json";
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -61,6 +66,18 @@ pub fn samples(dir: &Path, profile: &Profile) -> Result<Vec<SampleRow>, TablesEr
     tables::read_samples(&dir.join(PROFILE_FOLDER), profile)
 }
 
+/// The account of the whole run, without its rows, as it was kept with the profile; None where it was not, is
+/// damaged, or does not fit the logs.
+pub fn ledger(dir: &Path) -> Option<Ledger> {
+    let folder = dir.join(PROFILE_FOLDER);
+    let provenance = Provenance { analysis: ANALYSIS_VERSION, sources: sources(dir).ok()? };
+    if !fits(&folder, &provenance).ok()? {
+        return None;
+    }
+    let text = tables::read_more(&folder, LEDGER).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
 /// Which parts of a profile are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
@@ -99,7 +116,10 @@ pub fn open_with(
     let mut profile = with_progress(progress, |counter| {
         let profile = ingest(dir, symbols, counter)?;
         counter.begin(Stage::Keeping, 0);
-        let kept = tables::write(&folder, &profile, &provenance);
+        // Drawing it up takes all samples, which most pages do without.
+        let ledger = timelines::ledger(&profile).ok().and_then(|ledger| serde_json::to_vec(&ledger).ok());
+        let more: Vec<_> = ledger.into_iter().map(|ledger| (LEDGER, ledger)).collect();
+        let kept = tables::write_with(&folder, &profile, &provenance, &more);
         Ok::<_, IngestError>((profile, kept))
     })
     .map(|(mut profile, kept)| {
@@ -117,14 +137,19 @@ pub fn open_with(
 
 /// The profile that was kept, if it fits.
 fn kept(folder: &Path, parts: Parts, expected: &Provenance) -> Result<Profile, TablesError> {
-    // A run whose logs were removed to save room still has its profile.
-    if !expected.sources.is_empty() && tables::read_provenance(folder)? != *expected {
+    if !fits(folder, expected)? {
         return Err(TablesError::Missing { path: folder.into() });
     }
     match parts {
         Parts::All => tables::read(folder),
         Parts::WithoutSamples => tables::read_without_samples(folder),
     }
+}
+
+/// Whether what was kept was made from these logs. A run whose logs were removed to save room still has its
+/// profile.
+fn fits(folder: &Path, expected: &Provenance) -> Result<bool, TablesError> {
+    Ok(expected.sources.is_empty() || tables::read_provenance(folder)? == *expected)
 }
 
 /// Does `work` on another thread and tells `progress` of it from this one.

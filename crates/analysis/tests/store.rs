@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use proust_analysis::ingest::{IngestError, Symbols};
-use proust_analysis::store::{Parts, StoreError, open_with, samples};
+use proust_analysis::store::{Parts, StoreError, ledger, open_with, samples};
 use proust_profile::run_file::{RunFileError, SCHEMA};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Profile, RunFile};
@@ -157,4 +157,17 @@ fn a_log_that_grows_in_place_is_analysed_again() {
     fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
     assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
     assert_eq!(symbols.0.load(Relaxed), 2);
+}
+
+#[test]
+fn the_ledger_is_kept_and_goes_with_its_logs() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    assert_eq!(ledger(dir.path()), None);
+    let profile = open(dir.path(), &Counting::default()).unwrap();
+    let (drawn, kept) = (proust_analysis::timelines::ledger(&profile).unwrap(), ledger(dir.path()).unwrap());
+    assert_eq!((drawn.total_ns, drawn.accounts, &drawn.slots), (kept.total_ns, kept.accounts, &kept.slots));
+    assert_eq!(drawn.locations, kept.locations);
+    fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
+    assert_eq!(ledger(dir.path()), None);
 }

@@ -23,10 +23,12 @@ pub enum Metric {
     VoluntarySwitches = 8,
     /// Context switches because another thread got the processor.
     InvoluntarySwitches = 9,
+    /// Σ w² over the weights w of the samples, from which standard errors are computed. Kept, but not shown.
+    CpuSquares = 10,
 }
 
 impl Metric {
-    /// All metrics in the order in which they are shown.
+    /// All metrics that are shown, in their order.
     pub const ALL: [Metric; 9] = [
         Metric::Cpu,
         Metric::User,
@@ -51,6 +53,7 @@ impl Metric {
             Metric::MajorFaults => "major_faults",
             Metric::VoluntarySwitches => "voluntary_switches",
             Metric::InvoluntarySwitches => "involuntary_switches",
+            Metric::CpuSquares => "cpu_s_squares",
         }
     }
 
@@ -58,17 +61,19 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Metric::Cpu | Metric::User | Metric::System | Metric::Measurement => "s",
+            Metric::CpuSquares => "s²",
             _ => "count",
         }
     }
 
-    /// The metric with this identifier.
+    /// The metric that is shown under this identifier.
     pub fn from_id(id: &str) -> Option<Metric> {
         Metric::ALL.into_iter().find(|metric| metric.id() == id)
     }
 
     /// The metric with this number in tables.
     pub fn from_number(number: u16) -> Option<Metric> {
-        Metric::ALL.into_iter().find(|&metric| metric as u16 == number)
+        let kept = Metric::ALL.into_iter().chain([Metric::CpuSquares]);
+        kept.into_iter().find(|&metric| metric as u16 == number)
     }
 }

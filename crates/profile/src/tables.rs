@@ -4,6 +4,7 @@
 //! profile/contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!         values.parquet, samples.parquet      one row per item; ids are row numbers
 //! profile/facts.json                           the run's facts, its quality, and what it was made from
+//! profile/…                                    what a later stage keeps beside it ([`write_with`])
 //! profile/check.json                           length and digest of each of these files
 //! ```
 //!
@@ -79,6 +80,19 @@ struct FactsHead {
 /// # Errors
 /// [`TablesError::Io`] when the storage refuses, [`TablesError::Broken`] when the profile contradicts itself.
 pub fn write(dir: &Path, profile: &Profile, provenance: &Provenance) -> Result<(), TablesError> {
+    write_with(dir, profile, provenance, &[])
+}
+
+/// As [`write()`], with more files, by name: what follows from the profile and takes long to compute.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_with(
+    dir: &Path,
+    profile: &Profile,
+    provenance: &Provenance,
+    more: &[(&str, Vec<u8>)],
+) -> Result<(), TablesError> {
     profile.check().map_err(|source| TablesError::Broken { path: dir.into(), source })?;
     let replacement = Replacement::begin(dir)?;
     let facts = FactsFile {
@@ -97,7 +111,18 @@ pub fn write(dir: &Path, profile: &Profile, provenance: &Provenance) -> Result<(
             .map_err(|source| TablesError::Parquet { path: dir.join(name), source })?;
         replacement.add(name, &bytes)
     })?;
+    for (name, bytes) in more {
+        replacement.add(name, bytes)?;
+    }
     replacement.finish()
+}
+
+/// Reads a file that was written beside the profile ([`write_with`]).
+///
+/// # Errors
+/// As [`read`].
+pub fn read_more(dir: &Path, name: &str) -> Result<Vec<u8>, TablesError> {
+    CheckFile::read(dir)?.verified(dir, name)
 }
 
 /// Reads the whole profile in the folder `dir`.

@@ -3,7 +3,7 @@
 use proust_profile::{ContextId, LocationId, Metric, SampleRow, Value};
 
 /// The metrics that rows add to, sorted as a profile has them.
-const METRICS: [Metric; 9] = [
+const METRICS: [Metric; 10] = [
     Metric::Cpu,
     Metric::User,
     Metric::System,
@@ -13,9 +13,11 @@ const METRICS: [Metric; 9] = [
     Metric::MajorFaults,
     Metric::VoluntarySwitches,
     Metric::InvoluntarySwitches,
+    Metric::CpuSquares,
 ];
 
-/// Amounts in the order of [`METRICS`]; times in nanoseconds.
+/// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64 bits
+/// hold enough.
 type Amounts = [u64; METRICS.len()];
 
 const NONE: u32 = u32::MAX;
@@ -41,6 +43,7 @@ fn amounts(row: &SampleRow) -> Amounts {
         row.major_faults.into(),
         row.voluntary_switches.into(),
         row.involuntary_switches.into(),
+        if row.tail { 0 } else { (row.cpu_ns / 1000).saturating_mul(row.cpu_ns / 1000) },
     ]
 }
 
@@ -84,7 +87,11 @@ impl Sums {
         for (context, location, sums) in self.all {
             for (metric, sum) in METRICS.into_iter().zip(sums) {
                 if sum > 0 {
-                    let scale = if metric.unit() == "s" { 1e9 } else { 1.0 };
+                    let scale = match metric.unit() {
+                        "s" => 1e9,
+                        "s²" => 1e12,
+                        _ => 1.0,
+                    };
                     values.push(Value { context, location, metric, amount: sum as f64 / scale });
                 }
             }

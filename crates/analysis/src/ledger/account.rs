@@ -1,5 +1,6 @@
 //! The accounts: the lines of the ledger, their classes and their stable identifiers.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{AddAssign, Index, IndexMut};
 
@@ -188,7 +189,7 @@ impl Class {
 /// Nanoseconds of processor time on each account.
 ///
 /// Whole nanoseconds, so that sums are exact in any order; 64 bits hold 584 processor-years.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Accounts([u64; Account::ALL.len()]);
 
 impl Accounts {

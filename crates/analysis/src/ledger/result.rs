@@ -10,9 +10,12 @@ use super::sweep::{LocationSums, Sweep, WaitCharge};
 use super::timeline::{Run, Spans};
 use super::windows::Windows;
 use proust_profile::{LocationId, ProcessId};
+use serde::{Deserialize, Serialize};
 
 /// The account of a run, or of a part of it. See the module's documentation for the definitions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Kept on disk without its rows, which grow with the contexts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Processors of the run, P.
     pub processors: u32,
@@ -29,16 +32,18 @@ pub struct Ledger {
     /// The empty slots of each rank, by rank; without ranks, one entry for the root process.
     pub slots: Vec<SlotAccounts>,
     /// What locations spent, by location, account and context. Sums to the locations' accounts.
+    #[serde(skip)]
     pub spent: Vec<Row>,
     /// Empty slots charged to those who worked (`serial`, `narrow`) or waited, by location, account and context.
     /// Sums to the slots' accounts but `asleep`, `idle` and `paused`.
+    #[serde(skip)]
     pub blamed: Vec<Row>,
     /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound data.
     pub overlap_ns: u64,
 }
 
 /// What one location's time was spent on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationAccounts {
     /// Which location.
     pub location: LocationId,
@@ -49,6 +54,8 @@ pub struct LocationAccounts {
     /// Whether its accounts are part of the ledger's: not so for service locations and for processes outside all
     /// ranks.
     pub charged: bool,
+    /// Whose slots it uses, if it is charged: a position in [`Ledger::slots`].
+    pub slots: Option<usize>,
     /// How long it was alive within the windows: Σ accounts + Σ passive, ns.
     pub wall_ns: u64,
     /// Its active time.
@@ -58,7 +65,7 @@ pub struct LocationAccounts {
 }
 
 /// What the empty slots of a rank, or of a run without ranks, stand for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotAccounts {
     /// The process they are shown under.
     pub process: ProcessId,
@@ -154,10 +161,54 @@ impl Ledger {
             process: sums.process,
             service: sums.service,
             charged,
+            slots: sums.owner,
             wall_ns: sums.wall_ns,
             accounts,
             passive: sums.passive,
         });
+    }
+
+    /// The part of the account that is these locations'.
+    ///
+    /// Where all charged locations of an owner of slots are among them, its slots are too, and the part closes as
+    /// the whole does. Of other owners only what the locations spent themselves is there: an empty slot belongs to
+    /// all of them together. `processors` and `wall_ns` are 0 where no slots are left.
+    pub fn part(&self, in_scope: impl Fn(LocationId) -> bool) -> Ledger {
+        let mut whole = vec![true; self.slots.len()];
+        for location in self.locations.iter().filter(|location| !in_scope(location.location)) {
+            if let Some(slots) = location.slots {
+                whole[slots] = false;
+            }
+        }
+        let mut part = Ledger { overlap_ns: self.overlap_ns, ..Ledger::default() };
+        let mut kept = Vec::with_capacity(self.slots.len());
+        for (slots, whole) in self.slots.iter().zip(&whole) {
+            kept.push(whole.then_some(part.slots.len()));
+            if *whole {
+                part.processors += slots.processors;
+                part.wall_ns = self.wall_ns;
+                part.total_ns += slots.total_ns;
+                part.beyond_ns += slots.total_ns.saturating_sub(u64::from(slots.processors) * self.wall_ns);
+                part.accounts += &slots.accounts;
+                part.slots.push(slots.clone());
+            }
+        }
+        for location in self.locations.iter().filter(|location| in_scope(location.location)) {
+            let slots = location.slots.and_then(|slots| kept[slots]);
+            if location.charged {
+                part.accounts += &location.accounts;
+                part.total_ns += if slots.is_none() { location.accounts.sum_ns() } else { 0 };
+            }
+            part.locations.push(LocationAccounts { slots, ..location.clone() });
+        }
+        let rows = |rows: &[Row]| rows.iter().filter(|row| in_scope(row.location)).copied().collect();
+        (part.spent, part.blamed) = (rows(&self.spent), rows(&self.blamed));
+        part
+    }
+
+    /// Whether there is a location whose slots are not part of this account; see [`Ledger::part`].
+    pub fn is_without_slots(&self) -> bool {
+        self.slots.is_empty() || self.locations.iter().any(|row| row.charged && row.slots.is_none())
     }
 
     /// What was productive, ns.

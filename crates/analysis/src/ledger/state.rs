@@ -1,6 +1,7 @@
 //! What a location is doing at an instant.
 
 use super::account::Account;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{AddAssign, Index, IndexMut};
 
@@ -193,7 +194,7 @@ impl fmt::Display for PassiveReason {
 }
 
 /// Nanoseconds a location was passive, by reason.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PassiveTimes([u64; PassiveReason::ALL.len()]);
 
 impl PassiveTimes {
