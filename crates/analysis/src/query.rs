@@ -4,10 +4,10 @@
 //! [`Selection`]: the locations in scope and their amounts. Everything else is computed from a selection:
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
-//! - [`lines`]: amounts by source line
+//! - [`lines()`]: amounts by source line
 //! - [`BottomUp`]: functions, and under each its callers
 //! - [`Neighbours`]: one function with its callers and callees
-//! - [`hot_path`]: where most of the time is, downwards
+//! - [`hot_path()`]: where most of the time is, downwards
 //! - [`Statistics`]: how an amount is spread over the locations
 
 mod amounts;

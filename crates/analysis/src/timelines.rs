@@ -19,8 +19,25 @@ const FAULT_NS: u64 = 700;
 /// # Errors
 /// When the profile's processes and locations contradict each other.
 pub fn ledger(profile: &Profile) -> Result<Ledger, LedgerError> {
+    ledger_within(profile, None, &Windows::all())
+}
+
+/// The account of the run within `windows`, on so many processors; None = those that the whole run really used,
+/// whatever the windows.
+///
+/// # Errors
+/// As [`ledger`].
+pub fn ledger_within(
+    profile: &Profile,
+    processors: Option<u32>,
+    windows: &Windows,
+) -> Result<Ledger, LedgerError> {
     let run = timelines(profile);
-    Ledger::of(&run, &Processors::measured(&run, &Windows::all())?, &Windows::all())
+    let processors = match processors {
+        Some(total) => Processors::given(&run, total)?,
+        None => Processors::measured(&run, &Windows::all())?,
+    };
+    Ledger::of(&run, &processors, windows)
 }
 
 /// The timelines of a profile's locations.
@@ -282,6 +299,35 @@ mod tests {
         assert_eq!(ledger.accounts[Account::Compute], 1_500_000_000);
         assert_eq!(ledger.accounts[Account::Serial], 500_000_000);
         assert_eq!(ledger.residual_ns(), 0);
+    }
+
+    #[test]
+    fn windows_and_given_processors_are_the_ledgers() {
+        let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
+        let location = |tid| Location { tid, end_s: 1.0, ..Location::default() };
+        let profile = Profile {
+            processes: vec![proust_profile::Process { end_s: 1.0, ..Default::default() }],
+            locations: vec![location(1), location(2)],
+            samples: vec![at(0, 500, 500), at(0, 1000, 500), at(1, 500, 500), at(1, 1000, 0)],
+            ..Profile::default()
+        };
+        let within = |from_ms: u64, to_ms: u64, processors| {
+            let windows = Windows::between(from_ms * 1_000_000, to_ms * 1_000_000);
+            let ledger = ledger_within(&profile, processors, &windows).unwrap();
+            let ms = |ns: u64| ns / 1_000_000;
+            assert_eq!(ledger.residual_ns(), 0);
+            (ms(ledger.total_ns), ms(ledger.accounts[Account::Serial]), ms(ledger.beyond_ns))
+        };
+        // The run's two processors, though only one is busy in the second half.
+        assert_eq!(within(400, 1000, None), (1200, 500, 0));
+        assert_eq!(within(500, 1000, Some(4)), (2000, 1500, 0));
+        assert_eq!(within(0, 1000, Some(1)), (1500, 0, 500));
+        // One thread of two has no slots; both have.
+        let whole = ledger(&profile).unwrap();
+        let one = whole.part(|location| location == 0);
+        assert_eq!((one.total_ns, one.residual_ns(), one.is_without_slots()), (1_000_000_000, 0, true));
+        let both = whole.part(|_| true);
+        assert_eq!((both.total_ns, both.accounts, both.slots), (whole.total_ns, whole.accounts, whole.slots));
     }
 
     #[test]

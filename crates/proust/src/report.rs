@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use proust_analysis::ledger::IoAs;
 use proust_analysis::query::{Filter, nearest};
-use proust_analysis::store::Parts;
+use proust_analysis::store::{self, Parts};
 use proust_analysis::words::counted;
 use proust_profile::{Profile, Quality};
-use proust_report::{Column, Format, PageName, Question, Sort, bytes, duration, render};
+use proust_report::{Column, Format, PageName, Question, Sort, bytes, duration, render, render_with};
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::{output, progress, runs, terminal};
@@ -22,7 +23,9 @@ Pages:
   tree [CONTEXT]      contexts from the top down, or only what is below a context such as c12
   callers [FUNCTION]  functions with their callers; or one function with its callers and callees
   flat                functions
+  ledger              the account in full: of all threads and all empty slots
   threads             what every thread spent its time on
+  timeline            what every thread did when
   quality             how far the numbers can be trusted
 
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
@@ -62,6 +65,12 @@ pub struct ReportArgs {
     /// How it is written
     #[arg(long, value_enum, default_value_t = FormatName::Text)]
     pub format: FormatName,
+    /// Draw the account up for so many processors, not for those that the run used
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub processors: Option<u32>,
+    /// Whether time in file I/O counts as productive or as lost
+    #[arg(long, value_enum, value_name = "CLASS", default_value_t = IoName::Productive)]
+    pub io_as: IoName,
     /// Exit with 3 if the data are incomplete
     #[arg(long)]
     pub strict: bool,
@@ -76,6 +85,15 @@ pub enum FormatName {
     Json,
     /// The page's main table
     Csv,
+}
+
+/// What I/O counts as, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IoName {
+    /// It is what the program is run for
+    Productive,
+    /// It is in the way of what the program is run for
+    Lost,
 }
 
 /// What the words before the options mean.
@@ -144,6 +162,11 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
             FormatName::Json => Format::Json,
             FormatName::Csv => Format::Csv,
         },
+        processors: args.processors,
+        io_as: match args.io_as {
+            IoName::Productive => IoAs::Productive,
+            IoName::Lost => IoAs::Lost,
+        },
     };
     let profile = show(&dir, &question)?;
     let gaps = incomplete(&profile.quality);
@@ -159,8 +182,18 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
 /// # Errors
 /// When the run cannot be read, or the question cannot be answered.
 pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
-    let profile = progress::open(dir, Parts::All)?;
-    let rendered = render(&profile, question, &terminal::style())?;
+    let parts = if question.needs_samples() { Parts::All } else { Parts::WithoutSamples };
+    let mut profile = progress::open(dir, parts)?;
+    let style = terminal::style();
+    let rendered = match store::ledger(dir) {
+        Some(ledger) => render_with(&profile, &ledger, question, &style)?,
+        None => {
+            if question.needs_ledger() && profile.samples.is_empty() {
+                profile.samples = store::samples(dir, &profile)?;
+            }
+            render(&profile, question, &style)?
+        }
+    };
     for note in &rendered.notes {
         eprintln!("proust: note: {note}");
     }
@@ -224,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_no_page_gets_a_suggestion() {
         assert!(parse(&["run", "thread"]).unwrap_err().0.contains("did you mean `threads`?"));
-        assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, tree"));
+        assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, ledger, tree"));
     }
 
     #[test]

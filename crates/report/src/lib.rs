@@ -25,6 +25,7 @@ pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use table::{Align, Cell, Table};
 
+use proust_analysis::ledger::Ledger;
 use proust_profile::Profile;
 
 /// A page, written.
@@ -38,10 +39,25 @@ pub struct Rendered {
 
 /// Builds a page and writes it in the format asked for.
 ///
+/// The profile needs its samples where [`Question::needs_samples`] says so.
+///
 /// # Errors
 /// [`ReportError`] when the question cannot be answered by this page or by this run.
 pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<Rendered, ReportError> {
-    pages::render(profile, question, style)
+    pages::render(profile, None, question, style)
+}
+
+/// As [`render`], with the ledger of the whole run, which is then not drawn up again: that would take the samples.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(
+    profile: &Profile,
+    ledger: &Ledger,
+    question: &Question,
+    style: &Style,
+) -> Result<Rendered, ReportError> {
+    pages::render(profile, Some(ledger), question, style)
 }
 
 /// The schema of the JSON contract.

@@ -60,6 +60,26 @@ impl Scale {
         shown.into_iter().zip(parts).map(write).collect()
     }
 
+    /// A number in units of its last digit as shown.
+    pub fn digits(&self, number: f64) -> i64 {
+        (number * self.factor * 10f64.powi(self.decimals as i32)).round() as i64
+    }
+
+    /// Parts in units of the last digit, whose sum is `total` if the parts add up to about that.
+    pub fn split(&self, parts: impl IntoIterator<Item = f64>, total: i64) -> Vec<i64> {
+        let grain = 10f64.powi(self.decimals as i32);
+        let parts: Vec<f64> = parts.into_iter().map(|part| part * self.factor * grain).collect();
+        round_to_sum(&parts, total as f64)
+    }
+
+    /// What [`Scale::digits`] and [`Scale::split`] gave, written; `-` for nothing.
+    pub fn write(&self, digits: i64) -> String {
+        match digits {
+            0 => "-".into(),
+            digits => fixed(digits as f64 / 10f64.powi(self.decimals as i32), self.decimals),
+        }
+    }
+
     /// A heading with the unit of the column.
     pub fn title(&self, name: &str) -> String {
         if self.unit.is_empty() { name.to_owned() } else { format!("{name} {}", self.unit) }
@@ -166,6 +186,17 @@ mod tests {
         assert_eq!(percents(&[1.0, 1.0, 1.0], 3.0), ["33.4", "33.3", "33.3"]);
         assert_eq!(percents(&[0.0, 2.0], 2.0), ["0.0", "100.0"]);
         assert_eq!(percents(&[1.0], 0.0), ["0.0"]);
+    }
+
+    #[test]
+    fn tables_add_up_in_both_directions() {
+        let scale = Scale::of("s", [1.0]);
+        let total = scale.digits(1.0);
+        let columns = scale.split([0.5005, 0.4995], total);
+        assert_eq!(columns.iter().sum::<i64>(), total);
+        let cells = scale.split([0.16683, 0.16683, 0.16684], columns[0]);
+        assert_eq!(cells.iter().sum::<i64>(), columns[0]);
+        assert_eq!((scale.write(cells[0]), scale.write(0)), ("0.167".to_owned(), "-".to_owned()));
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub enum PageName {
     /// What ran, the ledger, the hottest places, the quality of the data.
     #[default]
     Summary,
+    /// The account in full: of all threads and all empty slots.
+    Ledger,
     /// Contexts from the top down.
     Tree,
     /// Functions with their callers; or one function with its callers and callees.
@@ -14,18 +16,22 @@ pub enum PageName {
     Flat,
     /// Locations: accounts and passive time of every thread.
     Threads,
+    /// What every location did when.
+    Timeline,
     /// How far the numbers can be trusted.
     Quality,
 }
 
 impl PageName {
     /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 6] = [
+    pub const ALL: [PageName; 8] = [
         PageName::Summary,
+        PageName::Ledger,
         PageName::Tree,
         PageName::Callers,
         PageName::Flat,
         PageName::Threads,
+        PageName::Timeline,
         PageName::Quality,
     ];
 
@@ -33,10 +39,12 @@ impl PageName {
     pub fn id(self) -> &'static str {
         match self {
             PageName::Summary => "summary",
+            PageName::Ledger => "ledger",
             PageName::Tree => "tree",
             PageName::Callers => "callers",
             PageName::Flat => "flat",
             PageName::Threads => "threads",
+            PageName::Timeline => "timeline",
             PageName::Quality => "quality",
         }
     }

@@ -1,13 +1,19 @@
 //! One file for each page. What they share: how a page becomes text, JSON or CSV, and the rows of functions.
 
+mod account;
 mod callers;
 mod facts;
 mod flat;
+mod ledger;
+mod one_function;
 mod quality;
 mod summary;
 mod threads;
+mod timeline;
 mod tree;
 
+use account::Drawn;
+use proust_analysis::ledger::Ledger;
 use proust_analysis::query::{Handle, Selection};
 use proust_analysis::words::counted;
 use proust_profile::{FunctionId, Metric, Profile};
@@ -28,19 +34,35 @@ trait Page: Serialize {
     fn rows(&self) -> Vec<Vec<String>>;
 }
 
-pub(crate) fn render(profile: &Profile, question: &Question, style: &Style) -> Result<Rendered, ReportError> {
+pub(crate) fn render(
+    profile: &Profile,
+    kept: Option<&Ledger>,
+    question: &Question,
+    style: &Style,
+) -> Result<Rendered, ReportError> {
     let selection = Selection::new(profile, &question.filter);
+    let drawn = || Drawn::new(&selection, question, kept);
     let notes = selection.notes().to_vec();
     let page = match question.page {
-        PageName::Summary => write(&summary::Summary::build(&selection, question)?, question, style),
+        PageName::Summary => {
+            write(&summary::Summary::build(&selection, question, &drawn()?)?, question, style)
+        }
+        PageName::Ledger => {
+            write(&ledger::LedgerPage::build(&selection, question, &drawn()?)?, question, style)
+        }
         PageName::Tree => write(&tree::Tree::build(selection, question)?, question, style),
         PageName::Callers if question.arguments.is_empty() => {
             write(&callers::Callers::build(&selection, question)?, question, style)
         }
-        PageName::Callers => write(&callers::OneFunction::build(&selection, question)?, question, style),
+        PageName::Callers => write(&one_function::OneFunction::build(&selection, question)?, question, style),
         PageName::Flat => write(&flat::Flat::build(&selection, question)?, question, style),
-        PageName::Threads => write(&threads::Threads::build(&selection, question)?, question, style),
-        PageName::Quality => write(&quality::QualityPage::build(&selection, question)?, question, style),
+        PageName::Threads => {
+            write(&threads::Threads::build(&selection, question, &drawn()?)?, question, style)
+        }
+        PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
+        PageName::Quality => {
+            write(&quality::QualityPage::build(&selection, question, &drawn()?)?, question, style)
+        }
     };
     Ok(Rendered { page, notes })
 }

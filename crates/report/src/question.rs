@@ -1,6 +1,6 @@
 //! What is asked of the report.
 
-use proust_analysis::ledger::LedgerError;
+use proust_analysis::ledger::{IoAs, LedgerError};
 use proust_analysis::query::{Filter, UnknownFunction};
 use proust_profile::Metric;
 
@@ -73,6 +73,27 @@ pub struct Question {
     pub rows: Option<usize>,
     /// How it is written.
     pub format: Format,
+    /// Processors instead of those that the run used.
+    pub processors: Option<u32>,
+    /// Whether time in I/O counts as productive.
+    pub io_as: IoAs,
+}
+
+impl Question {
+    /// Whether only the samples can answer it: it is about time, about processors, or about single threads' time.
+    pub fn needs_samples(&self) -> bool {
+        let drawn =
+            matches!(self.page, PageName::Summary | PageName::Ledger | PageName::Threads | PageName::Quality);
+        self.page == PageName::Timeline
+            || self.filter.needs_samples()
+            || (drawn && self.processors.is_some())
+            || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())
+    }
+
+    /// Whether the ledger of the whole run is part of the answer.
+    pub fn needs_ledger(&self) -> bool {
+        !matches!(self.page, PageName::Tree | PageName::Flat | PageName::Callers | PageName::Timeline)
+    }
 }
 
 /// Why a question has no answer.

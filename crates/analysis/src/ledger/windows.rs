@@ -62,6 +62,18 @@ impl Windows {
             .collect()
     }
 
+    /// The instants that are in both.
+    pub fn intersection(&self, other: &Windows) -> Windows {
+        self.0.iter().flat_map(|&window| other.within(window).0).collect()
+    }
+
+    /// The instants that are not in this set.
+    pub fn complement(&self) -> Windows {
+        let starts = [0].into_iter().chain(self.0.iter().map(|window| window.end_ns));
+        let ends = self.0.iter().map(|window| window.start_ns).chain([u64::MAX]);
+        starts.zip(ends).map(|(start_ns, end_ns)| Window::new(start_ns, end_ns)).collect()
+    }
+
     /// This set, cut at every border of `marks`, each part saying whether it is inside `marks`.
     pub(super) fn cut_by(&self, marks: &Windows) -> Vec<Stretch> {
         let mut stretches = Vec::new();
@@ -121,6 +133,15 @@ mod tests {
         let joined = windows(&[(5, 7), (0, 2), (3, 3), (6, 9), (2, 3), (8, 4)]);
         assert_eq!(joined.as_slice(), [Window::new(0, 3), Window::new(5, 9)]);
         assert_eq!(joined.length_ns(), 7);
+    }
+
+    #[test]
+    fn a_set_and_its_complement_are_all_time() {
+        let set = windows(&[(2, 4), (8, u64::MAX)]);
+        assert_eq!(set.complement(), windows(&[(0, 2), (4, 8)]));
+        assert_eq!(Windows::all().complement(), Windows::default());
+        assert_eq!(set.intersection(&windows(&[(3, 9), (20, 21)])), windows(&[(3, 4), (8, 9), (20, 21)]));
+        assert_eq!(set.intersection(&set.complement()), Windows::default());
     }
 
     #[test]

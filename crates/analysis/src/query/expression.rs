@@ -9,6 +9,7 @@
 use std::fmt;
 
 use super::nearest::nearest;
+use crate::ledger::{Window, Windows};
 
 /// What a clause speaks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +65,7 @@ impl Key {
 pub enum Pattern {
     /// Numbers from the first to the last, both included.
     Numbers(u64, u64),
-    /// Nanoseconds since the run's start, the end not included.
+    /// Nanoseconds since the run's start, from the first to the second.
     Time(u64, u64),
     /// A name; `*` and `?` are wild unless it was quoted.
     Name {
@@ -136,9 +137,31 @@ impl Filter {
         self.clauses.is_empty()
     }
 
+    /// Whether any clause speaks about one of these.
+    pub fn mentions(&self, keys: &[Key]) -> bool {
+        self.clauses.iter().any(|clause| keys.contains(&clause.key))
+    }
+
+    /// The time that passes it; None where it does not speak about time.
+    pub fn windows(&self) -> Option<Windows> {
+        let about_time = self.clauses.iter().filter(|clause| clause.key == Key::Time);
+        about_time.map(Clause::windows).reduce(|a, b| a.intersection(&b))
+    }
+
     /// Whether only the samples can answer it: the other amounts know neither time nor processor.
     pub fn needs_samples(&self) -> bool {
         self.clauses.iter().any(|clause| matches!(clause.key, Key::Cpu | Key::Time))
+    }
+}
+
+impl Clause {
+    fn windows(&self) -> Windows {
+        let window = |pattern: &Pattern| match *pattern {
+            Pattern::Time(from, to) => Some(Window::new(from, to)),
+            _ => None,
+        };
+        let windows: Windows = self.patterns.iter().filter_map(window).collect();
+        if self.negated { windows.complement() } else { windows }
     }
 }
 
@@ -347,6 +370,22 @@ mod tests {
         assert_eq!(filter.clauses[0].patterns, [Pattern::Time(1_500_000_000, 2_500_000_000)]);
         assert_eq!(parse("time=..1min").unwrap().clauses[0].patterns, [Pattern::Time(0, 60_000_000_000)]);
         assert!(filter.needs_samples());
+    }
+
+    #[test]
+    fn clauses_about_time_are_windows() {
+        let windows = |text: &str| parse(text).unwrap().windows().map(|windows| windows.as_slice().to_vec());
+        let (second, end) = (1_000_000_000, u64::MAX);
+        assert_eq!(windows("rank=1"), None);
+        assert_eq!(
+            windows("time=1s..2s,4s.. and time!=5s..6s").unwrap(),
+            [
+                Window::new(second, 2 * second),
+                Window::new(4 * second, 5 * second),
+                Window::new(6 * second, end)
+            ]
+        );
+        assert_eq!(windows("time=..1s and time=2s..").unwrap(), []);
     }
 
     #[test]

@@ -54,7 +54,11 @@ impl Scope {
                 ranges.iter().any(|&(from, to)| (from..=to).contains(&number)) != *negated
             })
             && self.times.iter().all(|(negated, ranges)| {
-                ranges.iter().any(|&(from, to)| (from..to).contains(&row.time_ns)) != *negated
+                // A sample stands for what came before it: it belongs to the range in which that ended.
+                let ended_in = |&(from, to): &(u64, u64)| {
+                    (from < row.time_ns || from == 0) && row.time_ns <= to
+                };
+                ranges.iter().any(ended_in) != *negated
             })
     }
 }
@@ -162,6 +166,11 @@ impl<'p> Selection<'p> {
         &self.notes
     }
 
+    /// Whether a context is in scope.
+    pub fn has_context(&self, id: ContextId) -> bool {
+        self.in_scope.contexts[id as usize]
+    }
+
     /// Whether a sample is in scope.
     pub fn has_sample(&self, row: &SampleRow) -> bool {
         self.in_scope.has_sample(row)
@@ -200,14 +209,9 @@ impl<'p> Selection<'p> {
     /// Each context's own sum of squared sample weights, in square seconds.
     pub(super) fn squares(&self) -> &[f64] {
         self.squares.get_or_init(|| {
-            let mut squares = vec![0.0; self.profile.contexts.len()];
-            let mut any = false;
-            for row in self.profile.samples.iter().filter(|row| !row.tail && self.in_scope.has_sample(row)) {
-                any = true;
-                squares[row.context as usize] += (row.cpu_ns as f64 / 1e9).powi(2);
-            }
-            if !any {
-                // Without the samples themselves: n equal weights of x/n have the sum of squares x²/n.
+            let mut squares = self.own(Metric::CpuSquares);
+            if squares.iter().all(|&square| square == 0.0) {
+                // Where they were not kept: n equal weights of x/n have the sum of squares x²/n.
                 let counts = self.own(Metric::Samples);
                 for ((square, seconds), n) in squares.iter_mut().zip(self.own(Metric::Cpu)).zip(counts) {
                     *square = if n > 0.0 { seconds * seconds / n } else { 0.0 };
@@ -450,6 +454,7 @@ fn values_of_samples<'s>(rows: impl Iterator<Item = &'s SampleRow>) -> Vec<Value
             (Metric::MajorFaults, f64::from(row.major_faults)),
             (Metric::VoluntarySwitches, f64::from(row.voluntary_switches)),
             (Metric::InvoluntarySwitches, f64::from(row.involuntary_switches)),
+            (Metric::CpuSquares, if row.tail { 0.0 } else { seconds(row.cpu_ns).powi(2) }),
         ] {
             if amount != 0.0 {
                 *sums.entry((row.context, row.location, metric)).or_default() += amount;

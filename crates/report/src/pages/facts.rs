@@ -3,8 +3,12 @@
 use std::collections::HashSet;
 
 use proust_analysis::ledger::{Accounts, Ledger};
-use proust_profile::{Profile, Quality};
+use proust_analysis::query::Selection;
+use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
+use proust_profile::{ContextId, Profile, Quality};
 use serde::Serialize;
+
+use crate::question::Question;
 
 /// The block `run`.
 #[derive(Debug, Serialize)]
@@ -46,8 +50,38 @@ impl RunBlock {
 }
 
 /// The quality of the data, completed by what only the ledger knows.
-pub(super) fn quality(profile: &Profile, ledger: &Ledger) -> Quality {
+///
+/// Under a filter, what can be counted by samples is that of the samples in scope; what is known of logs,
+/// processes and clocks as a whole stays that of the run.
+pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &Ledger) -> Quality {
+    let profile = selection.profile();
     let mut quality = profile.quality.clone();
+    if !question.filter.is_empty() {
+        let (mut cpu_ns, mut own_ns, mut lost_ns, mut unrecorded_ns) = (0, 0, 0, 0);
+        (quality.samples, quality.partial_paths) = (0, 0);
+        let function = |context: ContextId| {
+            let function = profile.contexts[context as usize].function;
+            function.map_or("", |function| profile.functions[function as usize].name.as_str())
+        };
+        for row in profile.samples.iter().filter(|row| selection.has_sample(row)) {
+            quality.samples += u64::from(!row.tail);
+            quality.partial_paths += u64::from(!row.tail && row.partial);
+            cpu_ns += row.cpu_ns;
+            own_ns += row.measurement_ns;
+            match function(row.context) {
+                LOST_RECORDS if row.tail => lost_ns += row.cpu_ns,
+                NOT_RECORDED if row.tail => unrecorded_ns += row.cpu_ns,
+                _ => {}
+            }
+        }
+        quality.delivered_rate = if cpu_ns > 0 { quality.samples as f64 / seconds(cpu_ns) } else { 0.0 };
+        quality.complete_paths = match quality.samples {
+            0 => 1.0,
+            samples => 1.0 - quality.partial_paths as f64 / samples as f64,
+        };
+        quality.measurement_s = seconds(own_ns);
+        (quality.lost_records_s, quality.unrecorded_s) = (seconds(lost_ns), seconds(unrecorded_ns));
+    }
     if ledger.total_ns > 0 {
         quality.account_residual = ledger.residual_ns().unsigned_abs() as f64 / ledger.total_ns as f64;
     }

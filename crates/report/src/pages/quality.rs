@@ -1,15 +1,15 @@
 //! The page `quality`: how far the numbers can be trusted.
 
 use proust_analysis::query::Selection;
-use proust_analysis::timelines;
 use proust_analysis::words::{count, counted, verb};
-use proust_profile::{Metric, Profile, Quality};
+use proust_profile::{Metric, Quality};
 use serde::Serialize;
 
+use super::account::Drawn;
 use super::facts::{RunBlock, quality};
-use super::{Page, base_name, heading, no_arguments};
+use super::{Page, base_name, heading, no_arguments, scope};
 use crate::SCHEMA;
-use crate::number::{bytes, duration, fixed, sum};
+use crate::number::{bytes, duration, fixed};
 use crate::question::{Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -22,6 +22,8 @@ pub(super) struct QualityPage {
     /// Modules of which something could not be known.
     modules: Vec<ModuleRow>,
     notes: Vec<String>,
+    #[serde(skip)]
+    scope: Option<String>,
     #[serde(skip)]
     cpu_s: f64,
     #[serde(skip)]
@@ -36,19 +38,26 @@ struct ModuleRow {
 }
 
 impl QualityPage {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<QualityPage, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        drawn: &Drawn<'_>,
+    ) -> Result<QualityPage, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let ledger = timelines::ledger(profile)?;
         let modules = profile.modules.iter().filter(|module| !module.note.is_empty());
         let mut notes = selection.notes().to_vec();
         if !question.filter.is_empty() {
-            notes.push("the quality is always that of the whole run".into());
+            notes.push(
+                "samples, paths, rates and times are those of what --where selects; residuals of clocks, logs, \
+                 processes and threads are those of the whole run"
+                    .into(),
+            );
         }
         Ok(QualityPage {
             schema: SCHEMA,
-            run: RunBlock::new(profile, ledger.processors),
-            quality: quality(profile, &ledger),
+            run: RunBlock::new(profile, drawn.processors),
+            quality: quality(selection, question, &drawn.ledger),
             modules: modules
                 .map(|module| ModuleRow {
                     path: module.path.clone(),
@@ -57,7 +66,8 @@ impl QualityPage {
                 })
                 .collect(),
             notes,
-            cpu_s: cpu_seconds(profile),
+            cpu_s: selection.total(Metric::Cpu),
+            scope: (!question.filter.is_empty()).then(|| scope(selection, question)),
             tick_s: profile.facts.tick_s,
         })
     }
@@ -133,11 +143,6 @@ impl QualityPage {
     }
 }
 
-/// CPU seconds of all threads.
-pub(super) fn cpu_seconds(profile: &Profile) -> f64 {
-    sum(profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount))
-}
-
 /// What needs attention, in the words of a line each.
 pub(super) fn warnings(quality: &Quality) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -172,7 +177,8 @@ pub(super) fn warnings(quality: &Quality) -> Vec<String> {
 
 impl Page for QualityPage {
     fn text(&self, style: &Style) -> String {
-        let mut text = heading(style, "Quality of the data", "how far the numbers can be trusted");
+        let about = self.scope.as_deref().unwrap_or("how far the numbers can be trusted");
+        let mut text = heading(style, "Quality of the data", about);
         let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
         for (name, value, meaning) in self.facts() {
             table.row(vec![name.into(), value.into(), Cell::painted(Paint::Faint, meaning)]);
@@ -184,6 +190,9 @@ impl Page for QualityPage {
         } else {
             warnings.iter().map(|line| format!(" {} {line}\n", style.paint(Paint::Bad, "!"))).collect()
         });
+        for note in &self.notes {
+            text.push_str(&style.paint(Paint::Faint, &format!(" Note: {note}.\n")));
+        }
         for module in &self.modules {
             text.push_str(&format!(
                 " {} {}: {}\n",

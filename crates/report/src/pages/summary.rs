@@ -1,13 +1,13 @@
 //! The page `summary`: what ran, the ledger, the hottest places, the quality, and where to look next.
 
-use proust_analysis::ledger::{Account, IoAs, Ledger};
+use proust_analysis::ledger::{Account, IoAs};
 use proust_analysis::query::{Amounts, Handle, Selection, hot_path, lines};
-use proust_analysis::timelines;
 use proust_analysis::words::counted;
 use proust_profile::{ContextKind, Metric, Quality};
 use serde::Serialize;
 
-use super::facts::{RunBlock, quality, seconds};
+use super::account::{AccountRow, Drawn, LedgerBlock};
+use super::facts::{RunBlock, quality};
 use super::{Page, base_name, heading, no_arguments, place, quality as quality_page, tree};
 use crate::SCHEMA;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
@@ -38,28 +38,10 @@ pub(super) struct Summary {
     dir: String,
     #[serde(skip)]
     scope: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct LedgerBlock {
-    total_s: f64,
-    productive_s: f64,
-    lost_s: f64,
-    unattributed_s: f64,
-    efficiency: Option<f64>,
-    residual_s: f64,
-    beyond_s: f64,
-    wall_s: f64,
-    accounts: Vec<AccountRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct AccountRow {
-    id: &'static str,
-    class: &'static str,
-    seconds: f64,
     #[serde(skip)]
-    account: Option<Account>,
+    formula: String,
+    #[serde(skip)]
+    io: IoAs,
 }
 
 /// A ranked statement; none are made yet.
@@ -96,36 +78,15 @@ struct HotContext {
     inclusive_s: f64,
 }
 
-impl LedgerBlock {
-    fn new(ledger: &Ledger) -> LedgerBlock {
-        LedgerBlock {
-            total_s: seconds(ledger.total_ns),
-            productive_s: seconds(ledger.productive_ns(IoAs::Productive)),
-            lost_s: seconds(ledger.lost_ns(IoAs::Productive)),
-            unattributed_s: seconds(ledger.accounts[Account::Unattributed]),
-            efficiency: ledger.efficiency(IoAs::Productive),
-            residual_s: ledger.residual_ns() as f64 / 1e9,
-            beyond_s: seconds(ledger.beyond_ns),
-            wall_s: seconds(ledger.wall_ns),
-            accounts: ledger
-                .accounts
-                .iter()
-                .map(|(account, ns)| AccountRow {
-                    id: account.id(),
-                    class: account.class().id(),
-                    seconds: seconds(ns),
-                    account: Some(account),
-                })
-                .collect(),
-        }
-    }
-}
-
 impl Summary {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Summary, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        drawn: &Drawn<'_>,
+    ) -> Result<Summary, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let ledger = timelines::ledger(profile)?;
+        let ledger = &drawn.ledger;
         let limit = question.limit.unwrap_or(ROWS);
         let by_function = Amounts::by_function(selection, Metric::Cpu);
         let errors = Amounts::errors_by_function(selection);
@@ -187,14 +148,11 @@ impl Summary {
             notes.push("fault is an estimate from the number of page faults and the system time".into());
         }
         let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
-        if scope.is_some() {
-            notes
-                .push("the ledger is always that of the whole run: --where restricts what follows it".into());
-        }
+        notes.extend(drawn.notes.iter().cloned());
         Ok(Summary {
             schema: SCHEMA,
-            run: RunBlock::new(profile, ledger.processors),
-            ledger: LedgerBlock::new(&ledger),
+            run: RunBlock::new(profile, drawn.processors),
+            ledger: LedgerBlock::new(drawn),
             findings: Vec::new(),
             cpu_s: selection.total(Metric::Cpu),
             user_s: selection.total(Metric::User),
@@ -202,10 +160,12 @@ impl Summary {
             hot_functions,
             hot_lines,
             hot_path,
-            quality: quality(profile, &ledger),
+            quality: quality(selection, question, ledger),
             notes,
             dir: if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() },
             scope,
+            formula: drawn.formula(profile.facts.available_processors),
+            io: drawn.io,
         })
     }
 
@@ -231,17 +191,7 @@ impl Summary {
 
     fn ledger_text(&self, style: &Style) -> String {
         let ledger = &self.ledger;
-        let mut formula = format!(
-            "{} = {} × {} wall",
-            duration(ledger.total_s),
-            counted(self.run.processors, "processor"),
-            duration(ledger.wall_s)
-        );
-        if ledger.beyond_s > 0.0005 {
-            formula.push_str(&format!(" + {} beyond them", duration(ledger.beyond_s)));
-        }
-        formula.push_str(&format!("; {} available", self.run.available_processors));
-        let mut text = heading(style, "Where the processors' time went", &formula);
+        let mut text = heading(style, "Where the processors' time went", &self.formula);
         // What rounds to nothing is left out; the residual and the largest remainders keep the sum.
         let smallest = ledger.total_s * 0.0005;
         let rows: Vec<&AccountRow> = ledger
@@ -263,8 +213,8 @@ impl Summary {
         ]);
         for (n, row) in rows.iter().enumerate() {
             let paint = match row.account {
-                Some(account) if account.productive(IoAs::Productive) => Paint::Good,
-                Some(account) if account.lost(IoAs::Productive) => Paint::Bad,
+                account if account.productive(self.io) => Paint::Good,
+                account if account.lost(self.io) => Paint::Bad,
                 _ => Paint::Plain,
             };
             let bar = style.bar(row.seconds / ledger.total_s.max(f64::MIN_POSITIVE), room);

@@ -1,12 +1,14 @@
 //! The page `threads`: accounts and passive time of every location.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use proust_analysis::ledger::Account;
 use proust_analysis::query::{Handle, Selection};
-use proust_analysis::timelines;
 use proust_analysis::words::counted;
+use proust_profile::Metric;
 use serde::Serialize;
 
+use super::account::Drawn;
 use super::facts::{seconds, seconds_of};
 use super::{Cut, Page, heading, no_arguments, scope};
 use crate::SCHEMA;
@@ -28,6 +30,9 @@ pub(super) struct Threads {
     notes: Vec<String>,
     #[serde(skip)]
     scope: String,
+    /// How the threads and the empty slots make up the ledger's total.
+    #[serde(skip)]
+    adds_up: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,15 +64,26 @@ struct SlotRow {
 }
 
 impl Threads {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Threads, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        drawn: &Drawn<'_>,
+    ) -> Result<Threads, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
-        let ledger = timelines::ledger(profile)?;
-        let in_scope = |id: u32| selection.locations().binary_search(&id).is_ok();
+        let ledger = &drawn.ledger;
+        // Within a range of time, what is known by samples is that of the range too.
+        let (windowed, mut sums) = (drawn.window.is_some(), HashMap::new());
+        for value in selection.values().iter().filter(|_| windowed) {
+            *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;
+        }
+        let known = |id: u32, metric, whole| {
+            if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
+        };
         let mut locations: Vec<LocationRow> = ledger
             .locations
             .iter()
-            .filter(|row| in_scope(row.location))
+            .filter(|row| !windowed || row.wall_ns > 0)
             .map(|row| {
                 let location = &profile.locations[row.location as usize];
                 let process = &profile.processes[location.process as usize];
@@ -83,10 +99,14 @@ impl Threads {
                     service: location.service,
                     start_s: location.start_s,
                     wall_s: seconds(row.wall_ns),
-                    cpu_s: location.cpu_s,
-                    queued_s: location.queued_s,
-                    measurement_s: location.measurement_s,
-                    samples: location.samples,
+                    cpu_s: known(row.location, Metric::Cpu, location.cpu_s),
+                    queued_s: if windowed {
+                        seconds(row.accounts[Account::Oversubscribed] + row.accounts[Account::Preempted])
+                    } else {
+                        location.queued_s
+                    },
+                    measurement_s: known(row.location, Metric::Measurement, location.measurement_s),
+                    samples: known(row.location, Metric::Samples, location.samples as f64) as u64,
                     accounts: seconds_of(&row.accounts).into_iter().collect(),
                     passive: passive.map(|(reason, ns)| (reason.id(), seconds(ns))).collect(),
                 }
@@ -115,12 +135,25 @@ impl Threads {
             })
             .collect();
         let mut notes = selection.notes().to_vec();
-        if !question.filter.is_empty() {
-            notes.push(
-                "threads are shown with their whole lives: a time range or function does not cut them".into(),
-            );
-        }
-        Ok(Threads { schema: SCHEMA, locations, slots, cut, notes, scope: scope(selection, question) })
+        notes.extend(drawn.notes.iter().cloned());
+        let charged = ledger.locations.iter().filter(|row| row.charged && row.slots.is_some());
+        let charged_s = seconds(charged.map(|row| row.accounts.sum_ns()).sum());
+        let adds_up = (!ledger.is_without_slots()).then(|| {
+            let slots_s = seconds(ledger.slots.iter().map(|row| row.accounts.sum_ns()).sum());
+            let scale = Scale::of("s", [seconds(ledger.total_ns)]);
+            let parts = scale.show_parts(&[charged_s, slots_s], seconds(ledger.total_ns));
+            let total = drawn.formula(profile.facts.available_processors);
+            format!("{} of the threads + {} of empty slots = {total}", parts[0], parts[1])
+        });
+        Ok(Threads {
+            schema: SCHEMA,
+            locations,
+            slots,
+            cut,
+            notes,
+            scope: scope(selection, question),
+            adds_up,
+        })
     }
 }
 
@@ -133,7 +166,7 @@ impl Page for Threads {
         }
         let ranks = self.locations.iter().any(|row| row.rank.is_some());
         let mut used: Vec<&str> = Vec::new();
-        for account in proust_analysis::ledger::Account::ALL {
+        for account in Account::ALL {
             if self.locations.iter().any(|row| row.accounts.contains_key(account.id())) {
                 used.push(account.id());
             }
@@ -188,12 +221,18 @@ impl Page for Threads {
             ));
         }
         faint(" Each thread's accounts and passive time sum to its wall time.".into());
+        if let Some(adds_up) = &self.adds_up {
+            faint(format!(" {adds_up}."));
+        }
+        for note in &self.notes {
+            faint(format!(" Note: {note}."));
+        }
         faint(" Waits are not recorded yet: blocked time counts as passive.".into());
         text
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let accounts = proust_analysis::ledger::Account::ALL.map(|account| account.id());
+        let accounts = Account::ALL.map(Account::id);
         let first = ["handle", "process", "rank", "thread", "name", "wall_s", "cpu_s", "passive_s"];
         let mut rows = vec![first.iter().chain(&accounts).map(|name| (*name).to_owned()).collect::<Vec<_>>()];
         for row in &self.locations {

@@ -193,3 +193,107 @@ fn a_threads_accounts_and_passive_time_are_its_wall_time() {
         assert!(close(sum, location.wall_s), "{}: {sum} of {}", location.name, location.wall_s);
     }
 }
+
+#[derive(Deserialize)]
+struct LedgerPage {
+    schema: u32,
+    run: Run,
+    ledger: Ledger,
+    owners: Vec<Owner>,
+    locations: Vec<Spent>,
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Owner {
+    process: u32,
+    rank: Nullable<u32>,
+    processors: u32,
+    total_s: f64,
+    locations: HashMap<String, f64>,
+    slots: HashMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+struct Spent {
+    handle: String,
+    charged: bool,
+    owner: Nullable<usize>,
+    wall_s: f64,
+    active_s: f64,
+    passive_s: f64,
+    accounts: HashMap<String, f64>,
+}
+
+#[test]
+fn the_ledger_page_adds_up_in_every_direction() {
+    let page: LedgerPage = read(PageName::Ledger);
+    assert_eq!((page.schema, page.owners.len(), page.locations.len()), (1, 1, 2));
+    for owner in &page.owners {
+        let parts = owner.locations.values().chain(owner.slots.values());
+        assert!(close(parts.sum(), owner.total_s));
+    }
+    assert!(close(page.owners.iter().map(|owner| owner.total_s).sum(), page.ledger.total_s));
+    for account in &page.ledger.accounts {
+        let of = |map: &HashMap<String, f64>| map.get(&account.id).copied().unwrap_or(0.0);
+        let threads: f64 = page.locations.iter().map(|row| of(&row.accounts)).sum();
+        let slots: f64 = page.owners.iter().map(|owner| of(&owner.slots)).sum();
+        assert!(close(threads + slots, account.seconds), "{}", account.id);
+    }
+    for row in &page.locations {
+        assert!(close(row.accounts.values().sum(), row.active_s));
+        assert!(close(row.active_s + row.passive_s, row.wall_s));
+    }
+}
+
+#[derive(Deserialize)]
+struct Timeline {
+    schema: u32,
+    start_s: f64,
+    end_s: f64,
+    locations: Vec<Life>,
+}
+
+#[derive(Deserialize)]
+struct Life {
+    handle: String,
+    process: u32,
+    rank: Nullable<u32>,
+    thread: u32,
+    name: String,
+    start_s: f64,
+    end_s: f64,
+    cpu_s: f64,
+    active_s: f64,
+    spans: Vec<Span>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    start_s: f64,
+    end_s: f64,
+    state: String,
+    account: Nullable<String>,
+    passive: Nullable<String>,
+    context: u32,
+    #[serde(default)]
+    parts: HashMap<String, f64>,
+}
+
+#[test]
+fn the_timeline_covers_every_life_once() {
+    let page: Timeline = read(PageName::Timeline);
+    assert_eq!((page.schema, page.start_s, page.end_s), (1, 0.0, 3.0));
+    for life in &page.locations {
+        assert!(close(life.spans[0].start_s, life.start_s));
+        assert!(close(life.spans.last().unwrap().end_s, life.end_s));
+        assert!(life.spans.windows(2).all(|pair| pair[0].end_s == pair[1].start_s));
+        assert!(life.spans.iter().all(|span| span.account.is_some() != span.passive.is_some()));
+        let active = life.spans.iter().filter(|span| span.state != "passive");
+        assert!(close(active.map(|span| span.end_s - span.start_s).sum(), life.active_s));
+    }
+    // A hundred samples of one place are one span; the worker is in four places and is blocked at the end.
+    let spans = |n: usize| page.locations[n].spans.iter().map(|span| span.context).collect::<Vec<_>>();
+    assert_eq!((spans(0), spans(1)), (vec![3, 3], vec![6, 8, 10, 11, 11]));
+    assert!(close(page.locations[0].spans[0].parts["measurement"], 0.001));
+}

@@ -69,6 +69,76 @@ fn filters_restrict_pages() {
 }
 
 #[test]
+fn a_range_of_time_recomputes_every_page() {
+    let ask =
+        |page, text: &str| json(Question { filter: Filter::parse(&[text]).unwrap(), ..about(page, &[]) });
+    let seconds = |value: &serde_json::Value| (value.as_f64().unwrap() * 1e3).round() as i64;
+    let summary = ask(PageName::Summary, "time=1s..2.75s");
+    // One processor, as in the whole run; the last quarter of a second nobody worked.
+    assert_eq!(summary["run"]["processors"], 1);
+    assert_eq!((seconds(&summary["ledger"]["total_s"]), seconds(&summary["ledger"]["wall_s"])), (1750, 1750));
+    let account = |id: &str| {
+        let accounts = summary["ledger"]["accounts"].as_array().unwrap();
+        seconds(&accounts.iter().find(|row| row["id"] == id).unwrap()["seconds"])
+    };
+    assert_eq!((account("compute"), account("measurement"), account("asleep")), (1497, 3, 250));
+    assert_eq!(summary["quality"]["samples"], 300);
+    assert_eq!(seconds(&summary["cpu_s"]), 1500);
+    let threads = ask(PageName::Threads, "time=1s..2.75s");
+    for row in threads["locations"].as_array().unwrap() {
+        assert_eq!(seconds(&row["wall_s"]), 1750);
+    }
+    assert_eq!(seconds(&threads["locations"][1]["cpu_s"]), 1500);
+    // Before it began a thread is not there.
+    assert_eq!(ask(PageName::Threads, "time=..0.4s")["locations"].as_array().unwrap().len(), 1);
+    let timeline = ask(PageName::Timeline, "time=0.4s..0.6s,0.9s..1.1s and thread=worker-0");
+    let spans = timeline["locations"][0]["spans"].as_array().unwrap();
+    let borders: Vec<_> =
+        spans.iter().map(|row| (seconds(&row["start_s"]), seconds(&row["end_s"]))).collect();
+    assert_eq!(borders, [(500, 600), (900, 1000), (1000, 1100)]);
+}
+
+#[test]
+fn the_ledger_of_some_threads_is_what_they_spent() {
+    let filter = Filter::parse(&["thread=worker-0"]).unwrap();
+    let ledger = json(Question { filter, ..about(PageName::Ledger, &[]) });
+    assert_eq!(ledger["ledger"]["total_s"], 2.0);
+    assert_eq!(
+        (ledger["owners"].as_array().unwrap().len(), ledger["ledger"]["processors"].as_u64()),
+        (0, Some(0))
+    );
+    assert!(ledger["notes"][0].as_str().unwrap().contains("empty slots belong to all threads"));
+    // All of a run's threads have its slots.
+    let filter = Filter::parse(&["process=solve"]).unwrap();
+    let ledger = json(Question { filter, ..about(PageName::Ledger, &[]) });
+    assert_eq!(
+        (ledger["ledger"]["total_s"].as_f64(), ledger["owners"][0]["total_s"].as_f64()),
+        (Some(3.0), Some(3.0))
+    );
+}
+
+#[test]
+fn processors_can_be_given_and_io_can_be_lost() {
+    let summary = json(Question { processors: Some(4), ..about(PageName::Summary, &[]) });
+    assert_eq!(
+        (summary["ledger"]["total_s"].as_f64(), summary["run"]["processors"].as_u64()),
+        (Some(12.0), Some(4))
+    );
+    assert_eq!(summary["ledger"]["processors_given"], true);
+    let mut account = proust_analysis::timelines::ledger(&profile()).unwrap();
+    let compute = std::mem::take(&mut account.accounts[proust_analysis::ledger::Account::Compute]);
+    account.accounts[proust_analysis::ledger::Account::Io] = compute;
+    let with = |io_as| {
+        let question = Question { io_as, format: Format::Json, ..Question::default() };
+        let page =
+            proust_report::render_with(&profile(), &account, &question, &Style::default()).unwrap().page;
+        serde_json::from_str::<serde_json::Value>(&page).unwrap()["ledger"]["productive_s"].as_f64()
+    };
+    use proust_analysis::ledger::IoAs;
+    assert_eq!((with(IoAs::Productive), with(IoAs::Lost)), (Some(2.495), Some(0.0)));
+}
+
+#[test]
 fn wrong_questions_are_told_apart() {
     assert!(error(about(PageName::Tree, &["refine"])).starts_with("usage: `tree` takes one context"));
     assert!(error(about(PageName::Tree, &["c99"])).starts_with("error: there is no context c99"));

@@ -1,0 +1,174 @@
+//! The ledger of what is asked for: of the whole run, of a part of its time, of some of its threads.
+
+use std::borrow::Cow;
+
+use proust_analysis::ledger::{Account, IoAs, Ledger, Windows};
+use proust_analysis::query::{Key, Selection};
+use proust_analysis::timelines::ledger_within;
+use proust_analysis::words::counted;
+use serde::Serialize;
+
+use super::facts::seconds;
+use crate::number::duration;
+use crate::question::{Question, ReportError};
+
+/// A ledger, and what it is about.
+pub(super) struct Drawn<'l> {
+    pub ledger: Cow<'l, Ledger>,
+    pub io: IoAs,
+    /// P of the whole run.
+    pub processors: u32,
+    pub processors_given: bool,
+    /// The range of time in words, where it is not all of it.
+    pub window: Option<String>,
+    /// What a reader must know of it, in words.
+    pub notes: Vec<String>,
+}
+
+impl<'l> Drawn<'l> {
+    /// `kept` is the ledger of the whole run, where it is known already.
+    ///
+    /// A range of time is integrated over as such, on the processors that the whole run used. Processes, ranks and
+    /// threads select locations and the slots that are theirs alone ([`Ledger::part`]). Functions, modules, files
+    /// and processors select samples, which a ledger does not consist of.
+    pub fn new(
+        selection: &Selection<'_>,
+        question: &Question,
+        kept: Option<&'l Ledger>,
+    ) -> Result<Drawn<'l>, ReportError> {
+        let filter = &question.filter;
+        let windows = filter.windows();
+        let mut ledger = match kept {
+            Some(kept) if windows.is_none() && question.processors.is_none() => Cow::Borrowed(kept),
+            _ => {
+                let windows = windows.clone().unwrap_or_else(Windows::all);
+                Cow::Owned(ledger_within(selection.profile(), question.processors, &windows)?)
+            }
+        };
+        let mut drawn_notes = Vec::new();
+        let processors = ledger.processors;
+        if filter.mentions(&[Key::Process, Key::Rank, Key::Thread]) {
+            let in_scope = |id| selection.locations().binary_search(&id).is_ok();
+            ledger = Cow::Owned(ledger.part(in_scope));
+            if ledger.is_without_slots() {
+                drawn_notes.push(
+                    "empty slots belong to all threads of a run, or rank, together: where only some are selected \
+                     the ledger shows what these spent themselves"
+                        .into(),
+                );
+            }
+        }
+        let sampled: Vec<&str> = [Key::Cpu, Key::Function, Key::Module, Key::File]
+            .into_iter()
+            .filter(|&key| filter.mentions(&[key]))
+            .map(Key::word)
+            .collect();
+        if !sampled.is_empty() {
+            drawn_notes.push(format!(
+                "{} selects samples, which the ledger does not consist of: it shows all of them",
+                sampled.join(", ")
+            ));
+        }
+        if question.processors.is_some() {
+            drawn_notes.push(format!("{} as given by --processors", counted(processors, "processor")));
+        }
+        let window = windows.map(|windows| {
+            let life_ns = (selection.profile().facts.wall_s * 1e9) as u64;
+            let shown = windows.as_slice().iter().map(|window| {
+                let end_ns = window.end_ns.min(life_ns);
+                format!("{}..{}", duration(seconds(window.start_ns)), duration(seconds(end_ns)))
+            });
+            shown.collect::<Vec<_>>().join(", ")
+        });
+        Ok(Drawn {
+            ledger,
+            io: question.io_as,
+            processors,
+            processors_given: question.processors.is_some(),
+            window,
+            notes: drawn_notes,
+        })
+    }
+
+    /// How the total comes about: `3.000 s = 1 processor × 3.000 s wall; 4 available`.
+    pub fn formula(&self, available: u32) -> String {
+        let ledger = &self.ledger;
+        let total = duration(seconds(ledger.total_ns));
+        let mut text = if ledger.is_without_slots() {
+            format!("{total} of {}", counted(ledger.locations.len(), "thread"))
+        } else {
+            let (processors, wall) =
+                (counted(ledger.processors, "processor"), duration(seconds(ledger.wall_ns)));
+            let beyond_s = seconds(ledger.beyond_ns);
+            let beyond = if beyond_s > 0.0005 {
+                format!(" + {} beyond them", duration(beyond_s))
+            } else {
+                String::new()
+            };
+            format!("{total} = {processors} × {wall} wall{beyond}; {available} available")
+        };
+        if let Some(window) = &self.window {
+            text.push_str(&format!("; in {window}"));
+        }
+        text
+    }
+}
+
+/// The block `ledger`.
+#[derive(Debug, Serialize)]
+pub(super) struct LedgerBlock {
+    pub total_s: f64,
+    pub productive_s: f64,
+    pub lost_s: f64,
+    pub unattributed_s: f64,
+    pub efficiency: Option<f64>,
+    pub residual_s: f64,
+    pub beyond_s: f64,
+    /// Length of what the ledger is integrated over; 0 where it has no slots.
+    pub wall_s: f64,
+    /// Processors of the part of the run that the ledger is about.
+    pub processors: u32,
+    /// Whether they were given, not measured.
+    pub processors_given: bool,
+    /// `productive` or `lost`.
+    pub io_as: &'static str,
+    pub accounts: Vec<AccountRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct AccountRow {
+    pub id: &'static str,
+    pub class: &'static str,
+    pub seconds: f64,
+    #[serde(skip)]
+    pub account: Account,
+}
+
+impl LedgerBlock {
+    pub fn new(drawn: &Drawn<'_>) -> LedgerBlock {
+        let ledger = &drawn.ledger;
+        LedgerBlock {
+            total_s: seconds(ledger.total_ns),
+            productive_s: seconds(ledger.productive_ns(drawn.io)),
+            lost_s: seconds(ledger.lost_ns(drawn.io)),
+            unattributed_s: seconds(ledger.accounts[Account::Unattributed]),
+            efficiency: ledger.efficiency(drawn.io),
+            residual_s: ledger.residual_ns() as f64 / 1e9,
+            beyond_s: seconds(ledger.beyond_ns),
+            wall_s: seconds(ledger.wall_ns),
+            processors: ledger.processors,
+            processors_given: drawn.processors_given,
+            io_as: if drawn.io == IoAs::Lost { "lost" } else { "productive" },
+            accounts: ledger
+                .accounts
+                .iter()
+                .map(|(account, ns)| AccountRow {
+                    id: account.id(),
+                    class: account.class().id(),
+                    seconds: seconds(ns),
+                    account,
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! The page `ledger`: all accounts, of the threads and of the empty slots, owner by owner and thread by thread, so
+//! that every sum is seen.
+//!
+//! JSON: `{"schema":1,"run":{…},"ledger":{…},"owners":[…],"locations":[…],"notes":[…]}`; `run` and `ledger` as in
+//! `summary`. An owner of slots is a rank with its child processes, or all processes of a run without ranks:
+//! `{"process":pid,"rank":n|null,"processors":n,"total_s":…,"locations":{account: seconds},"slots":{account: seconds}}`;
+//! its two maps sum to its `total_s`, those of all owners to the ledger's. A location is `{"handle","process",
+//! "rank","thread","name","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds}}`;
+//! `active_s` is the sum of its accounts, `owner` the position of its owner, null where it is not charged or where
+//! `--where` selects only some of its owner's locations.
+
+use std::collections::BTreeMap;
+
+use proust_analysis::ledger::{Account, Accounts, IoAs};
+use proust_analysis::query::{Handle, Selection};
+use proust_analysis::words::{counted, verb};
+use serde::Serialize;
+
+use super::account::{Drawn, LedgerBlock};
+use super::facts::{RunBlock, seconds, seconds_of};
+use super::{Cut, Page, heading, no_arguments};
+use crate::SCHEMA;
+use crate::number::{Scale, exact, percents, sum};
+use crate::question::{Format, Question, ReportError};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Threads in text when nothing else is asked for.
+const ROWS: usize = 40;
+
+#[derive(Debug, Serialize)]
+pub(super) struct LedgerPage {
+    schema: u32,
+    run: RunBlock,
+    ledger: LedgerBlock,
+    owners: Vec<OwnerRow>,
+    locations: Vec<LocationRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    formula: String,
+    #[serde(skip)]
+    of_locations: Vec<f64>,
+    #[serde(skip)]
+    of_slots: Vec<f64>,
+    #[serde(skip)]
+    io: IoAs,
+}
+
+#[derive(Debug, Serialize)]
+struct OwnerRow {
+    process: u32,
+    rank: Option<u32>,
+    processors: u32,
+    total_s: f64,
+    locations: BTreeMap<&'static str, f64>,
+    slots: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct LocationRow {
+    handle: String,
+    process: u32,
+    rank: Option<u32>,
+    thread: u32,
+    name: String,
+    charged: bool,
+    owner: Option<usize>,
+    wall_s: f64,
+    active_s: f64,
+    passive_s: f64,
+    accounts: BTreeMap<&'static str, f64>,
+}
+
+impl LedgerPage {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        drawn: &Drawn<'_>,
+    ) -> Result<LedgerPage, ReportError> {
+        no_arguments(question)?;
+        let profile = selection.profile();
+        let ledger = &drawn.ledger;
+        let (mut locations_sum, mut slots_sum) = (Accounts::default(), Accounts::default());
+        let mut by_owner = vec![Accounts::default(); ledger.slots.len()];
+        for row in ledger.locations.iter().filter(|row| row.charged) {
+            locations_sum += &row.accounts;
+            if let Some(owner) = row.slots {
+                by_owner[owner] += &row.accounts;
+            }
+        }
+        ledger.slots.iter().for_each(|row| slots_sum += &row.accounts);
+        let owners = ledger.slots.iter().zip(&by_owner).map(|(row, locations)| OwnerRow {
+            process: profile.processes[row.process as usize].pid,
+            rank: row.rank,
+            processors: row.processors,
+            total_s: seconds(row.total_ns),
+            locations: seconds_of(locations).into_iter().collect(),
+            slots: seconds_of(&row.accounts).into_iter().collect(),
+        });
+        let alive = ledger.locations.iter().filter(|row| row.wall_ns > 0);
+        let mut locations: Vec<LocationRow> = alive
+            .map(|row| {
+                let location = &profile.locations[row.location as usize];
+                let process = &profile.processes[location.process as usize];
+                LocationRow {
+                    handle: Handle::Location(row.location).to_string(),
+                    process: process.pid,
+                    rank: process.rank,
+                    thread: location.tid,
+                    name: location.name.clone(),
+                    charged: row.charged,
+                    owner: row.slots,
+                    wall_s: seconds(row.wall_ns),
+                    active_s: seconds(row.accounts.sum_ns()),
+                    passive_s: seconds(row.passive.sum_ns()),
+                    accounts: seconds_of(&row.accounts).into_iter().collect(),
+                }
+            })
+            .collect();
+        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        let mut cut = None;
+        if let Some(limit) = limit.filter(|&limit| limit < locations.len()) {
+            locations.sort_by(|a, b| b.active_s.total_cmp(&a.active_s));
+            let hidden = locations.split_off(limit);
+            let amount = sum(hidden.iter().filter(|row| row.charged).map(|row| row.active_s));
+            cut = Some(Cut { rows: hidden.len(), amount });
+        }
+        let mut notes = selection.notes().to_vec();
+        notes.extend(drawn.notes.iter().cloned());
+        let all = |accounts: &Accounts| accounts.iter().map(|(_, ns)| seconds(ns)).collect();
+        Ok(LedgerPage {
+            schema: SCHEMA,
+            run: RunBlock::new(profile, drawn.processors),
+            ledger: LedgerBlock::new(drawn),
+            owners: owners.collect(),
+            locations,
+            cut,
+            notes,
+            formula: drawn.formula(profile.facts.available_processors),
+            of_locations: all(&locations_sum),
+            of_slots: all(&slots_sum),
+            io: drawn.io,
+        })
+    }
+
+    /// Accounts down, threads and slots across.
+    fn accounts_text(&self, shown: &Shown, style: &Style) -> String {
+        let ledger = &self.ledger;
+        let scale = &shown.scale;
+        let all = ledger.accounts.iter().map(|row| row.seconds).chain([ledger.residual_s]);
+        let shares = percents(&all.collect::<Vec<_>>(), ledger.total_s);
+        let mut table = Table::new([
+            ("account".to_owned(), Align::Left),
+            ("class".into(), Align::Left),
+            (scale.title("threads"), Align::Right),
+            (scale.title("empty slots"), Align::Right),
+            (scale.title("sum"), Align::Right),
+            ("%".into(), Align::Right),
+            ("".into(), Align::Left),
+        ]);
+        for (n, row) in ledger.accounts.iter().enumerate() {
+            let (paint, group) = match row.account {
+                account if account.productive(self.io) => (Paint::Good, "productive"),
+                account if account.lost(self.io) => (Paint::Bad, "lost"),
+                _ => (Paint::Plain, ""),
+            };
+            let (threads, slots) = (shown.threads[n], shown.slots[n]);
+            table.row(vec![
+                row.id.into(),
+                Cell::painted(Paint::Faint, row.class),
+                scale.write(threads).into(),
+                scale.write(slots).into(),
+                scale.write(threads + slots).into(),
+                shares[n].clone().into(),
+                Cell::painted(paint, if row.seconds > 0.0 { group } else { "" }),
+            ]);
+        }
+        let nothing = || Cell::from("-");
+        table.row(vec![
+            "residual".into(),
+            "".into(),
+            nothing(),
+            nothing(),
+            scale.write(shown.residual).into(),
+            shares[ledger.accounts.len()].clone().into(),
+        ]);
+        let strong = |text: String| Cell::painted(Paint::Strong, text);
+        table.row(vec![
+            strong("sum".into()),
+            "".into(),
+            strong(scale.write(shown.all_threads)),
+            strong(scale.write(shown.all_slots)),
+            strong(scale.write(shown.total)),
+            if ledger.total_s > 0.0 { "100.0" } else { "-" }.into(),
+            strong(ledger.efficiency.map_or_else(String::new, |e| format!("efficiency {e:.3}"))),
+        ]);
+        table.render(style) + "\n" + &self.classes_text(shown, style)
+    }
+
+    /// The total once more, by what counts as lost.
+    fn classes_text(&self, shown: &Shown, style: &Style) -> String {
+        let is = |wanted: &[Account]| -> i64 {
+            let rows = self.ledger.accounts.iter().enumerate();
+            let rows = rows.filter(|(_, row)| wanted.contains(&row.account));
+            rows.map(|(n, _)| shown.threads[n] + shown.slots[n]).sum()
+        };
+        let all = Account::ALL.into_iter();
+        let productive: Vec<Account> = all.clone().filter(|account| account.productive(self.io)).collect();
+        let lost: Vec<Account> = all.filter(|account| account.lost(self.io)).collect();
+        let groups = [
+            ("productive", is(&productive)),
+            ("lost", is(&lost)),
+            ("asleep", is(&[Account::Asleep])),
+            ("paused", is(&[Account::Paused])),
+            ("unattributed", is(&[Account::Unattributed])),
+            ("residual", shown.residual),
+        ];
+        let terms = groups.iter().filter(|(name, digits)| *digits != 0 || *name == "productive");
+        let terms: Vec<String> =
+            terms.map(|(name, digits)| format!("{name} {}", shown.scale.write(*digits))).collect();
+        let total = shown.scale.write(shown.total);
+        let line = format!(" {} = {total} {}\n", terms.join(" + "), shown.scale.unit);
+        style.paint(Paint::Faint, &line)
+    }
+
+    fn owners_text(&self, shown: &Shown, style: &Style) -> String {
+        if self.owners.is_empty() || self.locations.iter().any(|row| row.charged && row.owner.is_none()) {
+            return String::new();
+        }
+        let mut text =
+            "\n".to_owned() + &heading(style, "Who has the slots", "threads + empty slots = total");
+        let scale = &shown.scale;
+        let mut table = Table::new([
+            (scale.title("threads"), Align::Right),
+            (scale.title("empty slots"), Align::Right),
+            (scale.title("total"), Align::Right),
+            ("processors".into(), Align::Right),
+            ("".into(), Align::Left),
+        ]);
+        let of = |map: &BTreeMap<&str, f64>| sum(map.values().copied());
+        let threads = scale.split(self.owners.iter().map(|row| of(&row.locations)), shown.all_threads);
+        let slots = scale.split(self.owners.iter().map(|row| of(&row.slots)), shown.all_slots);
+        for (n, row) in self.owners.iter().enumerate() {
+            let name = match row.rank {
+                Some(rank) => format!("rank {rank} (process {})", row.process),
+                None => format!("all processes, from {} on", row.process),
+            };
+            let numbers =
+                [threads[n], slots[n], threads[n] + slots[n]].map(|digits| scale.write(digits).into());
+            table.row(numbers.into_iter().chain([row.processors.to_string().into(), name.into()]).collect());
+        }
+        let processors: u32 = self.owners.iter().map(|row| row.processors).sum();
+        let (threads, slots): (i64, i64) = (threads.iter().sum(), slots.iter().sum());
+        let numbers = [threads, slots, threads + slots];
+        let numbers = numbers.map(|digits| Cell::painted(Paint::Strong, scale.write(digits)));
+        table.row(numbers.into_iter().chain([processors.to_string().into(), "sum".into()]).collect());
+        text.push_str(&table.render(style));
+        text
+    }
+
+    fn locations_text(&self, shown: &Shown, style: &Style) -> String {
+        let mut text =
+            "\n".to_owned() + &heading(style, "Threads", "accounts sum to active, active + passive = wall");
+        let scale = &shown.scale;
+        let used: Vec<usize> = (0..Account::ALL.len())
+            .filter(|&n| self.locations.iter().any(|row| row.accounts.contains_key(Account::ALL[n].id())))
+            .collect();
+        // The accounts' sums over all threads are known; those of threads that are not charged are beside them.
+        let whole = self.cut.is_none();
+        let mut digits = vec![vec![0_i64; used.len()]; self.locations.len()];
+        for (column, &n) in used.iter().enumerate() {
+            let of = |row: &LocationRow| row.accounts.get(Account::ALL[n].id()).copied().unwrap_or(0.0);
+            let (charged, others): (Vec<usize>, Vec<usize>) =
+                (0..self.locations.len()).partition(|&row| self.locations[row].charged);
+            let parts: Vec<f64> = charged.iter().map(|&row| of(&self.locations[row])).collect();
+            let total = if whole { shown.threads[n] } else { scale.digits(sum(parts.iter().copied())) };
+            for (&row, part) in charged.iter().zip(scale.split(parts, total)) {
+                digits[row][column] = part;
+            }
+            for row in others {
+                digits[row][column] = scale.digits(of(&self.locations[row]));
+            }
+        }
+        let mut titles: Vec<(String, Align)> = vec![("".into(), Align::Left)];
+        titles.extend(used.iter().map(|&n| (Account::ALL[n].id().to_owned(), Align::Right)));
+        titles.extend(["active", "passive", "wall"].map(|name| (scale.title(name), Align::Right)));
+        titles.push(("name".into(), Align::Left));
+        let mut table = Table::new(titles);
+        let mut sums = vec![0_i64; used.len() + 3];
+        for (row, mut digits) in self.locations.iter().zip(digits) {
+            let active: i64 = digits.iter().sum();
+            let passive = (scale.digits(row.wall_s) - active).max(0);
+            digits.extend([active, passive, active + passive]);
+            if row.charged {
+                sums.iter_mut().zip(&digits).for_each(|(sum, digits)| *sum += digits);
+            }
+            let mut cells = vec![Cell::painted(Paint::Faint, row.handle.clone())];
+            cells.extend(digits.into_iter().map(|digits| Cell::from(scale.write(digits))));
+            let tail = if row.charged { "" } else { "(not charged)" };
+            cells.push(Cell::from(row.name.clone()).with_tail(tail));
+            table.row(cells);
+        }
+        if whole && self.locations.len() > 1 {
+            let strong = |digits: &i64| Cell::painted(Paint::Strong, scale.write(*digits));
+            let cells = [Cell::default()].into_iter().chain(sums.iter().map(strong));
+            table.row(cells.chain(["sum".into()]).collect());
+        }
+        text.push_str(&table.render(style));
+        text
+    }
+}
+
+/// The ledger's numbers in units of the last digit shown, such that they add up in every direction.
+struct Shown {
+    scale: Scale,
+    threads: Vec<i64>,
+    slots: Vec<i64>,
+    residual: i64,
+    all_threads: i64,
+    all_slots: i64,
+    total: i64,
+}
+
+impl Shown {
+    fn new(page: &LedgerPage) -> Shown {
+        let scale = Scale::of("s", [page.ledger.total_s]);
+        let total = scale.digits(page.ledger.total_s);
+        let of = |parts: &[f64]| sum(parts.iter().copied());
+        let columns =
+            scale.split([of(&page.of_locations), of(&page.of_slots), page.ledger.residual_s], total);
+        let [all_threads, all_slots, residual] = columns[..] else { unreachable!("three parts stay three") };
+        Shown {
+            threads: scale.split(page.of_locations.iter().copied(), all_threads),
+            slots: scale.split(page.of_slots.iter().copied(), all_slots),
+            residual,
+            all_threads,
+            all_slots,
+            total,
+            scale,
+        }
+    }
+}
+
+impl Page for LedgerPage {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Ledger", &self.formula);
+        let shown = Shown::new(self);
+        text.push_str(&self.accounts_text(&shown, style));
+        text.push_str(&self.owners_text(&shown, style));
+        text.push_str(&self.locations_text(&shown, style));
+        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        if let Some(cut) = &self.cut {
+            faint(format!(
+                " {} {} not shown, with {} of active time (--limit {}).",
+                counted(cut.rows, "more thread"),
+                verb(cut.rows, "is", "are"),
+                crate::duration(cut.amount),
+                self.locations.len() + cut.rows
+            ));
+        }
+        for note in &self.notes {
+            faint(format!(" Note: {note}."));
+        }
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads = ["account", "class", "threads_s", "slots_s", "seconds"];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        for (n, row) in self.ledger.accounts.iter().enumerate() {
+            let numbers = [self.of_locations[n], self.of_slots[n], row.seconds].map(exact);
+            rows.push([row.id.to_owned(), row.class.to_owned()].into_iter().chain(numbers).collect());
+        }
+        rows
+    }
+}

@@ -1,0 +1,284 @@
+//! The page `timeline`: what every location did when.
+//!
+//! JSON: `{"schema":1,"start_s":…,"end_s":…,"locations":[…],"notes":[…]}`, times in seconds since the run's start. A
+//! location is `{"handle","process","rank","thread","name","start_s","end_s","cpu_s","active_s","spans":[…]}`; `cpu_s`
+//! is what is in scope. A span is
+//!
+//! ```text
+//! {"start_s":…,"end_s":…,"state":"working|waiting|polling|passive","account":id|null,"passive":reason|null,
+//!  "context":id,"parts":{id: seconds}}
+//! ```
+//!
+//! `account` is that of an active span, `passive` the reason of a passive one. `parts` are the seconds of an active
+//! span that belong to other accounts, without a place inside it: the time in Proust's handlers, page faults, and
+//! `queued`, runnable without a processor, which is `oversubscribed` or `preempted` in the ledger. Spans come in time
+//! order without overlap; those that touch and are equal but for their times and parts are one. Between them the
+//! location was not alive, outside the range of time that is asked for, or outside the functions that are.
+//! `--limit` is the number of locations. What is unexplained between two samples is blocked time first and CPU time
+//! last: a border between the two is known to one sample only.
+//!
+//! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of it.
+
+mod spans;
+
+use std::collections::BTreeMap;
+
+use proust_analysis::ledger::Windows;
+use proust_analysis::query::{Handle, Selection};
+use proust_analysis::timelines::timelines;
+use proust_analysis::words::counted;
+use proust_profile::Metric;
+use serde::Serialize;
+
+use spans::{SpanRow, letter, meaning, paint, spans_within};
+
+use super::facts::seconds;
+use super::{Cut, Page, heading, no_arguments, scope};
+use crate::SCHEMA;
+use crate::number::{exact, fixed, percent, sum};
+use crate::question::{Format, Question, ReportError, Sort};
+use crate::shorten::middle;
+use crate::style::{Paint, Style};
+
+/// Lines of text when nothing else is asked for.
+const ROWS: usize = 40;
+/// The strip of a location never gets narrower than this.
+const NARROWEST: usize = 20;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Timeline {
+    schema: u32,
+    start_s: f64,
+    end_s: f64,
+    locations: Vec<LocationRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Cut>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    scope: String,
+}
+
+#[derive(Debug, Serialize)]
+struct LocationRow {
+    handle: String,
+    process: u32,
+    rank: Option<u32>,
+    thread: u32,
+    name: String,
+    start_s: f64,
+    end_s: f64,
+    cpu_s: f64,
+    active_s: f64,
+    spans: Vec<SpanRow>,
+}
+
+impl Timeline {
+    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Timeline, ReportError> {
+        no_arguments(question)?;
+        let profile = selection.profile();
+        let windows = question.filter.windows().unwrap_or_else(Windows::all);
+        let run = timelines(profile);
+        let mut cpu_s = vec![0.0; profile.locations.len()];
+        for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
+            cpu_s[value.location as usize] += value.amount;
+        }
+        let in_scope = |id: u32| selection.locations().binary_search(&id).is_ok();
+        let mut locations: Vec<LocationRow> = run
+            .timelines
+            .iter()
+            .filter(|timeline| in_scope(timeline.location))
+            .map(|timeline| {
+                let location = &profile.locations[timeline.location as usize];
+                let process = &profile.processes[location.process as usize];
+                let spans = timeline.spans.iter().filter(|span| selection.has_context(span.context));
+                let spans = spans_within(spans, &windows);
+                let active = spans.iter().filter(|span| span.account.is_some());
+                LocationRow {
+                    handle: Handle::Location(timeline.location).to_string(),
+                    process: process.pid,
+                    rank: process.rank,
+                    thread: location.tid,
+                    name: location.name.clone(),
+                    start_s: location.start_s,
+                    end_s: location.end_s,
+                    cpu_s: cpu_s[timeline.location as usize],
+                    active_s: sum(active.map(SpanRow::length_s)),
+                    spans,
+                }
+            })
+            .filter(|row| !row.spans.is_empty())
+            .collect();
+        match question.sort {
+            Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
+            Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
+            None => {}
+        }
+        let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
+        let mut cut = None;
+        if let Some(limit) = limit.filter(|&limit| limit < locations.len()) {
+            let hidden = locations.split_off(limit);
+            cut = Some(Cut { rows: hidden.len(), amount: sum(hidden.iter().map(|row| row.cpu_s)) });
+        }
+        let life_ns = (profile.facts.wall_s * 1e9).round() as u64;
+        let shown = windows.as_slice();
+        let start_ns = shown.first().map_or(0, |window| window.start_ns.min(life_ns));
+        let end_ns = shown.last().map_or(start_ns, |window| window.end_ns.min(life_ns)).max(start_ns);
+        Ok(Timeline {
+            schema: SCHEMA,
+            start_s: seconds(start_ns),
+            end_s: seconds(end_ns),
+            locations,
+            cut,
+            notes: selection.notes().to_vec(),
+            scope: scope(selection, question),
+        })
+    }
+
+    /// The dominant state of each cell of a location's strip; None where there is nothing.
+    fn cells(&self, row: &LocationRow, width: usize) -> Vec<Option<&'static str>> {
+        let length_s = (self.end_s - self.start_s).max(f64::MIN_POSITIVE) / width as f64;
+        let mut sums: Vec<BTreeMap<&'static str, f64>> = vec![BTreeMap::new(); width];
+        for span in &row.spans {
+            let cell = |at_s: f64| ((at_s - self.start_s) / length_s).max(0.0);
+            let (from, to) = (cell(span.start_s), cell(span.end_s).min(width as f64));
+            let touched = from as usize..(to.ceil() as usize).min(width);
+            for (n, sums) in touched.clone().zip(sums.get_mut(touched).into_iter().flatten()) {
+                let overlap = (to.min(n as f64 + 1.0) - from.max(n as f64)).max(0.0);
+                let share = overlap * length_s / span.length_s().max(f64::MIN_POSITIVE);
+                for (id, seconds) in span.states() {
+                    *sums.entry(id).or_default() += seconds * share;
+                }
+            }
+        }
+        let dominant = |sums: BTreeMap<&'static str, f64>| {
+            sums.into_iter().filter(|(_, s)| *s > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(id, _)| id)
+        };
+        sums.into_iter().map(dominant).collect()
+    }
+
+    /// Round instants above the strip, and marks where they are.
+    fn axis(&self, width: usize) -> [String; 2] {
+        let (mut labels, mut marks) = (vec![' '; width], vec!['-'; width]);
+        let range_s = self.end_s - self.start_s;
+        let step_s = step(range_s, width);
+        let decimals = (-step_s.log10().floor()).clamp(0.0, 9.0) as usize;
+        let first = (self.start_s / step_s).ceil() as u64;
+        let mut free = 0;
+        for n in first.. {
+            let time_s = n as f64 * step_s;
+            let at =
+                ((time_s - self.start_s) / range_s.max(f64::MIN_POSITIVE) * width as f64).round() as usize;
+            if at >= width || range_s <= 0.0 {
+                break;
+            }
+            marks[at] = '+';
+            let label = fixed(time_s, decimals) + " s";
+            if at >= free && at + label.len() <= width {
+                label.chars().enumerate().for_each(|(n, c)| labels[at + n] = c);
+                free = at + label.len() + 2;
+            }
+        }
+        [labels, marks].map(|line| line.into_iter().collect())
+    }
+}
+
+/// One, two or five times a power of ten, so that labels of a dozen characters have room.
+fn step(range_s: f64, width: usize) -> f64 {
+    let least = range_s.max(1e-9) / (width as f64 / 12.0).max(1.0);
+    let power = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|n| n * power).find(|&step| step >= least).unwrap_or(10.0 * power)
+}
+
+impl Page for Timeline {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Timeline", &self.scope);
+        if self.locations.is_empty() {
+            text.push_str(" no threads here\n");
+            return text;
+        }
+        let longest = |texts: &mut dyn Iterator<Item = String>| {
+            texts.map(|text| text.chars().count()).max().unwrap_or(0)
+        };
+        let names = (style.width / 5).max(8);
+        let handle = longest(&mut self.locations.iter().map(|row| row.handle.clone()));
+        let name = longest(&mut self.locations.iter().map(|row| middle(&row.name, names, style.unicode)));
+        let before = 1 + handle + 2 + name + 2 + 5 + 2;
+        let width = style.width.saturating_sub(before).max(NARROWEST);
+        let [labels, marks] = self.axis(width);
+        let head = |left: &str, right: &str| {
+            let left = format!("{left:before$}");
+            style.paint(Paint::Faint, &format!("{left}{right}")).trim_end().to_owned() + "\n"
+        };
+        text.push_str(&head("", &labels));
+        text.push_str(&head(&format!("{:>1$}", "CPU %", before - 2), &marks));
+        let mut used: Vec<&'static str> = Vec::new();
+        for row in &self.locations {
+            let alive_s = row.spans.iter().map(SpanRow::length_s).sum();
+            let share = percent(row.cpu_s, alive_s);
+            let shown = middle(&row.name, names, style.unicode);
+            let handle = style.paint(Paint::Faint, &format!("{:handle$}", row.handle));
+            text.push_str(&format!(" {handle}  {shown:name$}  {share:>5}  "));
+            let cells = self.cells(row, width);
+            let mut strip = String::new();
+            for run in cells.chunk_by(|a, b| a == b) {
+                match run[0] {
+                    None => strip.push_str(&" ".repeat(run.len())),
+                    Some(id) => {
+                        strip.push_str(&style.paint(paint(id), &letter(id).to_string().repeat(run.len())));
+                        if !used.contains(&id) {
+                            used.push(id);
+                        }
+                    }
+                }
+            }
+            text.push_str(strip.trim_end());
+            text.push('\n');
+        }
+        used.sort_by_key(|id| letter(id));
+        let legend = used
+            .iter()
+            .map(|id| format!("{} {}", style.paint(paint(id), &letter(id).to_string()), meaning(id)));
+        text.push_str(&format!(" {}\n", legend.collect::<Vec<_>>().join("   ")));
+        let cell_s = (self.end_s - self.start_s) / width as f64;
+        let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        faint(format!(
+            " A letter stands for {}: what took most of it. Upper case is active, lower case and dots passive.",
+            crate::duration(cell_s)
+        ));
+        if let Some(cut) = &self.cut {
+            let seconds = crate::duration(cut.amount);
+            faint(format!(
+                " {} with {seconds} of CPU time (--limit {}, or --sort cpu_s)",
+                counted(cut.rows, "more thread"),
+                self.locations.len() + cut.rows
+            ));
+        }
+        for note in &self.notes {
+            faint(format!(" Note: {note}."));
+        }
+        faint(" Waits are not recorded yet: blocked time counts as passive.".into());
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads =
+            ["handle", "process", "thread", "start_s", "end_s", "state", "account", "passive", "context"];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        for location in &self.locations {
+            rows.extend(location.spans.iter().map(|span| {
+                vec![
+                    location.handle.clone(),
+                    location.process.to_string(),
+                    location.thread.to_string(),
+                    exact(span.start_s),
+                    exact(span.end_s),
+                    span.state.to_owned(),
+                    span.account.unwrap_or_default().to_owned(),
+                    span.passive.unwrap_or_default().to_owned(),
+                    span.context.to_string(),
+                ]
+            }));
+        }
+        rows
+    }
+}
