@@ -56,17 +56,10 @@ fn the_environment_and_working_folder_are_the_callers() {
     let folder = empty_folder();
     let dir = folder.path().join("run");
     let mut command = proust();
-    command.arg("record").arg("-o").arg(&dir).args([
-        "--",
-        "sh",
-        "-c",
-        COMMAND,
-    ]);
+    command.arg("record").arg("-o").arg(&dir).args(["--", "sh", "-c", COMMAND]);
     let recorded = run(command.env("STORY", "of my life").current_dir(folder.path()));
-    let alone = run(Command::new("sh")
-        .args(["-c", COMMAND])
-        .env("STORY", "of my life")
-        .current_dir(folder.path()));
+    let alone =
+        run(Command::new("sh").args(["-c", COMMAND]).env("STORY", "of my life").current_dir(folder.path()));
     // The last lines are the open files: none is left open in the program.
     assert_eq!(recorded.printed(), alone.printed());
 }
