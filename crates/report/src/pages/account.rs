@@ -76,6 +76,9 @@ impl<'l> Drawn<'l> {
             let life_ns = (selection.profile().facts.wall_s * 1e9) as u64;
             let shown = windows.as_slice().iter().map(|window| {
                 let end_ns = window.end_ns.min(life_ns);
+                if window.start_ns >= life_ns {
+                    return format!("{}.., after the end of the run", duration(seconds(window.start_ns)));
+                }
                 format!("{}..{}", duration(seconds(window.start_ns)), duration(seconds(end_ns)))
             });
             shown.collect::<Vec<_>>().join(", ")
