@@ -144,8 +144,18 @@ fn request(identity: &Identity, load: Option<&ModuleLoad>) -> ModuleRequest {
 
 /// What a reader of names and lines must know; that they come from a cache is nothing to know.
 fn note(structure: &ModuleStructure) -> String {
-    let notes = structure.notes.iter().filter(|note| !is_about_the_cache(note)).map(ToString::to_string);
+    let nameless = structure.notes.iter().any(|note| matches!(note, ModuleNote::NoSymbols { .. }));
+    let notes = structure
+        .notes
+        .iter()
+        .filter(|note| !is_about_the_cache(note) && !is_the_rule(note, nameless))
+        .map(ToString::to_string);
     notes.collect::<Vec<_>>().join("; ")
+}
+
+/// A module without symbols has no lines either, and the vDSO never has any.
+fn is_the_rule(note: &ModuleNote, nameless: bool) -> bool {
+    matches!(note, ModuleNote::NoDebugInfo { path } if nameless || path.as_os_str() == "[vdso]")
 }
 
 fn is_about_the_cache(note: &ModuleNote) -> bool {

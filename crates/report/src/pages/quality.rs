@@ -1,5 +1,7 @@
 //! The page `quality`: how far the numbers can be trusted.
 
+use std::collections::BTreeMap;
+
 use proust_analysis::query::Selection;
 use proust_analysis::words::{count, counted, verb};
 use proust_profile::{Metric, Quality};
@@ -29,6 +31,9 @@ pub(super) struct QualityPage {
     #[serde(skip)]
     tick_s: f64,
 }
+
+/// Names of modules in one line of text.
+const MODULES_SHOWN: usize = 6;
 
 #[derive(Debug, Serialize)]
 struct ModuleRow {
@@ -70,6 +75,17 @@ impl QualityPage {
             scope: (!question.filter.is_empty()).then(|| scope(selection, question)),
             tick_s: profile.facts.tick_s,
         })
+    }
+
+    /// What is to be said of modules and not said of the run already: once for all modules of which the same
+    /// is true.
+    fn modules_by_note(&self) -> BTreeMap<String, Vec<&str>> {
+        let mut by_note: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for module in self.modules.iter().filter(|module| !self.quality.notes.contains(&module.note)) {
+            let note = module.note.replace(&format!("{}: ", module.path), "");
+            by_note.entry(note).or_default().push(base_name(&module.path));
+        }
+        by_note
     }
 
     fn facts(&self) -> Vec<(&'static str, String, String)> {
@@ -193,13 +209,13 @@ impl Page for QualityPage {
         for note in &self.notes {
             text.push_str(&style.paint(Paint::Faint, &format!(" Note: {note}.\n")));
         }
-        for module in &self.modules {
-            text.push_str(&format!(
-                " {} {}: {}\n",
-                style.paint(Paint::Bad, "!"),
-                base_name(&module.path),
-                module.note
-            ));
+        for (note, names) in self.modules_by_note() {
+            let shown = names.iter().take(MODULES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+            let more = match names.len().saturating_sub(MODULES_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            text.push_str(&format!(" {} {shown}{more}: {note}\n", style.paint(Paint::Bad, "!")));
         }
         text
     }
