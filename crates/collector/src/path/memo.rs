@@ -190,7 +190,7 @@ impl Memo {
                 cursor -= 1;
             }
             if cursor > 0 && self.meets(cursor - 1, &state) {
-                match self.verify(cursor - 1, &mut reader) {
+                match self.verify(cursor - 1, &reader) {
                     Verdict::Holds => {
                         joined = Some(cursor - 1);
                         break if self.complete { UpperEnd::Complete } else { UpperEnd::Partial };
@@ -246,28 +246,29 @@ impl Memo {
 
     /// Whether the words that led from entry `from` to the root are still on the stack.
     #[inline]
-    fn verify(&self, from: usize, reader: &mut StackReader) -> Verdict {
+    fn verify(&self, from: usize, reader: &StackReader) -> Verdict {
         let mut index = from;
-        while index > 0 {
-            let entry = self.known.get(index);
+        let mut entry = self.known.get(index);
+        loop {
             if entry.barrier {
                 return Verdict::Until(index);
             }
-            let caller = self.known.get(index - 1);
-            // Entries without a barrier were read directly, and lie between the interrupted stack pointer
-            // and the top of the same stack: the check can only fail for entries of another stack.
-            if reader.word(caller.sp.wrapping_sub(8)) != Some(caller.pc) {
-                return Verdict::BrokenAt(index);
+            if index == 0 {
+                return Verdict::Holds;
             }
-            if entry.saved != 0
-                && caller.needs_bp
-                && reader.word(caller.sp.wrapping_sub(8 * u64::from(entry.saved))) != Some(caller.bp)
-            {
+            let caller = self.known.get(index - 1);
+            // Entries without a barrier lie between the interrupted stack pointer and the top of its stack,
+            // where words are read directly; those left over from another stack do not hold.
+            let returns = reader.direct_word(caller.sp.wrapping_sub(8)) == Some(caller.pc);
+            let restores = entry.saved == 0
+                || !caller.needs_bp
+                || reader.direct_word(caller.sp.wrapping_sub(8 * u64::from(entry.saved))) == Some(caller.bp);
+            if !returns || !restores {
                 return Verdict::BrokenAt(index);
             }
             index -= 1;
+            entry = caller;
         }
-        if self.known.get(0).barrier { Verdict::Until(0) } else { Verdict::Holds }
     }
 
     /// Puts the new frames above what is kept of the last path and gives each its node.

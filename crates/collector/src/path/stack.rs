@@ -68,15 +68,21 @@ impl StackReader {
         self.floor <= address && address < self.top.saturating_sub(7)
     }
 
+    /// The word at `address`, if it can be read directly.
+    #[inline]
+    pub fn direct_word(&self, address: u64) -> Option<u64> {
+        if !self.is_direct(address) {
+            return None;
+        }
+        // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped,
+        // and the thread is inside this handler, so nobody changes it.
+        Some(unsafe { (address as *const u64).read_unaligned() })
+    }
+
     /// The word at `address`, or None if it cannot be read.
     #[inline]
     pub fn word(&mut self, address: u64) -> Option<u64> {
-        if self.is_direct(address) {
-            // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped,
-            // and the thread is inside this handler, so nobody changes it.
-            return Some(unsafe { (address as *const u64).read_unaligned() });
-        }
-        self.word_elsewhere(address)
+        self.direct_word(address).or_else(|| self.word_elsewhere(address))
     }
 
     #[cold]
