@@ -8,7 +8,7 @@ use proust_log::records::{Birth, Child, NoteCode, Subject};
 use crate::lane;
 use crate::life::{self, Life};
 use crate::path::modules;
-use crate::{clock, logfile, raw};
+use crate::{clock, logfile, raw, thread};
 
 unsafe extern "C" {
     /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
@@ -53,6 +53,7 @@ pub fn begin_in_child() {
     lane::abandon_all();
     logfile::abandon();
     modules::after_fork();
+    thread::after_fork();
     life::begin_recording(begin, Origin::Fork, None);
 }
 

@@ -1,7 +1,7 @@
 //! Begin and end of threads.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
 
@@ -15,6 +15,9 @@ use crate::{clock, logfile, raw};
 
 /// Key whose destructor tells of a thread's end.
 static END_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Whether the process's first thread has ended while others go on: the kernel lists it until the last one ends.
+static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Rounds of key destructors that the C library makes; the last one is ours.
 const DESTRUCTOR_ROUNDS: u32 = 4;
@@ -89,6 +92,11 @@ fn start_node(life: &Life, record: &mut Record, routine: u64, caller: State) -> 
     record.tree.child(frame, &mut record.output).unwrap_or(0)
 }
 
+/// In a forked child the forking thread is the first one.
+pub fn after_fork() {
+    FIRST_ENDED.store(false, Ordering::Release);
+}
+
 /// Starts the timer of thread `tid`, the lane's owner and the caller.
 pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
     match timer::start(tid, life.options.period_ns) {
@@ -103,9 +111,7 @@ pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
 
 /// Called by the C library as a thread ends, some rounds in a row.
 unsafe extern "C" fn at_end(rounds_left: *mut c_void) {
-    if life::in_hook().is_none() {
-        return;
-    }
+    let Some(life) = life::in_hook() else { return };
     let rounds_left = rounds_left as usize;
     if rounds_left > 1 {
         let key = END_KEY.load(Ordering::Acquire);
@@ -113,13 +119,16 @@ unsafe extern "C" fn at_end(rounds_left: *mut c_void) {
         unsafe { libc::pthread_setspecific(key, (rounds_left - 1) as *const c_void) };
         return;
     }
-    detach();
+    detach(life);
 }
 
 /// Ends the measurement of the calling thread.
-pub fn detach() {
+pub fn detach(life: &Life) {
     let Some(lane) = lane::current() else { return };
     let tid = lane.owner.load(Ordering::Relaxed);
+    if tid == life.pid {
+        FIRST_ENDED.store(true, Ordering::Release);
+    }
     if let Some(timer) = lane.replace_timer(None) {
         timer::stop(timer);
     }
@@ -134,7 +143,8 @@ pub fn detach() {
 /// lanes for their ids.
 pub fn census(life: &Life, record: &mut Record) {
     let Some(tasks) = raw::stat(c"/proc/self/task") else { return };
-    let threads = (tasks.st_nlink as usize).saturating_sub(2);
+    let first_ended = FIRST_ENDED.load(Ordering::Acquire);
+    let threads = (tasks.st_nlink as usize).saturating_sub(2 + usize::from(first_ended));
     if threads <= lane::live().count() {
         return;
     }
@@ -152,6 +162,7 @@ pub fn census(life: &Life, record: &mut Record) {
         while let Some((name, following)) = next_entry(rest) {
             rest = following;
             if let Some(tid) = crate::path::maps::number(name, 10)
+                && !(first_ended && tid == u64::from(life.pid))
                 && lane::of_thread(tid as u32).is_none()
                 && lane::all().all(|lane| lane.owner.load(Ordering::Acquire) != lane::RESERVED)
             {

@@ -2,7 +2,7 @@
 //!
 //! [`memo`] verifies what is unchanged since the thread's last path and steps through the rest by
 //! [`rules`], which framehop derives from the unwind tables that [`modules`] knows; [`tree`] stores each
-//! path once. [`reference`] unwinds without all that, to check it.
+//! path once. [`mod@reference`] unwinds without all that, to check it.
 
 pub mod elf;
 pub mod maps;

@@ -117,6 +117,18 @@ fn by_the_last_thread_after_main_has_left() {
 }
 
 #[test]
+fn a_first_thread_that_has_left_is_not_found_again() {
+    // Long enough for the search for unseen threads, which comes twice a second.
+    let Some(program) = built("endings") else { return };
+    let run = record(program, &["2.5", "main_pthread_exit"]);
+    let truth = run.truth();
+    let found = run.threads().cpu_of_process(number(&truth, "/pid") as u64);
+    let cpu_s = number(&truth, "/cpu_s");
+    assert!(found <= cpu_s * 1.01 + 0.01, "{found} s found, {cpu_s} s burned");
+    assert!(found >= cpu_s * 0.98 - 0.02, "{found} s found, {cpu_s} s burned");
+}
+
+#[test]
 fn work_in_an_exit_handler_is_seen() {
     let Some(program) = built("endings") else { return };
     let run = record(program, &["2", "atexit"]).succeeded();
