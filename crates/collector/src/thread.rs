@@ -137,6 +137,13 @@ pub fn detach(life: &Life) {
     lane.release();
 }
 
+/// Most unseen threads that one census remembers.
+const SUSPECTS: usize = 32;
+
+/// Threads without a lane at the last census. A thread that is just ending has given its lane back already and is
+/// gone a moment later: only what is still there at the next census is put under measurement.
+static SUSPECTED: [AtomicU32; SUSPECTS] = [const { AtomicU32::new(0) }; SUSPECTS];
+
 /// Looks for threads that no hook saw, and puts them under measurement from outside.
 ///
 /// For the signal handler: asks the kernel for the number of threads, and only if there are more than
@@ -153,6 +160,8 @@ pub fn census(life: &Life, record: &mut Record) {
         return;
     }
     let mut entries = [0_u8; 1024];
+    let mut unknown = [0_u32; SUSPECTS];
+    let mut unknown_count = 0;
     loop {
         let got = raw::getdents(descriptor as i32, &mut entries);
         let Some(mut rest) = usize::try_from(got).ok().and_then(|got| entries.get(..got)) else { break };
@@ -166,11 +175,20 @@ pub fn census(life: &Life, record: &mut Record) {
                 && lane::of_thread(tid as u32).is_none()
                 && lane::all().all(|lane| lane.owner.load(Ordering::Acquire) != lane::RESERVED)
             {
-                adopt(life, record, tid as u32);
+                let tid = tid as u32;
+                if SUSPECTED.iter().any(|suspect| suspect.load(Ordering::Relaxed) == tid) {
+                    adopt(life, record, tid);
+                } else if let Some(place) = unknown.get_mut(unknown_count) {
+                    *place = tid;
+                    unknown_count += 1;
+                }
             }
         }
     }
     raw::close(descriptor as i32);
+    for (suspect, tid) in SUSPECTED.iter().zip(unknown) {
+        suspect.store(tid, Ordering::Relaxed);
+    }
 }
 
 /// Name of the first entry of a folder listing, and what follows it. An entry's length is at byte 16, its
