@@ -22,6 +22,10 @@ pub const CHECK_PATHS: u32 = 1;
 pub const EMPTY_HANDLER: u32 = 2;
 /// Option bit, may change during the run: unwind every call path in full, without the memo; for measuring what the memo saves.
 pub const NO_MEMO: u32 = 4;
+/// Option bit: waits are not intercepted.
+pub const NO_WAITS: u32 = 8;
+/// Option bit: I/O is not intercepted.
+pub const NO_IO: u32 = 16;
 
 /// The control page.
 #[repr(C)]
@@ -45,4 +49,10 @@ pub struct Control {
     pub processes: u32,
     /// Processors the CPU bandwidth limit of the run leaves; 0 = no limit.
     pub processor_limit: u32,
+    /// Waits and I/O calls shorter than this are summed and not told one by one, ns; [`CALIBRATED`] = each process
+    /// finds out what is worth it.
+    pub sync_threshold_ns: u64,
 }
+
+/// [`Control::sync_threshold_ns`] that leaves the choice to each process.
+pub const CALIBRATED: u64 = u64::MAX;

@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.
@@ -131,6 +131,8 @@ pub struct FileHeader {
     pub foreign_signals: u64,
     /// Samples that fell into the collector's own code; their time is part of the thread's next record.
     pub skipped_samples: u64,
+    /// Waits shorter than this are in sums, unless a [`crate::records::NoteCode::Coarsened`] tells of more.
+    pub sync_threshold_ns: u64,
 }
 
 /// The first bytes of a chunk.
@@ -155,12 +157,17 @@ pub struct ChunkHeader {
 pub struct LaneHeader {
     /// Kernel id of the thread that owns the lane now; 0 = none.
     pub tid: u32,
-    /// What the thread is blocked in, as a number of the state table; 0 = not blocked.
-    pub wait_state: u32,
-    /// Object of that wait.
+    /// The [`crate::operations::Operation`] that the thread is in, as number; 0 = none. Stored after the fields that
+    /// describe it, before the thread may block.
+    pub wait_operation: u32,
+    /// Object of that operation.
     pub wait_object: u64,
-    /// Begin of that wait, CLOCK_MONOTONIC.
+    /// Begin of that operation, CLOCK_MONOTONIC.
     pub wait_since_ns: u64,
+    /// Context node of that operation, if it is known; 0 = not known.
+    pub wait_node: u32,
+    /// [`crate::operations::Target`] of that operation.
+    pub wait_target: u32,
     /// Time of the thread's newest sample or begin.
     pub last_ns: u64,
     /// Thread CPU clock at `last_ns`.
@@ -177,6 +184,10 @@ pub struct LaneHeader {
     pub own_ns: u64,
     /// Timer expirations that were merged into one signal.
     pub overruns: u64,
+    /// Operations that found no room in the log.
+    pub unrecorded_operations: u64,
+    /// Time in those operations.
+    pub unrecorded_operation_ns: u64,
 }
 
 impl FileHeader {

@@ -19,6 +19,7 @@
 //!
 //! - [`layout`]: the file, chunk and lane headers
 //! - [`records`]: the records and their check
+//! - [`operations`]: the intercepted operations and their numbers
 //! - [`control`]: the page through which `record` and all processes of a run agree
 //! - [`writer`]: appends records to a mapped lane; usable in signal handlers
 //! - [`reader`]: validates and yields what is intact, whatever happened to the file
@@ -27,6 +28,7 @@
 
 pub mod control;
 pub mod layout;
+pub mod operations;
 pub mod reader;
 pub mod records;
 pub mod writer;

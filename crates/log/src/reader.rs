@@ -9,8 +9,8 @@ use crate::layout::{
     CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Head, Kind, Module, ModuleEnd, Node, Note, Sample, SchedStat, TextHead,
-    ThreadBegin, ThreadEnd, check_of,
+    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Sample, SchedStat, Sum,
+    TextHead, ThreadBegin, ThreadEnd, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -98,6 +98,10 @@ pub enum Record<'a> {
     Child(u16, Child),
     /// A note; first a [`crate::records::NoteCode`].
     Note(u16, Note),
+    /// An operation; first its [`crate::operations::Operation`], then flags and target.
+    Event(u16, u16, Event),
+    /// Short operations; first their [`crate::operations::Operation`], then the target.
+    Sum(u16, u16, Sum),
     /// Records were lost here (damage, or a missing chunk).
     Gap,
     /// A record of a kind this version does not know.
@@ -321,6 +325,8 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::SchedStat as u8 => fixed(body).map(Record::SchedStat),
         k if k == Kind::Child as u8 => fixed(body).map(|b| Record::Child(a, b)),
         k if k == Kind::Note as u8 => fixed(body).map(|b| Record::Note(a, b)),
+        k if k == Kind::Event as u8 => fixed(body).map(|b| Record::Event(a, head.b, b)),
+        k if k == Kind::Sum as u8 => fixed(body).map(|b| Record::Sum(a, head.b, b)),
         k if k == Kind::Text as u8 => TextHead::read_from_prefix(body).ok().and_then(|(text, rest)| {
             Some(Record::Text {
                 subject: a,

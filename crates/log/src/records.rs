@@ -42,6 +42,10 @@ pub enum Kind {
     Child = 9,
     /// [`Note`].
     Note = 10,
+    /// [`Event`].
+    Event = 11,
+    /// [`Sum`].
+    Sum = 12,
 }
 
 /// A record body with a fixed layout.
@@ -293,6 +297,75 @@ pub enum Birth {
     Spawn = 2,
 }
 
+/// An intercepted operation that lasted long enough to be told alone.
+///
+/// `head.a` is an [`crate::operations::Operation`]; `head.b` holds the `EVENT_` bits, and above
+/// [`EVENT_TARGET_SHIFT`] a [`crate::operations::Target`]. The events of a thread do not overlap.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Event {
+    /// Begin, CLOCK_MONOTONIC.
+    pub begin_ns: u64,
+    /// End, CLOCK_MONOTONIC.
+    pub end_ns: u64,
+    /// Thread CPU clock at the end; 0 = not read.
+    pub cpu_ns: u64,
+    /// What was waited for: the address of the lock, condition, futex; the descriptor, process or thread id.
+    pub object: u64,
+    /// A second object: the mutex of a condition variable, the other descriptor.
+    pub object2: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Context node of this lane: who called; 0 = not known.
+    pub node: u32,
+    /// Error number if it failed; 0 = it did not.
+    pub error: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
+    /// Innermost parallel region; 0 = none.
+    pub region: u32,
+    /// State of the parallel runtime; 0 = none known.
+    pub runtime_state: u16,
+    /// Processor number at the end.
+    pub processor: u16,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// Bit of [`Event`]'s `head.b`: it was left by longjmp, an exception or cancellation; the end is when that was noticed.
+pub const EVENT_LEFT: u16 = 1;
+/// Position of the target in `head.b` of [`Event`] and [`Sum`].
+pub const EVENT_TARGET_SHIFT: u32 = 8;
+
+/// Operations of one kind that were each too short to be told alone, since the thread's previous [`Sum`] of that kind
+/// or its begin. Heads as in [`Event`].
+///
+/// Every sample, every [`Event`] with a CPU clock and every thread's end is preceded by the sums of what came before
+/// it: what a sum tells of lies between two such records.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Sum {
+    /// Begin of the first, CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// End of the last, CLOCK_MONOTONIC.
+    pub until_ns: u64,
+    /// Time in them.
+    pub ns: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// How many.
+    pub calls: u32,
+    /// How many of them failed.
+    pub errors: u32,
+    /// Context node of one of them, found about once in every [`SUM_PATH_NS`] of time in them; 0 = not known.
+    pub node: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// After so much time in short operations of one kind the caller of one is found, and stands for all.
+pub const SUM_PATH_NS: u64 = 100_000;
+
 /// Something about the measurement worth telling. `head.a` is a [`NoteCode`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -317,6 +390,9 @@ pub enum NoteCode {
     ExecFailed = 4,
     /// The environment given to a child lacked the collector; it was put back; value = 1, or not: 0.
     EnvironmentMended = 5,
+    /// A thread waited so often that only longer waits were told alone; value = the longest such limit, ns. All others
+    /// are in sums.
+    Coarsened = 6,
 }
 
 impl NoteCode {
@@ -328,6 +404,7 @@ impl NoteCode {
             3 => NoteCode::ThreadFound,
             4 => NoteCode::ExecFailed,
             5 => NoteCode::EnvironmentMended,
+            6 => NoteCode::Coarsened,
             _ => return None,
         })
     }
@@ -336,7 +413,7 @@ impl NoteCode {
 macro_rules! bodies {
     ($($body:ident),*) => { $(impl Body for $body { const KIND: Kind = Kind::$body; })* };
 }
-bodies!(ThreadBegin, ThreadEnd, Node, Sample, Module, ModuleEnd, SchedStat, Child, Note);
+bodies!(ThreadBegin, ThreadEnd, Node, Sample, Module, ModuleEnd, SchedStat, Child, Note, Event, Sum);
 
 /// Bytes of a record with body `B`, head included.
 pub const fn record_bytes<B: Body>() -> usize {

@@ -45,6 +45,13 @@ pub struct RecordArgs {
     /// Most space the run may take on disk (K, M, G); afterwards only totals are kept
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     pub max_size: u64,
+    /// Sources of data to leave out: locks (waits of every kind), io
+    #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_enum)]
+    pub without: Vec<Source>,
+    /// Waits and I/O calls shorter than this are summed instead of told one by one (ns, us, ms), or: all
+    /// [default: a few times what an uncontended lock takes here]
+    #[arg(long, value_name = "TIME", value_parser = parse_threshold)]
+    pub sync_threshold: Option<u64>,
     /// Compare every call path with a full unwind (slow; for developers)
     #[arg(long, hide = true)]
     pub check_paths: bool,
@@ -57,6 +64,35 @@ pub struct RecordArgs {
     /// The command to run
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
     pub command: Vec<std::ffi::OsString>,
+}
+
+/// A source of data beside the samples.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Waits: locks, conditions, barriers, joins, sleeps, polls, futexes
+    Locks,
+    /// I/O: bytes, errors and time of reads, writes, opens
+    Io,
+}
+
+/// Nanoseconds of `all`, `0`, `500ns`, `10us`, `1ms`.
+fn parse_threshold(text: &str) -> Result<u64, String> {
+    if text == "all" {
+        return Ok(0);
+    }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
+    let unit = match &text[digits.len()..] {
+        "ns" => 1,
+        "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "" if digits == "0" => 1,
+        _ => return Err(format!("`{text}` is no time; write for example 10us, or all")),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no time; write for example 10us"))?;
+    number
+        .checked_mul(unit)
+        .filter(|&ns| ns <= 1_000_000_000)
+        .ok_or_else(|| format!("`{text}` is more than 1 s"))
 }
 
 /// Least size of a run: one process with one thread and a few thousand samples.
@@ -128,7 +164,7 @@ pub fn record(args: &RecordArgs, found: &std::path::Path) -> anyhow::Result<laun
 
 #[cfg(test)]
 mod tests {
-    use super::parse_size;
+    use super::{parse_size, parse_threshold};
 
     #[test]
     fn sizes_are_read_with_units() {
@@ -138,6 +174,17 @@ mod tests {
         assert_eq!(parse_size("262144"), Ok(256 << 10));
         for wrong in ["", "G", "1X", "-1G", "10K", "99999999999999T", "1.5G"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+    #[test]
+    fn thresholds_are_read_with_units() {
+        for (text, ns) in
+            [("all", 0), ("0", 0), ("500ns", 500), ("10us", 10_000), ("10µs", 10_000), ("1ms", 1_000_000)]
+        {
+            assert_eq!(parse_threshold(text), Ok(ns), "{text}");
+        }
+        for wrong in ["", "10", "us", "-1us", "1.5us", "1h", "2000ms"] {
+            assert!(parse_threshold(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use proust_log::control::{
-    CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, EMPTY_HANDLER, NO_MEMO,
+    CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control,
+    EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS,
 };
 use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
 use zerocopy::IntoBytes;
 
-use super::{RecordArgs, job};
+use super::{RecordArgs, Source, job};
 
 /// The collector library, built by the build script.
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
@@ -177,8 +178,13 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
 }
 
 fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
-    let options =
-        [(args.check_paths, CHECK_PATHS), (args.empty_handler, EMPTY_HANDLER), (args.no_memo, NO_MEMO)];
+    let options = [
+        (args.check_paths, CHECK_PATHS),
+        (args.empty_handler, EMPTY_HANDLER),
+        (args.no_memo, NO_MEMO),
+        (args.without.contains(&Source::Locks), NO_WAITS),
+        (args.without.contains(&Source::Io), NO_IO),
+    ];
     let control = Control {
         magic: CONTROL_MAGIC,
         version: VERSION,
@@ -186,6 +192,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         budget_bytes: args.max_size,
         options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
         processor_limit: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
+        sync_threshold_ns: args.sync_threshold.unwrap_or(CALIBRATED),
         ..Control::default()
     };
     let mut page = vec![0; CONTROL_BYTES];
