@@ -138,6 +138,8 @@ pub struct Node {
 pub const SAMPLE_PARTIAL: u16 = 1;
 /// [`Sample`] flag: the path was cut at the depth limit.
 pub const SAMPLE_TRUNCATED: u16 = 2;
+/// [`Sample`] flag: the sample fell into an intercepted operation.
+pub const SAMPLE_IN_OPERATION: u16 = 4;
 
 /// One location was here, and used this much since its previous record.
 #[repr(C)]
@@ -334,6 +336,8 @@ pub struct Event {
 
 /// Bit of [`Event`]'s `head.b`: it was left by longjmp, an exception or cancellation; the end is when that was noticed.
 pub const EVENT_LEFT: u16 = 1;
+/// Bit of `head.b` of [`Event`] and [`Sum`]: the upper end of the node's path could not be found.
+pub const EVENT_PARTIAL: u16 = 2;
 /// Position of the target in `head.b` of [`Event`] and [`Sum`].
 pub const EVENT_TARGET_SHIFT: u32 = 8;
 
@@ -364,7 +368,7 @@ pub struct Sum {
 }
 
 /// After so much time in short operations of one kind the caller of one is found, and stands for all.
-pub const SUM_PATH_NS: u64 = 100_000;
+pub const SUM_PATH_NS: u64 = 1_000_000;
 
 /// Something about the measurement worth telling. `head.a` is a [`NoteCode`].
 #[repr(C)]
