@@ -9,6 +9,11 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64,
 use proust_log::layout::LaneHeader;
 use proust_log::writer::LaneWriter;
 
+use crate::operation::Kind;
+use crate::operation::open::Open;
+use crate::operation::tries::Tries;
+use crate::path::memo::State;
+use crate::path::stack::OwnStack;
 use crate::{clock, logfile};
 
 mod current;
@@ -35,6 +40,10 @@ pub struct Lane {
     pub blocked: AtomicBool,
     /// Whether such a signal, not ours, came meanwhile and waits.
     pub held: AtomicBool,
+    /// The operation that the owner is in.
+    pub open: Open,
+    /// The owner's tries to take a lock.
+    pub tries: Tries,
     /// The owner's CPU timer; -1 = none.
     timer: AtomicI32,
     /// The lane's header in the log; null = none.
@@ -90,6 +99,8 @@ pub fn claim() -> Option<&'static Lane> {
         busy: AtomicBool::new(false),
         blocked: AtomicBool::new(false),
         held: AtomicBool::new(false),
+        open: Open::default(),
+        tries: Tries::default(),
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
@@ -131,6 +142,44 @@ impl Lane {
         unsafe { &mut *self.record.get() }
     }
 
+    /// The owner's stack, as far as it is known.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub unsafe fn own_stack(&self) -> OwnStack {
+        // SAFETY: the caller's promise; a copy of two words that only the owner changes.
+        unsafe { (*self.record.get()).own_stack }
+    }
+
+    /// The owner enters an operation, and the log says so before it may block.
+    #[inline]
+    pub fn enter(&self, kind: Kind, objects: (u64, u64), begin_ns: u64, state: State, marker: u64) {
+        let header = self.header.load(Ordering::Relaxed);
+        if !header.is_null() {
+            // SAFETY: the header is mapped for the process's life, and these fields are written by the owner alone.
+            // Volatile, so that they are stored now and in this order: the process may be killed in the operation.
+            unsafe {
+                (&raw mut (*header).wait_object).write_volatile(objects.0);
+                (&raw mut (*header).wait_since_ns).write_volatile(begin_ns);
+                (&raw mut (*header).wait_node).write_volatile(0);
+                (&raw mut (*header).wait_target).write_volatile(kind.target as u32);
+                (&raw mut (*header).wait_operation).write_volatile(kind.operation as u32);
+            }
+        }
+        self.open.enter(kind, objects, begin_ns, state, marker);
+    }
+
+    /// The owner is in no operation any more.
+    #[inline]
+    pub fn leave(&self) {
+        let header = self.header.load(Ordering::Relaxed);
+        if !header.is_null() {
+            // SAFETY: as in `enter`.
+            unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
+        }
+        self.open.leave();
+    }
+
     /// Sets the owner's timer; the one before comes back.
     pub fn replace_timer(&self, timer: Option<i32>) -> Option<i32> {
         let old = self.timer.swap(timer.unwrap_or(-1), Ordering::AcqRel);
@@ -164,7 +213,7 @@ impl Lane {
 
     /// Like [`Lane::with_record`], but writes nothing to the log by itself: for vforked children too.
     pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        if self.busy.swap(true, Ordering::Relaxed) {
+        if self.busy.swap(true, Ordering::Acquire) {
             return None;
         }
         // The handler runs on this very thread: the compiler must not move the work out of the bracket.
@@ -172,7 +221,7 @@ impl Lane {
         // SAFETY: called by the owner (or a vforked child, for which the owner waits), with `busy` set.
         let result = work(unsafe { self.record() });
         compiler_fence(Ordering::SeqCst);
-        self.busy.store(false, Ordering::Relaxed);
+        self.busy.store(false, Ordering::Release);
         Some(result)
     }
 }

@@ -10,6 +10,7 @@
 //! - [`life`]: off → on → ended, and the facts of the process
 //! - [`options`], [`logfile`], [`lane`]: what the run asks, where it goes, one thread's record
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
+//! - [`operation`]: what a thread does inside a hooked function that takes time
 //! - [`hooks`]: what the program calls instead of the C library
 //! - [`real`]: the functions behind the hooks
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
@@ -20,6 +21,7 @@ pub mod hooks;
 pub mod lane;
 pub mod life;
 pub mod logfile;
+pub mod operation;
 pub mod options;
 pub mod path;
 pub mod process;

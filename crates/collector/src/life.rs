@@ -12,6 +12,7 @@ use proust_log::layout::{
 use proust_log::records::{Subject, ThreadOrigin};
 
 use crate::lane::{self, Output};
+use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::{modules, rules};
 use crate::{clock, hooks, logfile, process, raw, real, thread};
@@ -81,6 +82,7 @@ static DESTRUCTOR: extern "C" fn() = destruct;
 
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
     real::find_all();
+    hooks::find_all();
     clock::find_vdso();
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.
@@ -109,6 +111,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
         library,
     };
     LIFE.store(Box::into_raw(Box::new(life)), Ordering::Release);
+    threshold::calibrate(options.sync_threshold_ns);
     modules::load_initial();
     rules::prepare_step_cache();
     hooks::environment::prepare(&options, library);
@@ -186,6 +189,7 @@ fn write_header(life: &Life, begin: u64, origin: Origin) {
         online_processors: online,
         origin: origin as u32,
         user: raw::getuid(),
+        sync_threshold_ns: threshold::base_ns(),
         ..FileHeader::default()
     };
     header.check = header.check_of_facts();

@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use proust_log::control::{CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE};
+use proust_log::control::{CALIBRATED, CHECK_PATHS, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control, RUN_VARIABLE};
 use proust_log::layout::VERSION;
 
 use crate::raw;
@@ -23,6 +23,8 @@ pub struct Options {
     pub budget_bytes: u64,
     /// Processors the CPU bandwidth limit leaves; 0 = no limit.
     pub processor_limit: u32,
+    /// Operations shorter than this are summed, ns; None = what is worth it here.
+    pub sync_threshold_ns: Option<u64>,
 }
 
 static CONTROL: AtomicPtr<Control> = AtomicPtr::new(core::ptr::null_mut());
@@ -71,6 +73,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         check_paths: page.options & CHECK_PATHS != 0,
         budget_bytes: page.budget_bytes,
         processor_limit: page.processor_limit,
+        sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
     })
 }
 

@@ -8,7 +8,7 @@ use proust_log::records::{Birth, Child, NoteCode, Subject};
 use crate::lane;
 use crate::life::{self, Life};
 use crate::path::modules;
-use crate::{clock, logfile, raw, thread};
+use crate::{clock, logfile, operation, raw, thread};
 
 unsafe extern "C" {
     /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
@@ -74,14 +74,14 @@ pub fn end(life: &Life, ending: Ending, status: i32) {
     if life::is_borrowed(life) || !life::stop() {
         return;
     }
-    close(ending, status);
+    close(life, ending, status);
 }
 
-fn close(ending: Ending, status: i32) {
+fn close(life: &Life, ending: Ending, status: i32) {
     let tid = raw::gettid();
     let mine = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid);
     for lane in lane::live().filter(|lane| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane))) {
-        close_for_other(lane);
+        close_for_other(life, lane);
     }
     if let Some(lane) = mine {
         lane.with_record(|record| {
@@ -105,12 +105,13 @@ fn close(ending: Ending, status: i32) {
 
 /// Closes the tail of a thread that goes on (until the process ends a moment later): into the lane's
 /// header, since the lane's records belong to that thread.
-fn close_for_other(lane: &'static lane::Lane) {
+fn close_for_other(life: &Life, lane: &'static lane::Lane) {
     let tid = lane.owner.load(Ordering::Acquire);
     let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
     if cpu_ns == 0 {
         return;
     }
+    operation::look_into(life, lane);
     lane.close_tail(clock::now_ns(), cpu_ns);
 }
 
@@ -142,7 +143,7 @@ pub fn before_exec(life: &Life, target: &[u8]) -> bool {
     if let Some(lane) = lane::current() {
         lane.with_record(|record| record.output.push_text(Subject::ExecTarget, life.pid, target));
     }
-    close(Ending::Exec, 0);
+    close(life, Ending::Exec, 0);
     true
 }
 

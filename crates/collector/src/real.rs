@@ -48,7 +48,7 @@ macro_rules! real {
         /// Types of the functions, by the names of their statics.
         #[allow(non_camel_case_types)]
         pub mod types {
-            use super::{C11Routine, StartRoutine, Strings, c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_t, sigset_t};
+            use super::{C11Routine, StartRoutine, Strings, c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_mutex_t, pthread_t, sigset_t};
 
             $(
                 #[doc = concat!("Type of `", $symbol, "`")]
@@ -63,7 +63,7 @@ macro_rules! real {
     };
 }
 
-use libc::{c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_t, sigset_t};
+use libc::{c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_mutex_t, pthread_t, sigset_t};
 
 /// A thread's start function.
 pub type StartRoutine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -87,7 +87,18 @@ real! {
     SIGNAL: "signal" as unsafe extern "C-unwind" fn(c_int, usize) -> usize;
     SIGPROCMASK: "sigprocmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
     PTHREAD_SIGMASK: "pthread_sigmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
+    MUTEX_LOCK: "pthread_mutex_lock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
+    MUTEX_UNLOCK: "pthread_mutex_unlock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
     DLCLOSE: "dlclose" as unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+}
+
+/// Takes a mutex and gives it back.
+///
+/// # Safety
+/// The mutex is valid and nobody else's.
+pub unsafe fn lock_and_unlock(mutex: *mut libc::pthread_mutex_t) {
+    call_real!(MUTEX_LOCK(mutex) else 0);
+    call_real!(MUTEX_UNLOCK(mutex) else 0);
 }
 
 /// Calls a real function: `call_real!(NAME(arguments))`, or the value after `else` if there is none.

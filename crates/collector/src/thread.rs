@@ -10,6 +10,7 @@ use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::path::modules;
 use crate::path::tree::{Frame, NodeId};
+use crate::operation::{self, tries};
 use crate::sample::timer;
 use crate::{clock, logfile, raw};
 
@@ -132,7 +133,14 @@ pub fn detach(life: &Life) {
     if let Some(timer) = lane.replace_timer(None) {
         timer::stop(timer);
     }
-    lane.with_record(|record| record.end(tid));
+    if lane.tries.is_active() {
+        tries::stop(life, lane);
+    }
+    lane.with_record(|record| {
+        // Cancellation and pthread_exit leave no frame behind.
+        operation::note_left(life, lane, record, clock::now_ns());
+        record.end(tid);
+    });
     lane::set_current(None);
     lane.release();
 }

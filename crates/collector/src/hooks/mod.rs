@@ -14,5 +14,12 @@ pub mod dl;
 pub mod environment;
 pub mod exec;
 pub mod exit;
+pub mod family;
 pub mod signals;
+pub mod sleeps;
 pub mod threads;
+
+/// Finds the real functions behind the hooks that are declared by family.
+pub fn find_all() {
+    sleeps::find_all();
+}

@@ -9,6 +9,10 @@ use proust_log::writer::LaneWriter;
 use super::lent::Lent;
 use super::output::Output;
 use super::usage::{Usage, scheduler_numbers};
+use crate::life::Life;
+use crate::operation::sums::Sums;
+use crate::operation::threshold::{Limit, hook_ns};
+use crate::path::maps;
 use crate::path::memo::{Memo, State, Surroundings};
 use crate::path::modules;
 use crate::path::reference::Reference;
@@ -18,6 +22,9 @@ use crate::{clock, logfile, raw};
 
 /// Time off the processor since the last record from which on the scheduler's file is read at a thread's end.
 const WORTH_ASKING_NS: u64 = 200_000;
+
+/// A thread may run on stacks of its own making, which are none of these.
+const MAX_STACK_SEARCHES: u32 = 8;
 
 /// What a new thread shall run.
 #[derive(Clone, Copy, Default)]
@@ -50,6 +57,10 @@ pub struct Record {
     pub own_ns: u64,
     /// Same, whole thread.
     pub own_total_ns: u64,
+    /// Operations too short to be told alone.
+    pub sums: Sums,
+    /// From which length on they are.
+    pub limit: Limit,
     /// Merged timer expirations, whole thread.
     pub overruns: u64,
     /// When the scheduler's numbers were last read.
@@ -80,6 +91,8 @@ impl Record {
             usage: Usage::default(),
             own_ns: 0,
             own_total_ns: 0,
+            sums: Sums::default(),
+            limit: Limit::default(),
             overruns: 0,
             scheduler_read_ns: 0,
             start: Start::default(),
@@ -99,6 +112,40 @@ impl Record {
         self.output.header(|header| header.own_ns = total);
     }
 
+    /// Tells the operations that were summed since the last time.
+    pub fn tell_sums(&mut self) {
+        self.sums.tell(&mut self.output);
+        let calls = self.sums.take_calls();
+        if calls > 0 {
+            self.spent(calls * hook_ns());
+        }
+    }
+
+    /// Looks for the thread's own stack around `sp`, if it is not known yet.
+    ///
+    /// The mapping of that address is the thread's own stack if it also holds what lies at such a stack's top: the
+    /// control block of a created thread, the arguments of the first one. For the lane's thread itself.
+    #[inline]
+    pub fn look_for_own_stack(&mut self, life: &Life, sp: u64) {
+        if self.own_stack.top == 0 && self.stack_searches < MAX_STACK_SEARCHES {
+            self.stack_searches += 1;
+            self.find_own_stack(life, sp);
+        }
+    }
+
+    #[cold]
+    fn find_own_stack(&mut self, life: &Life, sp: u64) {
+        let Some(mapping) = maps::find(sp) else { return };
+        let range = mapping.range;
+        if range.contains(&life.first_stack_address) {
+            // The kernel extends this mapping downwards as it is used.
+            let low = range.end.saturating_sub(life.first_stack_bytes);
+            self.own_stack = OwnStack { low, top: range.end };
+        } else if range.contains(&super::thread_pointer()) {
+            self.own_stack = OwnStack { low: range.start, top: range.end };
+        }
+    }
+
     /// Makes the lane ready for a thread and writes its begin.
     pub fn begin(&mut self, begin: &ThreadBegin, origin: ThreadOrigin) {
         self.memo.forget();
@@ -108,6 +155,8 @@ impl Record {
         self.own_ns = 0;
         self.own_total_ns = 0;
         self.overruns = 0;
+        self.sums = Sums::default();
+        self.limit = Limit::default();
         self.name = [0; 16];
         self.scheduler_read_ns = begin.time_ns;
         self.output.header(|header| {
@@ -216,6 +265,10 @@ impl Record {
         }
         self.push_name(tid);
         self.tell_lent();
+        self.tell_sums();
+        if self.limit.coarsest_ns > 0 {
+            self.note(NoteCode::Coarsened, self.limit.coarsest_ns);
+        }
         let usage = Usage::now();
         let delta = usage.since(&self.usage);
         let mut end = ThreadEnd {

@@ -4,13 +4,12 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::control::{EMPTY_HANDLER, NO_MEMO};
-use proust_log::records::Sample;
+use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::lane::{self, Lane, Record, Usage};
-use crate::path::maps;
 use crate::path::memo::State;
-use crate::path::stack::OwnStack;
 use crate::sample::timer::COOKIE;
+use crate::operation::{self, tries};
 use crate::{clock, hooks, life, logfile, options, raw, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
@@ -31,7 +30,6 @@ const LONG_NS: u64 = 10_000;
 /// long as twenty samples.
 const SCHEDULER_PERIOD_NS: u64 = 500_000_000;
 const CENSUS_PERIOD_NS: u64 = 500_000_000;
-const MAX_STACK_SEARCHES: u32 = 8;
 
 static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
 
@@ -78,6 +76,9 @@ fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
     if options::live() & EMPTY_HANDLER != 0 {
         return;
     }
+    if lane.tries.is_active() && !lane.tries.is_live(begin) {
+        tries::stop(life, lane);
+    }
     // SAFETY: this is the owner's handler, and `busy` is not set. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
     let cpu_ns = take(life, lane, record, context, begin, overrun);
@@ -109,14 +110,18 @@ fn take(
         bp: registers[libc::REG_RBP as usize] as u64,
         exact: true,
     };
-    if record.own_stack.top == 0 && record.stack_searches < MAX_STACK_SEARCHES {
-        record.stack_searches += 1;
-        find_own_stack(life, record, leaf.sp);
-    }
+    record.look_for_own_stack(life, leaf.sp);
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }
-    let (node, flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
+    if !lane.open.is_free() && !lane.open.is_live(leaf.sp, lane) {
+        operation::note_left(life, lane, record, begin);
+    }
+    let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
+    if !lane.open.is_free() || lane.tries.is_live(begin) {
+        flags |= SAMPLE_IN_OPERATION;
+    }
+    record.tell_sums();
     let delta = usage.since(&record.usage);
     let overruns = u64::try_from(overrun).unwrap_or(0);
     let sample = Sample {
@@ -162,17 +167,4 @@ fn saturate32(value: u64) -> u32 {
 
 fn saturate16(value: u64) -> u16 {
     u16::try_from(value).unwrap_or(u16::MAX)
-}
-
-/// The mapping of the interrupted stack is the thread's own if it also holds what lies at such a stack's
-/// top: the control block of a created thread, the arguments of the first one.
-fn find_own_stack(life: &life::Life, record: &mut Record, sp: u64) {
-    let Some(mapping) = maps::find(sp) else { return };
-    let range = mapping.range;
-    if range.contains(&life.first_stack_address) {
-        // The kernel extends this mapping downwards as it is used.
-        record.own_stack = OwnStack { low: range.end.saturating_sub(life.first_stack_bytes), top: range.end };
-    } else if range.contains(&lane::thread_pointer()) {
-        record.own_stack = OwnStack { low: range.start, top: range.end };
-    }
 }

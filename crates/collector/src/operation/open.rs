@@ -1,0 +1,135 @@
+//! The operation that a thread is in.
+//!
+//! Written by its thread alone, and read by others at the process's end: every field is atomic, and `kind` is stored
+//! last.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use super::Kind;
+use crate::lane::Lane;
+use crate::path::memo::State;
+use crate::path::tree::NodeId;
+use proust_log::operations::{Operation, Target};
+
+/// The operation.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// [`Kind::number`]; 0 = none.
+    kind: AtomicU16,
+    node: AtomicU32,
+    begin_ns: AtomicU64,
+    object: AtomicU64,
+    object2: AtomicU64,
+    pc: AtomicU64,
+    sp: AtomicU64,
+    bp: AtomicU64,
+    /// Address of a word in the hook's frame that holds `begin_ns`.
+    marker: AtomicU64,
+}
+
+impl Open {
+    /// Whether there is none.
+    #[inline]
+    pub fn is_free(&self) -> bool {
+        self.kind.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the hook that began the operation has still to return, seen from a frame at `sp`.
+    ///
+    /// Further out on the same stack its frame is gone; further in it is gone if its marker was overwritten. From
+    /// another stack (a handler's, a coroutine's) nothing can be told: it has.
+    pub fn is_live(&self, sp: u64, lane: &Lane) -> bool {
+        let frame = self.sp.load(Ordering::Relaxed);
+        let marker = self.marker.load(Ordering::Relaxed);
+        // SAFETY: this is the owner, outside of its handler or in it; the own stack is written under `busy` by it.
+        let own_stack = unsafe { lane.own_stack() };
+        if own_stack.contains(frame) != own_stack.contains(sp) {
+            return true;
+        }
+        if frame <= sp {
+            return false;
+        }
+        if !own_stack.contains(sp) || !own_stack.contains(marker) || marker < sp {
+            return true;
+        }
+        // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
+        unsafe { (marker as *const u64).read_volatile() == self.begin_ns() }
+    }
+
+    /// The operation's kind.
+    #[inline]
+    pub fn kind(&self) -> Option<Kind> {
+        let (operation, target) = Kind::parts(self.kind.load(Ordering::Acquire));
+        Some(Kind {
+            operation: Operation::from_number(operation)?,
+            target: Target::from_number(target as u8),
+        })
+    }
+
+    /// The operation's kind, if it began at this instant.
+    #[inline]
+    pub fn kind_since(&self, begin_ns: u64) -> Option<Kind> {
+        if self.begin_ns.load(Ordering::Relaxed) != begin_ns {
+            return None;
+        }
+        self.kind()
+    }
+
+    /// Enters an operation.
+    #[inline]
+    pub fn enter(&self, kind: Kind, objects: (u64, u64), begin_ns: u64, state: State, marker: u64) {
+        self.node.store(0, Ordering::Relaxed);
+        self.begin_ns.store(begin_ns, Ordering::Relaxed);
+        self.object.store(objects.0, Ordering::Relaxed);
+        self.object2.store(objects.1, Ordering::Relaxed);
+        self.pc.store(state.pc, Ordering::Relaxed);
+        self.sp.store(state.sp, Ordering::Relaxed);
+        self.bp.store(state.bp, Ordering::Relaxed);
+        self.marker.store(marker, Ordering::Relaxed);
+        self.kind.store(kind.number(), Ordering::Release);
+    }
+
+    /// The thread is in no operation any more.
+    #[inline]
+    pub fn leave(&self) {
+        self.kind.store(0, Ordering::Release);
+    }
+
+    /// Begin of the operation.
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns.load(Ordering::Relaxed)
+    }
+
+    /// Its object.
+    #[inline]
+    pub fn object(&self) -> u64 {
+        self.object.load(Ordering::Relaxed)
+    }
+
+    /// Its second object.
+    #[inline]
+    pub fn object2(&self) -> u64 {
+        self.object2.load(Ordering::Relaxed)
+    }
+
+    /// The frame of its hook.
+    #[inline]
+    pub fn state(&self) -> State {
+        State {
+            pc: self.pc.load(Ordering::Relaxed),
+            sp: self.sp.load(Ordering::Relaxed),
+            bp: self.bp.load(Ordering::Relaxed),
+            exact: true,
+        }
+    }
+
+    /// Its call path, if another thread has found it; 0 = not known.
+    pub fn node(&self) -> NodeId {
+        self.node.load(Ordering::Relaxed)
+    }
+
+    /// Keeps its call path.
+    pub fn set_node(&self, node: NodeId) {
+        self.node.store(node, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,199 @@
+//! Operations too short to be told alone: how many, how long, how many bytes, by kind.
+//!
+//! Each kind's caller is found once in a while, after so much time in it, and stands for all of that time: as samples
+//! stand for CPU time.
+
+use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
+
+use super::Kind;
+use crate::lane::Output;
+use crate::path::tree::NodeId;
+
+/// Kinds that are summed at once; a thread that does more of them has them told earlier.
+const SLOTS: usize = 32;
+const MOST_KINDS: usize = 24;
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// 0 = free.
+    kind: u16,
+    calls: u32,
+    errors: u32,
+    /// Whether a caller was looked for.
+    found: bool,
+    node: NodeId,
+    node_flags: u16,
+    ns: u64,
+    bytes: u64,
+    since_ns: u64,
+    until_ns: u64,
+    /// Time since a caller was found.
+    unfound_ns: u64,
+}
+
+/// What one thread's short operations come to since they were last told.
+#[derive(Default)]
+pub struct Sums {
+    slots: [Slot; SLOTS],
+    kinds: usize,
+    /// For what the hooks themselves took.
+    calls: u64,
+}
+
+/// A short operation.
+#[derive(Clone, Copy)]
+pub struct Short {
+    /// Which.
+    pub kind: Kind,
+    /// Begin.
+    pub begin_ns: u64,
+    /// End.
+    pub end_ns: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Whether it failed.
+    pub failed: bool,
+}
+
+impl Sums {
+    #[inline]
+    fn slot(&mut self, kind: u16) -> &mut Slot {
+        let mut at = kind as usize % SLOTS;
+        // At most MOST_KINDS slots are taken, so a free one is met.
+        while self.slots[at].kind != kind && self.slots[at].kind != 0 {
+            at = (at + 1) % SLOTS;
+        }
+        &mut self.slots[at]
+    }
+
+    /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
+    #[inline]
+    pub fn add(&mut self, short: &Short, output: &mut Output) -> bool {
+        let kind = short.kind.number();
+        if self.slot(kind).kind == 0 {
+            if self.kinds >= MOST_KINDS {
+                self.tell(output);
+                self.slots = [Slot::default(); SLOTS];
+                self.kinds = 0;
+            }
+            self.kinds += 1;
+            self.slot(kind).kind = kind;
+        }
+        self.calls += 1;
+        let slot = self.slot(kind);
+        if slot.calls == 0 {
+            slot.since_ns = short.begin_ns;
+        }
+        let ns = short.end_ns.saturating_sub(short.begin_ns);
+        slot.calls = slot.calls.saturating_add(1);
+        slot.errors = slot.errors.saturating_add(u32::from(short.failed));
+        slot.ns += ns;
+        slot.bytes = slot.bytes.saturating_add(short.bytes);
+        slot.until_ns = short.end_ns;
+        slot.unfound_ns += ns;
+        !slot.found || slot.unfound_ns >= SUM_PATH_NS
+    }
+
+    /// The caller of the operation that was just added; what its kind came to is told as his.
+    pub fn caller(&mut self, kind: Kind, node: NodeId, flags: u16, output: &mut Output) {
+        let slot = self.slot(kind.number());
+        if slot.kind == 0 {
+            return;
+        }
+        slot.found = true;
+        slot.node = node;
+        slot.node_flags = flags;
+        slot.unfound_ns = 0;
+        tell(slot, output);
+    }
+
+    /// The last known caller of operations of this kind, and the flags of its path.
+    pub fn last_caller(&mut self, kind: Kind) -> (NodeId, u16) {
+        let slot = self.slot(kind.number());
+        (slot.node, slot.node_flags)
+    }
+
+    /// Tells all that came together.
+    pub fn tell(&mut self, output: &mut Output) {
+        if self.kinds > 0 {
+            self.slots.iter_mut().for_each(|slot| tell(slot, output));
+        }
+    }
+
+    /// Calls since this was last asked.
+    pub fn take_calls(&mut self) -> u64 {
+        core::mem::take(&mut self.calls)
+    }
+}
+
+fn tell(slot: &mut Slot, output: &mut Output) {
+    if slot.calls == 0 {
+        return;
+    }
+    let sum = Sum {
+        since_ns: slot.since_ns,
+        until_ns: slot.until_ns,
+        ns: slot.ns,
+        bytes: slot.bytes,
+        calls: slot.calls,
+        errors: slot.errors,
+        node: slot.node,
+        reserved: 0,
+    };
+    let (operation, target) = Kind::parts(slot.kind);
+    let flags = slot.node_flags | target << EVENT_TARGET_SHIFT;
+    if !output.push(operation, flags, &sum) {
+        output.header(|header| {
+            header.unrecorded_operations += u64::from(slot.calls);
+            header.unrecorded_operation_ns += slot.ns;
+        });
+    }
+    (slot.calls, slot.errors, slot.ns, slot.bytes) = (0, 0, 0, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proust_log::operations::{Operation, Target};
+
+    fn short(operation: Operation, begin_ns: u64, ns: u64) -> Short {
+        Short {
+            kind: Kind { operation, target: Target::None },
+            begin_ns,
+            end_ns: begin_ns + ns,
+            bytes: 3,
+            failed: false,
+        }
+    }
+
+    #[test]
+    fn a_caller_is_found_first_and_then_once_in_a_while() {
+        let mut sums = Sums::default();
+        let mut output = Output::new(None);
+        let mut found = 0_u64;
+        for call in 0..10_000_u64 {
+            let one = short(Operation::Read, call * 1_000, 500);
+            if sums.add(&one, &mut output) {
+                found += 1;
+                sums.caller(one.kind, 7, 0, &mut output);
+            }
+        }
+        // 10 000 × 500 ns are five times the time that one caller stands for.
+        assert_eq!(found, 1 + (10_000 - 1) * 500 / SUM_PATH_NS);
+        assert_eq!(sums.last_caller(short(Operation::Read, 0, 0).kind), (7, 0));
+    }
+
+    #[test]
+    fn any_number_of_kinds_finds_room() {
+        let mut sums = Sums::default();
+        let mut output = Output::new(None);
+        for round in 0..3 {
+            for &operation in Operation::ALL {
+                sums.add(&short(operation, round, 1), &mut output);
+            }
+        }
+        assert!(sums.kinds <= MOST_KINDS);
+        assert_eq!(sums.take_calls(), 3 * Operation::ALL.len() as u64);
+        assert_eq!(sums.take_calls(), 0);
+    }
+}

@@ -1,0 +1,133 @@
+//! Spinning by the program itself: trying to take a lock again and again is waiting for it.
+//!
+//! A try that fails begins a streak, and each further one on the same lock a moment later continues it. The streak ends
+//! with the try that succeeds, or with the last one before the thread did something else.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use proust_log::operations::Operation;
+
+use super::{Kind, Outcome, Passed, tell};
+use crate::lane::{self, Lane};
+use crate::life::{self, Life};
+use crate::path::memo::State;
+use crate::{clock, raw};
+
+/// A thread that tries again later than this did something else meanwhile.
+const PATIENCE_NS: u64 = 100_000;
+
+/// A thread's streak of tries that failed.
+#[derive(Debug, Default)]
+pub struct Tries {
+    /// Number of the operation; 0 = none.
+    operation: AtomicU16,
+    node: AtomicU32,
+    object: AtomicU64,
+    since_ns: AtomicU64,
+    last_ns: AtomicU64,
+}
+
+impl Tries {
+    /// Whether there is a streak.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.operation.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether the thread is in a streak at `now_ns`.
+    pub fn is_live(&self, now_ns: u64) -> bool {
+        self.is_active() && now_ns.saturating_sub(self.last_ns.load(Ordering::Relaxed)) < PATIENCE_NS
+    }
+
+    fn take(&self) -> Option<Operation> {
+        Operation::from_number(self.operation.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// A try failed. `state` is the hook's frame.
+#[inline(never)]
+pub fn failed(operation: Operation, object: u64, state: State) {
+    let Some(life) = life::in_hook() else { return };
+    let Some(lane) = lane::current() else { return };
+    if !super::wanted(operation.nature()) || lane.open.kind().is_some() {
+        return;
+    }
+    let tries = &lane.tries;
+    let now_ns = clock::now_ns();
+    if tries.is_live(now_ns) && tries.object.load(Ordering::Relaxed) == object {
+        tries.last_ns.store(now_ns, Ordering::Relaxed);
+        if tries.node.load(Ordering::Relaxed) == 0
+            && now_ns.saturating_sub(tries.since_ns.load(Ordering::Relaxed)) >= PATIENCE_NS
+        {
+            // Should it give up, this frame will be gone.
+            find_path(life, lane, state);
+        }
+        return;
+    }
+    stop(life, lane);
+    tries.node.store(0, Ordering::Relaxed);
+    tries.object.store(object, Ordering::Relaxed);
+    tries.since_ns.store(now_ns, Ordering::Relaxed);
+    tries.last_ns.store(now_ns, Ordering::Relaxed);
+    tries.operation.store(operation as u16, Ordering::Relaxed);
+}
+
+fn find_path(life: &Life, lane: &'static Lane, state: State) {
+    if lane.owner.load(Ordering::Relaxed) != raw::gettid() {
+        return;
+    }
+    lane.with_record(|record| {
+        if record.output.is_open() {
+            lane.tries.node.store(record.path(state, life.pid).0, Ordering::Relaxed);
+        }
+    });
+}
+
+/// A try succeeded.
+#[inline]
+pub fn succeeded(object: u64, state: impl FnOnce() -> State) {
+    if let Some(lane) = lane::current()
+        && lane.tries.is_active()
+    {
+        end_with_success(lane, object, state());
+    }
+}
+
+#[cold]
+fn end_with_success(lane: &'static Lane, object: u64, state: State) {
+    let Some(life) = life::in_hook() else { return };
+    let now_ns = clock::now_ns();
+    if lane.tries.object.load(Ordering::Relaxed) == object && lane.tries.is_live(now_ns) {
+        lane.tries.last_ns.store(now_ns, Ordering::Relaxed);
+        finish(lane, Some(state));
+    } else {
+        stop(life, lane);
+    }
+}
+
+/// The thread does something else now.
+#[cold]
+pub fn stop(_: &Life, lane: &'static Lane) {
+    finish(lane, None);
+}
+
+fn finish(lane: &'static Lane, state: Option<State>) {
+    let Some(operation) = lane.tries.take() else { return };
+    let (begin_ns, end_ns) =
+        (lane.tries.since_ns.load(Ordering::Relaxed), lane.tries.last_ns.load(Ordering::Relaxed));
+    if end_ns <= begin_ns {
+        return;
+    }
+    let passed = Passed {
+        kind: Kind::from(operation),
+        begin_ns,
+        end_ns,
+        object: lane.tries.object.load(Ordering::Relaxed),
+        object2: 0,
+        outcome: Outcome::default(),
+        flags: 0,
+        state,
+        node: (lane.tries.node.load(Ordering::Relaxed), 0),
+    };
+    tell(lane, &passed);
+}
