@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{ContextKind, Profile, SampleRow};
+use crate::{ContextKind, EventRow, Profile, SampleRow};
 
 /// How a profile contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -46,6 +46,18 @@ pub enum BrokenInvariant {
         /// The order that holds.
         order: &'static str,
     },
+    /// An operation whose times contradict each other.
+    #[error("events row {row}: its {time_ns} ns do not lie between {begin_ns} and {end_ns} ns")]
+    EventTimes {
+        /// The row at fault.
+        row: usize,
+        /// Its begin.
+        begin_ns: u64,
+        /// Its end.
+        end_ns: u64,
+        /// Its time.
+        time_ns: u64,
+    },
     /// An amount that is no number.
     #[error("values row {row} holds no finite amount")]
     NotFinite {
@@ -79,7 +91,8 @@ impl Profile {
             in_range("locations", row, "process", location.process, self.processes.len())?;
         }
         self.check_values()?;
-        check_samples(&self.samples, self.contexts.len(), self.locations.len())
+        check_samples(&self.samples, self)?;
+        check_events(&self.events, self)
     }
 
     fn check_contexts(&self) -> Result<(), BrokenInvariant> {
@@ -128,12 +141,9 @@ impl Profile {
     }
 }
 
-/// Checks the samples of a profile with so many contexts and locations.
-pub(crate) fn check_samples(
-    samples: &[SampleRow],
-    contexts: usize,
-    locations: usize,
-) -> Result<(), BrokenInvariant> {
+/// Checks the samples of a profile of which the rest is known.
+pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    let (contexts, locations) = (profile.contexts.len(), profile.locations.len());
     let mut previous = (0, 0);
     for (row, sample) in samples.iter().enumerate() {
         in_range("samples", row, "context", sample.context, contexts)?;
@@ -141,6 +151,27 @@ pub(crate) fn check_samples(
         let key = (sample.location, sample.time_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "samples", row, order: "by location and time" });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the operations of a profile of which the rest is known.
+pub(crate) fn check_events(events: &[EventRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    let mut previous = (0, 0);
+    for (row, event) in events.iter().enumerate() {
+        in_range("events", row, "context", event.context, profile.contexts.len())?;
+        in_range("events", row, "location", event.location, profile.locations.len())?;
+        in_range("events", row, "operation", event.operation, profile.operations.len())?;
+        let EventRow { begin_ns, end_ns, time_ns, summed, .. } = *event;
+        let fits = |length_ns| if summed { time_ns <= length_ns } else { time_ns == length_ns };
+        if !end_ns.checked_sub(begin_ns).is_some_and(fits) {
+            return Err(BrokenInvariant::EventTimes { row, begin_ns, end_ns, time_ns });
+        }
+        let key = (event.location, event.end_ns);
+        if previous > key {
+            return Err(BrokenInvariant::Unsorted { table: "events", row, order: "by location and end" });
         }
         previous = key;
     }

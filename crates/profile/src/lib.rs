@@ -1,7 +1,7 @@
 //! The profile: the analysed, self-contained database of a run.
 //!
 //! A profile is a number per (context, location, metric), plus the facts of the run and, for questions
-//! about time ranges and processors, the samples themselves. It holds names, files and lines, so that it
+//! about time ranges, processors and waits, the samples and operations themselves. It holds names, files and lines, so that it
 //! can be read on another machine, after the binaries are gone.
 //!
 //! - [`context`]: where in the program (a tree)
@@ -9,6 +9,7 @@
 //! - [`metric`]: what is counted, and in which unit
 //! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
+//! - [`events`]: the waits and I/O operations that were intercepted
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
 //! - [`run_file`]: what `record` notes of the run as a whole, before and after it
@@ -16,6 +17,7 @@
 use std::collections::BTreeSet;
 
 pub mod context;
+pub mod events;
 pub mod facts;
 pub mod invariants;
 pub mod location;
@@ -25,6 +27,7 @@ pub mod samples;
 pub mod tables;
 
 pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
+pub use events::{EventRow, OperationId, OperationInfo, Target};
 pub use facts::{Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
@@ -49,7 +52,8 @@ pub struct Value {
 ///
 /// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are
 /// positions; `values` are sorted by (context, location, metric) and hold each combination at most once;
-/// `samples` are sorted by (location, time).
+/// `samples` are sorted by (location, time), `events` by (location, end); no event ends before it begins, and its time
+/// is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.
@@ -70,6 +74,10 @@ pub struct Profile {
     pub values: Vec<Value>,
     /// The timeline of samples.
     pub samples: Vec<SampleRow>,
+    /// The intercepted operations by [`OperationId`]; only those that occur.
+    pub operations: Vec<OperationInfo>,
+    /// The timeline of operations.
+    pub events: Vec<EventRow>,
 }
 
 impl Profile {

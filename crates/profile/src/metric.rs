@@ -25,11 +25,21 @@ pub enum Metric {
     InvoluntarySwitches = 9,
     /// Σ w² over the weights w of the samples, from which standard errors are computed. Kept, but not shown.
     CpuSquares = 10,
+    /// Waits: calls of intercepted operations that are not I/O.
+    Waits = 11,
+    /// Calls of intercepted I/O operations.
+    IoCalls = 12,
+    /// Of these, the ones that failed.
+    IoErrors = 13,
+    /// Bytes taken in by I/O operations.
+    ReadBytes = 14,
+    /// Bytes given out by I/O operations.
+    WrittenBytes = 15,
 }
 
 impl Metric {
     /// All metrics that are shown, in their order.
-    pub const ALL: [Metric; 9] = [
+    pub const ALL: [Metric; 14] = [
         Metric::Cpu,
         Metric::User,
         Metric::System,
@@ -39,6 +49,11 @@ impl Metric {
         Metric::MajorFaults,
         Metric::VoluntarySwitches,
         Metric::InvoluntarySwitches,
+        Metric::Waits,
+        Metric::IoCalls,
+        Metric::IoErrors,
+        Metric::ReadBytes,
+        Metric::WrittenBytes,
     ];
 
     /// Identifier on the command line, in JSON and in tables.
@@ -54,6 +69,11 @@ impl Metric {
             Metric::VoluntarySwitches => "voluntary_switches",
             Metric::InvoluntarySwitches => "involuntary_switches",
             Metric::CpuSquares => "cpu_s_squares",
+            Metric::Waits => "waits",
+            Metric::IoCalls => "io_calls",
+            Metric::IoErrors => "io_errors",
+            Metric::ReadBytes => "read_bytes",
+            Metric::WrittenBytes => "written_bytes",
         }
     }
 
@@ -62,6 +82,7 @@ impl Metric {
         match self {
             Metric::Cpu | Metric::User | Metric::System | Metric::Measurement => "s",
             Metric::CpuSquares => "s²",
+            Metric::ReadBytes | Metric::WrittenBytes => "bytes",
             _ => "count",
         }
     }
@@ -73,7 +94,7 @@ impl Metric {
 
     /// The metric with this number in tables.
     pub fn from_number(number: u16) -> Option<Metric> {
-        let kept = Metric::ALL.into_iter().chain([Metric::CpuSquares]);
-        kept.into_iter().find(|&metric| metric as u16 == number)
+        let mut kept = Metric::ALL.into_iter().chain([Metric::CpuSquares]);
+        kept.find(|&metric| metric as u16 == number)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! profile/contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!         values.parquet, samples.parquet      one row per item; ids are row numbers
+//!         operations.parquet, values.parquet, samples.parquet, events.parquet
+//!                                              one row per item; ids are row numbers
 //! profile/facts.json                           the run's facts, its quality, and what it was made from
 //! profile/…                                    what a later stage keeps beside it ([`write_with`])
 //! profile/check.json                           length and digest of each of these files
@@ -12,8 +13,8 @@
 //! that a reader sees a whole profile or none.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, by far the largest table, can be
-//! left out ([`read_without_samples`]) and read later ([`read_samples`]).
+//! on damaged input), and every invariant of [`Profile`] after. Samples and events, by far the largest tables, can be
+//! left out ([`read_without_samples`]) and read later ([`read_samples`], [`read_events`]).
 
 mod columns;
 mod decode;
@@ -31,13 +32,13 @@ use serde::{Deserialize, Serialize};
 pub use digest::digest;
 pub use error::TablesError;
 
-use crate::{Profile, Quality, RunFacts, SampleRow};
+use crate::{EventRow, Profile, Quality, RunFacts, SampleRow};
 use folder::{CheckFile, Replacement};
 
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made anew from the logs.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,10 +133,11 @@ pub fn read_more(dir: &Path, name: &str) -> Result<Vec<u8>, TablesError> {
 pub fn read(dir: &Path) -> Result<Profile, TablesError> {
     let mut profile = read_without_samples(dir)?;
     profile.samples = read_samples(dir, &profile)?;
+    profile.events = read_events(dir, &profile)?;
     Ok(profile)
 }
 
-/// Reads all but the samples of the profile in the folder `dir`.
+/// Reads all but the samples and events of the profile in the folder `dir`.
 ///
 /// # Errors
 /// As [`read`].
@@ -143,7 +145,7 @@ pub fn read_without_samples(dir: &Path) -> Result<Profile, TablesError> {
     let check = CheckFile::read(dir)?;
     let facts: FactsFile = read_facts(dir, &check)?;
     let mut profile = Profile { facts: facts.facts, quality: facts.quality, ..Profile::default() };
-    decode::read_all_but_samples(&mut profile, |name| check.table(dir, name))?;
+    decode::read_all_but_rows(&mut profile, |name| check.table(dir, name))?;
     profile.check().map_err(|source| TablesError::Broken { path: dir.into(), source })?;
     Ok(profile)
 }
@@ -155,9 +157,21 @@ pub fn read_without_samples(dir: &Path) -> Result<Profile, TablesError> {
 pub fn read_samples(dir: &Path, profile: &Profile) -> Result<Vec<SampleRow>, TablesError> {
     let check = CheckFile::read(dir)?;
     let samples = decode::read_samples(&check.table(dir, encode::SAMPLES)?)?;
-    crate::invariants::check_samples(&samples, profile.contexts.len(), profile.locations.len())
+    crate::invariants::check_samples(&samples, profile)
         .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
     Ok(samples)
+}
+
+/// Reads the events of the profile in the folder `dir`, of which `profile` is the rest.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_events(dir: &Path, profile: &Profile) -> Result<Vec<EventRow>, TablesError> {
+    let check = CheckFile::read(dir)?;
+    let events = decode::read_events(&check.table(dir, encode::EVENTS)?)?;
+    crate::invariants::check_events(&events, profile)
+        .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
+    Ok(events)
 }
 
 /// Reads what the profile in the folder `dir` was made from; much faster than reading the profile.

@@ -5,8 +5,8 @@ use std::fs;
 use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, Quality, RunFacts, SampleRow,
-    Value,
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
+    Quality, RunFacts, SampleRow, Target, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -46,7 +46,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
         any::<[u64; 4]>(),
         any::<[u32; 4]>(),
         any::<u16>(),
-        any::<[bool; 2]>(),
+        any::<[bool; 3]>(),
     );
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
         let mut rows: Vec<SampleRow> = rows
@@ -67,9 +67,49 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
                 processor,
                 tail: flags[0],
                 partial: flags[1],
+                in_operation: flags[2],
             })
             .collect();
         rows.sort_by_key(|row| (row.location, row.time_ns));
+        rows
+    })
+}
+
+/// Events of three operations, single ones and sums.
+fn events(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<EventRow>> {
+    let row = (
+        any::<[u32; 4]>(),
+        any::<[u64; 4]>(),
+        0..1_u64 << 62,
+        0..1_u64 << 62,
+        any::<u64>(),
+        any::<Option<u64>>(),
+        any::<[bool; 3]>(),
+    );
+    proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
+        let mut rows: Vec<EventRow> = rows
+            .into_iter()
+            .filter(|_| locations > 0)
+            .map(|(ids, numbers, begin_ns, length_ns, part, cpu_clock_ns, flags)| EventRow {
+                location: ids[0] % locations.max(1),
+                context: ids[1] % contexts,
+                operation: ids[2] % 3,
+                target: Target::ALL[ids[3] as usize % Target::ALL.len()],
+                begin_ns,
+                end_ns: begin_ns + length_ns,
+                time_ns: if flags[0] { part % (length_ns + 1) } else { length_ns },
+                calls: ids[2],
+                errors: ids[3],
+                bytes: numbers[0],
+                cpu_clock_ns,
+                object: numbers[1],
+                object2: numbers[2],
+                summed: flags[0],
+                left: flags[1],
+                open: flags[2],
+            })
+            .collect();
+        rows.sort_by_key(|row| (row.location, row.end_ns));
         rows
     })
 }
@@ -168,23 +208,26 @@ fn profile() -> impl Strategy<Value = Profile> {
                     })
                     .collect();
                 let location_count = locations.len() as u32;
-                (values(count, location_count), samples(count, location_count)).prop_map(
-                    move |(values, samples)| Profile {
-                        facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
-                        quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
-                        processes: processes.clone(),
-                        locations: locations.clone(),
-                        modules: vec![Module {
-                            path: "/bin/a".into(),
-                            build_id: "0f".into(),
-                            note: String::new(),
-                        }],
-                        functions: functions.clone(),
-                        contexts: contexts.clone(),
-                        values,
-                        samples,
-                    },
-                )
+                let rows = (samples(count, location_count), events(count, location_count));
+                (values(count, location_count), rows).prop_map(move |(values, (samples, events))| Profile {
+                    facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
+                    quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
+                    processes: processes.clone(),
+                    locations: locations.clone(),
+                    modules: vec![Module {
+                        path: "/bin/a".into(),
+                        build_id: "0f".into(),
+                        note: String::new(),
+                    }],
+                    functions: functions.clone(),
+                    contexts: contexts.clone(),
+                    values,
+                    samples,
+                    operations: ["read", "pthread_mutex_lock", ""]
+                        .map(|name| OperationInfo { name: name.into() })
+                        .into(),
+                    events,
+                })
             })
     })
 }
@@ -210,7 +253,9 @@ proptest! {
         prop_assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1);
         prop_assert_eq!(tables::read_provenance(&dir).unwrap(), provenance());
         let without = tables::read_without_samples(&dir).unwrap();
+        prop_assert!(without.samples.is_empty() && without.events.is_empty());
         prop_assert_eq!(tables::read_samples(&dir, &without).unwrap(), &profile.samples[..]);
+        prop_assert_eq!(tables::read_events(&dir, &without).unwrap(), &profile.events[..]);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);
     }
 
@@ -271,10 +316,12 @@ fn every_invariant_is_checked() {
         locations: vec![Location::default()],
         values: vec![Value { context: 1, location: 0, metric: Metric::Cpu, amount: 1.0 }],
         samples: vec![SampleRow::default()],
+        operations: vec![OperationInfo::default()],
+        events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }],
         ..Profile::default()
     };
     assert_eq!(good.check(), Ok(()));
-    let broken: [fn(&mut Profile); 10] = [
+    let broken: [fn(&mut Profile); 17] = [
         |p| p.contexts[0].parent = Some(0),
         |p| p.contexts[1].parent = None,
         |p| p.contexts[1].parent = Some(1),
@@ -285,6 +332,13 @@ fn every_invariant_is_checked() {
         |p| p.values.push(p.values[0]),
         |p| p.samples[0].location = 1,
         |p| p.samples = vec![SampleRow { time_ns: 2, ..SampleRow::default() }, SampleRow::default()],
+        |p| p.events[0].context = 2,
+        |p| p.events[0].location = 1,
+        |p| p.events[0].operation = 1,
+        |p| p.events[0].begin_ns = 6,
+        |p| p.events[0].time_ns = 2,
+        |p| (p.events[0].summed, p.events[0].time_ns) = (true, 4),
+        |p| p.events.push(EventRow::default()),
     ];
     for (number, break_it) in broken.iter().enumerate() {
         let mut profile = good.clone();

@@ -21,6 +21,10 @@ pub(super) enum Cells {
     OptionalU32(Vec<Option<u32>>),
     /// Large numbers that grow slowly.
     U64(Vec<u64>),
+    /// Such numbers or nothing.
+    OptionalU64(Vec<Option<u64>>),
+    /// Few different large numbers: addresses, ids.
+    Id(Vec<u64>),
     F64(Vec<f64>),
     OptionalF64(Vec<Option<f64>>),
     Bool(Vec<bool>),
@@ -49,7 +53,8 @@ impl Column {
         match &self.cells {
             Cells::U32(cells) => cells.len(),
             Cells::OptionalU32(cells) => cells.len(),
-            Cells::U64(cells) => cells.len(),
+            Cells::U64(cells) | Cells::Id(cells) => cells.len(),
+            Cells::OptionalU64(cells) => cells.len(),
             Cells::F64(cells) => cells.len(),
             Cells::OptionalF64(cells) => cells.len(),
             Cells::Bool(cells) => cells.len(),
@@ -64,7 +69,8 @@ impl Column {
         let (physical, converted, repetition) = match &self.cells {
             Cells::U32(_) => (Physical::INT32, ConvertedType::UINT_32, REQUIRED),
             Cells::OptionalU32(_) => (Physical::INT32, ConvertedType::UINT_32, OPTIONAL),
-            Cells::U64(_) => (Physical::INT64, ConvertedType::UINT_64, REQUIRED),
+            Cells::U64(_) | Cells::Id(_) => (Physical::INT64, ConvertedType::UINT_64, REQUIRED),
+            Cells::OptionalU64(_) => (Physical::INT64, ConvertedType::UINT_64, OPTIONAL),
             Cells::F64(_) => (Physical::DOUBLE, ConvertedType::NONE, REQUIRED),
             Cells::OptionalF64(_) => (Physical::DOUBLE, ConvertedType::NONE, OPTIONAL),
             Cells::Bool(_) => (Physical::BOOLEAN, ConvertedType::NONE, REQUIRED),
@@ -85,7 +91,10 @@ impl Column {
             Cells::OptionalU32(cells) => {
                 optional::<Int32Type>(group, slice(cells, from).iter().map(|v| v.map(|v| v as i32)))
             }
-            Cells::U64(cells) => {
+            Cells::OptionalU64(cells) => {
+                optional::<Int64Type>(group, slice(cells, from).iter().map(|v| v.map(|v| v as i64)))
+            }
+            Cells::U64(cells) | Cells::Id(cells) => {
                 required::<Int64Type>(group, slice(cells, from).iter().map(|&v| v as i64).collect())
             }
             Cells::F64(cells) => required::<DoubleType>(group, slice(cells, from).to_vec()),
@@ -139,7 +148,7 @@ pub(super) fn to_parquet(columns: &[Column]) -> Result<Vec<u8>> {
         .set_statistics_enabled(EnabledStatistics::None)
         .set_created_by(concat!("proust ", env!("CARGO_PKG_VERSION")).into());
     for column in columns {
-        if matches!(column.cells, Cells::U64(_)) {
+        if matches!(column.cells, Cells::U64(_) | Cells::OptionalU64(_)) {
             let path = ColumnPath::from(column.name);
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)

@@ -2,13 +2,16 @@
 
 use std::thread;
 
-use super::encode::{CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, PROCESSES, VALUES};
+use super::encode::{CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESSES, VALUES};
 use super::error::TablesError;
 use super::reader::Table;
-use crate::{Context, ContextKind, Function, Location, Metric, Module, Process, Profile, SampleRow, Value};
+use crate::{
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
+    SampleRow, Target, Value,
+};
 
-/// Fills all tables of `profile` but the samples.
-pub(super) fn read_all_but_samples(
+/// Fills all tables of `profile` but the samples and events.
+pub(super) fn read_all_but_rows(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
 ) -> Result<(), TablesError> {
@@ -18,6 +21,7 @@ pub(super) fn read_all_but_samples(
     profile.processes = rows(&open(PROCESSES)?, processes)?;
     profile.locations = rows(&open(LOCATIONS)?, locations)?;
     profile.values = rows(&open(VALUES)?, values)?;
+    profile.operations = rows(&open(OPERATIONS)?, operations)?;
     Ok(())
 }
 
@@ -32,18 +36,31 @@ fn rows<T>(
     Ok(all)
 }
 
-/// The samples, row groups side by side on all processors.
+/// The samples.
 pub(super) fn read_samples(table: &Table) -> Result<Vec<SampleRow>, TablesError> {
+    side_by_side(table, samples)
+}
+
+/// The operations.
+pub(super) fn read_events(table: &Table) -> Result<Vec<EventRow>, TablesError> {
+    side_by_side(table, events)
+}
+
+/// The rows of a large table, row groups side by side on all processors.
+fn side_by_side<T: Send>(
+    table: &Table,
+    group_rows: impl Fn(&Table, usize) -> Result<Vec<T>, TablesError> + Copy + Send,
+) -> Result<Vec<T>, TablesError> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(table.groups().len());
     if workers < 2 {
-        return rows(table, samples);
+        return rows(table, group_rows);
     }
-    let mut groups: Vec<(usize, Result<Vec<SampleRow>, TablesError>)> = thread::scope(|scope| {
+    let mut groups: Vec<(usize, Result<Vec<T>, TablesError>)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers)
             .map(|first| {
                 scope.spawn(move || {
                     let mine = table.groups().skip(first).step_by(workers);
-                    mine.map(|group| (group, samples(table, group))).collect::<Vec<_>>()
+                    mine.map(|group| (group, group_rows(table, group))).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -148,7 +165,8 @@ fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
     zip_rows!(table, group;
     location: u32s, context: u32s, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
     measurement_ns: u64s, minor_faults: u32s, major_faults: u32s, voluntary_switches: u32s,
-    involuntary_switches: u32s, processor: u32s, tail: bools, partial: bools;
+    involuntary_switches: u32s, processor: u32s, tail: bools, partial: bools,
+    in_operation: bools;
     SampleRow {
         location,
         context,
@@ -165,5 +183,36 @@ fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
             .map_err(|_| table.damaged(format!("processor {processor} is out of range")))?,
         tail,
         partial,
+        in_operation,
+    })
+}
+
+fn operations(table: &Table, group: usize) -> Result<Vec<OperationInfo>, TablesError> {
+    zip_rows!(table, group; name: texts; OperationInfo { name })
+}
+
+fn events(table: &Table, group: usize) -> Result<Vec<EventRow>, TablesError> {
+    zip_rows!(table, group;
+    location: u32s, context: u32s, operation: u32s, target: u32s, begin_ns: u64s, end_ns: u64s, time_ns: u64s,
+    calls: u32s, errors: u32s, bytes: u64s, cpu_clock_ns: optional_u64s, object: u64s, object2: u64s,
+    summed: bools, left: bools, open: bools;
+    EventRow {
+        location,
+        context,
+        operation,
+        target: Target::from_number(target)
+            .ok_or_else(|| table.damaged(format!("unknown target {target}")))?,
+        begin_ns,
+        end_ns,
+        time_ns,
+        calls,
+        errors,
+        bytes,
+        cpu_clock_ns,
+        object,
+        object2,
+        summed,
+        left,
+        open,
     })
 }

@@ -11,6 +11,8 @@ pub(super) const PROCESSES: &str = "processes.parquet";
 pub(super) const LOCATIONS: &str = "locations.parquet";
 pub(super) const VALUES: &str = "values.parquet";
 pub(super) const SAMPLES: &str = "samples.parquet";
+pub(super) const OPERATIONS: &str = "operations.parquet";
+pub(super) const EVENTS: &str = "events.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -23,7 +25,9 @@ pub(super) fn write_all(
     write(PROCESSES, &processes(profile))?;
     write(LOCATIONS, &locations(profile))?;
     write(VALUES, &values(profile))?;
-    write(SAMPLES, &samples(profile))
+    write(SAMPLES, &samples(profile))?;
+    write(OPERATIONS, &operations(profile))?;
+    write(EVENTS, &events(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -133,5 +137,33 @@ fn samples(profile: &Profile) -> Vec<Column> {
         column!(rows, "processor", U32, |r| u32::from(r.processor)),
         column!(rows, "tail", Bool, |r| r.tail),
         column!(rows, "partial", Bool, |r| r.partial),
+        column!(rows, "in_operation", Bool, |r| r.in_operation),
+    ]
+}
+
+fn operations(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.operations;
+    vec![column!(rows, "name", Text, |r| text(&r.name))]
+}
+
+fn events(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.events;
+    vec![
+        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "operation", U32, |r| r.operation),
+        column!(rows, "target", U32, |r| r.target as u32),
+        column!(rows, "begin_ns", U64, |r| r.begin_ns),
+        column!(rows, "end_ns", U64, |r| r.end_ns),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "calls", U32, |r| r.calls),
+        column!(rows, "errors", U32, |r| r.errors),
+        column!(rows, "bytes", U64, |r| r.bytes),
+        column!(rows, "cpu_clock_ns", OptionalU64, |r| r.cpu_clock_ns),
+        column!(rows, "object", Id, |r| r.object),
+        column!(rows, "object2", Id, |r| r.object2),
+        column!(rows, "summed", Bool, |r| r.summed),
+        column!(rows, "left", Bool, |r| r.left),
+        column!(rows, "open", Bool, |r| r.open),
     ]
 }

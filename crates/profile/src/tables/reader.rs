@@ -116,6 +116,10 @@ impl Table {
         self.required::<Int64Type, _>(group, name, Physical::INT64, |v| v as u64)
     }
 
+    pub(super) fn optional_u64s(&self, group: usize, name: &str) -> Result<Vec<Option<u64>>, TablesError> {
+        self.optional::<Int64Type, _>(group, name, Physical::INT64, |v| v as u64)
+    }
+
     pub(super) fn f64s(&self, group: usize, name: &str) -> Result<Vec<f64>, TablesError> {
         self.required::<DoubleType, _>(group, name, Physical::DOUBLE, |v| v)
     }
