@@ -64,7 +64,7 @@ pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
 pub use processors::Processors;
 pub use result::{Ledger, LocationAccounts, SlotAccounts};
-pub use rows::Row;
+pub use rows::{PassiveRow, Row};
 pub use state::{PassiveReason, PassiveTimes, State, Wait, Work};
 pub use sweep::WaitCharge;
 pub use timeline::{Parts, Process, Run, Span, Spans, Timeline};

@@ -23,6 +23,11 @@ pub(super) fn to_ns_f64(amount: Units) -> f64 {
     amount as f64 / units(1) as f64
 }
 
+/// The whole nanoseconds of an amount.
+pub(super) fn whole_ns(amount: Units) -> u64 {
+    (amount >> BITS) as u64
+}
+
 /// `amount × part / whole`, rounded down, for `part ≤ whole`, without overflow.
 pub(super) fn fraction(amount: Units, part: u64, whole: u64) -> Units {
     if part == whole {

@@ -4,7 +4,7 @@ use super::account::{Account, Accounts, IoAs};
 use super::error::LedgerError;
 use super::owners::Owners;
 use super::processors::Processors;
-use super::rows::{Row, Side, settle};
+use super::rows::{PassiveRow, Row, settle};
 use super::state::PassiveTimes;
 use super::sweep::{LocationSums, Sweep, WaitCharge};
 use super::timeline::{Run, Spans};
@@ -38,6 +38,10 @@ pub struct Ledger {
     /// Sums to the slots' accounts but `asleep`, `idle` and `paused`.
     #[serde(skip)]
     pub blamed: Vec<Row>,
+    /// When locations were passive, by location, reason and context. Sums to the locations' passive times, so that
+    /// with `spent` every nanosecond of every location is in a context.
+    #[serde(skip)]
+    pub passive: Vec<PassiveRow>,
     /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound data.
     pub overlap_ns: u64,
 }
@@ -114,6 +118,7 @@ impl Ledger {
             slots: Vec::with_capacity(owners.list.len()),
             spent: Vec::new(),
             blamed: Vec::new(),
+            passive: Vec::new(),
             overlap_ns: sweep.locations.iter().map(|location| location.overlap_ns).sum(),
         };
         for location in &sweep.locations {
@@ -122,9 +127,8 @@ impl Ledger {
         for (index, (owner, slots)) in owners.list.iter().zip(&sweep.slots).enumerate() {
             let charged = sweep.locations.iter().filter(|location| location.owner == Some(index));
             let rows = settle(charged.flat_map(|sums| {
-                sums.amounts
-                    .side(Side::Blamed)
-                    .map(|(account, context, amount)| (sums.location, account, context, amount))
+                let blamed = sums.amounts.blamed();
+                blamed.map(|(account, context, amount)| (sums.location, account, context, amount))
             }));
             let mut accounts = sum_of(&rows);
             accounts[Account::Asleep] += slots.sums.asleep_ns;
@@ -145,17 +149,15 @@ impl Ledger {
     }
 
     fn enter_location(&mut self, sums: &LocationSums) {
-        let rows = settle(
-            sums.amounts
-                .side(Side::Spent)
-                .map(|(account, context, amount)| (sums.location, account, context, amount)),
-        );
+        let spent = sums.amounts.spent();
+        let rows = settle(spent.map(|(account, context, amount)| (sums.location, account, context, amount)));
         let accounts = sum_of(&rows);
         let charged = sums.owner.is_some();
         if charged {
             self.accounts += &accounts;
         }
         self.spent.extend(rows);
+        self.passive.extend(sums.amounts.passive_rows(sums.location));
         self.locations.push(LocationAccounts {
             location: sums.location,
             process: sums.process,
@@ -203,6 +205,7 @@ impl Ledger {
         }
         let rows = |rows: &[Row]| rows.iter().filter(|row| in_scope(row.location)).copied().collect();
         (part.spent, part.blamed) = (rows(&self.spent), rows(&self.blamed));
+        part.passive = self.passive.iter().filter(|row| in_scope(row.location)).copied().collect();
         part
     }
 

@@ -1,7 +1,8 @@
-//! Seconds by location, context and account.
+//! Seconds by location, context and account, or reason of being passive.
 
 use super::account::Account;
-use super::fixed::{Units, round_running};
+use super::fixed::{Units, round_running, whole_ns};
+use super::state::PassiveReason;
 use proust_profile::{ContextId, LocationId};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,52 +20,89 @@ pub struct Row {
     pub ns: u64,
 }
 
-/// Whether an amount is a location's own time or an empty slot charged to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Spent,
-    Blamed,
+/// Passive time of one location in one context, by reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PassiveRow {
+    /// Which location.
+    pub location: LocationId,
+    /// Why it was passive.
+    pub reason: PassiveReason,
+    /// Where in the program.
+    pub context: ContextId,
+    /// How long, ns.
+    pub ns: u64,
 }
 
-/// One location's amounts by context, side and account, being summed up.
+/// What an amount is: a location's own active time, an empty slot charged to it, or its passive time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Spent(Account),
+    Blamed(Account),
+    Passive(PassiveReason),
+}
+
+impl Kind {
+    const ALL: usize = 2 * Account::ALL.len() + PassiveReason::ALL.len();
+
+    fn index(self) -> usize {
+        match self {
+            Kind::Spent(account) => account as usize,
+            Kind::Blamed(account) => Account::ALL.len() + account as usize,
+            Kind::Passive(reason) => 2 * Account::ALL.len() + reason as usize,
+        }
+    }
+}
+
+/// One location's amounts by context and kind, being summed up.
 ///
-/// A table with a row for each context and a column for each (side, account) that has occurred: a location uses
-/// few of them. The sweep goes from location to location with every edge, and the tables of all do not fit into a
+/// A table with a row for each context and a column for each kind that has occurred: a location uses few of them. The sweep goes from location to location with every edge, and the tables of all do not fit into a
 /// processor's caches; so amounts are first put down in order, and a batch of them is entered into the table at once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Amounts {
-    pending: Vec<(ContextId, Side, Account, Units)>,
+    pending: Vec<(ContextId, Kind, Units)>,
     rows: HashMap<ContextId, u32, BuildHasherDefault<KeyHasher>>,
-    columns: Vec<(Side, Account)>,
-    /// Column of (side, account), plus one.
-    column_of: [[u8; Account::ALL.len()]; 2],
+    columns: Vec<Kind>,
+    /// Column of a kind, plus one.
+    column_of: [u8; Kind::ALL],
     cells: Vec<Units>,
+}
+
+impl Default for Amounts {
+    fn default() -> Amounts {
+        Amounts {
+            pending: Vec::new(),
+            rows: HashMap::default(),
+            columns: Vec::new(),
+            column_of: [0; Kind::ALL],
+            cells: Vec::new(),
+        }
+    }
 }
 
 impl Amounts {
     const BATCH: usize = 256;
 
-    pub fn add(&mut self, context: ContextId, side: Side, account: Account, amount: Units) {
+    pub fn add(&mut self, context: ContextId, kind: Kind, amount: Units) {
         if amount > 0 {
-            self.pending.push((context, side, account, amount));
+            self.pending.push((context, kind, amount));
             if self.pending.len() >= Self::BATCH {
                 self.enter_pending();
             }
         }
     }
 
-    /// Enters what is still pending; to be called before [`Amounts::side`].
+    /// Enters what is still pending; to be called before the amounts are read.
     pub fn enter_pending(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         let mut at = None;
-        for (context, side, account, amount) in pending.drain(..) {
+        for (context, kind, amount) in pending.drain(..) {
             let row = match at {
                 Some((known, row)) if known == context => row,
                 _ => self.row(context),
             };
             at = Some((context, row));
-            let column = match self.column_of[side as usize][account as usize] {
-                0 => self.new_column(side, account),
+            let column = match self.column_of[kind.index()] {
+                0 => self.new_column(kind),
                 known => usize::from(known) - 1,
             };
             self.cells[row * self.columns.len() + column] += amount;
@@ -81,7 +119,7 @@ impl Amounts {
         row as usize
     }
 
-    fn new_column(&mut self, side: Side, account: Account) -> usize {
+    fn new_column(&mut self, kind: Kind) -> usize {
         let (column, width) = (self.columns.len(), self.columns.len() + 1);
         let mut cells = vec![0; self.rows.len() * width];
         if column > 0 {
@@ -90,23 +128,41 @@ impl Amounts {
             }
         }
         self.cells = cells;
-        self.columns.push((side, account));
-        self.column_of[side as usize][account as usize] = width as u8;
+        self.columns.push(kind);
+        self.column_of[kind.index()] = width as u8;
         column
     }
 
-    /// All entered amounts of one side, in no particular order.
-    pub fn side(&self, side: Side) -> impl Iterator<Item = (Account, ContextId, Units)> + '_ {
+    /// What the location spent, by account and context, in no particular order.
+    pub fn spent(&self) -> impl Iterator<Item = (Account, ContextId, Units)> + '_ {
+        self.of(|kind| if let Kind::Spent(account) = kind { Some(account) } else { None })
+    }
+
+    /// Empty slots charged to the location, by account and context, in no particular order.
+    pub fn blamed(&self) -> impl Iterator<Item = (Account, ContextId, Units)> + '_ {
+        self.of(|kind| if let Kind::Blamed(account) = kind { Some(account) } else { None })
+    }
+
+    /// When the location was passive, by reason and context, sorted.
+    pub fn passive_rows(&self, location: LocationId) -> Vec<PassiveRow> {
+        let passive = self.of(|kind| if let Kind::Passive(reason) = kind { Some(reason) } else { None });
+        // Passive time is never shared out: it is whole nanoseconds.
+        let row = |(reason, context, amount)| PassiveRow { location, reason, context, ns: whole_ns(amount) };
+        let mut rows: Vec<PassiveRow> = passive.map(row).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    fn of<K: Copy>(&self, wanted: impl Fn(Kind) -> Option<K>) -> impl Iterator<Item = (K, ContextId, Units)> {
         let width = self.columns.len();
-        self.rows.iter().flat_map(move |(context, row)| {
-            let cells = &self.cells[*row as usize * width..][..width];
-            let here = self
-                .columns
-                .iter()
-                .zip(cells)
-                .filter(move |(column, amount)| column.0 == side && **amount > 0);
-            here.map(|(column, amount)| (column.1, *context, *amount))
-        })
+        let columns: Vec<(usize, K)> = (self.columns.iter().enumerate())
+            .filter_map(|(column, &kind)| Some((column, wanted(kind)?)))
+            .collect();
+        let of_column = move |(column, key)| {
+            let cell = move |row: u32| self.cells[row as usize * width + column];
+            self.rows.iter().map(move |(context, row)| (key, *context, cell(*row)))
+        };
+        columns.into_iter().flat_map(of_column).filter(|(.., amount)| *amount > 0)
     }
 }
 
@@ -152,30 +208,36 @@ impl Hasher for KeyHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::fixed::units;
 
     #[test]
     fn rows_and_columns_appear_in_any_order() {
+        use Kind::{Blamed, Passive, Spent};
         let mut amounts = Amounts::default();
-        let mut add = |context, side, account, amount| {
-            amounts.add(context, side, account, amount);
-            if account == Account::Lock {
+        let mut add = |context, kind, amount| {
+            amounts.add(context, kind, amount);
+            if kind == Spent(Account::Lock) {
                 amounts.enter_pending();
             }
         };
-        add(7, Side::Spent, Account::Compute, 1);
-        add(9, Side::Blamed, Account::Lock, 2);
-        add(7, Side::Spent, Account::Lock, 3);
-        add(8, Side::Spent, Account::Io, 0);
-        add(9, Side::Spent, Account::Compute, 4);
-        add(7, Side::Spent, Account::Compute, 5);
+        add(7, Spent(Account::Compute), 1);
+        add(9, Blamed(Account::Lock), 2);
+        add(7, Passive(PassiveReason::Join), units(5));
+        add(7, Spent(Account::Lock), 3);
+        add(8, Spent(Account::Io), 0);
+        add(9, Spent(Account::Compute), 4);
+        add(7, Spent(Account::Compute), 5);
+        add(7, Passive(PassiveReason::Join), units(6));
         amounts.enter_pending();
-        let sorted = |side| {
-            let mut all: Vec<_> = amounts.side(side).collect();
+        let sorted = |amounts: &mut dyn Iterator<Item = (Account, ContextId, Units)>| {
+            let mut all: Vec<_> = amounts.collect();
             all.sort();
             all
         };
         let spent = [(Account::Compute, 7, 6), (Account::Compute, 9, 4), (Account::Lock, 7, 3)];
-        assert_eq!(sorted(Side::Spent), spent);
-        assert_eq!(sorted(Side::Blamed), [(Account::Lock, 9, 2)]);
+        assert_eq!(sorted(&mut amounts.spent()), spent);
+        assert_eq!(sorted(&mut amounts.blamed()), [(Account::Lock, 9, 2)]);
+        let join = PassiveRow { location: 1, reason: PassiveReason::Join, context: 7, ns: 11 };
+        assert_eq!(amounts.passive_rows(1), [join]);
     }
 }

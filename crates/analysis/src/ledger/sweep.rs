@@ -8,7 +8,7 @@ use super::merge::{Lasting, Merge};
 use super::owners::Owners;
 use super::pieces::{Piece, Pieces};
 use super::processors::Processors;
-use super::rows::{Amounts, Side};
+use super::rows::{Amounts, Kind};
 use super::slots::Slots;
 use super::state::{PassiveReason, PassiveTimes, State, Wait, Work};
 use super::timeline::{Process, Run, Span, Spans};
@@ -42,7 +42,7 @@ pub(super) struct LocationSums {
     pub wall_ns: u64,
     pub passive: PassiveTimes,
     pub overlap_ns: u64,
-    /// Its own active time, and the empty slots charged to it.
+    /// Its own active and passive time, and the empty slots charged to it.
     pub amounts: Amounts,
     crowd: Option<usize>,
     levels: Levels,
@@ -193,7 +193,10 @@ impl Sweep {
         let context = piece.span.context;
         let amounts = &mut location.amounts;
         match piece.state() {
-            State::Passive(reason) => location.passive[reason] += piece.window.length_ns(),
+            State::Passive(reason) => {
+                location.passive[reason] += piece.window.length_ns();
+                amounts.add(context, Kind::Passive(reason), units(piece.window.length_ns()));
+            }
             State::Working(work) => {
                 let rest = spend_parts(amounts, piece, crowded_ns);
                 spend(amounts, piece, work, rest, crowded_ns);
@@ -201,16 +204,16 @@ impl Sweep {
                     slots.working -= 1;
                     let account = if piece.span.in_region { Account::Narrow } else { Account::Serial };
                     let charged = slots.to_workers.now() - location.levels.to_workers;
-                    amounts.add(context, Side::Blamed, account, charged);
+                    amounts.add(context, Kind::Blamed(account), charged);
                 }
             }
             State::Waiting(wait) | State::Polling(wait) => {
                 let rest = spend_parts(amounts, piece, crowded_ns);
-                amounts.add(context, Side::Spent, wait.account(), rest);
+                amounts.add(context, Kind::Spent(wait.account()), rest);
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.waiting -= 1;
                     let charged = slots.to_waiters.now() - location.levels.to_waiters;
-                    amounts.add(context, Side::Blamed, wait.account(), charged);
+                    amounts.add(context, Kind::Blamed(wait.account()), charged);
                     on_wait(&WaitCharge {
                         location: location.location,
                         context,
@@ -241,10 +244,10 @@ fn spend(amounts: &mut Amounts, piece: &Piece, work: Work, amount: Units, crowde
     let context = piece.span.context;
     if work == Work::Delayed {
         let (oversubscribed, preempted) = split_delay(amount, crowded_ns, piece.window.length_ns());
-        amounts.add(context, Side::Spent, Account::Oversubscribed, oversubscribed);
-        amounts.add(context, Side::Spent, Account::Preempted, preempted);
+        amounts.add(context, Kind::Spent(Account::Oversubscribed), oversubscribed);
+        amounts.add(context, Kind::Spent(Account::Preempted), preempted);
     } else {
-        amounts.add(context, Side::Spent, work.account(), amount);
+        amounts.add(context, Kind::Spent(work.account()), amount);
     }
 }
 

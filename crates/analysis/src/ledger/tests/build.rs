@@ -101,6 +101,11 @@ pub fn assert_closes(ledger: &Ledger) {
             location.accounts,
             sum(ledger.spent.iter().filter(|row| row.location == location.location))
         );
+        let mut passive = PassiveTimes::default();
+        for row in ledger.passive.iter().filter(|row| row.location == location.location) {
+            passive[row.reason] += row.ns;
+        }
+        assert_eq!(location.passive, passive, "every passive nanosecond is in a context");
         if location.charged {
             accounts += &location.accounts;
         }

@@ -178,10 +178,12 @@ proptest! {
                 let exact = naive.spent.get(&(location.location, account)).copied().unwrap_or_default();
                 prop_assert!(near(ns, exact), "{location:?} {account}: {exact}");
             }
-            for (reason, ns) in location.passive.iter() {
-                let exact = naive.passive.get(&(location.location, reason)).copied().unwrap_or_default();
-                prop_assert!(near(ns, exact), "{location:?} {reason}: {exact}");
-            }
+        }
+        let passive: std::collections::BTreeMap<_, _> =
+            ledger.passive.iter().map(|row| ((row.location, row.context, row.reason), row.ns)).collect();
+        for key in passive.keys().chain(naive.passive.keys()) {
+            let exact = naive.passive.get(key).copied().unwrap_or_default();
+            prop_assert!(near(passive.get(key).copied().unwrap_or_default(), exact), "{key:?}: {exact}");
         }
         let rows: std::collections::BTreeMap<_, _> =
             ledger.blamed.iter().map(|row| ((row.location, row.context, row.account), row.ns)).collect();

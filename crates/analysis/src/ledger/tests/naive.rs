@@ -11,7 +11,7 @@ pub struct Naive {
     pub beyond: f64,
     pub accounts: BTreeMap<Account, f64>,
     pub spent: BTreeMap<(LocationId, Account), f64>,
-    pub passive: BTreeMap<(LocationId, PassiveReason), f64>,
+    pub passive: BTreeMap<(LocationId, ContextId, PassiveReason), f64>,
     pub blamed: BTreeMap<(LocationId, ContextId, Account), f64>,
 }
 
@@ -162,11 +162,11 @@ impl Naive {
         let (Some(span), location) = (d.span, d.timeline.location) else { return };
         let base = match span.state {
             _ if !d.recorded => {
-                *self.passive.entry((location, PassiveReason::NotRecorded)).or_default() += dt;
+                *self.passive.entry((location, span.context, PassiveReason::NotRecorded)).or_default() += dt;
                 return;
             }
             State::Passive(reason) => {
-                *self.passive.entry((location, reason)).or_default() += dt;
+                *self.passive.entry((location, span.context, reason)).or_default() += dt;
                 return;
             }
             State::Working(work) => self.account_of(run, work, d, all, in_life),
