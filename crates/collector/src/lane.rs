@@ -1,10 +1,13 @@
 //! One thread's record: its lane in the log, its tree and memo, its clocks.
 //!
 //! Lanes are made once and go from thread to thread. A lane is used by its owner only: in the owner's
-//! signal handler, or in a hook with `busy` set, never both at once.
+//! signal handler or in a hook, with `busy` set in both, never both at once. Another thread may look into it at the
+//! process's end, if it gets hold of `busy`.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
+};
 
 use proust_log::layout::LaneHeader;
 use proust_log::writer::LaneWriter;
@@ -34,12 +37,16 @@ pub const RESERVED: u32 = u32::MAX;
 pub struct Lane {
     /// Kernel id of the thread it belongs to; 0 = free.
     pub owner: AtomicU32,
-    /// Set while the owner is inside the collector outside of its handler.
+    /// Set while somebody uses the record: the owner in a hook or in its handler, or who closes it for him.
     pub busy: AtomicBool,
     /// Whether the program believes the sampling signal blocked in this thread.
     pub blocked: AtomicBool,
     /// Whether such a signal, not ours, came meanwhile and waits.
     pub held: AtomicBool,
+    /// Address of the owner's control block, which is its `pthread_t`; 0 = not known.
+    pub thread: AtomicU64,
+    /// The function that initialises where the owner is inside a `pthread_once`.
+    pub initialiser: AtomicUsize,
     /// The operation that the owner is in.
     pub open: Open,
     /// The owner's tries to take a lock.
@@ -99,6 +106,8 @@ pub fn claim() -> Option<&'static Lane> {
         busy: AtomicBool::new(false),
         blocked: AtomicBool::new(false),
         held: AtomicBool::new(false),
+        thread: AtomicU64::new(0),
+        initialiser: AtomicUsize::new(0),
         open: Open::default(),
         tries: Tries::default(),
         timer: AtomicI32::new(-1),
@@ -127,6 +136,7 @@ pub fn abandon_all() {
 impl Lane {
     /// Gives a claimed or finished lane back.
     pub fn release(&self) {
+        self.thread.store(0, Ordering::Relaxed);
         self.owner.store(0, Ordering::Release);
         FREE.fetch_add(1, Ordering::AcqRel);
     }
@@ -134,7 +144,7 @@ impl Lane {
     /// The owner's part.
     ///
     /// # Safety
-    /// The caller is the owner's handler, or the owner with `busy` set, or holds the lane [`RESERVED`];
+    /// The caller has set `busy`, in the owner's handler, in a hook or for a closed process, or holds the lane [`RESERVED`];
     /// and no other reference from this function is alive.
     #[expect(clippy::mut_from_ref, reason = "exclusive by ownership of the lane, which the type cannot show")]
     pub unsafe fn record(&self) -> &mut Record {

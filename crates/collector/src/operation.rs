@@ -158,7 +158,7 @@ pub fn around<R: Copy>(
 ) -> R {
     let kind = kind.into();
     let mut marker = 0;
-    let ticket = begin(kind, (object, 0), here!(), &raw mut marker);
+    let ticket = begin(kind, (object, 0), here!(), &mut marker);
     let result = call();
     if ticket.is_followed() {
         end(&ticket, outcome(result));
@@ -176,7 +176,7 @@ pub fn around_two<R: Copy>(
 ) -> R {
     let kind = kind.into();
     let mut marker = 0;
-    let ticket = begin(kind, objects, here!(), &raw mut marker);
+    let ticket = begin(kind, objects, here!(), &mut marker);
     let result = call();
     if ticket.is_followed() {
         end(&ticket, outcome(result));
@@ -186,7 +186,7 @@ pub fn around_two<R: Copy>(
 
 /// Begins an operation; `state` is the hook's frame, which lives until [`end`], and `marker` a word in it.
 #[inline]
-pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: *mut u64) -> Ticket {
+pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) -> Ticket {
     let Some(life) = life::in_hook() else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
     if !wanted(kind.operation.nature()) || !lane.open.is_free() && !leave(life, lane, state.sp) {
@@ -200,6 +200,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: *mut u64) ->
         tries::stop(life, lane);
     }
     let begin_ns = clock::now_ns();
+    let marker = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
     unsafe { marker.write_volatile(begin_ns) };
     lane.enter(kind, objects, begin_ns, state, marker as u64);
@@ -231,9 +232,11 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     lane.leave();
 }
 
-/// Ends the operation that the calling thread is in, if it began at `ticket`: what follows is no part of it.
-pub fn end_early(ticket: &Ticket) {
-    end(ticket, Outcome::default());
+/// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.
+pub fn stop_waiting(lane: &'static Lane) {
+    if lane.open.kind().is_some_and(|kind| matches!(kind.operation, Operation::Once | Operation::CallOnce)) {
+        end(&Ticket { lane: Some(lane), begin_ns: lane.open.begin_ns() }, Outcome::default());
+    }
 }
 
 /// An operation that is over.
@@ -349,7 +352,7 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
 #[cold]
 #[inline(never)]
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
-    if lane.open.is_live(sp, lane) {
+    if lane.open.is_live(sp, true, lane) {
         return false;
     }
     let left = lane.with_record(|record| note_left(life, lane, record, clock::now_ns()));

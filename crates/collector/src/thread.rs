@@ -7,10 +7,10 @@ use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
 
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
+use crate::operation::{self, tries};
 use crate::path::memo::State;
 use crate::path::modules;
 use crate::path::tree::{Frame, NodeId};
-use crate::operation::{self, tries};
 use crate::sample::timer;
 use crate::{clock, logfile, raw};
 
@@ -39,6 +39,7 @@ pub fn prepare() -> bool {
 pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Option<(u64, State)>) {
     let tid = raw::gettid();
     lane.busy.store(true, Ordering::Relaxed);
+    lane.thread.store(lane::thread_pointer(), Ordering::Relaxed);
     lane.owner.store(tid, Ordering::Release);
     lane::set_current(Some(lane));
     // A thread inherits its creator's mask; ours must come through.

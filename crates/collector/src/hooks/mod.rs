@@ -10,16 +10,40 @@
     reason = "a hook's contract is that of the C function whose name it bears"
 )]
 
+pub mod conditions;
 pub mod dl;
 pub mod environment;
 pub mod exec;
 pub mod exit;
 pub mod family;
+pub mod file_locks;
+pub mod futex;
+pub mod joins;
+pub mod locks;
+pub mod once;
+pub mod polls;
+pub mod processes;
+pub mod queues;
+pub mod semaphores;
+pub mod signal_waits;
 pub mod signals;
 pub mod sleeps;
 pub mod threads;
 
 /// Finds the real functions behind the hooks that are declared by family.
 pub fn find_all() {
+    locks::find_all();
+    file_locks::find_family();
+    once::find_all();
+    conditions::find_all();
+    semaphores::find_all();
+    semaphores::posix::find_all();
+    joins::find_all();
+    joins::cancel::find_all();
     sleeps::find_all();
+    polls::find_all();
+    processes::find_all();
+    signal_waits::find_all();
+    queues::find_all();
+    futex::find_all();
 }

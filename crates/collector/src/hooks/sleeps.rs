@@ -7,6 +7,9 @@ use libc::{clockid_t, timespec, useconds_t};
 use super::family::{errno_of, operations};
 use crate::operation::Outcome;
 
+/// Result of a function without one.
+type Nothing = ();
+
 /// Of `thrd_sleep`: 0, or less than that.
 fn slept(result: c_int) -> Outcome {
     Outcome::code(if result < 0 { libc::EINTR } else { 0 })
@@ -25,5 +28,5 @@ operations! {
     sleep(time: c_uint) -> c_uint, or time => Sleep, (0, 0), unslept;
     thrd_sleep(time: *const c_void, left: *mut c_void) -> c_int, or -2 => ThrdSleep, (0, 0), slept;
     sched_yield() -> c_int, or -1 => Yield, (0, 0), errno_of;
-    thrd_yield() -> (), or () => ThrdYield, (0, 0), |()| Outcome::default();
+    thrd_yield() -> Nothing, or Default::default() => ThrdYield, (0, 0), |()| Outcome::default();
 }

@@ -38,7 +38,8 @@ impl Open {
     ///
     /// Further out on the same stack its frame is gone; further in it is gone if its marker was overwritten. From
     /// another stack (a handler's, a coroutine's) nothing can be told: it has.
-    pub fn is_live(&self, sp: u64, lane: &Lane) -> bool {
+    /// A frame that begins an operation is another one than that which began this one.
+    pub fn is_live(&self, sp: u64, begins: bool, lane: &Lane) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         let marker = self.marker.load(Ordering::Relaxed);
         // SAFETY: this is the owner, outside of its handler or in it; the own stack is written under `busy` by it.
@@ -46,7 +47,7 @@ impl Open {
         if own_stack.contains(frame) != own_stack.contains(sp) {
             return true;
         }
-        if frame <= sp {
+        if frame < sp || frame == sp && begins {
             return false;
         }
         if !own_stack.contains(sp) || !own_stack.contains(marker) || marker < sp {

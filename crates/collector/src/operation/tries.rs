@@ -13,8 +13,10 @@ use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::{clock, raw};
 
-/// A thread that tries again later than this did something else meanwhile.
+/// A thread that tries again after so much CPU time did something else meanwhile.
 const PATIENCE_NS: u64 = 100_000;
+/// How often a thread that tries reads its CPU clock.
+const CLOCKED_NS: u64 = 50_000;
 
 /// A thread's streak of tries that failed.
 #[derive(Debug, Default)]
@@ -25,6 +27,9 @@ pub struct Tries {
     object: AtomicU64,
     since_ns: AtomicU64,
     last_ns: AtomicU64,
+    /// Thread CPU clock, and when it was read.
+    cpu_ns: AtomicU64,
+    cpu_read_ns: AtomicU64,
 }
 
 impl Tries {
@@ -34,9 +39,23 @@ impl Tries {
         self.operation.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether the thread is in a streak at `now_ns`.
+    /// Whether the thread is in a streak at `now_ns`: since its last try it had no time to do something else.
     pub fn is_live(&self, now_ns: u64) -> bool {
-        self.is_active() && now_ns.saturating_sub(self.last_ns.load(Ordering::Relaxed)) < PATIENCE_NS
+        if !self.is_active() {
+            return false;
+        }
+        let passed_ns = now_ns.saturating_sub(self.last_ns.load(Ordering::Relaxed));
+        passed_ns < PATIENCE_NS
+            || clock::thread_cpu_ns().saturating_sub(self.cpu_ns.load(Ordering::Relaxed))
+                < PATIENCE_NS + CLOCKED_NS
+    }
+
+    fn tried(&self, now_ns: u64) {
+        self.last_ns.store(now_ns, Ordering::Relaxed);
+        if now_ns.saturating_sub(self.cpu_read_ns.load(Ordering::Relaxed)) >= CLOCKED_NS {
+            self.cpu_read_ns.store(now_ns, Ordering::Relaxed);
+            self.cpu_ns.store(clock::thread_cpu_ns(), Ordering::Relaxed);
+        }
     }
 
     fn take(&self) -> Option<Operation> {
@@ -55,7 +74,7 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     let tries = &lane.tries;
     let now_ns = clock::now_ns();
     if tries.is_live(now_ns) && tries.object.load(Ordering::Relaxed) == object {
-        tries.last_ns.store(now_ns, Ordering::Relaxed);
+        tries.tried(now_ns);
         if tries.node.load(Ordering::Relaxed) == 0
             && now_ns.saturating_sub(tries.since_ns.load(Ordering::Relaxed)) >= PATIENCE_NS
         {
@@ -68,7 +87,8 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     tries.node.store(0, Ordering::Relaxed);
     tries.object.store(object, Ordering::Relaxed);
     tries.since_ns.store(now_ns, Ordering::Relaxed);
-    tries.last_ns.store(now_ns, Ordering::Relaxed);
+    tries.cpu_read_ns.store(0, Ordering::Relaxed);
+    tries.tried(now_ns);
     tries.operation.store(operation as u16, Ordering::Relaxed);
 }
 

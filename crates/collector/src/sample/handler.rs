@@ -7,9 +7,9 @@ use proust_log::control::{EMPTY_HANDLER, NO_MEMO};
 use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::lane::{self, Lane, Record, Usage};
+use crate::operation::{self, tries};
 use crate::path::memo::State;
 use crate::sample::timer::COOKIE;
-use crate::operation::{self, tries};
 use crate::{clock, hooks, life, logfile, options, raw, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
@@ -63,7 +63,13 @@ fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
     else {
         return;
     };
-    if lane.busy.load(Ordering::Relaxed) {
+    if options::live() & EMPTY_HANDLER != 0 {
+        return;
+    }
+    if lane.tries.is_active() && !lane.tries.is_live(begin) {
+        tries::stop(life, lane);
+    }
+    if lane.busy.swap(true, Ordering::Acquire) {
         logfile::count(
             |header| {
                 // SAFETY: `count` passes the mapped header.
@@ -73,16 +79,11 @@ fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
         );
         return;
     }
-    if options::live() & EMPTY_HANDLER != 0 {
-        return;
-    }
-    if lane.tries.is_active() && !lane.tries.is_live(begin) {
-        tries::stop(life, lane);
-    }
-    // SAFETY: this is the owner's handler, and `busy` is not set. All signals are blocked meanwhile.
+    // SAFETY: this is the owner's handler, and `busy` was not set. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
     let cpu_ns = take(life, lane, record, context, begin, overrun);
     record.spent(own_time(begin, cpu_ns));
+    lane.busy.store(false, Ordering::Release);
 }
 
 /// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock goes on
@@ -114,7 +115,7 @@ fn take(
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }
-    if !lane.open.is_free() && !lane.open.is_live(leaf.sp, lane) {
+    if !lane.open.is_free() && !lane.open.is_live(leaf.sp, false, lane) {
         operation::note_left(life, lane, record, begin);
     }
     let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };

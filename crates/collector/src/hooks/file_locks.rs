@@ -1,0 +1,53 @@
+//! Locks on files: they are waited for like other locks, though the holder may be another process.
+
+use core::ffi::c_int;
+
+use libc::off_t;
+use proust_log::operations::Operation;
+
+use super::family::{errno_of, operations, real_functions};
+use crate::operation;
+
+operations! {
+    flock(file: c_int, how: c_int) -> c_int, or -1 => FileLock, (file, 0), errno_of;
+    lockf(file: c_int, how: c_int, length: off_t) -> c_int, or -1 => LockFile, (file, 0), errno_of;
+    lockf64(file: c_int, how: c_int, length: off_t) -> c_int, or -1 => LockFile, (file, 0), errno_of;
+}
+
+/// `fcntl` and `fcntl64`, whose third argument is a number or an address, or missing.
+mod control {
+    use super::{Operation, c_int, errno_of, operation, real_functions};
+
+    /// `F_OFD_SETLKW`
+    const SET_OPEN_FILE_LOCK_AND_WAIT: c_int = 38;
+
+    macro_rules! control {
+        ($name:ident) => {
+            #[doc = concat!("`", stringify!($name), "`")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $name(file: c_int, command: c_int, argument: usize) -> c_int {
+                let Some(function) = real::$name() else { return -1 };
+                // SAFETY: the real function with the registers that the program filled.
+                let call = || unsafe { function(file, command, argument) };
+                if command == libc::F_SETLKW || command == SET_OPEN_FILE_LOCK_AND_WAIT {
+                    operation::around(Operation::ControlLock, file as u64, call, errno_of)
+                } else {
+                    call()
+                }
+            }
+        };
+    }
+    control!(fcntl);
+    control!(fcntl64);
+
+    real_functions! {
+        fcntl(c_int, c_int, usize) -> c_int;
+        fcntl64(c_int, c_int, usize) -> c_int;
+    }
+}
+
+/// Finds the real functions of the whole family.
+pub fn find_family() {
+    find_all();
+    control::find_all();
+}

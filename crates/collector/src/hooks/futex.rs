@@ -1,0 +1,50 @@
+//! System calls that the program makes through the C library's `syscall`, of which some wait.
+//!
+//! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are futexes
+//! that they reach in this way. What a futex stands for is told by its caller, afterwards.
+
+use core::ffi::c_long;
+
+use proust_log::operations::Operation;
+
+use super::family::real_functions;
+use crate::operation::{self, Outcome};
+
+/// Operations of the `futex` call, without its flags, that wait.
+const WAITING: [usize; 5] = [0, 6, 9, 11, 13];
+/// Flags of the `futex` call's operation.
+const FLAGS: usize = 128 | 256;
+
+/// `syscall`, whose number of arguments depends on the call: six are passed on as the registers and the stack have
+/// them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn syscall(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    let Some(function) = real::syscall() else {
+        operation::set_errno(libc::ENOSYS as u32);
+        return -1;
+    };
+    // SAFETY: the real function with what the program gave.
+    let call = || unsafe { function(number, a, b, c, d, e, f) };
+    let waits = match number {
+        libc::SYS_futex if WAITING.contains(&(b & !FLAGS)) => Some(Operation::FutexWait),
+        libc::SYS_futex_waitv => Some(Operation::FutexWaitMany),
+        libc::SYS_io_uring_enter => Some(Operation::RingEnter),
+        _ => None,
+    };
+    match waits {
+        Some(operation) => operation::around_two(operation, (a as u64, b as u64), call, Outcome::errno),
+        None => call(),
+    }
+}
+
+real_functions! {
+    syscall(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
+}

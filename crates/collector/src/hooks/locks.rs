@@ -1,0 +1,142 @@
+//! Mutexes, spin locks and reader-writer locks, of POSIX and of C11.
+//!
+//! A lock is tried first: only if it is taken by somebody else is there anything to measure.
+
+use core::ffi::{c_int, c_void};
+
+use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, timespec};
+use proust_log::operations::Operation;
+
+use super::family::real_functions;
+use crate::operation::{self, Outcome, here, tries};
+
+/// `thrd_busy`
+const THREAD_BUSY: c_int = 1;
+/// `thrd_error`
+const THREAD_ERROR: c_int = 2;
+
+/// Offset of a mutex's kind, which static initialisers fix for good, and the bit of a robust one.
+const KIND_OFFSET: usize = 16;
+const ROBUST: c_int = 16;
+
+/// The C library's try leaves a robust mutex locked that nobody can use any more.
+///
+/// # Safety
+/// The mutex is one that the program may lock.
+#[inline]
+unsafe fn is_robust(mutex: *const pthread_mutex_t) -> bool {
+    // SAFETY: the caller's promise; the kind does not change after the mutex was made.
+    unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & ROBUST != 0 }
+}
+
+/// Whether trying does the same as locking, but for the wait.
+macro_rules! may_be_tried {
+    (pthread_mutex_trylock, $mutex:ident) => {
+        // SAFETY: the program locks it.
+        !unsafe { is_robust($mutex) }
+    };
+    ($other:ident, $lock:ident) => {
+        true
+    };
+}
+
+/// Declares hooks of functions that lock: what the try answers, unless it is `busy`, is the answer.
+macro_rules! locks {
+    ($( $name:ident ( $object:ident : $type:ty $(, $argument:ident : $more:ty)* )
+        tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident; )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*) -> c_int {
+            let Some(function) = real::$name() else { return $none };
+            if let Some(try_first) = real::$try()
+                && may_be_tried!($try, $object)
+            {
+                // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
+                let result = unsafe { try_first($object) };
+                if result != $busy {
+                    return result;
+                }
+            }
+            operation::around(
+                Operation::$operation,
+                $object as u64,
+                // SAFETY: the real function with the arguments that the program gave.
+                || unsafe { function($object $(, $argument)*) },
+                Outcome::code,
+            )
+        }
+    )* };
+}
+
+/// Declares hooks of functions that try to lock.
+macro_rules! tries {
+    ($( $name:ident ( $type:ty ), busy $busy:expr, or $none:expr => $operation:ident; )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
+            let Some(function) = real::$name() else { return $none };
+            // SAFETY: the real function with the argument that the program gave.
+            let result = unsafe { function(object) };
+            if result == $busy {
+                tries::failed(Operation::$operation, object as u64, here!());
+            } else {
+                tries::succeeded(object as u64, || here!());
+            }
+            result
+        }
+    )* };
+}
+
+locks! {
+    pthread_mutex_lock(mutex: *mut pthread_mutex_t)
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock;
+    pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec)
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock;
+    pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec)
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock;
+    pthread_spin_lock(lock: *mut pthread_spinlock_t)
+        tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock;
+    pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t)
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead;
+    pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t, until: *const timespec)
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead;
+    pthread_rwlock_clockrdlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec)
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead;
+    pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t)
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite;
+    pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t, until: *const timespec)
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite;
+    pthread_rwlock_clockwrlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec)
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite;
+    mtx_lock(mutex: *mut c_void) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock;
+    mtx_timedlock(mutex: *mut c_void, until: *const timespec)
+        tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock;
+}
+
+tries! {
+    pthread_mutex_trylock(*mut pthread_mutex_t), busy libc::EBUSY, or libc::ENOSYS => MutexTryLock;
+    pthread_spin_trylock(*mut pthread_spinlock_t), busy libc::EBUSY, or libc::ENOSYS => SpinTryLock;
+    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t), busy libc::EBUSY, or libc::ENOSYS => RwLockTryRead;
+    pthread_rwlock_trywrlock(*mut pthread_rwlock_t), busy libc::EBUSY, or libc::ENOSYS => RwLockTryWrite;
+    mtx_trylock(*mut c_void), busy THREAD_BUSY, or THREAD_ERROR => MtxTryLock;
+}
+
+real_functions! {
+    pthread_mutex_lock(*mut pthread_mutex_t) -> c_int;
+    pthread_mutex_timedlock(*mut pthread_mutex_t, *const timespec) -> c_int;
+    pthread_mutex_clocklock(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int;
+    pthread_mutex_trylock(*mut pthread_mutex_t) -> c_int;
+    pthread_spin_lock(*mut pthread_spinlock_t) -> c_int;
+    pthread_spin_trylock(*mut pthread_spinlock_t) -> c_int;
+    pthread_rwlock_rdlock(*mut pthread_rwlock_t) -> c_int;
+    pthread_rwlock_timedrdlock(*mut pthread_rwlock_t, *const timespec) -> c_int;
+    pthread_rwlock_clockrdlock(*mut pthread_rwlock_t, clockid_t, *const timespec) -> c_int;
+    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t) -> c_int;
+    pthread_rwlock_wrlock(*mut pthread_rwlock_t) -> c_int;
+    pthread_rwlock_timedwrlock(*mut pthread_rwlock_t, *const timespec) -> c_int;
+    pthread_rwlock_clockwrlock(*mut pthread_rwlock_t, clockid_t, *const timespec) -> c_int;
+    pthread_rwlock_trywrlock(*mut pthread_rwlock_t) -> c_int;
+    mtx_lock(*mut c_void) -> c_int;
+    mtx_timedlock(*mut c_void, *const timespec) -> c_int;
+    mtx_trylock(*mut c_void) -> c_int;
+}

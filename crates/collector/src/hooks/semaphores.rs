@@ -1,0 +1,72 @@
+//! Semaphores, of POSIX and of System V, and barriers.
+
+use core::ffi::{c_int, c_void};
+
+use libc::{clockid_t, pthread_barrier_t, sem_t, size_t, timespec};
+use proust_log::operations::Operation;
+
+use super::family::{errno_of, operations, real_functions};
+use crate::operation::{self, Outcome, errno, set_errno};
+
+/// Of `pthread_barrier_wait`: one thread is told that it was the last.
+fn at_barrier(result: c_int) -> Outcome {
+    Outcome::code(result.max(0))
+}
+
+operations! {
+    pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int, or libc::ENOSYS
+        => Barrier, (barrier, 0), at_barrier;
+    semop(set: c_int, operations: *mut c_void, count: size_t) -> c_int, or -1
+        => SemaphoreOperation, (set, 0), errno_of;
+    semtimedop(set: c_int, operations: *mut c_void, count: size_t, time: *const timespec) -> c_int, or -1
+        => SemaphoreTimedOperation, (set, 0), errno_of;
+}
+
+/// Semaphores that can be tried first.
+pub mod posix {
+    use super::{
+        Operation, c_int, clockid_t, errno, errno_of, operation, real_functions, sem_t, set_errno, timespec,
+    };
+
+    macro_rules! semaphores {
+        ($( $name:ident ( $($argument:ident : $type:ty),* ) => $operation:ident; )*) => { $(
+            #[doc = concat!("`", stringify!($name), "`")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $name(semaphore: *mut sem_t $(, $argument: $type)*) -> c_int {
+                let Some(function) = real::$name() else { return -1 };
+                if let (Some(test_cancel), Some(try_first)) = (real::pthread_testcancel(), real::sem_trywait()) {
+                    // SAFETY: waiting for a semaphore is a point of cancellation even if nobody has to wait; trying
+                    // is not. Both are real functions with the program's argument.
+                    unsafe {
+                        test_cancel();
+                        let before = errno();
+                        if try_first(semaphore) == 0 {
+                            return 0;
+                        }
+                        set_errno(before);
+                    }
+                }
+                operation::around(
+                    Operation::$operation,
+                    semaphore as u64,
+                    // SAFETY: the real function with the arguments that the program gave.
+                    || unsafe { function(semaphore $(, $argument)*) },
+                    errno_of,
+                )
+            }
+        )* };
+    }
+    semaphores! {
+        sem_wait() => SemaphoreWait;
+        sem_timedwait(until: *const timespec) => SemaphoreTimedWait;
+        sem_clockwait(clock: clockid_t, until: *const timespec) => SemaphoreClockWait;
+    }
+
+    real_functions! {
+        pthread_testcancel() -> ();
+        sem_trywait(*mut sem_t) -> c_int;
+        sem_wait(*mut sem_t) -> c_int;
+        sem_timedwait(*mut sem_t, *const timespec) -> c_int;
+        sem_clockwait(*mut sem_t, clockid_t, *const timespec) -> c_int;
+    }
+}
