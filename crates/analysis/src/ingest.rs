@@ -1,8 +1,8 @@
 //! From the logs of a run to its profile.
 //!
 //! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock
-//!    becomes a row that names a node of its lane. Memory grows with threads, nodes and texts, and with the
-//!    rows themselves, which are the profile's samples.
+//!    becomes a row that names a node of its lane, and each operation one of its own. Memory grows with threads, nodes and texts, and with the
+//!    rows themselves, which are the profile's samples and events.
 //! 2. The sampled addresses of all processes are resolved together, module by module.
 //! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
 //!
@@ -11,6 +11,7 @@
 
 mod clock;
 mod error;
+mod events;
 mod files;
 mod gaps;
 mod lane;
@@ -29,7 +30,11 @@ mod thread;
 mod values;
 
 use proust_log::LogError;
-use proust_profile::{Location, LocationId, ProcessId, Profile, RunFacts, RunFile, SampleRow};
+use proust_log::operations::{OPERATIONS, Operation};
+use proust_profile::{
+    EventRow, Location, LocationId, OperationId, OperationInfo, ProcessId, Profile, RunFacts, RunFile,
+    SampleRow,
+};
 use rayon::prelude::*;
 
 pub use error::IngestError;
@@ -47,7 +52,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 3;
+pub const ANALYSIS_VERSION: u32 = 4;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -140,14 +145,21 @@ fn analyse(
         sums: Sums::new(),
         locations: Vec::new(),
         samples: Vec::new(),
+        operations: numbers_of_operations(&logs),
+        events: Vec::new(),
         clock: &clock,
     };
     filling.samples.reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.rows.len()).sum());
+    filling
+        .events
+        .reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.events.rows.len()).sum());
     for (number, log) in logs.iter_mut().enumerate() {
         filling.add_log(number, log, counter);
     }
     profile.locations = filling.locations;
     profile.samples = filling.samples;
+    profile.operations = infos_of_operations(&filling.operations);
+    profile.events = filling.events;
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
     profile.contexts = tree.contexts;
@@ -164,6 +176,9 @@ struct Filling<'p> {
     sums: Sums,
     locations: Vec<Location>,
     samples: Vec<SampleRow>,
+    /// The profile's number of each of the log's operations.
+    operations: [Option<OperationId>; OPERATIONS],
+    events: Vec<EventRow>,
     clock: &'p RunClock,
 }
 
@@ -199,6 +214,21 @@ impl Filling<'_> {
                 measurement_ns += row.measurement_ns;
                 self.sums.add(&row);
                 self.samples.push(row);
+            }
+            for event in std::mem::take(&mut thread.events.rows) {
+                let (mut row, operation) = (event.row, event.row.operation as usize);
+                let Some(id) = self.operations.get(operation).copied().flatten() else { continue };
+                row.context =
+                    self.paths.charge(contexts, number, &lane.nodes, row.context, event.partial, lost_as);
+                row.location = location;
+                row.operation = id;
+                row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
+                row.end_ns = self.clock.since_start_ns(number, row.end_ns);
+                // Only what lies before the run's start is cut here, by a damaged header.
+                row.time_ns = row.time_ns.min(row.end_ns - row.begin_ns);
+                let nature = Operation::from_number(operation as u16).map(Operation::nature);
+                self.sums.add_event(nature, &row);
+                self.events.push(row);
             }
             self.sums.finish_location(location);
             let start_s = self.clock.since_start_s(number, thread.begin_ns);
@@ -255,6 +285,28 @@ impl Filling<'_> {
             ..Location::default()
         });
     }
+}
+
+/// Numbers for the operations that occur, in the order of the log's numbers.
+fn numbers_of_operations(logs: &[LogHarvest]) -> [Option<OperationId>; OPERATIONS] {
+    let mut numbers = [None; OPERATIONS];
+    for event in logs.iter().flat_map(LogHarvest::threads).flat_map(|thread| &thread.events.rows) {
+        if let Some(number) = numbers.get_mut(event.row.operation as usize) {
+            *number = Some(0);
+        }
+    }
+    for (id, number) in numbers.iter_mut().flatten().enumerate() {
+        *number = id as OperationId;
+    }
+    numbers
+}
+
+fn infos_of_operations(numbers: &[Option<OperationId>]) -> Vec<OperationInfo> {
+    let used = numbers.iter().enumerate().filter(|(_, id)| id.is_some());
+    used.map(|(number, _)| OperationInfo {
+        name: Operation::from_number(number as u16).map_or("", Operation::name).into(),
+    })
+    .collect()
 }
 
 fn facts(

@@ -2,6 +2,7 @@
 
 pub mod ingest;
 pub mod ledger;
+pub mod operations;
 pub mod query;
 pub mod store;
 pub mod timelines;

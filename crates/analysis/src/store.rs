@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
-use proust_profile::{Profile, SampleRow};
+use proust_profile::Profile;
 use proust_structure::{Structurer, default_cache_dir};
 use thiserror::Error;
 
@@ -37,7 +37,7 @@ pub enum StoreError {
     },
 }
 
-/// The profile of the run in `dir`, samples included.
+/// The profile of the run in `dir`, samples and events included.
 ///
 /// A profile that was kept is taken if it was made by this version from the logs as they are now; else the
 /// run is analysed, which `progress` is told of, and the profile is kept. Where it cannot be kept, a note in
@@ -49,8 +49,8 @@ pub fn open(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, S
     open_with(dir, Parts::All, &Structurer::new(default_cache_dir()), progress)
 }
 
-/// As [`open`], without the samples where the profile was kept: pages that ask for no time range need none.
-/// [`samples`] reads them.
+/// As [`open`], without the samples and events where the profile was kept: pages that ask for no time range need
+/// none. [`read_rows`] reads them.
 ///
 /// # Errors
 /// As [`open`].
@@ -58,12 +58,15 @@ pub fn open_without_samples(dir: &Path, progress: &mut dyn FnMut(Progress)) -> R
     open_with(dir, Parts::WithoutSamples, &Structurer::new(default_cache_dir()), progress)
 }
 
-/// The samples of a profile that was opened without them.
+/// Reads the samples and events of a profile that was opened without them.
 ///
 /// # Errors
 /// [`TablesError`] when the profile was not kept, or is damaged.
-pub fn samples(dir: &Path, profile: &Profile) -> Result<Vec<SampleRow>, TablesError> {
-    tables::read_samples(&dir.join(PROFILE_FOLDER), profile)
+pub fn read_rows(dir: &Path, profile: &mut Profile) -> Result<(), TablesError> {
+    let folder = dir.join(PROFILE_FOLDER);
+    profile.samples = tables::read_samples(&folder, profile)?;
+    profile.events = tables::read_events(&folder, profile)?;
+    Ok(())
 }
 
 /// The account of the whole run, without its rows, as it was kept with the profile; None where it was not, is
@@ -83,7 +86,7 @@ pub fn ledger(dir: &Path) -> Option<Ledger> {
 pub enum Parts {
     /// Everything.
     All,
-    /// Everything but the samples; they may be there all the same.
+    /// Everything but the samples and events; they may be there all the same.
     WithoutSamples,
 }
 

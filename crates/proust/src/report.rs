@@ -189,7 +189,7 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
         Some(ledger) => render_with(&profile, &ledger, question, &style)?,
         None => {
             if question.needs_ledger() && profile.samples.is_empty() {
-                profile.samples = store::samples(dir, &profile)?;
+                store::read_rows(dir, &mut profile)?;
             }
             render(&profile, question, &style)?
         }

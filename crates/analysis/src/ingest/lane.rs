@@ -7,7 +7,7 @@ use proust_log::records::{Module, NoteCode, Subject, ThreadOrigin};
 
 use super::nodes::{NodeSet, NodeTable};
 use super::texts::Texts;
-use super::thread::{Limits, Thread, ThreadMeter};
+use super::thread::{Limits, NO_PATH, SLACK_NS, Thread, ThreadMeter};
 
 /// A module as it was loaded in one process.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,9 @@ pub(super) struct LaneHarvest {
     pub(super) gaps: u64,
     /// Bytes that did not read as records.
     pub(super) skipped_bytes: u64,
+    /// Operations that found no room, and the time in them.
+    pub(super) unrecorded_operations: u64,
+    pub(super) unrecorded_operation_ns: u64,
     /// A thread that only the lane's header knows.
     pub(super) thread_without_records: Option<u32>,
 }
@@ -100,6 +103,16 @@ impl Reading {
                     .unwrap_or_else(|| ThreadMeter::implied(end.tid, end.time_ns, end.cpu_ns, self.limits));
                 self.add(meter.end(&end, gap));
             }
+            Record::Event(operation, head, event) => {
+                let begin_ns = event.begin_ns.min(event.end_ns);
+                let meter = self.thread_of_operation(begin_ns, (event.cpu_ns != 0).then_some(event.cpu_ns));
+                meter.event(operation, head, &event);
+                self.called(event.node);
+            }
+            Record::Sum(operation, head, sum) => {
+                self.thread_of_operation(sum.since_ns.min(sum.until_ns), None).sum(operation, head, &sum);
+                self.called(sum.node);
+            }
             Record::SchedStat(stat) => {
                 if let Some(meter) = &mut self.current {
                     meter.queued(stat.queued_ns);
@@ -126,6 +139,22 @@ impl Reading {
         }
     }
 
+    /// The thread that an operation is of. It takes no notice of lost records: the next sample's weight spans them.
+    fn thread_of_operation(&mut self, begin_ns: u64, cpu_ns: Option<u64>) -> &mut ThreadMeter {
+        let goes_back = |meter: &ThreadMeter| {
+            cpu_ns.is_some_and(|cpu_ns| cpu_ns.saturating_add(SLACK_NS) < meter.cpu_ns())
+        };
+        if self.gap && self.current.as_ref().is_some_and(goes_back) {
+            self.leave();
+        }
+        let (gap, limits) = (&mut self.gap, self.limits);
+        self.current.get_or_insert_with(|| {
+            // What was lost came before this thread's first record.
+            *gap = false;
+            ThreadMeter::implied_by_operation(begin_ns, cpu_ns, limits)
+        })
+    }
+
     fn text(&mut self, subject: u16, part: u16, id: u32, text: &[u8]) {
         let Some(subject) = Subject::from_number(subject) else { return };
         match &mut self.current {
@@ -149,7 +178,18 @@ impl Reading {
             // Its tail, if it has one, is charged to its start.
             thread.rows.iter().for_each(|row| self.sampled(row.context));
         }
+        if let Some(place) = thread.open_place() {
+            self.called(place);
+        }
         self.harvest.threads.push(thread);
+    }
+
+    /// A node that an operation is charged to.
+    #[inline]
+    fn called(&mut self, node: u32) {
+        if node != NO_PATH {
+            self.sampled(node);
+        }
     }
 
     #[inline]
@@ -160,6 +200,10 @@ impl Reading {
     }
 
     fn finish(mut self, header: Option<LaneHeader>) -> LaneHarvest {
+        if let Some(header) = &header {
+            self.harvest.unrecorded_operations = header.unrecorded_operations;
+            self.harvest.unrecorded_operation_ns = header.unrecorded_operation_ns;
+        }
         // Where ends found no room, a thread that the end of the process did not close is one of them, and its
         // time is among theirs.
         let counted_elsewhere = |header: &LaneHeader| self.limits.ends_without_room && header.final_ns == 0;

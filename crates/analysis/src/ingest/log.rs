@@ -33,14 +33,19 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<LogHarvest, LogError> 
     let lanes: Vec<LaneHarvest> = log.lanes.par_iter().map(|lane| harvest_lane(lane, limits)).collect();
     damage.skipped_bytes += lanes.iter().map(|lane| lane.skipped_bytes).sum::<u64>();
     let weights = Weights::sum(lanes.iter().flat_map(|lane| &lane.threads).map(|thread| thread.weights));
-    Ok(LogHarvest {
+    let mut harvest = LogHarvest {
         name: name.into(),
         bytes: bytes.len() as u64,
         header: log.header,
         damage,
         lanes,
         weights,
-    })
+    };
+    let end_ns = harvest.end_ns();
+    for thread in harvest.lanes.iter_mut().flat_map(|lane| &mut lane.threads) {
+        thread.stay_until(end_ns);
+    }
+    Ok(harvest)
 }
 
 impl LogHarvest {

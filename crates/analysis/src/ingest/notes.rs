@@ -164,7 +164,8 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     let weights = log.weights;
     let unrecorded = log.threads().fold(0_u64, |sum, thread| sum.saturating_add(thread.unrecorded_samples));
     let unrecorded_s = seconds(weights.unrecorded_ns.saturating_add(log.unnamed_cpu_ns()));
-    if header.budget_exhausted != 0 || header.storage_failed != 0 || unrecorded > 0 {
+    let operations = log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operations));
+    if header.budget_exhausted != 0 || header.storage_failed != 0 || unrecorded > 0 || operations > 0 {
         let (why, advice) = match header.storage_failed {
             0 => ("the run's size budget was used up", "a larger --max-size or a lower --rate records all"),
             _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
@@ -174,6 +175,23 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
              recorded: size budget used up] and all sums still hold; {advice}",
             counted(unrecorded, "sample"),
             verb(unrecorded, "is", "are")
+        ));
+        if operations > 0 {
+            let ns =
+                log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operation_ns));
+            notes.push(format!(
+                "{who}: {} of {:.3} s together found no room either: what was waited for there is not known, and \
+                 the time counts as passive for an unknown reason; {advice}",
+                counted(operations, "wait or I/O operation"),
+                seconds(ns)
+            ));
+        }
+    }
+    if let Some(&limit_ns) = noted(log, NoteCode::Coarsened).iter().max() {
+        notes.push(format!(
+            "{who} waited so often that waits below {} were not told one by one but in sums: their number and time \
+             are exact, their call paths are those of some of them",
+            duration(limit_ns)
         ));
     }
     if header.lost_thread_ends > 0 {
@@ -222,6 +240,15 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             verb(silent, "has", "have"),
             verb(silent, "it", "they")
         ));
+    }
+}
+
+/// A duration in the unit that suits it.
+fn duration(ns: u64) -> String {
+    match ns {
+        0..1_000_000 => format!("{} µs", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{} ms", ns as f64 / 1e6),
+        _ => format!("{} s", ns as f64 / 1e9),
     }
 }
 

@@ -10,7 +10,7 @@ use super::thread::Closing;
 /// All of [`Quality`] but its notes.
 pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
     let mut quality = Quality::default();
-    let mut cpu_ns = 0_u64;
+    let (mut cpu_ns, mut dropped_samples) = (0_u64, 0_u64);
     let (mut clocks_ns, mut differences_ns) = (0_u64, 0_u64);
     for log in logs {
         let header = &log.header;
@@ -19,9 +19,13 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
             quality.partial_paths += thread.partial;
             quality.implausible_records = quality.implausible_records.saturating_add(thread.implausible);
             quality.overruns = quality.overruns.saturating_add(thread.overruns);
-            quality.dropped = quality.dropped.saturating_add(thread.unrecorded_samples);
+            quality.events = quality.events.saturating_add(thread.events.operations);
+            dropped_samples = dropped_samples.saturating_add(thread.unrecorded_samples);
         }
-        quality.dropped = quality.dropped.saturating_add(header.lost_thread_ends);
+        for lane in &log.lanes {
+            quality.dropped = quality.dropped.saturating_add(lane.unrecorded_operations);
+        }
+        dropped_samples = dropped_samples.saturating_add(header.lost_thread_ends);
         quality.skipped_samples = quality.skipped_samples.saturating_add(header.skipped_samples);
         quality.paths_compared = quality.paths_compared.saturating_add(header.paths_compared);
         quality.path_mismatches = quality.path_mismatches.saturating_add(header.path_mismatches);
@@ -44,8 +48,9 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
             differences_ns = differences_ns.saturating_add(difference);
         }
     }
+    quality.dropped = quality.dropped.saturating_add(dropped_samples);
     if cpu_ns > 0 {
-        let taken = quality.samples.saturating_add(quality.dropped);
+        let taken = quality.samples.saturating_add(dropped_samples);
         quality.delivered_rate = taken as f64 / seconds(cpu_ns);
     }
     if clocks_ns > 0 {

@@ -4,8 +4,12 @@
 //! what is shown as the thread's CPU time are the same sum.
 
 use proust_log::layout::LaneHeader;
-use proust_log::records::{SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, ThreadBegin, ThreadEnd};
+use proust_log::records::{
+    Event, SAMPLE_IN_OPERATION, SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Sum, ThreadBegin, ThreadEnd,
+};
 use proust_profile::SampleRow;
+
+use super::events::{Bounds, Events, Finished};
 
 /// In a row's `context`, before contexts exist: a node's number, or one of the codes below.
 pub(super) type Place = u32;
@@ -18,7 +22,7 @@ pub(super) const NOT_RECORDED: Place = u32::MAX - 1;
 
 /// By how much a thread's CPU clock may run ahead of the time between two records: they are read one after
 /// the other.
-const SLACK_NS: u64 = 2_000_000;
+pub(super) const SLACK_NS: u64 = 2_000_000;
 
 /// No run lasts longer, and no thread uses more CPU time: more is damage.
 pub(super) const LONGEST_RUN_NS: u64 = 366 * 24 * 3600 * 1_000_000_000;
@@ -91,6 +95,8 @@ pub(super) struct Thread {
     pub(super) rows: Vec<SampleRow>,
     /// Sums over the rows.
     pub(super) weights: Weights,
+    /// Its intercepted operations.
+    pub(super) events: Finished,
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,
@@ -112,6 +118,22 @@ impl Thread {
     pub(super) fn queued(&mut self, queued_ns: u64) {
         self.queued_now_ns = queued_ns;
     }
+
+    /// The place of the operation that it was still in when its record ended.
+    pub(super) fn open_place(&self) -> Option<Place> {
+        self.events.rows.last().filter(|event| event.row.open).map(|event| event.row.context)
+    }
+
+    /// A thread that was never closed was in its open operation as long as anything is known of its process.
+    pub(super) fn stay_until(&mut self, end_ns: u64) {
+        if let Some(event) = self.events.rows.last_mut().filter(|event| event.row.open)
+            && self.closing == Closing::LastSeen
+        {
+            event.row.end_ns = event.row.end_ns.max(end_ns);
+            event.row.time_ns = event.row.end_ns - event.row.begin_ns;
+            self.end_ns = self.end_ns.max(event.row.end_ns);
+        }
+    }
 }
 
 /// A thread while its records are read.
@@ -120,6 +142,8 @@ pub(super) struct ThreadMeter {
     thread: Thread,
     limits: Limits,
     begin_cpu_ns: u64,
+    /// Whether any CPU clock of it was read yet.
+    has_clock: bool,
     time_ns: u64,
     cpu_ns: u64,
     /// How much more CPU time is believed; keeps all sums of a thread far from overflow.
@@ -127,7 +151,9 @@ pub(super) struct ThreadMeter {
     /// Where the tail is charged.
     place: Place,
     place_is_partial: bool,
+    place_is_operation: bool,
     sampled_own_ns: u64,
+    events: Events,
 }
 
 /// How much of an advance was spent in which mode, and in the collector.
@@ -181,6 +207,7 @@ impl ThreadMeter {
                 clock_ns: 0,
                 rows: Vec::new(),
                 weights: Weights::default(),
+                events: Finished::default(),
                 samples: 0,
                 partial: 0,
                 truncated: 0,
@@ -193,13 +220,22 @@ impl ThreadMeter {
             },
             limits,
             begin_cpu_ns: cpu_ns,
+            has_clock: true,
             time_ns: begin_ns,
             cpu_ns,
             left_ns: LONGEST_RUN_NS,
             place: NO_PATH,
             place_is_partial: false,
+            place_is_operation: false,
             sampled_own_ns: 0,
+            events: Events::default(),
         }
+    }
+
+    /// A thread whose begin was lost, and whose first record is an operation: its CPU clock may not be known yet.
+    pub(super) fn implied_by_operation(time_ns: u64, cpu_ns: Option<u64>, limits: Limits) -> ThreadMeter {
+        let meter = ThreadMeter::implied(0, time_ns, cpu_ns.unwrap_or(0), limits);
+        ThreadMeter { has_clock: cpu_ns.is_some(), ..meter }
     }
 
     /// A thread none of whose records found room: its header counts all of its samples as unrecorded.
@@ -241,6 +277,7 @@ impl ThreadMeter {
     /// advance is clamped to what can be, and the next one is measured from here.
     #[inline]
     fn advance(&mut self, time_ns: u64, cpu_ns: u64) -> u64 {
+        self.learn_clock(cpu_ns);
         let passed = time_ns.min(self.limits.latest_ns).saturating_sub(self.time_ns);
         let most = (passed.min(LONGEST_RUN_NS) / 64 * 65 + SLACK_NS).min(self.left_ns);
         let advance = cpu_ns.saturating_sub(self.cpu_ns);
@@ -254,6 +291,40 @@ impl ThreadMeter {
         let believed = advance.min(most);
         self.left_ns -= believed;
         believed
+    }
+
+    /// The first CPU clock that is read is where this thread's CPU time begins.
+    #[inline]
+    fn learn_clock(&mut self, cpu_ns: u64) {
+        if !self.has_clock {
+            (self.begin_cpu_ns, self.cpu_ns, self.has_clock) = (cpu_ns, cpu_ns, true);
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            begin_ns: self.thread.begin_ns,
+            begin_cpu_ns: self.begin_cpu_ns,
+            latest_ns: self.limits.latest_ns,
+            found: self.thread.found,
+        }
+    }
+
+    /// An operation that was told alone. It takes no CPU time: that is the samples'.
+    #[inline]
+    pub(super) fn event(&mut self, operation: u16, head: u16, event: &Event) {
+        if event.cpu_ns != 0 {
+            self.learn_clock(event.cpu_ns);
+        }
+        let bounds = self.bounds();
+        self.events.event(operation, head, event, &bounds);
+    }
+
+    /// Short operations.
+    #[inline]
+    pub(super) fn sum(&mut self, operation: u16, head: u16, sum: &Sum) {
+        let bounds = self.bounds();
+        self.events.sum(operation, head, sum, &bounds);
     }
 
     #[inline]
@@ -274,6 +345,7 @@ impl ThreadMeter {
         }
         self.place = sample.node;
         self.place_is_partial = flags & (SAMPLE_PARTIAL | SAMPLE_TRUNCATED) != 0;
+        self.place_is_operation = flags & SAMPLE_IN_OPERATION != 0;
         self.thread.samples += 1;
         self.thread.partial += u64::from(self.place_is_partial);
         self.thread.truncated += u64::from(flags & SAMPLE_TRUNCATED != 0);
@@ -287,6 +359,7 @@ impl ThreadMeter {
             involuntary_switches: sample.involuntary_switches.into(),
             processor: sample.processor,
             partial: self.place_is_partial,
+            in_operation: self.place_is_operation,
             ..shares.row(own)
         });
     }
@@ -341,6 +414,10 @@ impl ThreadMeter {
         self.thread.tid = header.tid;
         let mut shares =
             Shares { own_ns: header.own_ns.saturating_sub(self.sampled_own_ns), ..Shares::default() };
+        let closed = header.final_ns != 0;
+        if !closed {
+            self.tail_of_events(&mut shares);
+        }
         // A record can be complete while the header still speaks of the one before.
         if header.last_ns >= self.time_ns && header.last_cpu_ns > self.cpu_ns {
             let advance = self.advance(header.last_ns, header.last_cpu_ns);
@@ -355,7 +432,6 @@ impl ThreadMeter {
                 self.push_extra(row, NOT_RECORDED, self.time_ns);
             }
         }
-        let closed = header.final_ns != 0;
         if closed {
             let row = {
                 let advance = self.advance(header.final_ns, header.final_cpu_ns);
@@ -365,12 +441,25 @@ impl ThreadMeter {
         }
         self.thread.overruns = header.overruns;
         self.thread.unrecorded_samples = header.unrecorded_samples;
+        let (bounds, end_ns) = (self.bounds(), self.thread.end_ns.max(self.events.end_ns()));
+        self.events.open(header, end_ns, &bounds);
         self.finish(if closed { Closing::Complete } else { Closing::LastSeen })
     }
 
     /// Nothing is known of the thread's end.
-    pub(super) fn abandon(self) -> Thread {
+    pub(super) fn abandon(mut self) -> Thread {
+        self.tail_of_events(&mut Shares::default());
         self.finish(Closing::Lost)
+    }
+
+    /// Of a thread that never wrote a last record, operations may have read the CPU clock after the last sample did.
+    fn tail_of_events(&mut self, shares: &mut Shares) {
+        let Some(clock) = self.events.last_clock() else { return };
+        if clock.time_ns >= self.time_ns && clock.cpu_ns > self.cpu_ns {
+            let advance = self.advance(clock.time_ns, clock.cpu_ns);
+            let row = shares.row(advance);
+            self.push_tail(row, false);
+        }
     }
 
     fn before_now(&self, duration_ns: u64) -> u64 {
@@ -382,13 +471,22 @@ impl ThreadMeter {
             return;
         }
         let place = if gap && row.cpu_ns > 0 { LOST } else { self.place };
-        let row = SampleRow { partial: self.place_is_partial && place != LOST, ..row };
+        let row = SampleRow {
+            partial: self.place_is_partial && place != LOST,
+            in_operation: self.place_is_operation && place != LOST,
+            ..row
+        };
         self.push_extra(row, place, self.time_ns);
     }
 
     fn finish(mut self, closing: Closing) -> Thread {
         self.thread.closing = closing;
+        // Sums are not in order of their ends; the newest of all is behind none of them.
+        self.thread.events = self.events.finish();
+        let newest_ns = self.thread.events.rows.last().map_or(0, |event| event.row.end_ns);
+        self.thread.end_ns = self.thread.end_ns.max(newest_ns);
         self.thread.clock_ns = self.cpu_ns.saturating_sub(self.begin_cpu_ns);
+        self.thread.implausible += self.thread.events.implausible;
         if self.thread.implausible > 0 {
             self.thread.rows.sort_by_key(|row| row.time_ns);
         }

@@ -1,9 +1,15 @@
 //! From rows to amounts per context and location.
 
-use proust_profile::{ContextId, LocationId, Metric, SampleRow, Value};
+use proust_log::operations::Nature;
+use proust_profile::{ContextId, EventRow, LocationId, Metric, SampleRow, Value};
 
-/// The metrics that rows add to, sorted as a profile has them.
-const METRICS: [Metric; 10] = [
+use crate::operations::{EVENT_METRICS, amounts_of_event};
+
+/// What samples count into.
+const SAMPLE_METRICS: usize = 10;
+
+/// The metrics that rows add to, sorted as a profile has them: first those of samples, then those of events.
+const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len()] = [
     Metric::Cpu,
     Metric::User,
     Metric::System,
@@ -14,6 +20,11 @@ const METRICS: [Metric; 10] = [
     Metric::VoluntarySwitches,
     Metric::InvoluntarySwitches,
     Metric::CpuSquares,
+    EVENT_METRICS[0],
+    EVENT_METRICS[1],
+    EVENT_METRICS[2],
+    EVENT_METRICS[3],
+    EVENT_METRICS[4],
 ];
 
 /// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64 bits
@@ -30,9 +41,9 @@ pub(super) struct Sums {
     all: Vec<(ContextId, LocationId, Amounts)>,
 }
 
-/// What a row adds to each of [`METRICS`].
+/// What a row adds to each of the samples' [`METRICS`].
 #[inline]
-fn amounts(row: &SampleRow) -> Amounts {
+fn amounts(row: &SampleRow) -> [u64; SAMPLE_METRICS] {
     [
         row.cpu_ns,
         row.user_ns,
@@ -54,20 +65,34 @@ impl Sums {
 
     #[inline]
     pub(super) fn add(&mut self, row: &SampleRow) {
-        let context = row.context as usize;
+        let sums = self.of(row.context);
+        for (sum, amount) in sums.iter_mut().zip(amounts(row)) {
+            *sum = sum.saturating_add(amount);
+        }
+    }
+
+    /// Adds an operation of this nature.
+    #[inline]
+    pub(super) fn add_event(&mut self, nature: Option<Nature>, event: &EventRow) {
+        let sums = self.of(event.context);
+        for (sum, amount) in sums[SAMPLE_METRICS..].iter_mut().zip(amounts_of_event(nature, event)) {
+            *sum = sum.saturating_add(amount);
+        }
+    }
+
+    /// The sums of a context at the current location.
+    #[inline]
+    fn of(&mut self, id: ContextId) -> &mut Amounts {
+        let context = id as usize;
         if self.slots.len() <= context {
             self.slots.resize(context + 1, NONE);
         }
-        let Some(slot) = self.slots.get_mut(context) else { return };
+        let slot = &mut self.slots[context];
         if *slot == NONE {
             *slot = self.current.len() as u32;
-            self.current.push((row.context, [0; METRICS.len()]));
+            self.current.push((id, [0; METRICS.len()]));
         }
-        if let Some((_, sums)) = self.current.get_mut(*slot as usize) {
-            for (sum, amount) in sums.iter_mut().zip(amounts(row)) {
-                *sum = sum.saturating_add(amount);
-            }
-        }
+        &mut self.current[*slot as usize].1
     }
 
     /// All rows of `location` have been added.

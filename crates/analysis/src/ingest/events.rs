@@ -1,0 +1,225 @@
+//! One thread's intercepted operations, as they come from the log.
+//!
+//! The collector writes an operation when it has ended, so that they come by their ends; a sum is written before the
+//! next record that has a CPU clock. What contradicts that is damage that its check let through: it is clamped where
+//! something of it can be believed, dropped otherwise, and counted.
+
+use proust_log::layout::LaneHeader;
+use proust_log::operations::{Operation, Target as LogTarget};
+use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Sum};
+use proust_profile::{EventRow, Target};
+
+use super::thread::{NO_PATH, Place, SLACK_NS};
+
+/// A row before contexts and the profile's numbers of operations exist.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawEvent {
+    /// `context` holds a [`Place`], `operation` the log's number.
+    pub(super) row: EventRow,
+    /// The upper end of the path was not found.
+    pub(super) partial: bool,
+}
+
+/// What is known of the thread whose operations these are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) begin_ns: u64,
+    pub(super) begin_cpu_ns: u64,
+    /// Later times are damage.
+    pub(super) latest_ns: u64,
+    /// Found running: an operation may have begun before its record did.
+    pub(super) found: bool,
+}
+
+/// The operations of a thread while its records are read.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    rows: Vec<RawEvent>,
+    /// Operations, those in sums included.
+    operations: u64,
+    implausible: u64,
+    /// End of the newest single operation.
+    last_end_ns: u64,
+    /// CPU time of the thread at the newest operation at which it was read, and when that was.
+    last_clock: Option<Clock>,
+    /// Who called the operations of a kind last.
+    callers: Vec<(Operation, Place, bool)>,
+}
+
+/// A thread's CPU clock as it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Clock {
+    pub(super) time_ns: u64,
+    pub(super) cpu_ns: u64,
+}
+
+/// The operations of a finished thread.
+#[derive(Debug, Default)]
+pub(super) struct Finished {
+    /// Sorted by end.
+    pub(super) rows: Vec<RawEvent>,
+    pub(super) operations: u64,
+    pub(super) implausible: u64,
+}
+
+impl Events {
+    /// End of the newest operation that was told alone.
+    pub(super) fn end_ns(&self) -> u64 {
+        self.last_end_ns
+    }
+
+    /// The newest reading of the CPU clock, absolute.
+    pub(super) fn last_clock(&self) -> Option<Clock> {
+        self.last_clock
+    }
+
+    /// An operation that was told alone.
+    pub(super) fn event(&mut self, number: u16, head: u16, event: &Event, bounds: &Bounds) {
+        let earliest_ns = bounds.begin_ns.max(self.last_end_ns);
+        let ordered = event.begin_ns <= event.end_ns && event.end_ns <= bounds.latest_ns;
+        let operation = Operation::from_number(number);
+        let Some(operation) = operation.filter(|_| ordered && event.end_ns >= earliest_ns) else {
+            self.implausible += 1;
+            return;
+        };
+        let begin_ns = event.begin_ns.max(earliest_ns);
+        if begin_ns != event.begin_ns && !(bounds.found && self.last_end_ns <= event.begin_ns) {
+            self.implausible += 1;
+        }
+        let (place, partial) = self.caller(operation, event.node, head, false);
+        let row = EventRow {
+            context: place,
+            operation: number.into(),
+            target: target(head),
+            begin_ns,
+            end_ns: event.end_ns,
+            time_ns: event.end_ns - begin_ns,
+            calls: 1,
+            errors: u32::from(event.error != 0),
+            bytes: event.bytes,
+            cpu_clock_ns: self.clock(event, bounds),
+            object: event.object,
+            object2: event.object2,
+            left: head & EVENT_LEFT != 0,
+            ..EventRow::default()
+        };
+        self.last_end_ns = event.end_ns;
+        self.push(row, partial);
+    }
+
+    /// Short operations of one kind.
+    pub(super) fn sum(&mut self, number: u16, head: u16, sum: &Sum, bounds: &Bounds) {
+        let ordered = sum.since_ns <= sum.until_ns && sum.until_ns <= bounds.latest_ns;
+        let believed = ordered && sum.until_ns >= bounds.begin_ns && sum.calls > 0;
+        let Some(operation) = Operation::from_number(number).filter(|_| believed) else {
+            self.implausible += 1;
+            return;
+        };
+        let begin_ns = sum.since_ns.max(bounds.begin_ns);
+        let time_ns = sum.ns.min(sum.until_ns - begin_ns);
+        let errors = sum.errors.min(sum.calls);
+        if (begin_ns, time_ns, errors) != (sum.since_ns, sum.ns, sum.errors) {
+            self.implausible += 1;
+        }
+        // The path is looked for now and then, and stands for all until it is found again.
+        let (place, partial) = self.caller(operation, sum.node, head, true);
+        let row = EventRow {
+            context: place,
+            operation: number.into(),
+            target: target(head),
+            begin_ns,
+            end_ns: sum.until_ns,
+            time_ns,
+            calls: sum.calls,
+            errors,
+            bytes: sum.bytes,
+            summed: true,
+            ..EventRow::default()
+        };
+        self.push(row, partial);
+    }
+
+    /// The operation that the thread was in when its record ended at `end_ns`, if it was in one.
+    pub(super) fn open(&mut self, header: &LaneHeader, end_ns: u64, bounds: &Bounds) {
+        let Ok(number) = u16::try_from(header.wait_operation) else {
+            self.implausible += 1;
+            return;
+        };
+        // An operation that began before the newest one ended is that one: killed before it was taken back.
+        if number == 0 || header.wait_since_ns < self.last_end_ns {
+            return;
+        }
+        let Some(operation) =
+            Operation::from_number(number).filter(|_| header.wait_since_ns <= bounds.latest_ns)
+        else {
+            self.implausible += 1;
+            return;
+        };
+        let begin_ns = header.wait_since_ns.max(bounds.begin_ns);
+        let end_ns = end_ns.max(begin_ns);
+        let (place, partial) = self.caller(operation, header.wait_node, 0, true);
+        let row = EventRow {
+            context: place,
+            operation: number.into(),
+            target: target((header.wait_target.min(0xff) as u16) << EVENT_TARGET_SHIFT),
+            begin_ns,
+            end_ns,
+            time_ns: end_ns - begin_ns,
+            calls: 1,
+            object: header.wait_object,
+            open: true,
+            ..EventRow::default()
+        };
+        self.last_end_ns = end_ns;
+        self.push(row, partial);
+    }
+
+    pub(super) fn finish(mut self) -> Finished {
+        self.rows.sort_by_key(|event| event.row.end_ns);
+        self.rows.shrink_to_fit();
+        Finished { rows: self.rows, operations: self.operations, implausible: self.implausible }
+    }
+
+    fn push(&mut self, row: EventRow, partial: bool) {
+        self.operations = self.operations.saturating_add(row.calls.into());
+        self.rows.push(RawEvent { row, partial });
+    }
+
+    /// CPU time of the thread at the end of an event, where it was read and can be.
+    fn clock(&mut self, event: &Event, bounds: &Bounds) -> Option<u64> {
+        if event.cpu_ns == 0 {
+            return None;
+        }
+        let last_cpu_ns = self.last_clock.map_or(bounds.begin_cpu_ns, |clock| clock.cpu_ns);
+        let most_ns = (event.end_ns - bounds.begin_ns) / 64 * 65 + SLACK_NS;
+        let used_ns = event.cpu_ns.checked_sub(bounds.begin_cpu_ns);
+        let used_ns = used_ns.filter(|&used| used <= most_ns && event.cpu_ns >= last_cpu_ns);
+        match used_ns {
+            Some(_) => self.last_clock = Some(Clock { time_ns: event.end_ns, cpu_ns: event.cpu_ns }),
+            None => self.implausible += 1,
+        }
+        used_ns
+    }
+
+    /// Who called: the node where it is known, otherwise, if `inherit`, who called such an operation last.
+    fn caller(&mut self, operation: Operation, node: u32, head: u16, inherit: bool) -> (Place, bool) {
+        let known = self.callers.iter_mut().find(|(of, ..)| *of == operation);
+        if node == NO_PATH {
+            return known
+                .filter(|_| inherit)
+                .map_or((NO_PATH, false), |&mut (_, place, partial)| (place, partial));
+        }
+        // No node has a number as high as that: a damaged record must not name a place that is not a node.
+        let caller = (node.min(i32::MAX as u32), head & EVENT_PARTIAL != 0);
+        match known {
+            Some(known) => (known.1, known.2) = caller,
+            None => self.callers.push((operation, caller.0, caller.1)),
+        }
+        caller
+    }
+}
+
+fn target(head: u16) -> Target {
+    let target = LogTarget::from_number((head >> EVENT_TARGET_SHIFT) as u8);
+    Target::from_id(target.id()).unwrap_or_default()
+}

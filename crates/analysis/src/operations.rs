@@ -1,0 +1,71 @@
+//! What operations are, and what they add to the metrics.
+
+use proust_log::operations::{Nature, Operation};
+use proust_profile::{EventRow, Metric, OperationId, Profile};
+
+/// What operations count into, in the order of their numbers.
+pub const EVENT_METRICS: [Metric; 5] =
+    [Metric::Waits, Metric::IoCalls, Metric::IoErrors, Metric::ReadBytes, Metric::WrittenBytes];
+
+/// The operations of a profile as the log's table knows them, by [`OperationId`]. A profile may name others, of which
+/// nothing is known but that they were waited in.
+#[derive(Clone, Debug, Default)]
+pub struct Operations(Vec<Option<Operation>>);
+
+impl Operations {
+    /// Those of a profile.
+    pub fn of(profile: &Profile) -> Operations {
+        Operations(profile.operations.iter().map(|info| Operation::from_name(&info.name)).collect())
+    }
+
+    /// The operation with this number in the profile.
+    pub fn get(&self, id: OperationId) -> Option<Operation> {
+        self.0.get(id as usize).copied().flatten()
+    }
+
+    /// What a thread does in the operation with this number.
+    pub fn nature(&self, id: OperationId) -> Option<Nature> {
+        self.get(id).map(Operation::nature)
+    }
+}
+
+/// What an event of this nature adds to each of [`EVENT_METRICS`].
+#[inline]
+pub fn amounts_of_event(nature: Option<Nature>, event: &EventRow) -> [u64; EVENT_METRICS.len()] {
+    let calls = u64::from(event.calls);
+    if !nature.is_some_and(Nature::is_io) {
+        return [calls, 0, 0, 0, 0];
+    }
+    let bytes = |counts: bool| if counts { event.bytes } else { 0 };
+    [
+        0,
+        calls,
+        event.errors.into(),
+        bytes(matches!(nature, Some(Nature::Read | Nature::Transfer))),
+        bytes(matches!(nature, Some(Nature::Write | Nature::Transfer))),
+    ]
+}
+
+/// The same with the metrics' names, those with zero included.
+pub fn metrics_of_event(nature: Option<Nature>, event: &EventRow) -> [(Metric, f64); EVENT_METRICS.len()] {
+    let amounts = amounts_of_event(nature, event);
+    std::array::from_fn(|i| (EVENT_METRICS[i], amounts[i] as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_counted_and_of_io_also_errors_and_bytes() {
+        let event = EventRow { calls: 3, errors: 1, bytes: 100, ..EventRow::default() };
+        let of = |nature| amounts_of_event(Some(nature), &event);
+        assert_eq!(of(Nature::Lock), [3, 0, 0, 0, 0]);
+        assert_eq!(of(Nature::Spin), [3, 0, 0, 0, 0]);
+        assert_eq!(of(Nature::Read), [0, 3, 1, 100, 0]);
+        assert_eq!(of(Nature::Write), [0, 3, 1, 0, 100]);
+        assert_eq!(of(Nature::Transfer), [0, 3, 1, 100, 100]);
+        assert_eq!(of(Nature::Manage), [0, 3, 1, 0, 0]);
+        assert_eq!(metrics_of_event(None, &event)[0], (Metric::Waits, 3.0));
+    }
+}
