@@ -134,11 +134,15 @@ pub enum PassiveReason {
     NotRecorded,
     /// Blocked, the reason is not known.
     Unknown,
+    /// A futex of which it is not known what it stands for.
+    Futex,
+    /// A message queue.
+    Queue,
 }
 
 impl PassiveReason {
     /// All reasons, in the order of their discriminants.
-    pub const ALL: [PassiveReason; 17] = [
+    pub const ALL: [PassiveReason; 19] = [
         PassiveReason::Condition,
         PassiveReason::Semaphore,
         PassiveReason::Park,
@@ -156,6 +160,8 @@ impl PassiveReason {
         PassiveReason::Pool,
         PassiveReason::NotRecorded,
         PassiveReason::Unknown,
+        PassiveReason::Futex,
+        PassiveReason::Queue,
     ];
 
     /// The stable identifier.
@@ -178,6 +184,8 @@ impl PassiveReason {
             PassiveReason::Pool => "pool",
             PassiveReason::NotRecorded => "not-recorded",
             PassiveReason::Unknown => "unknown",
+            PassiveReason::Futex => "futex",
+            PassiveReason::Queue => "queue",
         }
     }
 
