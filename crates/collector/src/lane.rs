@@ -13,10 +13,12 @@ use proust_log::layout::LaneHeader;
 use proust_log::writer::LaneWriter;
 
 use crate::operation::Kind;
+use crate::operation::callers::Callers;
 use crate::operation::open::Open;
 use crate::operation::tries::Tries;
 use crate::path::memo::State;
 use crate::path::stack::OwnStack;
+use crate::path::tree::NodeId;
 use crate::{clock, logfile};
 
 mod current;
@@ -49,6 +51,8 @@ pub struct Lane {
     pub initialiser: AtomicUsize,
     /// The operation that the owner is in.
     pub open: Open,
+    /// Who called the owner's operations.
+    pub callers: Callers,
     /// The owner's tries to take a lock.
     pub tries: Tries,
     /// The owner's CPU timer; -1 = none.
@@ -109,6 +113,7 @@ pub fn claim() -> Option<&'static Lane> {
         thread: AtomicU64::new(0),
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
+        callers: Callers::default(),
         tries: Tries::default(),
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
@@ -163,7 +168,15 @@ impl Lane {
 
     /// The owner enters an operation, and the log says so before it may block.
     #[inline]
-    pub fn enter(&self, kind: Kind, objects: (u64, u64), begin_ns: u64, state: State, marker: u64) {
+    pub fn enter(
+        &self,
+        kind: Kind,
+        objects: (u64, u64),
+        begin_ns: u64,
+        state: State,
+        marker: u64,
+        caller: NodeId,
+    ) {
         let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: the header is mapped for the process's life, and these fields are written by the owner alone.
@@ -171,12 +184,12 @@ impl Lane {
             unsafe {
                 (&raw mut (*header).wait_object).write_volatile(objects.0);
                 (&raw mut (*header).wait_since_ns).write_volatile(begin_ns);
-                (&raw mut (*header).wait_node).write_volatile(0);
+                (&raw mut (*header).wait_node).write_volatile(caller);
                 (&raw mut (*header).wait_target).write_volatile(kind.target as u32);
                 (&raw mut (*header).wait_operation).write_volatile(kind.operation as u32);
             }
         }
-        self.open.enter(kind, objects, begin_ns, state, marker);
+        self.open.enter(kind, objects, begin_ns, state, marker, caller);
     }
 
     /// The owner is in no operation any more.

@@ -18,6 +18,7 @@ use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use crate::{clock, options, raw};
 
+pub mod callers;
 pub mod open;
 pub mod sums;
 pub mod threshold;
@@ -203,8 +204,29 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     let marker = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
     unsafe { marker.write_volatile(begin_ns) };
-    lane.enter(kind, objects, begin_ns, state, marker as u64);
+    let mut caller = lane.callers.known(kind, state.sp);
+    if caller == 0 && lane.callers.may_find(begin_ns) {
+        caller = find_beforehand(life, lane, kind, state, begin_ns);
+    }
+    lane.enter(kind, objects, begin_ns, state, marker as u64, caller);
     Ticket { lane: Some(lane), begin_ns }
+}
+
+/// The caller of an operation that is about to begin.
+#[cold]
+#[inline(never)]
+fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, now_ns: u64) -> NodeId {
+    lane.callers.looked(now_ns);
+    if !is_owner(lane) {
+        return 0;
+    }
+    let found =
+        lane.with_record(|record| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 });
+    let node = found.unwrap_or(0);
+    if node != 0 {
+        lane.callers.keep(kind, state.sp, node);
+    }
+    node
 }
 
 /// Ends an operation.
@@ -314,6 +336,9 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
         return;
     }
     let (node, node_flags) = path_of(record, passed);
+    if let Some(state) = passed.state {
+        lane.callers.keep(passed.kind, state.sp, node);
+    }
     let clocked = passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS;
     let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
     push_event(record, passed, (node, node_flags), cpu_ns);
@@ -352,6 +377,10 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
 #[cold]
 #[inline(never)]
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
+    // Whether its frame is still there can be told on a known stack only.
+    if is_owner(lane) {
+        lane.with_record(|record| record.look_for_own_stack(life, sp));
+    }
     if lane.open.is_live(sp, true, lane) {
         return false;
     }
@@ -387,7 +416,7 @@ pub fn look_into(life: &Life, lane: &Lane) {
     // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
     let record = unsafe { lane.record() };
     record.tell_sums();
-    if lane.open.kind().is_some() && lane.open.node() == 0 && record.output.is_open() {
+    if lane.open.kind().is_some() && record.output.is_open() {
         let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
         // Its stack may go away at any moment: it is read as a foreign one.
         let own_stack = core::mem::take(&mut record.own_stack);

@@ -49,6 +49,8 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     let blocked = inherited & timer::SIGNAL_BIT != 0 || start.is_some() && record.start.blocked;
     lane.blocked.store(blocked, Ordering::Relaxed);
     lane.held.store(false, Ordering::Relaxed);
+    lane.callers.forget();
+    lane.open.leave();
     let queued = if origin == ThreadOrigin::First {
         lane::scheduler_numbers(c"/proc/thread-self/schedstat").map_or(0, |(_, queued_ns)| queued_ns)
     } else {

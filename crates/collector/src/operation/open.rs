@@ -78,8 +78,16 @@ impl Open {
 
     /// Enters an operation.
     #[inline]
-    pub fn enter(&self, kind: Kind, objects: (u64, u64), begin_ns: u64, state: State, marker: u64) {
-        self.node.store(0, Ordering::Relaxed);
+    pub fn enter(
+        &self,
+        kind: Kind,
+        objects: (u64, u64),
+        begin_ns: u64,
+        state: State,
+        marker: u64,
+        node: NodeId,
+    ) {
+        self.node.store(node, Ordering::Relaxed);
         self.begin_ns.store(begin_ns, Ordering::Relaxed);
         self.object.store(objects.0, Ordering::Relaxed);
         self.object2.store(objects.1, Ordering::Relaxed);
@@ -124,7 +132,7 @@ impl Open {
         }
     }
 
-    /// Its call path, if another thread has found it; 0 = not known.
+    /// Its call path, or that of the one before at this depth; 0 = not known.
     pub fn node(&self) -> NodeId {
         self.node.load(Ordering::Relaxed)
     }
