@@ -13,6 +13,7 @@ use proust_log::layout::LaneHeader;
 use proust_log::writer::LaneWriter;
 
 use crate::operation::Kind;
+use crate::operation::counted::Counted;
 use crate::operation::callers::Callers;
 use crate::operation::open::Open;
 use crate::operation::tries::Tries;
@@ -55,6 +56,10 @@ pub struct Lane {
     pub callers: Callers,
     /// The owner's tries to take a lock.
     pub tries: Tries,
+    /// The owner's calls that are counted only.
+    pub counted: &'static Counted,
+    /// The owner's operations since it last asked what a descriptor leads to.
+    pub targets_used: AtomicU32,
     /// The owner's CPU timer; -1 = none.
     timer: AtomicI32,
     /// The lane's header in the log; null = none.
@@ -105,6 +110,7 @@ pub fn claim() -> Option<&'static Lane> {
         unsafe { LaneWriter::begin(number, chunk) }
     });
     logfile::with_header(|header| header.lanes = header.lanes.max(number + 1));
+    let counted: &'static Counted = Box::leak(Box::default());
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
         busy: AtomicBool::new(false),
@@ -115,10 +121,12 @@ pub fn claim() -> Option<&'static Lane> {
         open: Open::default(),
         callers: Callers::default(),
         tries: Tries::default(),
+        counted,
+        targets_used: AtomicU32::new(0),
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
-        record: UnsafeCell::new(Record::new(writer)),
+        record: UnsafeCell::new(Record::new(writer, counted)),
     }));
     let mut head = LANES.load(Ordering::Acquire);
     loop {

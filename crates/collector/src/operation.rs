@@ -19,8 +19,10 @@ use crate::path::tree::NodeId;
 use crate::{clock, options, raw};
 
 pub mod callers;
+pub mod counted;
 pub mod open;
 pub mod sums;
+pub mod targets;
 pub mod threshold;
 pub mod tries;
 
@@ -229,9 +231,32 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     node
 }
 
+/// Counts an operation of [`counted`] that touches memory only; false if it has to be bracketed, or not to be
+/// followed, like others.
+#[inline]
+pub fn count(kind: Kind) -> bool {
+    if life::in_hook().is_none() || !wanted(kind.operation.nature()) {
+        return false;
+    }
+    match lane::current() {
+        Some(lane) if lane.open.is_free() && !lane.tries.is_active() => {
+            lane.counted.add(kind);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Ends an operation.
 #[inline]
 pub fn end(ticket: &Ticket, outcome: Outcome) {
+    end_with(ticket, outcome, |kind, object| (kind, object));
+}
+
+/// Ends an operation of which only its end shows what it was about: `found` makes of its kind and object what they
+/// really are. What that takes is no part of the operation.
+#[inline]
+pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) {
     let Some(lane) = ticket.lane else { return };
     // A fork inside the operation: the child has a record of its own.
     if !lane::current().is_some_and(|current| core::ptr::eq(current, lane)) {
@@ -239,11 +264,12 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     }
     let end_ns = clock::now_ns();
     let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
+    let (kind, object) = found(kind, lane.open.object());
     let passed = Passed {
         kind,
         begin_ns: ticket.begin_ns,
         end_ns,
-        object: lane.open.object(),
+        object,
         object2: lane.open.object2(),
         outcome,
         flags: 0,
@@ -335,6 +361,8 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     if !is_owner(lane) {
         return;
     }
+    let kind = targets::settled(passed.kind, passed.object, passed.object2);
+    let passed = &Passed { kind, ..*passed };
     let (node, node_flags) = path_of(record, passed);
     if let Some(state) = passed.state {
         lane.callers.keep(passed.kind, state.sp, node);

@@ -10,6 +10,7 @@ use super::lent::Lent;
 use super::output::Output;
 use super::usage::{Usage, scheduler_numbers};
 use crate::life::Life;
+use crate::operation::counted::{Counted, Told};
 use crate::operation::sums::Sums;
 use crate::operation::threshold::{Limit, hook_ns};
 use crate::path::maps;
@@ -59,6 +60,10 @@ pub struct Record {
     pub own_total_ns: u64,
     /// Operations too short to be told alone.
     pub sums: Sums,
+    /// Operations that are counted only.
+    counted: &'static Counted,
+    /// How many of them are in `sums`, or were told.
+    counted_told: Told,
     /// From which length on they are.
     pub limit: Limit,
     /// Merged timer expirations, whole thread.
@@ -81,7 +86,7 @@ pub struct Record {
 
 impl Record {
     /// For a lane that writes through `writer`.
-    pub fn new(writer: Option<LaneWriter>) -> Record {
+    pub fn new(writer: Option<LaneWriter>, counted: &'static Counted) -> Record {
         Record {
             output: Output::new(writer),
             tree: Tree::default(),
@@ -92,6 +97,8 @@ impl Record {
             own_ns: 0,
             own_total_ns: 0,
             sums: Sums::default(),
+            counted,
+            counted_told: Told::default(),
             limit: Limit::default(),
             overruns: 0,
             scheduler_read_ns: 0,
@@ -114,6 +121,14 @@ impl Record {
 
     /// Tells the operations that were summed since the last time.
     pub fn tell_sums(&mut self) {
+        let (sums, output) = (&mut self.sums, &mut self.output);
+        let mut now_ns = 0;
+        self.counted_told.take_new(self.counted, |kind, calls| {
+            if now_ns == 0 {
+                now_ns = clock::now_ns();
+            }
+            sums.add_counted(kind, calls, now_ns, output);
+        });
         self.sums.tell(&mut self.output);
         let calls = self.sums.take_calls();
         if calls > 0 {

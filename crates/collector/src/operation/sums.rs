@@ -66,10 +66,8 @@ impl Sums {
         &mut self.slots[at]
     }
 
-    /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
     #[inline]
-    pub fn add(&mut self, short: &Short, output: &mut Output) -> bool {
-        let kind = short.kind.number();
+    fn slot_or_new(&mut self, kind: u16, output: &mut Output) -> &mut Slot {
         if self.slot(kind).kind == 0 {
             if self.kinds >= MOST_KINDS {
                 self.tell(output);
@@ -79,8 +77,25 @@ impl Sums {
             self.kinds += 1;
             self.slot(kind).kind = kind;
         }
+        self.slot(kind)
+    }
+
+    /// Adds calls that were counted up to now: of one byte each, and of no time.
+    pub fn add_counted(&mut self, kind: Kind, calls: u64, now_ns: u64, output: &mut Output) {
+        let slot = self.slot_or_new(kind.number(), output);
+        if slot.calls == 0 {
+            slot.since_ns = now_ns;
+        }
+        slot.calls = slot.calls.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX));
+        slot.bytes = slot.bytes.saturating_add(calls);
+        slot.until_ns = now_ns;
+    }
+
+    /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
+    #[inline]
+    pub fn add(&mut self, short: &Short, output: &mut Output) -> bool {
         self.calls += 1;
-        let slot = self.slot(kind);
+        let slot = self.slot_or_new(short.kind.number(), output);
         if slot.calls == 0 {
             slot.since_ns = short.begin_ns;
         }

@@ -1,0 +1,205 @@
+//! What descriptors lead to.
+//!
+//! Kept by descriptor, for all threads, and asked of the kernel anew when the descriptor is closed or given to
+//! something else by a function that is hooked, when an operation on it was long, and once in so many operations of a
+//! thread: a descriptor may be closed and used again behind the collector's back. Never followed by a lock, never
+//! counted per use: threads that use neighbouring descriptors must not pull a cache line to and fro.
+
+use core::ffi::{c_int, c_uint};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use proust_log::control::NO_IO;
+use proust_log::operations::{Nature, Target};
+
+use super::Kind;
+use crate::{lane, life, options, raw};
+
+/// Descriptors from here on are looked up each time.
+const KEPT: usize = 1 << 16;
+
+/// Operations of a thread after which it looks anew, whatever the descriptor. A prime: a thread that uses its
+/// descriptors in turns comes to each of them.
+const ANEW_EVERY: u32 = 61;
+
+/// [`Target`] by descriptor; 0 = not known. Memory that is never touched costs nothing.
+static TARGETS: [AtomicU8; KEPT] = [const { AtomicU8::new(0) }; KEPT];
+
+/// The object of an operation that has no descriptor.
+pub const NO_DESCRIPTOR: u64 = u64::MAX;
+
+#[inline]
+fn place(descriptor: c_int) -> Option<&'static AtomicU8> {
+    TARGETS.get(usize::try_from(descriptor).ok()?)
+}
+
+/// What a descriptor leads to, as far as it is known without much ado.
+#[inline]
+pub fn of(descriptor: c_int) -> Target {
+    if descriptor < 0 {
+        return Target::None;
+    }
+    let known = place(descriptor).map_or(0, |place| place.load(Ordering::Relaxed));
+    if known == 0 || is_time_to_look() { look_up(descriptor) } else { Target::from_number(known) }
+}
+
+#[inline]
+fn is_time_to_look() -> bool {
+    let Some(lane) = lane::current() else { return false };
+    let used = lane.targets_used.load(Ordering::Relaxed) + 1;
+    let looks = used >= ANEW_EVERY;
+    lane.targets_used.store(if looks { 0 } else { used }, Ordering::Relaxed);
+    looks
+}
+
+/// Asks the kernel and keeps the answer.
+#[cold]
+#[inline(never)]
+pub fn look_up(descriptor: c_int) -> Target {
+    let Some(life) = life::recording() else { return Target::None };
+    if options::live() & NO_IO != 0 {
+        return Target::None;
+    }
+    let target = ask(descriptor);
+    // A vforked child has its parent's memory, but descriptors of its own.
+    if !life::is_borrowed(life) {
+        keep(descriptor, target);
+    }
+    target
+}
+
+#[inline]
+fn keep(descriptor: c_int, target: Target) {
+    if let Some(place) = place(descriptor)
+        && place.load(Ordering::Relaxed) != target as u8
+    {
+        place.store(target as u8, Ordering::Relaxed);
+    }
+}
+
+/// The descriptor may lead to something else from now on.
+#[inline]
+pub fn forget(descriptor: c_int) {
+    keep(descriptor, Target::None);
+}
+
+/// These descriptors may lead to something else from now on.
+pub fn forget_range(first: c_uint, last: c_uint) {
+    let first = (first as usize).min(KEPT);
+    let last = (last as usize).min(KEPT - 1);
+    for place in TARGETS.get(first..=last).unwrap_or_default() {
+        if place.load(Ordering::Relaxed) != 0 {
+            place.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the kernel says of a descriptor.
+fn ask(descriptor: c_int) -> Target {
+    raw::fstat(descriptor).map_or(Target::None, |status| of_status(status.st_mode, status.st_rdev))
+}
+
+fn of_status(mode: libc::mode_t, device: libc::dev_t) -> Target {
+    match mode & libc::S_IFMT {
+        libc::S_IFIFO => Target::Pipe,
+        libc::S_IFSOCK => Target::Socket,
+        libc::S_IFCHR if is_terminal(libc::major(device)) => Target::Terminal,
+        libc::S_IFCHR => Target::Device,
+        // Objects without a file have no format: eventfd, timerfd, signalfd, inotify, epoll.
+        0 => Target::Event,
+        _ => Target::File,
+    }
+}
+
+/// Major numbers of virtual consoles and serial lines, of `/dev/tty` and `/dev/console`, of pseudo terminals.
+fn is_terminal(major: c_uint) -> bool {
+    matches!(major, 4 | 5 | 136..=143)
+}
+
+/// Whether somebody else decides when bytes move.
+fn is_waited_for(target: Target) -> bool {
+    matches!(target, Target::Pipe | Target::Socket | Target::Terminal | Target::Event)
+}
+
+/// What a transfer between two descriptors leads to: that of the two which it may have to wait for.
+#[inline]
+pub fn of_transfer(from: Target, to: Target) -> Target {
+    if !is_waited_for(from) && is_waited_for(to) || from == Target::None { to } else { from }
+}
+
+/// What an operation that turned out long really was about: it is worth asking.
+pub fn settled(kind: Kind, object: u64, object2: u64) -> Kind {
+    let look = |object: u64| c_int::try_from(object).map_or(Target::None, look_up);
+    let target = match kind.operation.nature() {
+        Nature::Transfer => of_transfer(look(object), look(object2)),
+        Nature::Read | Nature::Write => look(object),
+        _ => return kind,
+    };
+    // The descriptor may be closed by now.
+    if target == Target::None { kind } else { Kind { target, ..kind } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_lead_to_what_they_are() {
+        let mut ends = [0; 2];
+        // SAFETY: plain system calls on descriptors of this test.
+        unsafe {
+            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+            let event = libc::eventfd(0, 0);
+            let file = libc::open(c"/proc/self/exe".as_ptr(), libc::O_RDONLY);
+            let folder = libc::open(c"/".as_ptr(), libc::O_RDONLY);
+            let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
+            let socket = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0);
+            for (descriptor, target) in [
+                (ends[0], Target::Pipe),
+                (event, Target::Event),
+                (file, Target::File),
+                (folder, Target::File),
+                (null, Target::Device),
+                (socket, Target::Socket),
+                (-1, Target::None),
+            ] {
+                assert_eq!(ask(descriptor), target);
+                libc::close(descriptor);
+            }
+            assert_eq!(ask(ends[0]), Target::None);
+            libc::close(ends[1]);
+        }
+        assert_eq!(of_status(libc::S_IFCHR, libc::makedev(136, 3)), Target::Terminal);
+        assert_eq!(of_status(libc::S_IFCHR, libc::makedev(5, 0)), Target::Terminal);
+        assert_eq!(of_status(libc::S_IFBLK, libc::makedev(8, 0)), Target::File);
+    }
+
+    #[test]
+    fn what_is_kept_is_forgotten_by_number_and_by_range() {
+        let kept = |descriptor| place(descriptor).map(|place| place.load(Ordering::Relaxed));
+        for descriptor in [60_000, 60_001, 60_002] {
+            keep(descriptor, Target::Socket);
+        }
+        forget(60_000);
+        assert_eq!((kept(60_000), kept(60_001)), (Some(0), Some(Target::Socket as u8)));
+        forget_range(60_001, c_uint::MAX);
+        assert_eq!((kept(60_001), kept(60_002)), (Some(0), Some(0)));
+        forget_range(c_uint::MAX, 3);
+        assert_eq!((kept(KEPT as c_int), kept(-1)), (None, None));
+    }
+
+    #[test]
+    fn a_transfer_is_about_what_it_may_wait_for() {
+        use Target::{Device, File, None, Pipe, Socket};
+        for (from, to, both) in [
+            (File, File, File),
+            (File, Socket, Socket),
+            (Socket, File, Socket),
+            (Socket, Pipe, Socket),
+            (Device, Pipe, Pipe),
+            (None, File, File),
+            (File, None, File),
+        ] {
+            assert_eq!(of_transfer(from, to), both);
+        }
+    }
+}
