@@ -2,10 +2,13 @@
  * What locks and small I/O calls cost: ns per uncontended pair, and the throughput of a contended mutex.
  * lock_speed [SECONDS of all together] [KIND…]
  * KIND: mutex recursive rwlock-read rwlock-write spin trylock signal semaphore once read write contended-2 contended-4
+ * steady-2
  *
  * Each figure is the median of many batches; the kinds take turns, so that a slow moment of the machine hits them all.
  * `ns` is per pair (lock and unlock, post and wait) or per call; `low` and `high` are the quartiles. For a contended mutex
  * `ns` is wall time per acquisition, of all threads together, each of which works a little inside and outside of it.
+ * steady-2: two threads that each take one mutex about 30 000 times a second and hold it for one fifteenth of the time; `ns` is wall
+ * time per acquisition of one thread.
  */
 #include "truth.h"
 
@@ -15,7 +18,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { BATCH = 2000, CALLS = 500, MOST_BATCHES = 20000, MOST_THREADS = 4, CONTENDED_PAIRS = 20000 };
+enum { BATCH = 2000, CALLS = 500, MOST_BATCHES = 20000, MOST_THREADS = 4, CONTENDED_PAIRS = 20000,
+       STEADY_PAIRS = 600 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -52,12 +56,16 @@ BATCH_OF(with_write, CALLS, (void)!write(null, &byte, 1))
 
 /* Threads that live as long as the program: only the batches are measured. They sleep in a barrier in between. */
 struct crew {
-    int threads;
+    int threads, pairs;
+    uint64_t inside, outside; /* steps of work with the lock, and without it */
     pthread_barrier_t begin, end;
     pthread_t ids[MOST_THREADS];
     atomic_int leave;
 };
-static struct crew two = {.threads = 2}, four = {.threads = 4};
+#define CREW(members, number, with, without) {.threads = (members), .pairs = (number), .inside = (with), .outside = (without)}
+static struct crew two = CREW(2, CONTENDED_PAIRS, 20, 50), four = CREW(4, CONTENDED_PAIRS, 20, 50);
+/* A step takes about 1.1 ns: 2 microseconds with the lock, 31 without. */
+static struct crew steady = CREW(2, STEADY_PAIRS, 2000, 28000);
 static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t guarded;
 
@@ -69,11 +77,11 @@ static void *crew_member(void *argument)
         pthread_barrier_wait(&crew->begin);
         if (crew->leave)
             break;
-        for (int i = 0; i < CONTENDED_PAIRS; i++) {
+        for (int i = 0; i < crew->pairs; i++) {
             pthread_mutex_lock(&contended);
-            BURN(guarded, 20);
+            BURN(guarded, crew->inside);
             pthread_mutex_unlock(&contended);
-            BURN(own, 50);
+            BURN(own, crew->outside);
         }
         pthread_barrier_wait(&crew->end);
     }
@@ -107,6 +115,7 @@ static double with_crew(struct crew *crew)
 }
 static double with_two(void) { return with_crew(&two); }
 static double with_four(void) { return with_crew(&four); }
+static double with_steady(void) { return with_crew(&steady); }
 
 static struct kind {
     const char *name;
@@ -127,6 +136,7 @@ static struct kind {
     {"write", with_write, CALLS, 0, 0, NULL},
     {"contended-2", with_two, 2 * CONTENDED_PAIRS, 0, 0, NULL},
     {"contended-4", with_four, 4 * CONTENDED_PAIRS, 0, 0, NULL},
+    {"steady-2", with_steady, STEADY_PAIRS, 0, 0, NULL},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -155,6 +165,7 @@ int main(int argc, char **argv)
         return 2;
     hire(&two);
     hire(&four);
+    hire(&steady);
 
     /* The first round is not counted: code and data are not in the caches yet. */
     int counted = 0;
@@ -170,6 +181,7 @@ int main(int argc, char **argv)
     }
     dismiss(&two);
     dismiss(&four);
+    dismiss(&steady);
 
     printf("{\"program\":\"lock_speed\",\"batches\":%d,\"kinds\":[", counted);
     const char *before = "";

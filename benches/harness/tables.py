@@ -110,6 +110,21 @@ def memory(result):
                   "handed out by the collector's arena"], rows)
 
 
+OPERATION_TARGETS = {"mutex": ("≤ 12 ns", "added_ns", 12.0), "rust-mutex": ("0", "added_ns", 0.2), "read": ("≤ 120 ns", "added_ns", 120.0),
+                     "write": ("≤ 120 ns", "added_ns", 120.0), "contended-2": ("within 10 %", "added_percent", 10.0),
+                     "contended-4": ("within 10 %", "added_percent", 10.0), "steady-2": ("≤ 5 %", "added_percent", 5.0)}
+
+
+def operations(result):
+    rows = []
+    for row in result["rows"]:
+        text, of_which, limit = OPERATION_TARGETS.get(row["kind"], ("", None, None))
+        rows.append([row["kind"], of(row["bare_ns"], 1), of(row["proust_ns"], 1), sure(row["added_ns"], 1), sure(row["added_percent"], 1),
+                     text, verdict(row[of_which], limit) if of_which else ""])
+    return table(["operation", "bare, ns", "with the collector, ns", "added, ns [95 %]", "added, % [95 %]", "target", ""], rows) + \
+        f"\n\n{result['rounds']} runs of {result['seconds']} s each, with and without in turn."
+
+
 def throughput(result):
     rows = [[row["what"], f"{row['best_m_per_s']:.1f} ({row['worst_m_per_s']:.1f})", f"M {row['unit']}/s",
              "≥ 10 M/s a core" if row["what"].startswith("logs to profile, 1 ") else "",
