@@ -1,0 +1,49 @@
+//! Where the processor time outside operations is charged.
+//!
+//! A sample that fell into an operation tells nothing of the computation before it: charging that to its context
+//! would give call sites of operations more than their share.
+
+use proust_profile::{ContextId, SampleRow};
+
+/// For each row of a location, and for the time behind the last one: the context of the next sample that fell into
+/// no operation; where there is none of the previous such; where there is none at all of the row itself.
+///
+/// Time of which the records are lost stays theirs (`is_lost`), and nobody else's.
+pub(super) fn charged(rows: &[SampleRow], is_lost: impl Fn(&SampleRow) -> bool) -> Vec<ContextId> {
+    let mut charged: Vec<ContextId> = rows.iter().map(|row| row.context).collect();
+    let tells = |row: &SampleRow| !row.in_operation && !is_lost(row);
+    let mut next = None;
+    for (context, row) in charged.iter_mut().zip(rows).rev() {
+        if tells(row) {
+            next = Some(row.context);
+        } else if row.in_operation {
+            *context = next.unwrap_or(*context);
+        }
+    }
+    if let Some(last) = rows.iter().rposition(tells) {
+        for (context, row) in charged.iter_mut().zip(rows).skip(last + 1) {
+            if row.in_operation {
+                *context = rows[last].context;
+            }
+        }
+    }
+    charged.push(charged.last().copied().unwrap_or(0));
+    charged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_in_operations_pass_it_on() {
+        let computing = |context| SampleRow { context, ..SampleRow::default() };
+        let within = |context| SampleRow { in_operation: true, ..computing(context) };
+        let of = |rows: &[SampleRow]| charged(rows, |row| row.context == 99);
+        assert_eq!(of(&[within(9), computing(1), within(9), within(8), computing(2)]), [1, 1, 2, 2, 2, 2]);
+        assert_eq!(of(&[computing(1), within(9), within(8)]), [1, 1, 1, 1]);
+        assert_eq!(of(&[within(9), computing(99), computing(1), computing(99)]), [1, 99, 1, 99, 99]);
+        assert_eq!(of(&[within(9)]), [9, 9]);
+        assert_eq!(of(&[]), [0]);
+    }
+}

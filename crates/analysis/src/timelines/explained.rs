@@ -1,0 +1,337 @@
+//! What explains the time of each gap.
+//!
+//! Processor time goes to the time outside operations first; only what finds no room there was spent inside them.
+//! What is off the processor outside operations is explained by sums of short ones as far as it goes, then by the run
+//! queue; the rest is not explained.
+
+use proust_profile::{ContextId, Location, SampleRow};
+
+use super::gaps::Gap;
+use super::nanoseconds;
+use super::operations::{Operations, Short};
+use super::shares::{Claim, Spread, by_room, by_weight};
+use super::states::{Class, TIERS};
+use crate::ledger::{State, Work};
+
+/// What one page fault without I/O is taken to cost, ns. The kernel does not tell the time it spent in faults;
+/// half to one microsecond is what servers and virtual machines of this decade need for a small page.
+const FAULT_NS: u64 = 700;
+
+/// The part of an operation that lies in one gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) class: Class,
+    pub(super) context: ContextId,
+    /// With a processor.
+    pub(super) cpu_ns: u64,
+    /// In the run queue, after it was woken.
+    pub(super) queued_ns: u64,
+    /// Whether the operation ends here, and does not go on in the next gap.
+    pub(super) ends: bool,
+}
+
+impl Part {
+    pub(super) fn length_ns(&self) -> u64 {
+        self.end_ns - self.start_ns
+    }
+
+    /// Off the processor.
+    pub(super) fn off_ns(&self) -> u64 {
+        self.length_ns() - self.cpu_ns
+    }
+}
+
+/// What short operations explain of a gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    pub(super) state: State,
+    pub(super) context: ContextId,
+    pub(super) time_ns: u64,
+}
+
+/// A gap, and what explains the time outside the operations that were told alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explained {
+    pub(super) gap: Gap,
+    /// Its parts of operations end here in [`Explanation::parts`].
+    pub(super) parts_end: usize,
+    /// Its shares of short operations end here in [`Explanation::shares`].
+    pub(super) shares_end: usize,
+    /// On the processor and in no operation; `measurement_ns` and `fault_ns` are parts of it.
+    pub(super) compute_ns: u64,
+    pub(super) measurement_ns: u64,
+    pub(super) fault_ns: u64,
+    /// Off the processor for no known reason; `queued_ns` is the part of it in the run queue.
+    pub(super) unexplained_ns: u64,
+    pub(super) queued_ns: u64,
+}
+
+impl Explained {
+    fn room_for_faults_ns(&self) -> u64 {
+        self.compute_ns - self.measurement_ns
+    }
+}
+
+/// All gaps of a location, explained.
+#[derive(Debug, Default)]
+pub(super) struct Explanation {
+    pub(super) gaps: Vec<Explained>,
+    pub(super) parts: Vec<Part>,
+    pub(super) shares: Vec<Share>,
+    /// Time in which the thread let others go first: known to be in the run queue.
+    yielded_ns: u64,
+}
+
+/// Explains the gaps of a location.
+pub(super) fn explain(
+    location: &Location,
+    rows: &[SampleRow],
+    gaps: &[Gap],
+    operations: &Operations,
+) -> Explanation {
+    let mut explanation = Explanation { gaps: Vec::with_capacity(gaps.len()), ..Explanation::default() };
+    explanation.parts.reserve(operations.singles.len());
+    explanation.divide(gaps, operations);
+    explanation.place_measurement(rows);
+    explanation.place_shorts(&operations.shorts);
+    explanation.place_queue(nanoseconds(location.queued_s), rows);
+    explanation.place_faults(rows);
+    explanation
+}
+
+impl Explanation {
+    /// Cuts operations at the gaps' borders and divides each gap's processor time.
+    fn divide(&mut self, gaps: &[Gap], operations: &Operations) {
+        let mut singles = &operations.singles[..];
+        for &gap in gaps {
+            let first_part = self.parts.len();
+            let mut in_operations_ns = 0;
+            while let Some((single, rest)) = singles.split_first() {
+                if single.start_ns >= gap.end_ns {
+                    break;
+                }
+                let (start_ns, end_ns) = (single.start_ns.max(gap.start_ns), single.end_ns.min(gap.end_ns));
+                in_operations_ns += end_ns - start_ns;
+                let ends = single.end_ns <= gap.end_ns;
+                self.parts.push(Part {
+                    start_ns,
+                    end_ns,
+                    class: single.class,
+                    context: single.context,
+                    cpu_ns: 0,
+                    queued_ns: 0,
+                    ends,
+                });
+                if !ends {
+                    break;
+                }
+                singles = rest;
+            }
+            let outside_ns = gap.length_ns() - in_operations_ns;
+            let compute_ns = gap.cpu_ns.min(outside_ns);
+            let parts = &mut self.parts[first_part..];
+            give_processor_time(gap.cpu_ns - compute_ns, parts);
+            let yields = parts.iter().filter(|part| part.class == Class::Yield);
+            self.yielded_ns += yields.map(Part::off_ns).sum::<u64>();
+            self.gaps.push(Explained {
+                gap,
+                parts_end: self.parts.len(),
+                shares_end: 0,
+                compute_ns,
+                measurement_ns: 0,
+                fault_ns: 0,
+                unexplained_ns: outside_ns - compute_ns,
+                queued_ns: 0,
+            });
+        }
+    }
+
+    /// Proust's own time is spent on the processor and outside operations, whose clocks are read next to the call.
+    fn place_measurement(&mut self, rows: &[SampleRow]) {
+        for gaps in self.gaps.chunk_by_mut(same_row) {
+            let own_ns = rows.get(gaps[0].gap.row).map_or(0, |row| row.measurement_ns);
+            let mut spread = Spread::new(own_ns, gaps.iter().map(|gap| gap.compute_ns).sum());
+            for gap in gaps {
+                gap.measurement_ns = spread.next(gap.compute_ns);
+            }
+        }
+    }
+
+    /// Short operations explain what is off the processor, and what they are known to compute.
+    fn place_shorts(&mut self, mut shorts: &[Short]) {
+        for gap in &mut self.gaps {
+            let count = shorts.iter().take_while(|short| short.end_ns <= gap.gap.end_ns).count();
+            let (here, later) = shorts.split_at(count);
+            shorts = later;
+            let mut room = Room { off_ns: gap.unexplained_ns, cpu_ns: gap.room_for_faults_ns() };
+            // First what is certain to be no computation, last what is taken to compute as far as it can.
+            for turn in [Turn::Waits, Turn::Works, Turn::Passive] {
+                for short in here.iter().filter(|short| Turn::of(short.class) == turn) {
+                    for (state, time_ns) in room.take(short) {
+                        if time_ns > 0 {
+                            self.shares.push(Share { state, context: short.context, time_ns });
+                        }
+                        if state == State::Working(Work::Delayed) {
+                            self.yielded_ns += time_ns;
+                        }
+                    }
+                }
+            }
+            gap.unexplained_ns = room.off_ns;
+            gap.compute_ns = room.cpu_ns + gap.measurement_ns;
+            gap.shares_end = self.shares.len();
+        }
+    }
+
+    /// Run-queue delay goes where nothing else explains that the thread was off the processor although it switched;
+    /// what finds no room there to the ends of operations that block, since a woken thread queues; the rest to
+    /// where there is any room.
+    fn place_queue(&mut self, queued_ns: u64, rows: &[SampleRow]) {
+        let queued_ns = queued_ns.saturating_sub(self.yielded_ns);
+        if queued_ns == 0 {
+            return;
+        }
+        let mut of_rows = self.claims(|gaps| Claim {
+            weight: rows
+                .get(gaps[0].gap.row)
+                .map_or(0, |row| u64::from(row.voluntary_switches) + u64::from(row.involuntary_switches)),
+            most_ns: gaps.iter().map(|gap| gap.unexplained_ns).sum(),
+            given_ns: 0,
+        });
+        let mut left_ns = by_weight(queued_ns, &mut of_rows);
+        if left_ns > 0 {
+            let claim = |part: &Part| Claim {
+                weight: u64::from(part.ends && part.class.blocks()),
+                most_ns: part.off_ns(),
+                given_ns: 0,
+            };
+            let mut of_parts: Vec<Claim> = self.parts.iter().map(claim).collect();
+            left_ns = by_weight(left_ns, &mut of_parts);
+            for (part, claim) in self.parts.iter_mut().zip(of_parts) {
+                part.queued_ns = claim.given_ns;
+            }
+        }
+        by_room(left_ns, &mut of_rows);
+        for (gaps, claim) in self.gaps.chunk_by_mut(same_row).zip(of_rows) {
+            let mut spread = Spread::new(claim.given_ns, claim.most_ns);
+            for gap in gaps {
+                gap.queued_ns = spread.next(gap.unexplained_ns);
+            }
+        }
+    }
+
+    /// Faults are computation, and cannot have taken more than the thread's whole system time.
+    fn place_faults(&mut self, rows: &[SampleRow]) {
+        let system_ns = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.system_ns));
+        let faults_ns = rows.iter().map(|row| u64::from(row.minor_faults) * FAULT_NS);
+        let faults_ns = faults_ns.fold(0_u64, u64::saturating_add).min(system_ns);
+        if faults_ns == 0 {
+            return;
+        }
+        let mut of_rows = self.claims(|gaps| Claim {
+            weight: rows.get(gaps[0].gap.row).map_or(0, |row| row.minor_faults.into()),
+            most_ns: gaps.iter().map(Explained::room_for_faults_ns).sum(),
+            given_ns: 0,
+        });
+        let left_ns = by_weight(faults_ns, &mut of_rows);
+        by_room(left_ns, &mut of_rows);
+        for (gaps, claim) in self.gaps.chunk_by_mut(same_row).zip(of_rows) {
+            let mut spread = Spread::new(claim.given_ns, claim.most_ns);
+            for gap in gaps {
+                gap.fault_ns = spread.next(gap.room_for_faults_ns());
+            }
+        }
+    }
+
+    /// One claim for the gaps of each row: what rows count is known for all of their gaps together.
+    fn claims(&self, claim: impl Fn(&[Explained]) -> Claim) -> Vec<Claim> {
+        self.gaps.chunk_by(same_row).map(claim).collect()
+    }
+}
+
+fn same_row(a: &Explained, b: &Explained) -> bool {
+    a.gap.row == b.gap.row
+}
+
+/// Gives the parts of operations in one gap the processor time that was spent inside them: those that run before
+/// those that block, in one tier to each by its length.
+fn give_processor_time(cpu_ns: u64, parts: &mut [Part]) {
+    if cpu_ns == 0 {
+        return;
+    }
+    let mut left_ns = cpu_ns;
+    for tier in 0..TIERS {
+        let of_tier = |part: &&mut Part| part.class.tier() == tier;
+        let over_ns = parts.iter().filter(|part| part.class.tier() == tier).map(Part::length_ns).sum();
+        let mut spread = Spread::new(left_ns, over_ns);
+        left_ns -= left_ns.min(over_ns);
+        for part in parts.iter_mut().filter(of_tier) {
+            part.cpu_ns = spread.next(part.length_ns());
+        }
+    }
+}
+
+/// When a kind of short operations takes its time from a gap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Waits,
+    Works,
+    Passive,
+}
+
+impl Turn {
+    fn of(class: Class) -> Turn {
+        match class {
+            Class::Wait(_) => Turn::Waits,
+            Class::Poll(_) | Class::Work(_) => Turn::Works,
+            Class::Passive(..) | Class::Yield => Turn::Passive,
+        }
+    }
+}
+
+/// What of a gap is not explained yet: off the processor, and on it.
+struct Room {
+    off_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Room {
+    fn off(&mut self, time_ns: u64) -> u64 {
+        let taken_ns = time_ns.min(self.off_ns);
+        self.off_ns -= taken_ns;
+        taken_ns
+    }
+
+    fn cpu(&mut self, time_ns: u64) -> u64 {
+        let taken_ns = time_ns.min(self.cpu_ns);
+        self.cpu_ns -= taken_ns;
+        taken_ns
+    }
+
+    /// What short operations take, by state; more than there is nobody gets.
+    fn take(&mut self, short: &Short) -> [(State, u64); 2] {
+        let time_ns = short.time_ns;
+        let off_first = |room: &mut Room| {
+            let off_ns = room.off(time_ns);
+            off_ns + room.cpu(time_ns - off_ns)
+        };
+        let cpu_first = |room: &mut Room| {
+            let cpu_ns = room.cpu(time_ns);
+            cpu_ns + room.off(time_ns - cpu_ns)
+        };
+        const NONE: (State, u64) = (State::Working(Work::Compute), 0);
+        match short.class {
+            Class::Wait(wait) => [(State::Waiting(wait), off_first(self)), NONE],
+            Class::Poll(wait) => [(State::Polling(wait), cpu_first(self)), NONE],
+            Class::Work(work) => [(State::Working(work), cpu_first(self)), NONE],
+            Class::Passive(reason, Work::Compute) => [(State::Passive(reason), self.off(time_ns)), NONE],
+            Class::Passive(reason, work) => {
+                let off_ns = self.off(time_ns);
+                [(State::Passive(reason), off_ns), (State::Working(work), self.cpu(time_ns - off_ns))]
+            }
+            Class::Yield => [(State::Working(Work::Delayed), self.off(time_ns)), NONE],
+        }
+    }
+}

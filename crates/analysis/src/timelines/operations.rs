@@ -1,0 +1,53 @@
+//! The operations of a location as its timeline needs them: inside its life, one after the other, each with what its
+//! time counts as.
+
+use proust_profile::{ContextId, EventRow};
+
+use super::states::{Class, States};
+
+/// An operation that was told alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Single {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) class: Class,
+    pub(super) context: ContextId,
+}
+
+/// Short operations: how long in all, somewhere before their end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Short {
+    pub(super) end_ns: u64,
+    pub(super) time_ns: u64,
+    pub(super) class: Class,
+    pub(super) context: ContextId,
+}
+
+/// Both, by their ends.
+#[derive(Debug, Default)]
+pub(super) struct Operations {
+    pub(super) singles: Vec<Single>,
+    pub(super) shorts: Vec<Short>,
+}
+
+impl Operations {
+    pub(super) fn of(start_ns: u64, end_ns: u64, events: &[EventRow], states: &States) -> Operations {
+        let mut operations = Operations::default();
+        let mut free_ns = start_ns;
+        for event in events {
+            let (class, context) = (states.of_event(event), event.context);
+            if event.summed {
+                // A sum that seems to end outside tells of what is inside all the same.
+                let end_ns = event.end_ns.clamp(start_ns, end_ns);
+                operations.shorts.push(Short { end_ns, time_ns: event.time_ns, class, context });
+                continue;
+            }
+            let (from_ns, to_ns) = (event.begin_ns.max(free_ns), event.end_ns.min(end_ns));
+            if from_ns < to_ns {
+                operations.singles.push(Single { start_ns: from_ns, end_ns: to_ns, class, context });
+                free_ns = to_ns;
+            }
+        }
+        operations
+    }
+}

@@ -1,0 +1,179 @@
+//! Operations between samples, worked out by hand.
+
+use super::*;
+
+fn clocked(event: EventRow, cpu_ms: u64) -> EventRow {
+    EventRow { cpu_clock_ns: Some(cpu_ms * MS), ..event }
+}
+
+fn on(event: EventRow, target: Target) -> EventRow {
+    EventRow { target, ..event }
+}
+
+fn passive(reason: PassiveReason) -> State {
+    State::Passive(reason)
+}
+
+#[test]
+fn a_mutex_wait_between_two_samples() {
+    // 50 ms of which 20 in the lock and 30 on the processor: nothing is left to explain.
+    let rows = [row(10, 10), row(60, 30)];
+    let lock = event(Operation::MutexLock, 25, 45);
+    let spans = spans_within(&location(60, 0), &rows, &[lock]);
+    assert_eq!(told(&spans), [(10, COMPUTE), (15, COMPUTE), (20, LOCK), (15, COMPUTE)]);
+    assert_eq!(spans[2].context, 1);
+    // With its clock read at its end the same follows: 15 ms before it, 15 after.
+    assert_eq!(told(&spans_within(&location(60, 0), &rows, &[clocked(lock, 25)])), told(&spans));
+}
+
+#[test]
+fn a_clock_tells_on_which_side_of_a_wait_the_processor_time_was() {
+    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock what is unexplained comes first; the clock
+    // says that all of the processor time came before the wait.
+    let rows = [row(60, 20)];
+    let lock = event(Operation::MutexLock, 20, 40);
+    let without = spans_within(&location(60, 0), &rows, &[lock]);
+    assert_eq!(told(&without), [(20, UNKNOWN), (20, LOCK), (20, COMPUTE)]);
+    let with = spans_within(&location(60, 0), &rows, &[clocked(lock, 20)]);
+    assert_eq!(told(&with), [(20, COMPUTE), (20, LOCK), (20, UNKNOWN)]);
+}
+
+#[test]
+fn a_sleep_is_passive_and_what_it_computes_comes_last() {
+    // 100 ms: 90 asleep, of which the processor's clock knows 2 ms more than the 10 outside.
+    let sleep = event(Operation::Sleep, 5, 95);
+    let spans = spans_within(&location(100, 0), &[row(100, 12)], &[sleep]);
+    let expected = [(5, COMPUTE), (88, passive(PassiveReason::Sleep)), (2, COMPUTE), (5, COMPUTE)];
+    assert_eq!(told(&spans), expected);
+    assert_eq!((spans[2].context, spans[3].context), (1, 0));
+}
+
+#[test]
+fn an_io_call_that_spans_a_sample_counts_in_both_gaps() {
+    // write from 8 to 22, a sample inside it at 15.
+    let inside = SampleRow { context: 1, in_operation: true, ..row(15, 10) };
+    let after = SampleRow { context: 2, ..row(30, 15) };
+    let write = on(event(Operation::Write, 8, 22), Target::File);
+    let spans = spans_within(&location(30, 0), &[inside, after], &[write]);
+    assert_eq!(told(&spans), [(8, COMPUTE), (7, IO), (7, IO), (8, COMPUTE)]);
+    // The computation before the call is not the call site's.
+    assert_eq!(spans.iter().map(|span| span.context).collect::<Vec<_>>(), [2, 1, 1, 2]);
+}
+
+#[test]
+fn short_locks_are_waits_and_need_no_place() {
+    // 100 ms with 40 on the processor; 50 in short locks, 10 unexplained.
+    let locks = sum(Operation::MutexLock, 90, 50);
+    let spans = spans_within(&location(100, 0), &[row(100, 40)], &[locks]);
+    assert_eq!(told(&spans), [(10, UNKNOWN), (50, LOCK), (40, COMPUTE)]);
+    // What they have no room for off the processor they spent spinning: it is waiting all the same.
+    let locks = sum(Operation::MutexLock, 90, 70);
+    let spans = spans_within(&location(100, 0), &[row(100, 40)], &[locks]);
+    assert_eq!(told(&spans), [(70, LOCK), (30, COMPUTE)]);
+}
+
+#[test]
+fn short_spins_and_file_io_take_what_computes_first() {
+    let spins = sum(Operation::MutexTryLock, 90, 30);
+    let writes = on(sum(Operation::Write, 95, 30), Target::File);
+    let spans = spans_within(&location(100, 0), &[row(100, 50)], &[spins, writes]);
+    let polling = State::Polling(Wait::Lock);
+    assert_eq!(told(&spans), [(40, UNKNOWN), (30, polling), (30, IO)]);
+}
+
+#[test]
+fn half_of_a_pipe_read_on_the_processor_is_io() {
+    // 40 ms in the read, 10 outside; 30 on the processor, so 20 of them inside.
+    let read = on(event(Operation::Read, 10, 50), Target::Pipe);
+    let spans = spans_within(&location(50, 0), &[row(50, 30)], &[read]);
+    assert_eq!(told(&spans), [(10, COMPUTE), (20, passive(PassiveReason::Pipe)), (20, IO)]);
+    // Short ones: 10 ms of 40 are off the processor.
+    let reads = on(sum(Operation::Read, 50, 40), Target::Pipe);
+    let spans = spans_within(&location(50, 0), &[row(50, 40)], &[reads]);
+    assert_eq!(told(&spans), [(10, passive(PassiveReason::Pipe)), (30, IO), (10, COMPUTE)]);
+}
+
+#[test]
+fn processor_time_inside_operations_is_io_before_a_sleeps_and_that_before_a_locks() {
+    // 10 ms each of lock, sleep and pipe read, 10 outside; 25 on the processor: 15 inside.
+    let events = [
+        event(Operation::MutexLock, 0, 10),
+        event(Operation::Sleep, 10, 20),
+        on(event(Operation::Read, 20, 30), Target::Pipe),
+    ];
+    let spans = spans_within(&location(40, 0), &[row(40, 25)], &events);
+    let sleep = passive(PassiveReason::Sleep);
+    assert_eq!(told(&spans), [(10, LOCK), (5, sleep), (5, COMPUTE), (10, IO), (10, COMPUTE)]);
+}
+
+#[test]
+fn queue_delay_is_found_at_the_end_of_a_wait() {
+    // 20 ms in the lock, the rest on the processor: the 4 ms in the run queue can only be in the wait.
+    let woken = SampleRow { voluntary_switches: 1, ..row(60, 40) };
+    let lock = event(Operation::MutexLock, 20, 40);
+    let spans = spans_within(&location(60, 4), &[woken], &[lock]);
+    assert_eq!(told(&spans), [(20, COMPUTE), (16, LOCK), (4, COMPUTE), (20, COMPUTE)]);
+    assert_eq!(spans[2].parts.get(Work::Delayed), 4 * MS);
+    // Where there is anything unexplained, it is there.
+    let woken = SampleRow { cpu_ns: 30 * MS, ..woken };
+    let spans = spans_within(&location(60, 4), &[woken], &[lock]);
+    assert_eq!(told(&spans), [(6, UNKNOWN), (14, COMPUTE), (20, LOCK), (20, COMPUTE)]);
+    assert_eq!(spans.iter().map(|span| span.parts.get(Work::Delayed)).sum::<u64>(), 4 * MS);
+}
+
+#[test]
+fn who_yields_is_delayed_and_that_is_part_of_the_queue() {
+    // 30 ms yielding, 10 of them on the processor; all 20 of the run queue are there.
+    let yields = event(Operation::Yield, 10, 40);
+    let woken = SampleRow { voluntary_switches: 9, ..row(50, 30) };
+    let spans = spans_within(&location(50, 20), &[woken], &[yields]);
+    assert_eq!(told(&spans), [(10, COMPUTE), (20, COMPUTE), (10, COMPUTE), (10, COMPUTE)]);
+    assert_eq!(spans[1].parts.get(Work::Delayed), 20 * MS);
+    assert_eq!(spans.iter().map(|span| span.parts.get(Work::Delayed)).sum::<u64>(), 20 * MS);
+}
+
+#[test]
+fn a_wait_that_was_open_when_the_process_was_killed() {
+    let open = EventRow { open: true, ..event(Operation::ConditionWait, 12, 500) };
+    let spans = spans_within(&location(500, 0), &[row(10, 10)], &[open]);
+    let condition = passive(PassiveReason::Condition);
+    assert_eq!(told(&spans), [(10, COMPUTE), (2, UNKNOWN), (488, condition)]);
+}
+
+#[test]
+fn what_each_operation_counts_as() {
+    let of = |operation, target, cpu_ms| {
+        let row = row(10, cpu_ms);
+        let spans = spans_within(&location(10, 0), &[row], &[on(event(operation, 0, 10), target)]);
+        told(&spans)
+    };
+    let connecting = passive(PassiveReason::Socket);
+    assert_eq!(of(Operation::Barrier, Target::None, 5), [(10, State::Waiting(Wait::Barrier))]);
+    assert_eq!(of(Operation::MutexTryLock, Target::None, 0), [(10, State::Polling(Wait::Lock))]);
+    assert_eq!(of(Operation::Connect, Target::Socket, 1), [(9, connecting), (1, IO)]);
+    assert_eq!(of(Operation::Close, Target::Socket, 1), [(10, IO)]);
+    assert_eq!(of(Operation::Read, Target::Device, 1), [(10, IO)]);
+    assert_eq!(of(Operation::Read, Target::Terminal, 0), [(10, passive(PassiveReason::Terminal))]);
+}
+
+#[test]
+fn measurement_is_spent_outside_operations_and_no_sum_takes_it() {
+    let measured = SampleRow { measurement_ns: 2 * MS, ..row(50, 20) };
+    let writes = on(sum(Operation::Write, 50, 45), Target::File);
+    let spans = spans_within(&location(50, 0), &[measured], &[writes]);
+    assert_eq!(told(&spans), [(3, UNKNOWN), (45, IO), (2, COMPUTE)]);
+    assert_eq!(spans[2].parts.get(Work::Measurement), 2 * MS);
+}
+
+#[test]
+fn the_account_of_a_lock_and_its_holder_closes() {
+    // The first thread computes; the second waits 600 ms for its lock and computes then.
+    let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
+    let lock = EventRow { location: 1, ..event(Operation::MutexLock, 0, 600) };
+    let thread = |tid| Location { tid, end_s: 1.0, ..Location::default() };
+    let profile = profile(vec![thread(1), thread(2)], vec![at(0, 1000, 1000), at(1, 1000, 400)], vec![lock]);
+    let ledger = ledger(&profile).unwrap();
+    let ms = |account| ledger.accounts[account] / MS;
+    assert_eq!((ledger.total_ns / MS, ledger.residual_ns()), (2000, 0));
+    assert_eq!((ms(Account::Compute), ms(Account::Lock), ms(Account::Serial)), (1400, 600, 0));
+}

@@ -1,0 +1,100 @@
+//! Locations of which there are samples only.
+
+use super::*;
+
+fn states(spans: &[Span]) -> Vec<(u64, bool)> {
+    let active = |span: &Span| matches!(span.state, State::Working(_));
+    spans.iter().map(|span| (span.length_ns() / MS, active(span))).collect()
+}
+
+#[test]
+fn the_blocked_part_comes_first() {
+    let spans = spans_within(&location(100, 0), &[row(10, 10), row(60, 20), row(90, 30)], &[]);
+    assert_eq!(states(&spans), [(10, true), (30, false), (20, true), (30, true), (10, false)]);
+}
+
+#[test]
+fn queueing_is_active_and_goes_where_the_thread_switched() {
+    let mut woken = row(100, 10);
+    woken.voluntary_switches = 3;
+    let spans = spans_within(&location(200, 20), &[row(50, 10), woken, row(200, 100)], &[]);
+    assert_eq!(states(&spans), [(40, false), (10, true), (20, false), (30, true), (100, true)]);
+    assert_eq!(spans[3].parts.get(Work::Delayed), 20 * MS);
+}
+
+#[test]
+fn faults_are_an_estimate_within_the_system_time() {
+    let mut faulting = row(10, 10);
+    faulting.minor_faults = 1000;
+    faulting.system_ns = 300_000;
+    let spans = spans_within(&location(10, 0), &[faulting], &[]);
+    assert_eq!(spans[0].parts.get(Work::Fault), 300_000);
+}
+
+#[test]
+fn time_is_never_invented_or_lost() {
+    // More CPU than wall time in one row: the clocks are read one after the other.
+    let rows = [row(20, 5), row(30, 12), row(30, 1), row(40, 10)];
+    let spans = spans_within(&location(40, 500), &rows, &[]);
+    assert_eq!(spans.iter().map(Span::length_ns).sum::<u64>(), 40 * MS);
+}
+
+#[test]
+fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
+    let lost = SampleRow { context: 4, tail: true, ..row(20, 20) };
+    let spans = spans_within(&location(30, 0), &[row(10, 10), lost, row(30, 10)], &[]);
+    let unattributed = State::Working(Work::Unattributed);
+    assert_eq!(told(&spans), [(10, COMPUTE), (10, unattributed), (10, COMPUTE)]);
+}
+
+#[test]
+fn the_ledger_of_two_threads_closes() {
+    let thread = |tid| Location { tid, end_s: 1.0, cpu_s: 1.0, ..Location::default() };
+    let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
+    let samples = vec![at(0, 500, 500), at(0, 1000, 500), at(1, 500, 500), at(1, 1000, 0)];
+    let ledger = ledger(&profile(vec![thread(1), thread(2)], samples, vec![])).unwrap();
+    assert_eq!(ledger.total_ns, 2_000_000_000);
+    assert_eq!(ledger.accounts[Account::Compute], 1_500_000_000);
+    assert_eq!(ledger.accounts[Account::Serial], 500_000_000);
+    assert_eq!(ledger.residual_ns(), 0);
+}
+
+#[test]
+fn windows_and_given_processors_are_the_ledgers() {
+    let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
+    let location = |tid| Location { tid, end_s: 1.0, ..Location::default() };
+    let samples = vec![at(0, 500, 500), at(0, 1000, 500), at(1, 500, 500), at(1, 1000, 0)];
+    let profile = profile(vec![location(1), location(2)], samples, vec![]);
+    let within = |from_ms: u64, to_ms: u64, processors| {
+        let windows = Windows::between(from_ms * MS, to_ms * MS);
+        let ledger = ledger_within(&profile, processors, &windows).unwrap();
+        let ms = |ns: u64| ns / MS;
+        assert_eq!(ledger.residual_ns(), 0);
+        (ms(ledger.total_ns), ms(ledger.accounts[Account::Serial]), ms(ledger.beyond_ns))
+    };
+    // The run's two processors, though only one is busy in the second half.
+    assert_eq!(within(400, 1000, None), (1200, 500, 0));
+    assert_eq!(within(500, 1000, Some(4)), (2000, 1500, 0));
+    assert_eq!(within(0, 1000, Some(1)), (1500, 0, 500));
+    // One thread of two has no slots; both have.
+    let whole = ledger(&profile).unwrap();
+    let one = whole.part(|location| location == 0);
+    assert_eq!((one.total_ns, one.residual_ns(), one.is_without_slots()), (1_000_000_000, 0, true));
+    let both = whole.part(|_| true);
+    assert_eq!((both.total_ns, both.accounts, both.slots), (whole.total_ns, whole.accounts, whole.slots));
+}
+
+#[test]
+fn images_of_one_process_follow_each_other() {
+    let process = |pid, parent_pid, start_s| proust_profile::Process {
+        pid,
+        parent_pid,
+        start_s,
+        end_s: 9.0,
+        ..Default::default()
+    };
+    let processes = vec![process(5, 1, 0.0), process(6, 5, 1.0), process(6, 5, 2.0), process(7, 6, 3.0)];
+    let profile = Profile { processes, ..Profile::default() };
+    let parents: Vec<_> = (0..4).map(|id| parent_of(&profile, id)).collect();
+    assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
+}
