@@ -13,8 +13,8 @@ use proust_log::layout::LaneHeader;
 use proust_log::writer::LaneWriter;
 
 use crate::operation::Kind;
-use crate::operation::counted::Counted;
 use crate::operation::callers::Callers;
+use crate::operation::counted::Counted;
 use crate::operation::open::Open;
 use crate::operation::tries::Tries;
 use crate::path::memo::State;
@@ -48,6 +48,8 @@ pub struct Lane {
     pub held: AtomicBool,
     /// Address of the owner's control block, which is its `pthread_t`; 0 = not known.
     pub thread: AtomicU64,
+    /// Which sampling signal the owner's timer sends, as a position in [`crate::sample::signal::CANDIDATES`].
+    pub signal: AtomicUsize,
     /// The function that initialises where the owner is inside a `pthread_once`.
     pub initialiser: AtomicUsize,
     /// The operation that the owner is in.
@@ -117,6 +119,7 @@ pub fn claim() -> Option<&'static Lane> {
         blocked: AtomicBool::new(false),
         held: AtomicBool::new(false),
         thread: AtomicU64::new(0),
+        signal: AtomicUsize::new(0),
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
         callers: Callers::default(),

@@ -206,6 +206,19 @@ pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     sys!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0)
 }
 
+/// Sends a signal to thread `tid` of this process.
+pub fn signal_thread(tid: u32, signal: i32) {
+    sys!(SYS_tgkill, getpid(), tid, signal);
+}
+
+/// Sends a signal to this process as it came, with all that is known of it.
+///
+/// # Safety
+/// `info` is what the kernel gave to a handler of `signal`.
+pub unsafe fn queue_signal(signal: i32, info: *const libc::siginfo_t) {
+    sys!(SYS_rt_sigqueueinfo, getpid(), signal, info);
+}
+
 /// Blocks or unblocks signals of the calling thread; the old mask comes back.
 pub fn signal_mask(how: i32, mask: u64) -> u64 {
     let mut old = 0_u64;

@@ -11,7 +11,7 @@ use crate::operation::{self, tries};
 use crate::path::memo::State;
 use crate::path::modules;
 use crate::path::tree::{Frame, NodeId};
-use crate::sample::timer;
+use crate::sample::{signal, timer};
 use crate::{clock, logfile, raw};
 
 /// Key whose destructor tells of a thread's end.
@@ -43,10 +43,16 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.owner.store(tid, Ordering::Release);
     lane::set_current(Some(lane));
     // A thread inherits its creator's mask; ours must come through.
-    let inherited = raw::signal_mask(libc::SIG_UNBLOCK, timer::SIGNAL_BIT);
+    let signal = signal::current();
+    lane.signal.store(signal, Ordering::Relaxed);
+    let inherited = raw::signal_mask(libc::SIG_UNBLOCK, signal::bit(signal));
     // SAFETY: the lane is this thread's, and `busy` is set.
     let record = unsafe { lane.record() };
-    let blocked = inherited & timer::SIGNAL_BIT != 0 || start.is_some() && record.start.blocked;
+    let believed = start.is_some() && record.start.blocked;
+    if believed && record.start.signal != signal {
+        raw::signal_mask(libc::SIG_BLOCK, signal::bit(record.start.signal));
+    }
+    let blocked = inherited & signal::bit(signal) != 0 || believed && record.start.signal == signal;
     lane.blocked.store(blocked, Ordering::Relaxed);
     lane.held.store(false, Ordering::Relaxed);
     lane.callers.forget();
@@ -103,7 +109,8 @@ pub fn after_fork() {
 
 /// Starts the timer of thread `tid`, the lane's owner and the caller.
 pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
-    match timer::start(tid, life.options.period_ns) {
+    let signal = signal::number(lane.signal.load(Ordering::Relaxed));
+    match timer::start(tid, life.options.period_ns, signal) {
         Ok(timer) => {
             lane.replace_timer(Some(timer));
         }
@@ -233,7 +240,9 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     }
     lane.owner.store(tid, Ordering::Release);
     record.note(NoteCode::ThreadFound, tid.into());
-    match timer::start(tid, life.options.period_ns) {
+    let signal = signal::current();
+    lane.signal.store(signal, Ordering::Relaxed);
+    match timer::start(tid, life.options.period_ns, signal::number(signal)) {
         Ok(timer) => {
             lane.replace_timer(Some(timer));
         }

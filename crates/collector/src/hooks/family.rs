@@ -38,7 +38,7 @@ pub(crate) use operations;
 macro_rules! real_functions {
     ($( $name:ident ( $($type:ty),* $(,)? ) -> $result:ty; )*) => {
         /// The functions behind the hooks of this family.
-        mod real {
+        pub(super) mod real {
             #[allow(unused_imports, reason = "types of the functions, as the family names them")]
             use super::*;
 

@@ -25,6 +25,7 @@ pub mod polls;
 pub mod processes;
 pub mod queues;
 pub mod semaphores;
+pub mod signal_masks;
 pub mod signal_waits;
 pub mod signals;
 pub mod sleeps;
@@ -44,6 +45,7 @@ pub fn find_all() {
     polls::find_all();
     processes::find_all();
     signal_waits::find_all();
+    signal_waits::sets::find_all();
     queues::find_all();
     futex::find_all();
 }

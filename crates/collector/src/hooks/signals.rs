@@ -1,4 +1,8 @@
-//! The program and the sampling signal: it may use the same number, block it, and read back what it set.
+//! The program and the sampling signal: it may use the same number, and reads back what it set.
+//!
+//! A number that the program wants for itself is left to it: sampling moves to another one. Timers of threads that have
+//! not moved yet still send the old number: our handler stays in front of the program's, and tells by the timers'
+//! cookie whom a signal is for.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -6,69 +10,154 @@ use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use libc::{sigaction as Action, sigset_t};
 use proust_log::records::NoteCode;
 
+use super::signal_masks::{first_word, set_first_word};
+use crate::lane::Lane;
 use crate::real::call_real;
 use crate::sample::handler::on_signal;
-use crate::sample::timer::{SIGNAL, SIGNAL_BIT};
+use crate::sample::signal::{self, CANDIDATES};
 use crate::{lane, life, logfile, raw};
 
-/// What the program wants to happen on the sampling signal.
-static WANTED_HANDLER: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
-static WANTED_FLAGS: AtomicU64 = AtomicU64::new(0);
-static WANTED_MASK: AtomicU64 = AtomicU64::new(0);
+/// What the program wants to happen on a candidate.
+struct Wanted {
+    handler: AtomicUsize,
+    flags: AtomicU64,
+    mask: AtomicU64,
+    /// Whether our handler is installed.
+    ours: AtomicBool,
+    /// Whether the program waits for it without a handler (sigwait, signalfd).
+    awaited: AtomicBool,
+}
 
-/// By signal: whether the program wants the sampling signal blocked while its handler runs.
-static BLOCKED_IN_HANDLER: [AtomicBool; 65] = [const { AtomicBool::new(false) }; 65];
+static WANTED: [Wanted; CANDIDATES.len()] = [const {
+    Wanted {
+        handler: AtomicUsize::new(libc::SIG_DFL),
+        flags: AtomicU64::new(0),
+        mask: AtomicU64::new(0),
+        ours: AtomicBool::new(false),
+        awaited: AtomicBool::new(false),
+    }
+}; CANDIDATES.len()];
+
+/// By signal: the mask that the program wants while its handler runs, with [`MASK_KNOWN`].
+static HANDLER_MASKS: [AtomicU64; 65] = [const { AtomicU64::new(0) }; 65];
+/// Bit of SIGKILL, which no mask can hold.
+const MASK_KNOWN: u64 = 1 << (libc::SIGKILL - 1);
 
 /// Installs the sampling handler.
 pub fn install() -> bool {
+    take_over(signal::current())
+}
+
+/// Puts our handler on a candidate.
+fn take_over(candidate: usize) -> bool {
     // SAFETY: all-zero is a valid action.
-    let (mut action, mut old): (Action, Action) = unsafe { core::mem::zeroed() };
-    action.sa_sigaction = on_signal as *const () as usize;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-    // While the handler runs no handler of the program may.
-    // SAFETY: fills a local signal set.
-    unsafe { libc::sigfillset(&mut action.sa_mask) };
-    let result = call_real!(SIGACTION(SIGNAL, &action, &mut old) else -1);
-    if result == 0 {
-        remember(&old);
+    let mut old: Action = unsafe { core::mem::zeroed() };
+    let action = installed_action(candidate);
+    let done = call_real!(SIGACTION(signal::number(candidate), &action, &mut old) else -1) == 0;
+    if done
+        && let Some(wanted) = WANTED.get(candidate)
+        && !wanted.ours.swap(true, Ordering::AcqRel)
+    {
+        remember(candidate, &old);
     }
-    result == 0
+    done
 }
 
-fn remember(action: &Action) {
-    WANTED_FLAGS.store(action.sa_flags as u64, Ordering::Relaxed);
-    WANTED_MASK.store(first_word(&action.sa_mask), Ordering::Relaxed);
-    WANTED_HANDLER.store(action.sa_sigaction, Ordering::Release);
+fn is_handler(handler: usize) -> bool {
+    handler != libc::SIG_DFL && handler != libc::SIG_IGN
 }
 
-fn remembered() -> Action {
+/// Whether the program uses a candidate itself.
+pub fn is_claimed(candidate: usize) -> bool {
+    WANTED.get(candidate).is_some_and(|wanted| {
+        wanted.awaited.load(Ordering::Relaxed) || is_handler(wanted.handler.load(Ordering::Acquire))
+    })
+}
+
+fn remember(candidate: usize, action: &Action) {
+    let Some(wanted) = WANTED.get(candidate) else { return };
+    wanted.flags.store(action.sa_flags as u64, Ordering::Relaxed);
+    wanted.mask.store(first_word(&action.sa_mask), Ordering::Relaxed);
+    wanted.handler.store(action.sa_sigaction, Ordering::Release);
+}
+
+fn remembered(candidate: usize) -> Action {
     // SAFETY: all-zero is a valid action.
     let mut action: Action = unsafe { core::mem::zeroed() };
-    action.sa_sigaction = WANTED_HANDLER.load(Ordering::Acquire);
-    action.sa_flags = WANTED_FLAGS.load(Ordering::Relaxed) as c_int;
-    set_first_word(&mut action.sa_mask, WANTED_MASK.load(Ordering::Relaxed));
+    if let Some(wanted) = WANTED.get(candidate) {
+        action.sa_sigaction = wanted.handler.load(Ordering::Acquire);
+        action.sa_flags = wanted.flags.load(Ordering::Relaxed) as c_int;
+        set_first_word(&mut action.sa_mask, wanted.mask.load(Ordering::Relaxed));
+    }
     action
 }
 
-/// The kernel's 64 signals are the first word of the C library's larger set.
-fn first_word(set: &sigset_t) -> u64 {
-    // SAFETY: the set is 128 bytes of plain numbers.
-    unsafe { core::ptr::from_ref(set).cast::<u64>().read() }
+/// The action to be installed on a candidate: our handler, as the program wants its own to be called.
+fn installed_action(candidate: usize) -> Action {
+    let mut action = remembered(candidate);
+    if is_handler(action.sa_sigaction) {
+        action.sa_flags = action.sa_flags & !libc::SA_RESETHAND | libc::SA_SIGINFO;
+        let mask = kernel_mask(first_word(&action.sa_mask), action.sa_flags);
+        set_first_word(&mut action.sa_mask, mask);
+    } else {
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        // While the handler runs no handler of the program may.
+        set_first_word(&mut action.sa_mask, u64::MAX);
+    }
+    action.sa_sigaction = on_signal as *const () as usize;
+    action
 }
 
-fn set_first_word(set: &mut sigset_t, word: u64) {
-    // SAFETY: as above.
-    unsafe { core::ptr::from_mut(set).cast::<u64>().write(word) };
+/// The mask that a handler of the program really gets: one that blocks everything must not block the samples of its
+/// own code, but one on an alternate stack, which may be tiny, is not interrupted at all.
+fn kernel_mask(wanted: u64, flags: c_int) -> u64 {
+    let ours = signal::bit(signal::current());
+    if flags & libc::SA_ONSTACK != 0 { wanted | ours } else { wanted & !ours }
 }
 
-fn without_ours(set: &sigset_t) -> sigset_t {
-    let mut copy = *set;
-    let word = first_word(&copy) & !SIGNAL_BIT;
-    set_first_word(&mut copy, word);
-    copy
+/// Sampling goes over to a candidate that the program does not use, if there is one; `taken` are signals that it is
+/// about to use.
+fn give_way(taken: u64) -> bool {
+    let free = (0..CANDIDATES.len()).find(|&candidate| {
+        if is_claimed(candidate) || signal::bit(candidate) & taken != 0 {
+            return false;
+        }
+        let installed = raw::signal_action(signal::number(candidate), None);
+        installed.is_ok_and(|action| !is_handler(action.handler))
+    });
+    match free {
+        Some(candidate) if take_over(candidate) => {
+            signal::set_current(candidate);
+            true
+        }
+        _ => false,
+    }
 }
 
-/// Gives a signal that is not from our timers to the program's handler, as the kernel would have.
+/// The program is about to wait for these signals: it shall get all of them. What cannot be given to it comes back
+/// taken out.
+pub fn await_signals(set: &sigset_t) -> sigset_t {
+    let mut set = *set;
+    let wanted = first_word(&set);
+    let current = signal::current();
+    if wanted & signal::bit(current) == 0 {
+        return set;
+    }
+    if let Some(wanted) = WANTED.get(current) {
+        wanted.awaited.store(true, Ordering::Relaxed);
+    }
+    note_shared();
+    if give_way(wanted) {
+        if let Some(lane) = lane::current() {
+            lane.follow_signal(None);
+        }
+    } else {
+        set_first_word(&mut set, wanted & !signal::bit(current));
+    }
+    set
+}
+
+/// Gives a signal that is not from our timers to the program, as the kernel would have.
 ///
 /// # Safety
 /// The arguments are those the kernel gave to the sampling handler.
@@ -80,23 +169,31 @@ pub unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
         },
         1,
     );
+    let Some(candidate) = signal::candidate(signal) else { return };
     if let Some(lane) = lane::current()
         && lane.blocked.load(Ordering::Relaxed)
+        && lane.signal.load(Ordering::Relaxed) == candidate
     {
-        lane.held.store(true, Ordering::Relaxed);
+        if candidate == signal::current() {
+            lane.held.store(true, Ordering::Relaxed);
+        } else {
+            // SAFETY: the kernel's context, and its siginfo of 128 bytes.
+            unsafe {
+                lane.follow_signal(Some(&mut *context.cast::<libc::ucontext_t>()));
+                raw::queue_signal(signal, info);
+            }
+        }
         return;
     }
-    let action = remembered();
-    if action.sa_sigaction == libc::SIG_DFL || action.sa_sigaction == libc::SIG_IGN {
+    let action = remembered(candidate);
+    if !is_handler(action.sa_sigaction) {
         return;
     }
-    if action.sa_flags & libc::SA_RESETHAND != 0 {
-        WANTED_HANDLER.store(libc::SIG_DFL, Ordering::Release);
+    if action.sa_flags & libc::SA_RESETHAND != 0
+        && let Some(wanted) = WANTED.get(candidate)
+    {
+        wanted.handler.store(libc::SIG_DFL, Ordering::Release);
     }
-    // SAFETY: the kernel's context starts with the interrupted thread's registers and holds its mask.
-    let interrupted = first_word(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_sigmask });
-    let own = if action.sa_flags & libc::SA_NODEFER == 0 { SIGNAL_BIT } else { 0 };
-    raw::signal_mask(libc::SIG_SETMASK, interrupted | first_word(&action.sa_mask) | own);
     // SAFETY: the program registered this function for this signal with these flags.
     unsafe {
         if action.sa_flags & libc::SA_SIGINFO != 0 {
@@ -112,8 +209,29 @@ pub unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
 
 fn note_shared() {
     if let Some(lane) = lane::current() {
-        lane.with_record(|record| record.note(NoteCode::SignalShared, SIGNAL as u64));
+        lane.with_record(|record| {
+            record.note(NoteCode::SignalShared, signal::number(signal::current()) as u64)
+        });
     }
+}
+
+/// Whether our handler stands in front of the program's for this signal.
+fn ours(signal: c_int) -> Option<usize> {
+    let candidate = signal::candidate(signal)?;
+    WANTED.get(candidate)?.ours.load(Ordering::Acquire).then_some(candidate)
+}
+
+/// Sets what the program wants on a candidate that has our handler.
+fn set_wanted(candidate: usize, given: &Action) {
+    remember(candidate, given);
+    if is_handler(given.sa_sigaction) {
+        note_shared();
+        if candidate == signal::current() {
+            give_way(0);
+        }
+    }
+    let action = installed_action(candidate);
+    call_real!(SIGACTION(signal::number(candidate), &action, core::ptr::null_mut()) else -1);
 }
 
 /// `sigaction`
@@ -124,108 +242,99 @@ pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old
     }
     // SAFETY: the program passes null or valid actions.
     let (given, place) = unsafe { (new.as_ref(), old.as_mut()) };
-    if signal != SIGNAL {
-        // A handler of the program that blocks everything must not block the samples of its own code.
-        let changed = given.map(|given| Action { sa_mask: without_ours(&given.sa_mask), ..*given });
-        let blocks = given.is_some_and(|given| first_word(&given.sa_mask) & SIGNAL_BIT != 0);
-        let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-        let result = call_real!(SIGACTION(signal, new, old) else -1);
-        if result == 0
-            && let Some(wanted) = usize::try_from(signal).ok().and_then(|at| BLOCKED_IN_HANDLER.get(at))
-        {
-            let did_block = if given.is_some() {
-                wanted.swap(blocks, Ordering::Relaxed)
-            } else {
-                wanted.load(Ordering::Relaxed)
-            };
-            if let Some(place) = place
-                && did_block
-            {
-                let word = first_word(&place.sa_mask) | SIGNAL_BIT;
-                set_first_word(&mut place.sa_mask, word);
-            }
+    if let Some(candidate) = ours(signal) {
+        // The place may be the same as what is given.
+        let given = given.copied();
+        if let Some(place) = place {
+            *place = remembered(candidate);
         }
+        if let Some(given) = given {
+            set_wanted(candidate, &given);
+        }
+        return 0;
+    }
+    let known = usize::try_from(signal).ok().and_then(|at| HANDLER_MASKS.get(at));
+    let wanted = given.map(|given| first_word(&given.sa_mask));
+    let mut changed = given.copied();
+    if let Some(changed) = &mut changed {
+        let mask = kernel_mask(first_word(&changed.sa_mask), changed.sa_flags);
+        set_first_word(&mut changed.sa_mask, mask);
+    }
+    let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+    let result = call_real!(SIGACTION(signal, new, old) else -1);
+    if result != 0 {
         return result;
     }
-    if let Some(place) = place {
-        *place = remembered();
+    if let Some(known) = known {
+        let before = match wanted {
+            Some(wanted) => known.swap(wanted | MASK_KNOWN, Ordering::Relaxed),
+            None => known.load(Ordering::Relaxed),
+        };
+        if let Some(place) = place
+            && before & MASK_KNOWN != 0
+        {
+            set_first_word(&mut place.sa_mask, before & !MASK_KNOWN);
+        }
     }
-    if let Some(given) = given {
-        remember(given);
-        note_shared();
+    if let (Some(candidate), Some(given)) = (signal::candidate(signal), changed) {
+        remember(candidate, &given);
     }
-    0
+    result
 }
 
 /// `signal`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
-    if signal != SIGNAL || life::in_hook().is_none() {
-        return call_real!(SIGNAL(signal, handler) else libc::SIG_ERR);
-    }
-    let old = remembered().sa_sigaction;
+    let Some(candidate) = ours(signal).filter(|_| life::in_hook().is_some()) else {
+        let old = call_real!(SIGNAL(signal, handler) else libc::SIG_ERR);
+        if let (Some(candidate), true) = (signal::candidate(signal), old != libc::SIG_ERR)
+            && let Some(wanted) = WANTED.get(candidate)
+        {
+            wanted.handler.store(handler, Ordering::Release);
+        }
+        return old;
+    };
+    let old = remembered(candidate).sa_sigaction;
     // SAFETY: all-zero is a valid action.
     let mut action: Action = unsafe { core::mem::zeroed() };
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_RESTART;
-    remember(&action);
-    note_shared();
+    set_first_word(&mut action.sa_mask, 1 << (signal - 1));
+    set_wanted(candidate, &action);
     old
 }
 
-/// Keeps our bit out of the thread's mask, while the program reads back what it set.
-fn mask(
-    how: c_int,
-    new: *const sigset_t,
-    old: *mut sigset_t,
-    call: impl FnOnce(*const sigset_t, *mut sigset_t) -> c_int,
-) -> c_int {
-    let Some(lane) = life::in_hook().and_then(|_| lane::current()) else { return call(new, old) };
-    // SAFETY: the program passes null or a valid set.
-    let given = unsafe { new.as_ref() }.copied();
-    let changed = given.as_ref().map(without_ours);
-    let result = call(changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref), old);
-    if result != 0 {
-        return result;
-    }
-    let was_blocked = lane.blocked.load(Ordering::Relaxed);
-    // SAFETY: the program passes null or a place for a set.
-    if let Some(place) = unsafe { old.as_mut() }
-        && was_blocked
-    {
-        let word = first_word(place) | SIGNAL_BIT;
-        set_first_word(place, word);
-    }
-    let Some(given) = given else { return result };
-    let named = first_word(&given) & SIGNAL_BIT != 0;
-    let blocked = match how {
-        libc::SIG_BLOCK => was_blocked || named,
-        libc::SIG_UNBLOCK => was_blocked && !named,
-        _ => named,
-    };
-    lane.blocked.store(blocked, Ordering::Relaxed);
-    if !blocked && lane.held.swap(false, Ordering::Relaxed) {
-        let (process, thread) = (raw::getpid(), raw::gettid());
-        // SAFETY: sends a signal to the calling thread.
-        unsafe {
-            raw::call(libc::SYS_tgkill, [process as usize, thread as usize, SIGNAL as usize, 0, 0, 0]);
+impl Lane {
+    /// The calling thread, the lane's owner, goes over to the current signal: its timer, and its mask, which is in
+    /// `context` where this is its signal handler.
+    pub fn follow_signal(&self, context: Option<&mut libc::ucontext_t>) {
+        let (old, new) = (self.signal.load(Ordering::Relaxed), signal::current());
+        let Some(life) = life::recording().filter(|_| old != new) else { return };
+        let tid = self.owner.load(Ordering::Relaxed);
+        let Ok(timer) = crate::sample::timer::start(tid, life.options.period_ns, signal::number(new)) else {
+            return;
+        };
+        if let Some(before) = self.replace_timer(Some(timer)) {
+            crate::sample::timer::stop(before);
+        }
+        self.signal.store(new, Ordering::Relaxed);
+        let blocked_old = if self.blocked.load(Ordering::Relaxed) { signal::bit(old) } else { 0 };
+        let change = |mask: u64| (mask | blocked_old) & !signal::bit(new);
+        let before = match context {
+            Some(context) => {
+                let before = first_word(&context.uc_sigmask);
+                set_first_word(&mut context.uc_sigmask, change(before));
+                before
+            }
+            None => {
+                let before = raw::signal_mask(libc::SIG_BLOCK, blocked_old);
+                raw::signal_mask(libc::SIG_UNBLOCK, signal::bit(new));
+                before
+            }
+        };
+        self.blocked.store(before & signal::bit(new) != 0, Ordering::Relaxed);
+        if self.held.swap(false, Ordering::Relaxed) {
+            raw::signal_thread(tid, signal::number(old));
         }
     }
-    result
-}
-
-/// `sigprocmask`
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
-    mask(how, new, old, |new, old| call_real!(SIGPROCMASK(how, new, old) else -1))
-}
-
-/// `pthread_sigmask`
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn pthread_sigmask(
-    how: c_int,
-    new: *const sigset_t,
-    old: *mut sigset_t,
-) -> c_int {
-    mask(how, new, old, |new, old| call_real!(PTHREAD_SIGMASK(how, new, old) else libc::ENOSYS))
 }

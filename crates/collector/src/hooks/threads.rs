@@ -9,6 +9,7 @@ use proust_log::records::ThreadOrigin;
 use crate::lane::{self, Lane, Start};
 use crate::path::memo::State;
 use crate::real::{C11Routine, StartRoutine, call_real};
+use crate::sample::signal;
 use crate::{life, logfile, raw, thread};
 
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
@@ -24,6 +25,7 @@ fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
         argument: argument as usize,
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
         blocked: lane::current().is_some_and(|mine| mine.blocked.load(Ordering::Relaxed)),
+        signal: lane::current().map_or_else(signal::current, |mine| mine.signal.load(Ordering::Relaxed)),
     };
     Some(lane)
 }

@@ -36,8 +36,10 @@ pub struct Start {
     pub argument: usize,
     /// Kernel id of the creating thread.
     pub parent: u32,
-    /// Whether the creating thread has the sampling signal blocked, as it believes.
+    /// Whether the creating thread has its sampling signal blocked, as it believes.
     pub blocked: bool,
+    /// Which one that is.
+    pub signal: usize,
 }
 
 /// The owner's part of a lane.

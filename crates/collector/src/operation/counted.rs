@@ -32,7 +32,8 @@ impl Counted {
 
     /// Each kind and its calls so far.
     pub fn all(&self) -> impl Iterator<Item = (Kind, u64)> {
-        let kinds = COUNTED.into_iter().flat_map(|operation| Target::ALL.map(|target| Kind { operation, target }));
+        let kinds =
+            COUNTED.into_iter().flat_map(|operation| Target::ALL.map(|target| Kind { operation, target }));
         kinds.zip(&self.0).map(|(kind, calls)| (kind, calls.load(Ordering::Relaxed)))
     }
 }

@@ -9,7 +9,7 @@ use core::ffi::{c_int, c_uint};
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use proust_log::control::NO_IO;
-use proust_log::operations::{Nature, Target};
+use proust_log::operations::{Nature, Operation, Target};
 
 use super::Kind;
 use crate::{lane, life, options, raw};
@@ -82,17 +82,6 @@ pub fn forget(descriptor: c_int) {
     keep(descriptor, Target::None);
 }
 
-/// These descriptors may lead to something else from now on.
-pub fn forget_range(first: c_uint, last: c_uint) {
-    let first = (first as usize).min(KEPT);
-    let last = (last as usize).min(KEPT - 1);
-    for place in TARGETS.get(first..=last).unwrap_or_default() {
-        if place.load(Ordering::Relaxed) != 0 {
-            place.store(0, Ordering::Relaxed);
-        }
-    }
-}
-
 /// What the kernel says of a descriptor.
 fn ask(descriptor: c_int) -> Target {
     raw::fstat(descriptor).map_or(Target::None, |status| of_status(status.st_mode, status.st_rdev))
@@ -130,7 +119,10 @@ pub fn of_transfer(from: Target, to: Target) -> Target {
 pub fn settled(kind: Kind, object: u64, object2: u64) -> Kind {
     let look = |object: u64| c_int::try_from(object).map_or(Target::None, look_up);
     let target = match kind.operation.nature() {
-        Nature::Transfer => of_transfer(look(object), look(object2)),
+        Nature::Transfer if kind.operation != Operation::VectorSplice => {
+            of_transfer(look(object), look(object2))
+        }
+        Nature::Transfer => look(object),
         Nature::Read | Nature::Write => look(object),
         _ => return kind,
     };
@@ -174,16 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_forgotten_by_number_and_by_range() {
+    fn what_is_kept_is_forgotten_by_number() {
         let kept = |descriptor| place(descriptor).map(|place| place.load(Ordering::Relaxed));
-        for descriptor in [60_000, 60_001, 60_002] {
-            keep(descriptor, Target::Socket);
-        }
+        keep(60_000, Target::Socket);
+        keep(60_001, Target::Pipe);
         forget(60_000);
-        assert_eq!((kept(60_000), kept(60_001)), (Some(0), Some(Target::Socket as u8)));
-        forget_range(60_001, c_uint::MAX);
-        assert_eq!((kept(60_001), kept(60_002)), (Some(0), Some(0)));
-        forget_range(c_uint::MAX, 3);
+        assert_eq!((kept(60_000), kept(60_001)), (Some(0), Some(Target::Pipe as u8)));
         assert_eq!((kept(KEPT as c_int), kept(-1)), (None, None));
     }
 

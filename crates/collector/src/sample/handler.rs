@@ -9,6 +9,7 @@ use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 use crate::lane::{self, Lane, Record, Usage};
 use crate::operation::{self, tries};
 use crate::path::memo::State;
+use crate::sample::signal;
 use crate::sample::timer::COOKIE;
 use crate::{clock, hooks, life, logfile, options, raw, thread};
 
@@ -48,12 +49,18 @@ pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, cont
         return;
     }
     if let Some(life) = life::recording() {
+        // A number that the program uses as well is handled under the program's mask.
+        let shared = signal::candidate(signal).is_some_and(hooks::signals::is_claimed);
+        let mask = shared.then(|| raw::signal_mask(libc::SIG_SETMASK, u64::MAX));
         // SAFETY: the kernel passes a valid context.
-        sample(life, unsafe { &*context.cast::<libc::ucontext_t>() }, timer.overrun);
+        sample(life, unsafe { &mut *context.cast::<libc::ucontext_t>() }, timer.overrun);
+        if let Some(mask) = mask {
+            raw::signal_mask(libc::SIG_SETMASK, mask);
+        }
     }
 }
 
-fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
+fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let begin = clock::now_ns();
     let tid = raw::gettid();
     // A thread made without the C library may share its creator's thread-local storage.
@@ -82,6 +89,9 @@ fn sample(life: &life::Life, context: &libc::ucontext_t, overrun: i32) {
     // SAFETY: this is the owner's handler, and `busy` was not set. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
     let cpu_ns = take(life, lane, record, context, begin, overrun);
+    if lane.signal.load(Ordering::Relaxed) != signal::current() {
+        lane.follow_signal(Some(context));
+    }
     record.spent(own_time(begin, cpu_ns));
     lane.busy.store(false, Ordering::Release);
 }

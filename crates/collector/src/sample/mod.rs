@@ -1,4 +1,5 @@
 //! Sampling: each thread's CPU timer, and the handler of its signal.
 
 pub mod handler;
+pub mod signal;
 pub mod timer;

@@ -1,0 +1,222 @@
+//! How an I/O function is hooked: one line for each, with what it is about.
+
+use core::ffi::c_int;
+
+use libc::{DIR, FILE};
+use proust_log::operations::{Operation, Target};
+
+use super::folders;
+use super::stream::Stream;
+use crate::operation::targets::{self, NO_DESCRIPTOR};
+use crate::operation::{self, Kind, Outcome, errno, here};
+
+/// What an I/O function is about.
+pub trait About: Copy {
+    /// What it leads to.
+    fn target(self) -> Target;
+
+    /// The operation's objects.
+    fn objects(self) -> (u64, u64);
+
+    /// Done around the real call.
+    fn around(self) {}
+}
+
+/// A descriptor.
+#[derive(Clone, Copy)]
+pub struct Descriptor(pub c_int);
+
+/// A descriptor that leads nowhere afterwards.
+#[derive(Clone, Copy)]
+pub struct Closing(pub c_int);
+
+/// From one descriptor to another.
+#[derive(Clone, Copy)]
+pub struct Between(pub c_int, pub c_int);
+
+/// No descriptor.
+#[derive(Clone, Copy)]
+pub struct Nothing;
+
+/// A descriptor as an operation's object.
+#[inline]
+fn object(descriptor: c_int) -> u64 {
+    u64::try_from(descriptor).unwrap_or(NO_DESCRIPTOR)
+}
+
+impl About for Descriptor {
+    #[inline]
+    fn target(self) -> Target {
+        targets::of(self.0)
+    }
+
+    #[inline]
+    fn objects(self) -> (u64, u64) {
+        (object(self.0), 0)
+    }
+}
+
+impl About for Closing {
+    #[inline]
+    fn target(self) -> Target {
+        targets::of(self.0)
+    }
+
+    #[inline]
+    fn objects(self) -> (u64, u64) {
+        (object(self.0), 0)
+    }
+
+    #[inline]
+    fn around(self) {
+        targets::forget(self.0);
+    }
+}
+
+impl About for Between {
+    #[inline]
+    fn target(self) -> Target {
+        targets::of_transfer(targets::of(self.0), targets::of(self.1))
+    }
+
+    #[inline]
+    fn objects(self) -> (u64, u64) {
+        (object(self.0), object(self.1))
+    }
+}
+
+impl About for Nothing {
+    #[inline]
+    fn target(self) -> Target {
+        Target::None
+    }
+
+    #[inline]
+    fn objects(self) -> (u64, u64) {
+        (NO_DESCRIPTOR, 0)
+    }
+}
+
+/// Runs `call` as an operation about something.
+#[inline(always)]
+pub fn bracket<R: Copy>(
+    operation: Operation,
+    about: impl About,
+    call: impl FnOnce() -> R,
+    outcome: impl FnOnce(R) -> Outcome,
+) -> R {
+    let kind = Kind { operation, target: about.target() };
+    let call = || {
+        about.around();
+        let result = call();
+        about.around();
+        result
+    };
+    operation::around_two(kind, about.objects(), call, outcome)
+}
+
+/// What a function that opens something returns.
+pub trait Opened: Copy {
+    /// The new descriptor; None if it failed.
+    fn descriptor(self) -> Option<c_int>;
+}
+
+impl Opened for c_int {
+    #[inline]
+    fn descriptor(self) -> Option<c_int> {
+        (self >= 0).then_some(self)
+    }
+}
+
+impl Opened for *mut FILE {
+    #[inline]
+    fn descriptor(self) -> Option<c_int> {
+        (!self.is_null()).then(|| Stream(self).descriptor())
+    }
+}
+
+impl Opened for *mut DIR {
+    #[inline]
+    fn descriptor(self) -> Option<c_int> {
+        (!self.is_null()).then(|| folders::descriptor(self))
+    }
+}
+
+/// Runs `call`, which opens something, as an operation about what it opens.
+#[inline(always)]
+pub fn opening<R: Opened>(operation: Operation, call: impl FnOnce() -> R) -> R {
+    let mut marker = 0;
+    let ticket = operation::begin(Kind::from(operation), (NO_DESCRIPTOR, 0), here!(), &mut marker);
+    let result = call();
+    let descriptor = result.descriptor();
+    if ticket.is_followed() {
+        let outcome = Outcome { bytes: 0, error: if descriptor.is_none() { errno() } else { 0 } };
+        operation::end_with(&ticket, outcome, |kind, none| match descriptor {
+            Some(descriptor) => (Kind { target: targets::look_up(descriptor), ..kind }, object(descriptor)),
+            None => (kind, none),
+        });
+    } else if let Some(descriptor) = descriptor {
+        targets::forget(descriptor);
+    }
+    result
+}
+
+/// Sets `errno` for a function that the C library lacks.
+#[cold]
+pub fn missing<R>(result: R) -> R {
+    operation::set_errno(libc::ENOSYS as u32);
+    result
+}
+
+/// Declares hooks of functions that work on something.
+///
+/// ```text
+/// io! {
+///     NAME(argument: Type, …) -> Result, or VALUE => Operation, ABOUT, outcome;
+/// }
+/// ```
+///
+/// VALUE is returned where the C library has no such function; ABOUT is an [`About`], and `outcome` makes an
+/// [`Outcome`] of the result. Also declares `real` and `find_all`, as
+/// [`operations!`](crate::hooks::family::operations) does.
+macro_rules! io {
+    ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr
+        => $operation:ident, $about:expr, $outcome:expr; )*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
+                let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
+                $crate::hooks::io::bracket::bracket(
+                    proust_log::operations::Operation::$operation,
+                    $about,
+                    // SAFETY: the real function with the arguments that the program gave.
+                    || unsafe { function($($argument),*) },
+                    $outcome,
+                )
+            }
+        )*
+        $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }
+    };
+}
+pub(crate) use io;
+
+/// As [`io!`] for functions that open something: `NAME(…) -> Result, or VALUE => Operation;`
+macro_rules! opens {
+    ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr => $operation:ident; )*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
+                let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
+                $crate::hooks::io::bracket::opening(
+                    proust_log::operations::Operation::$operation,
+                    // SAFETY: the real function with the registers that the program filled.
+                    || unsafe { function($($argument),*) },
+                )
+            }
+        )*
+        $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }
+    };
+}
+pub(crate) use opens;

@@ -1,0 +1,33 @@
+//! I/O: what moves bytes, and what opens, closes and settles files.
+//!
+//! Each call is one operation with its descriptor, what that leads to, bytes and error. What the C library does inside
+//! one of its own functions does not come here: a stream's calls are those of the program, not those of its buffer.
+//! Formatted printing and reading have a variable number of arguments; they are passed on as a `va_list`.
+
+pub mod bracket;
+pub mod characters;
+pub mod descriptors;
+pub mod duplicates;
+pub mod files;
+pub mod folders;
+pub mod formats;
+pub mod lines;
+pub mod sockets;
+pub mod stream;
+pub mod streams;
+pub mod transfers;
+pub mod variadic;
+
+/// Finds the real functions behind these hooks.
+pub fn find_all() {
+    descriptors::find_all();
+    sockets::find_all();
+    transfers::find_all();
+    files::find_family();
+    folders::find_family();
+    duplicates::find_all();
+    streams::find_family();
+    lines::find_all();
+    characters::find_all();
+    formats::find_all();
+}
