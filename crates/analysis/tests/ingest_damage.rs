@@ -4,8 +4,12 @@ mod synthetic;
 
 use proptest::prelude::*;
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
+use proust_analysis::timelines;
 use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
-use proust_log::records::{Child, Node, Note, Sample, SchedStat, Subject, ThreadBegin, ThreadEnd};
+use proust_log::operations::{Operation, Target};
+use proust_log::records::{
+    Child, Event, Node, Note, Sample, SchedStat, Subject, Sum, ThreadBegin, ThreadEnd,
+};
 use synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
 
 /// A log with all kinds of records: three lanes, threads that follow each other, one that never ends.
@@ -21,6 +25,10 @@ fn rich() -> Vec<u8> {
             for i in 1..=12_u64 {
                 let id = (thread * 12 + i) as u32;
                 lane.node(id, id - 1, 1 + id % 4, 0x100 * u64::from(id % 5 + 1) + 3);
+                let at = start + i * 5;
+                lane.event(Operation::MutexLock, (at - 5, at - 4), 0, id);
+                lane.event_on(Operation::Read, Target::Pipe, (at - 4, at - 3), i * 3 - 2, id);
+                lane.sum(Operation::Write, (at - 3, at - 1), 1, if i % 2 == 0 { id } else { 0 });
                 lane.push(
                     (i % 5) as u16,
                     &Sample {
@@ -49,6 +57,10 @@ fn rich() -> Vec<u8> {
             final_ns: 1300 * MS,
             final_cpu_ns: 41 * MS,
             unrecorded_cpu_ns: MS,
+            wait_operation: Operation::ConditionWait as u32,
+            wait_since_ns: 1280 * MS,
+            wait_node: 3,
+            unrecorded_operations: 4,
             ..Default::default()
         });
         lanes.push(lane);
@@ -63,6 +75,10 @@ fn read(logs: &[&[u8]]) {
     if let Ok(profile) = ingest_logs("run", &logs, None, &names, &Counter::default()) {
         assert_consistent(&profile);
         assert!(profile.facts.wall_s.is_finite() && profile.quality.delivered_rate.is_finite());
+        // Whatever the records say, every nanosecond is on one account.
+        if let Ok(ledger) = timelines::ledger(&profile) {
+            assert_eq!(ledger.residual_ns(), 0);
+        }
         // What is not finite could not be kept.
         let text = serde_json::to_string(&(&profile.facts, &profile.quality)).unwrap();
         assert!(!text.contains("null"), "{text}");
@@ -87,6 +103,8 @@ enum Anything {
     Node(Node),
     Sample(u16, Sample),
     Stat(SchedStat),
+    Event(u16, u16, Event),
+    Sum(u16, u16, Sum),
     Text(u32, String),
 }
 
@@ -132,7 +150,7 @@ fn anything() -> impl Strategy<Value = Anything> {
         (small(), small(), small(), number()).prop_map(|(id, parent, module, address)| {
             Anything::Node(Node { id, parent, module, reserved: 0, address })
         }),
-        (0..4_u16, number(), number(), small(), any::<[u32; 4]>(), any::<[u16; 5]>()).prop_map(
+        (0..8_u16, number(), number(), small(), any::<[u32; 4]>(), any::<[u16; 5]>()).prop_map(
             |(flags, time_ns, cpu_ns, node, large, counts)| {
                 Anything::Sample(
                     flags,
@@ -154,9 +172,44 @@ fn anything() -> impl Strategy<Value = Anything> {
                 )
             }
         ),
+        (operation(), any::<u16>(), proptest::array::uniform6(number()), small(), any::<u32>()).prop_map(
+            |(operation, head, numbers, node, error)| {
+                let event = Event {
+                    begin_ns: numbers[0],
+                    end_ns: numbers[1],
+                    cpu_ns: numbers[2],
+                    object: numbers[3],
+                    object2: numbers[4],
+                    bytes: numbers[5],
+                    node,
+                    error,
+                    ..Default::default()
+                };
+                Anything::Event(operation, head, event)
+            }
+        ),
+        (operation(), any::<u16>(), proptest::array::uniform4(number()), small(), small(), any::<u32>())
+            .prop_map(|(operation, head, numbers, node, calls, errors)| {
+                let sum = Sum {
+                    since_ns: numbers[0],
+                    until_ns: numbers[1],
+                    ns: numbers[2],
+                    bytes: numbers[3],
+                    calls,
+                    errors,
+                    node,
+                    ..Default::default()
+                };
+                Anything::Sum(operation, head, sum)
+            }),
         number().prop_map(|queued_ns| Anything::Stat(SchedStat { queued_ns, ..Default::default() })),
         (small(), "\\PC{0,20}").prop_map(|(id, text)| Anything::Text(id, text)),
     ]
+}
+
+fn operation() -> impl Strategy<Value = u16> {
+    let known = (0..Operation::ALL.len()).prop_map(|at| Operation::ALL[at] as u16);
+    prop_oneof![4 => known, 1 => any::<u16>()]
 }
 
 fn file_header() -> impl Strategy<Value = FileHeader> {
@@ -180,7 +233,8 @@ fn file_header() -> impl Strategy<Value = FileHeader> {
 }
 
 fn lane_header() -> impl Strategy<Value = LaneHeader> {
-    (proptest::array::uniform8(number()), small()).prop_map(|(large, tid)| LaneHeader {
+    let open = (operation(), number(), small(), any::<u32>());
+    (proptest::array::uniform10(number()), small(), open).prop_map(|(large, tid, open)| LaneHeader {
         tid,
         last_ns: large[0],
         last_cpu_ns: large[1],
@@ -190,6 +244,12 @@ fn lane_header() -> impl Strategy<Value = LaneHeader> {
         unrecorded_cpu_ns: large[5],
         own_ns: large[6],
         overruns: large[7],
+        unrecorded_operations: large[8],
+        unrecorded_operation_ns: large[9],
+        wait_operation: open.0.into(),
+        wait_since_ns: open.1,
+        wait_node: open.2,
+        wait_target: open.3,
         ..Default::default()
     })
 }
@@ -226,6 +286,8 @@ proptest! {
                     Anything::Node(node) => lane.push(0, node),
                     Anything::Sample(flags, sample) => lane.push(*flags, sample),
                     Anything::Stat(stat) => lane.push(0, stat),
+                    Anything::Event(operation, head, event) => lane.push_head(*operation, *head, event),
+                    Anything::Sum(operation, head, sum) => lane.push_head(*operation, *head, sum),
                     Anything::Text(id, text) => lane.text(Subject::ThreadName, *id, text),
                 };
             }

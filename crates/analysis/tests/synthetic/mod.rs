@@ -9,7 +9,10 @@ use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::layout::{
     CHUNK_BYTES, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, Origin, VERSION,
 };
-use proust_log::records::{Body, Module, Node, Sample, Subject, ThreadBegin, ThreadEnd};
+use proust_log::operations::{Operation, Target};
+use proust_log::records::{
+    Body, EVENT_TARGET_SHIFT, Event, Module, Node, Sample, Subject, Sum, ThreadBegin, ThreadEnd,
+};
 use proust_log::writer::{Full, LaneWriter};
 use proust_profile::{ContextId, ContextKind, Metric, Profile, RunFile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
@@ -47,8 +50,53 @@ impl LaneBuilder {
     }
 
     pub fn push<B: Body>(&mut self, a: u16, body: &B) -> &mut Self {
-        self.with_room(|writer| writer.push(a, 0, body));
+        self.push_head(a, 0, body)
+    }
+
+    pub fn push_head<B: Body>(&mut self, a: u16, b: u16, body: &B) -> &mut Self {
+        self.with_room(|writer| writer.push(a, b, body));
         self
+    }
+
+    /// An operation that was told alone, its times in milliseconds; a CPU clock of 0 was not read.
+    pub fn event(&mut self, operation: Operation, times: (u64, u64), cpu: u64, node: u32) -> &mut Self {
+        self.event_on(operation, Target::None, times, cpu, node)
+    }
+
+    /// The same with what its descriptor leads to; it moves 100 bytes.
+    pub fn event_on(
+        &mut self,
+        operation: Operation,
+        target: Target,
+        (begin, end): (u64, u64),
+        cpu: u64,
+        node: u32,
+    ) -> &mut Self {
+        let event = Event {
+            begin_ns: begin * MS,
+            end_ns: end * MS,
+            cpu_ns: cpu * MS,
+            object: 0x1000,
+            bytes: if operation.nature().is_io() { 100 } else { 0 },
+            node,
+            ..Default::default()
+        };
+        self.push_head(operation as u16, (target as u16) << EVENT_TARGET_SHIFT, &event)
+    }
+
+    /// Ten short operations, of which one failed, their times in milliseconds.
+    pub fn sum(&mut self, operation: Operation, times: (u64, u64), time: u64, node: u32) -> &mut Self {
+        let sum = Sum {
+            since_ns: times.0 * MS,
+            until_ns: times.1 * MS,
+            ns: time * MS,
+            bytes: if operation.nature().is_io() { 1000 } else { 0 },
+            calls: 10,
+            errors: 1,
+            node,
+            ..Default::default()
+        };
+        self.push_head(operation as u16, 0, &sum)
     }
 
     /// A thread begins, its times in milliseconds.
@@ -188,6 +236,9 @@ pub fn assert_consistent(profile: &Profile) {
     close(cpu, profile.locations.iter().map(|l| l.cpu_s).sum(), "contexts and locations");
     close(cpu, of_values(Metric::User) + of_values(Metric::System), "user and system");
     close(cpu, profile.samples.iter().map(|s| s.cpu_ns as f64 * 1e-9).sum(), "contexts and samples");
+    let calls: u64 = profile.events.iter().map(|event| u64::from(event.calls)).sum();
+    close(of_values(Metric::Waits) + of_values(Metric::IoCalls), calls as f64, "contexts and operations");
+    close(calls as f64, profile.quality.events as f64, "operations");
     close(of_values(Metric::Samples), profile.quality.samples as f64, "samples");
     close(
         of_values(Metric::Measurement),
@@ -198,9 +249,31 @@ pub fn assert_consistent(profile: &Profile) {
         assert!(location.start_s >= 0.0 && location.end_s >= location.start_s, "{location:?}");
         assert!(location.queued_s >= 0.0 && location.queued_s <= location.wall_s() + 1e-9, "{location:?}");
     }
+    assert_operations_consistent(profile);
     for sample in &profile.samples {
         assert_eq!(sample.user_ns + sample.system_ns, sample.cpu_ns);
         assert!(sample.measurement_ns <= sample.cpu_ns);
+    }
+}
+
+/// Operations lie in the life of their thread, and single ones do not overlap.
+fn assert_operations_consistent(profile: &Profile) {
+    let mut free = vec![0; profile.locations.len()];
+    for event in &profile.events {
+        let location = &profile.locations[event.location as usize];
+        let ns = |seconds: f64| seconds * 1e9;
+        // Seconds hold nanoseconds of a run; of an absurd one they are rounded.
+        let slack = 1.0 + ns(location.end_s) * 1e-12;
+        assert!(event.begin_ns as f64 >= ns(location.start_s) - slack, "{event:?} {location:?}");
+        assert!(event.end_ns as f64 <= ns(location.end_s) + slack, "{event:?} {location:?}");
+        assert!(event.calls > 0 && event.errors <= event.calls);
+        if !event.summed {
+            assert!(event.begin_ns >= free[event.location as usize], "{event:?}");
+            free[event.location as usize] = event.end_ns;
+        }
+    }
+    for id in 0..profile.operations.len() {
+        assert!(profile.events.iter().any(|event| event.operation as usize == id));
     }
 }
 
