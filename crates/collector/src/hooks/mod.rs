@@ -18,6 +18,7 @@ pub mod exit;
 pub mod family;
 pub mod file_locks;
 pub mod futex;
+pub mod io;
 pub mod joins;
 pub mod locks;
 pub mod once;
@@ -48,4 +49,5 @@ pub fn find_all() {
     signal_waits::sets::find_all();
     queues::find_all();
     futex::find_all();
+    io::find_all();
 }
