@@ -8,7 +8,7 @@
  * how the wait counts (lock, barrier, or passive), calls, seconds. A call that did not block is a wait too, of well under a
  * microsecond. `held` says for how long the thread held an object while another waited for it.
  */
-#include "truth.h"
+#include "waited.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,91 +25,13 @@
 #include <sys/wait.h>
 #include <threads.h>
 
-enum { THREADS = 80, OBJECTS = 12, ONCES = 4096 };
+enum { ONCES = 4096 };
 
 /* A round of most kinds: the one works, the other waits. */
 #define ROUND 0.02
 
-struct waited {
-    const char *kind, *object, *account;
-    unsigned calls;
-    double seconds;
-};
-
-struct truth {
-    const char *name;
-    long tid;
-    double began, wall_s, cpu_s;
-    struct waited waits[OBJECTS], held[OBJECTS];
-};
-
-static struct truth truths[THREADS];
-static int threads_count = 1;
-static _Thread_local struct truth *mine = &truths[0];
 static double part_s;
 static int rounds;
-
-static void add(struct waited *list, const char *kind, const char *object, const char *account, double seconds)
-{
-    struct waited *one = list;
-    while (one < list + OBJECTS - 1 && one->kind != NULL &&
-           (strcmp(one->kind, kind) != 0 || strcmp(one->object, object) != 0))
-        one++;
-    *one = (struct waited){kind, object, account, one->calls + 1, one->seconds + seconds};
-}
-
-/* Times `call`, which waits for `object`. */
-#define WAIT(kind, object, account, call)                                                                    \
-    do {                                                                                                     \
-        double wait_began = wall();                                                                          \
-        (void)!(call);                                                                                       \
-        add(mine->waits, kind, object, account, wall() - wait_began);                                        \
-    } while (0)
-#define LOCK "lock"
-#define BARRIER "barrier"
-#define PASSIVE "passive"
-
-static void begin(struct truth *truth)
-{
-    mine = truth;
-    truth->tid = thread_id();
-    truth->began = wall();
-}
-
-static void end(void)
-{
-    mine->wall_s = wall() - mine->began;
-    mine->cpu_s = thread_cpu();
-}
-
-struct role {
-    pthread_t thread;
-    void (*run)(void);
-    struct truth *truth;
-};
-
-static void *play(void *argument)
-{
-    struct role *role = argument;
-    pthread_setname_np(pthread_self(), role->truth->name);
-    begin(role->truth);
-    role->run();
-    end();
-    return NULL;
-}
-
-static void start(struct role *role, const char *name, void (*run)(void))
-{
-    if (threads_count == THREADS)
-        exit(2);
-    role->run = run;
-    role->truth = &truths[threads_count++];
-    role->truth->name = name;
-    if (pthread_create(&role->thread, NULL, play, role) != 0)
-        exit(2);
-}
-
-static void join(struct role *role) { WAIT("join", role->truth->name, PASSIVE, pthread_join(role->thread, NULL)); }
 
 static void both(const char *first, void (*run_first)(void), const char *second, void (*run_second)(void))
 {
@@ -574,10 +496,8 @@ static void with_c11(void)
     mtx_init(&standard_mutex, mtx_plain);
     mtx_init(&standard_queue, mtx_plain);
     cnd_init(&standard_changed);
-    struct role one = {.run = c11_one, .truth = &truths[threads_count++]};
-    struct role other = {.run = c11_other, .truth = &truths[threads_count++]};
-    one.truth->name = "c11-holder";
-    other.truth->name = "c11-waiter";
+    struct role one = {.run = c11_one, .truth = new_truth("c11-holder")};
+    struct role other = {.run = c11_other, .truth = new_truth("c11-waiter")};
     thrd_t threads[2];
     if (thrd_create(&threads[0], play_c11, &one) != thrd_success ||
         thrd_create(&threads[1], play_c11, &other) != thrd_success)
@@ -721,19 +641,9 @@ static int asked_for(const char *kind, int argc, char **argv)
     return argc <= 2;
 }
 
-static void print_list(const char *name, const struct waited *list)
-{
-    printf(",\"%s\":[", name);
-    for (const struct waited *one = list; one < list + OBJECTS && one->kind != NULL; one++)
-        printf("%s{\"kind\":\"%s\",\"object\":\"%s\",\"account\":\"%s\",\"calls\":%u,\"seconds\":%.6f}",
-               one == list ? "" : ",", one->kind, one->object, one->account, one->calls, one->seconds);
-    printf("]");
-}
-
 int main(int argc, char **argv)
 {
-    truths[0].name = "waits";
-    begin(&truths[0]);
+    begin_program("waits");
     part_s = seconds_argument(argc, argv, 1, 0.2);
     rounds = (int)(part_s / ROUND + 0.5);
     rounds = rounds < 1 ? 1 : rounds > ONCES ? ONCES : rounds;
@@ -744,15 +654,8 @@ int main(int argc, char **argv)
         if (asked_for(kinds[i].name, argc, argv))
             kinds[i].run();
     end();
-    printf("{\"program\":\"waits\",\"threads\":[");
-    for (int i = 0; i < threads_count; i++) {
-        const struct truth *truth = &truths[i];
-        printf("%s{\"tid\":%ld,\"name\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f", i ? "," : "", truth->tid, truth->name,
-               truth->wall_s, truth->cpu_s);
-        print_list("waits", truth->waits);
-        print_list("held", truth->held);
-        printf("}");
-    }
-    printf("],\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), truths[0].wall_s);
+    printf("{\"program\":\"waits\",");
+    print_threads();
+    printf(",\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), mine->wall_s);
     return 0;
 }

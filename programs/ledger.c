@@ -1,0 +1,196 @@
+/*
+ * Programs whose use of the processors a user can tell at a glance.
+ * ledger [SECONDS] CASE
+ * CASE: busy; burst [SHARE of the time]; pool; server [SHARE of the time]; sleepers; producers.
+ *
+ * Prints when each thread was active by CLOCK_MONOTONIC: working, or queueing for a processor to work on. `active` lists
+ * these times as pairs of begin and end, and `began` and `ended` are those of the program: what the processors were used
+ * for follows from them alone.
+ */
+#include "truth.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+enum { THREADS = 256, TIMES = 4096 };
+
+static struct {
+    double begin, end;
+} active[TIMES];
+static int active_count;
+static double began, seconds;
+
+/* Works, and notes when, from the moment on when it had something to do. */
+KEPT static void work_since(double since, double cpu_s)
+{
+    int place = __atomic_fetch_add(&active_count, 1, __ATOMIC_SEQ_CST);
+    if (place >= TIMES)
+        exit(2);
+    active[place].begin = since;
+    burn_cpu(cpu_s);
+    active[place].end = wall();
+}
+
+static void work(double cpu_s) { work_since(wall(), cpu_s); }
+
+static void sleep_until(double when)
+{
+    struct timespec until = {(time_t)when, (long)((when - (double)(time_t)when) * 1e9)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+        continue;
+}
+
+static pthread_t threads[THREADS];
+static int threads_count;
+
+static void start(void *(*run)(void *))
+{
+    if (threads_count == THREADS || pthread_create(&threads[threads_count++], NULL, run, NULL) != 0)
+        exit(2);
+}
+
+static void join_all(void)
+{
+    for (int i = 0; i < threads_count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* busy: one thread that works. */
+static void busy(double share)
+{
+    (void)share;
+    work(seconds);
+}
+
+/* burst: 64 threads at work, for that share of the time on two processors. Before that and after it main works. */
+static sem_t begins;
+static double each_s, begun;
+
+static void *burst_out(void *argument)
+{
+    while (sem_wait(&begins) != 0)
+        continue;
+    work_since(begun, each_s);
+    return argument;
+}
+
+static void burst(double share)
+{
+    each_s = seconds * share * 2 / 64;
+    sem_init(&begins, 0, 0);
+    for (int i = 0; i < 64; i++)
+        start(burst_out);
+    work(seconds / 2);
+    begun = wall();
+    for (int i = 0; i < 64; i++)
+        sem_post(&begins);
+    join_all();
+    work(seconds / 2);
+}
+
+/* pool: four threads that work, while main waits for them. */
+static void *pool_thread(void *argument)
+{
+    work(seconds / 2);
+    return argument;
+}
+
+static void pool(double share)
+{
+    (void)share;
+    for (int i = 0; i < 4; i++)
+        start(pool_thread);
+    join_all();
+}
+
+/* server: busy for that share of the time, else waiting for the next request. */
+static void server(double share)
+{
+    const double every = 0.05;
+    for (double next = wall(), until = next + seconds; next < until; next += every) {
+        work(every * share);
+        sleep_until(next + every);
+    }
+}
+
+/* sleepers: 200 threads that sleep, while main works for half of the time. */
+static void *sleeper(void *argument)
+{
+    sleep_until(began + seconds);
+    return argument;
+}
+
+static void sleepers(double share)
+{
+    (void)share;
+    for (int i = 0; i < 200; i++)
+        start(sleeper);
+    work(seconds / 2);
+    join_all();
+}
+
+/* producers: one that makes an item in 10 ms, one that uses it in 2 ms. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int items;
+
+static void *consumer(void *argument)
+{
+    for (int left = (int)(seconds / 0.01); left > 0; left--) {
+        pthread_mutex_lock(&mutex);
+        while (items == 0)
+            pthread_cond_wait(&changed, &mutex);
+        items--;
+        pthread_mutex_unlock(&mutex);
+        work(0.002);
+    }
+    return argument;
+}
+
+static void *producer(void *argument)
+{
+    for (int left = (int)(seconds / 0.01); left > 0; left--) {
+        work(0.01);
+        pthread_mutex_lock(&mutex);
+        items++;
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&mutex);
+    }
+    return argument;
+}
+
+static void producers(double share)
+{
+    (void)share;
+    start(producer);
+    start(consumer);
+    join_all();
+}
+
+static const struct {
+    const char *name;
+    void (*run)(double share);
+} cases[] = {
+    {"busy", busy}, {"burst", burst}, {"pool", pool}, {"server", server}, {"sleepers", sleepers}, {"producers", producers},
+};
+
+int main(int argc, char **argv)
+{
+    began = wall();
+    seconds = seconds_argument(argc, argv, 1, 1);
+    const char *name = argc > 2 ? argv[2] : "busy";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, name) == 0) {
+            cases[i].run(seconds_argument(argc, argv, 3, 0.05));
+            double ended = wall();
+            printf("{\"program\":\"ledger\",\"case\":\"%s\",\"pid\":%d,\"began\":%.6f,\"ended\":%.6f,\"cpu_s\":%.6f,"
+                   "\"active\":[", name, (int)getpid(), began, ended, process_cpu());
+            for (int one = 0; one < active_count; one++)
+                printf("%s[%.6f,%.6f]", one ? "," : "", active[one].begin, active[one].end);
+            printf("]}\n");
+            return 0;
+        }
+    fprintf(stderr, "ledger: no case %s\n", name);
+    return 2;
+}
