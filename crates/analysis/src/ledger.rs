@@ -46,6 +46,7 @@ mod account;
 mod crowd;
 mod error;
 mod fixed;
+mod kept;
 mod merge;
 mod owners;
 mod pieces;
@@ -62,6 +63,7 @@ mod windows;
 
 pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
+pub use kept::KeptRows;
 pub use processors::Processors;
 pub use result::{Ledger, LocationAccounts, SlotAccounts};
 pub use rows::{PassiveRow, Row};

@@ -5,18 +5,20 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
 use proust_profile::Profile;
+use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
 use proust_structure::{Structurer, default_cache_dir};
 use thiserror::Error;
 
-use crate::ledger::Ledger;
+use crate::ledger::{KeptRows, Ledger};
 use crate::timelines;
 
 use crate::ingest::{ANALYSIS_VERSION, Counter, IngestError, Progress, Stage, Symbols, ingest, sources};
 
 /// File beside the profile's tables.
 const LEDGER: &str = "ledger.json";
+/// File beside it: its rows.
+const LEDGER_ROWS: &str = "ledger_rows.json";
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -81,6 +83,15 @@ pub fn ledger(dir: &Path) -> Option<Ledger> {
     serde_json::from_slice(&text).ok()
 }
 
+/// As [`ledger`], with its rows, which take longer to read.
+pub fn ledger_with_rows(dir: &Path, profile: &Profile) -> Option<Ledger> {
+    let mut ledger = ledger(dir)?;
+    let text = tables::read_more(&dir.join(PROFILE_FOLDER), LEDGER_ROWS).ok()?;
+    let rows: KeptRows = serde_json::from_slice(&text).ok()?;
+    rows.give_to(&mut ledger, profile.locations.len(), profile.contexts.len())?;
+    Some(ledger)
+}
+
 /// Which parts of a profile are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
@@ -120,8 +131,11 @@ pub fn open_with(
         let profile = ingest(dir, symbols, counter)?;
         counter.begin(Stage::Keeping, 0);
         // Drawing it up takes all samples, which most pages do without.
-        let ledger = timelines::ledger(&profile).ok().and_then(|ledger| serde_json::to_vec(&ledger).ok());
-        let more: Vec<_> = ledger.into_iter().map(|ledger| (LEDGER, ledger)).collect();
+        let more = timelines::ledger(&profile).ok().and_then(|ledger| {
+            let rows = serde_json::to_vec(&KeptRows::of(&ledger)).ok()?;
+            Some(vec![(LEDGER, serde_json::to_vec(&ledger).ok()?), (LEDGER_ROWS, rows)])
+        });
+        let more = more.unwrap_or_default();
         let kept = tables::write_with(&folder, &profile, &provenance, &more);
         Ok::<_, IngestError>((profile, kept))
     })

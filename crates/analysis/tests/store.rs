@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use proust_analysis::ingest::{IngestError, Symbols};
-use proust_analysis::store::{Parts, StoreError, ledger, open_with, read_rows};
+use proust_analysis::store::{Parts, StoreError, ledger, ledger_with_rows, open_with, read_rows};
 use proust_profile::run_file::{RunFileError, SCHEMA};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Profile, RunFile};
@@ -169,6 +169,8 @@ fn the_ledger_is_kept_and_goes_with_its_logs() {
     let (drawn, kept) = (proust_analysis::timelines::ledger(&profile).unwrap(), ledger(dir.path()).unwrap());
     assert_eq!((drawn.total_ns, drawn.accounts, &drawn.slots), (kept.total_ns, kept.accounts, &kept.slots));
     assert_eq!(drawn.locations, kept.locations);
+    assert!(kept.is_without_rows());
+    assert_eq!(ledger_with_rows(dir.path(), &profile), Some(drawn));
     fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
     assert_eq!(ledger(dir.path()), None);
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// The account of a run, or of a part of it. See the module's documentation for the definitions.
 ///
-/// Kept on disk without its rows, which grow with the contexts.
+/// Kept on disk without its rows, which grow with the contexts and are kept apart ([`super::KeptRows`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Processors of the run, P.
@@ -212,6 +212,12 @@ impl Ledger {
     /// Whether there is a location whose slots are not part of this account; see [`Ledger::part`].
     pub fn is_without_slots(&self) -> bool {
         self.slots.is_empty() || self.locations.iter().any(|row| row.charged && row.slots.is_none())
+    }
+
+    /// Whether it was kept without its rows.
+    pub fn is_without_rows(&self) -> bool {
+        let nothing = self.spent.is_empty() && self.passive.is_empty();
+        nothing && self.locations.iter().any(|location| location.wall_ns > 0)
     }
 
     /// What was productive, ns.

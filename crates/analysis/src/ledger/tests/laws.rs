@@ -104,6 +104,25 @@ proptest! {
         assert_closes(&Ledger::of(&run, &processors, &windows).unwrap());
     }
 
+    /// What is kept apart and put together again is what it was, and nothing is taken of another profile.
+    #[test]
+    fn rows_can_be_kept_apart(run in run()) {
+        let (_, mut ledger) = whole(&run);
+        // Rows of several locations are kept by account.
+        ledger.spent.sort_unstable();
+        let text = serde_json::to_vec(&KeptRows::of(&ledger)).unwrap();
+        let rows: KeptRows = serde_json::from_slice(&text).unwrap();
+        let kept = serde_json::to_vec(&ledger).unwrap();
+        let mut again: Ledger = serde_json::from_slice(&kept).unwrap();
+        prop_assert_eq!(again.is_without_rows(), ledger.locations.iter().any(|row| row.wall_ns > 0));
+        prop_assert_eq!(rows.give_to(&mut again, run.timelines.len(), 4), Some(()));
+        prop_assert_eq!(&again, &ledger);
+        if !ledger.spent.is_empty() {
+            prop_assert_eq!(rows.give_to(&mut again, 0, 4), None);
+            prop_assert_eq!(rows.give_to(&mut again, run.timelines.len(), 0), None);
+        }
+    }
+
     /// What a window and its complement hold is what the whole holds: exactly for all that is not shared out, and
     /// to the rounding of 1 ns of each account in each ledger for the rest.
     #[test]
