@@ -1,7 +1,8 @@
 //! Questions to a profile: pure functions, the same for text, JSON and pictures.
 //!
 //! A question is put in two steps. A [`Filter`] (the text after `--where`) is resolved against a profile to a
-//! [`Selection`]: the locations in scope and their amounts. Everything else is computed from a selection:
+//! [`Selection`]: the locations in scope and their amounts. What is counted is a [`Measure`]: a stored metric, or
+//! seconds by account, for which a selection needs the rows of a ledger. Everything else is computed from a selection:
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`lines()`]: amounts by source line
@@ -18,6 +19,7 @@ mod glob;
 mod handle;
 mod hot_path;
 mod lines;
+mod measure;
 mod nearest;
 mod neighbours;
 mod selection;
@@ -32,6 +34,7 @@ pub use forest::Forest;
 pub use handle::Handle;
 pub use hot_path::hot_path;
 pub use lines::{LineAmount, lines};
+pub use measure::Measure;
 pub use nearest::nearest;
 pub use neighbours::{Neighbour, Neighbours};
 pub use selection::{Selection, UnknownFunction, functions_called};

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use proust_analysis::ledger::IoAs;
+use proust_analysis::ledger::{IoAs, Ledger};
 use proust_analysis::query::{Filter, nearest};
 use proust_analysis::store::{self, Parts};
 use proust_analysis::words::counted;
+use proust_profile::tables::TablesError;
 use proust_profile::{Profile, Quality};
 use proust_report::{Column, Format, PageName, Question, Sort, bytes, duration, render, render_with};
 
@@ -185,11 +186,15 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
     let parts = if question.needs_samples() { Parts::All } else { Parts::WithoutSamples };
     let mut profile = progress::open(dir, parts)?;
     let style = terminal::style();
-    let rendered = match store::ledger(dir) {
+    let rendered = match kept_ledger(dir, &profile, question) {
         Some(ledger) => render_with(&profile, &ledger, question, &style)?,
         None => {
-            if question.needs_ledger() && profile.samples.is_empty() {
-                store::read_rows(dir, &mut profile)?;
+            if profile.samples.is_empty() && profile.events.is_empty() {
+                match store::read_rows(dir, &mut profile) {
+                    // It was just made and could not be kept: there are none.
+                    Ok(()) | Err(TablesError::Missing { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
             }
             render(&profile, question, &style)?
         }
@@ -199,6 +204,11 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
     }
     output::print(&rendered.page)?;
     Ok(profile)
+}
+
+/// The ledger of the whole run, if it was kept with as much as the page takes.
+fn kept_ledger(dir: &Path, profile: &Profile, question: &Question) -> Option<Ledger> {
+    if question.needs_rows() { store::ledger_with_rows(dir, profile) } else { store::ledger(dir) }
 }
 
 /// What is missing in the data, in words: all that the quality has a number for.

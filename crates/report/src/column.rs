@@ -1,11 +1,12 @@
-//! Which numbers a table shows: metrics, and statistics of them over the locations.
+//! Which numbers a table shows: measures, and statistics of them over the locations.
 
 use std::collections::BTreeMap;
 
-use proust_analysis::query::{Amounts, BottomUp, Selection, Spread, Statistics, nearest};
+use proust_analysis::query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics, nearest};
 use proust_profile::Metric;
 use serde::Serialize;
 
+use crate::choice::Chosen;
 use crate::question::ReportError;
 
 /// How the amounts of the locations become one number.
@@ -63,11 +64,11 @@ impl Over {
     }
 }
 
-/// A metric as a table shows it.
+/// A measure as a table shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// What is counted.
-    pub metric: Metric,
+    pub measure: Measure,
     /// How the locations' amounts become one number.
     pub over: Over,
 }
@@ -79,10 +80,13 @@ pub struct ColumnHead {
     pub id: String,
     /// Unit of its amounts.
     pub unit: &'static str,
-    /// The metric.
-    pub metric: &'static str,
+    /// The measure.
+    pub metric: String,
     /// Statistic over the locations.
     pub over: Over,
+    /// What is counted.
+    #[serde(skip)]
+    pub measure: Measure,
 }
 
 /// One number of a row, twice.
@@ -107,23 +111,23 @@ pub struct Amount {
 pub type RowAmounts = BTreeMap<String, Amount>;
 
 impl Column {
-    /// Sums of a metric.
-    pub fn sum(metric: Metric) -> Column {
-        Column { metric, over: Over::Sum }
+    /// Sums of a measure.
+    pub fn sum(measure: impl Into<Measure>) -> Column {
+        Column { measure: measure.into(), over: Over::Sum }
     }
 
-    /// Reads what follows `--metrics`: `cpu_s:max|mean,samples`.
+    /// Reads what follows `--metrics`: `cpu_s:max|mean,lock_s`.
     pub fn parse_list(text: &str) -> Result<Vec<Column>, ReportError> {
         let mut columns = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (metric, statistics) = part.split_once(':').unwrap_or((part, "sum"));
-            let metric = Column::metric(metric)?;
+            let measure = Column::measure(metric)?;
             for word in statistics.split('|').map(str::trim) {
                 let over = Over::ALL.into_iter().find(|over| over.id() == word).ok_or_else(|| {
                     let known = Over::ALL.map(Over::id).join(", ");
                     ReportError::Usage(format!("there is no statistic `{word}`; there are {known}"))
                 })?;
-                let column = Column { metric, over };
+                let column = Column { measure, over };
                 if !columns.contains(&column) {
                     columns.push(column);
                 }
@@ -132,80 +136,113 @@ impl Column {
         Ok(columns)
     }
 
-    /// The metric of this name, or a message that helps.
-    pub fn metric(word: &str) -> Result<Metric, ReportError> {
-        Metric::from_id(word).ok_or_else(|| {
-            let known = Metric::ALL.map(Metric::id);
-            let meant = nearest(word, known, 1);
-            let end = match meant.first() {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("there are {}", known.join(", ")),
-            };
-            ReportError::Usage(format!("there is no metric `{word}`; {end}"))
-        })
+    /// The measure of this name, or a message that helps.
+    pub fn measure(word: &str) -> Result<Measure, ReportError> {
+        if let Some(measure) = Measure::from_id(word) {
+            return Ok(measure);
+        }
+        if let Some(account) = Measure::of_nobody(word) {
+            return Err(ReportError::Usage(format!(
+                "`{account}` is time of empty slots that no part of the program can be charged with: see the pages \
+                 ledger and threads"
+            )));
+        }
+        let known: Vec<String> = Measure::all().map(Measure::id).collect();
+        let meant = nearest(word, known.iter().map(String::as_str), 1);
+        let end = match meant.first() {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        Err(ReportError::Usage(format!("there is no metric `{word}`; {end}")))
     }
 
     /// Key in the rows of JSON, and heading in CSV.
     pub fn id(self) -> String {
         match self.over {
-            Over::Sum => self.metric.id().to_owned(),
-            over => format!("{}:{}", self.metric.id(), over.id()),
+            Over::Sum => self.measure.id(),
+            over => format!("{}:{}", self.measure.id(), over.id()),
         }
     }
 
     pub(crate) fn head(self) -> ColumnHead {
-        ColumnHead { id: self.id(), unit: self.metric.unit(), metric: self.metric.id(), over: self.over }
+        ColumnHead {
+            id: self.id(),
+            unit: self.measure.unit(),
+            metric: self.measure.id(),
+            over: self.over,
+            measure: self.measure,
+        }
     }
+}
+
+/// A column and its numbers by row.
+struct Filled {
+    head: ColumnHead,
+    amounts: Vec<Amount>,
+    /// Rows without an amount do not name it.
+    sparse: bool,
 }
 
 /// The columns of a page and their numbers by row.
-pub(crate) struct Columns {
-    columns: Vec<(Column, Vec<Amount>)>,
-}
+pub(crate) struct Columns(Vec<Filled>);
+
+const CPU: Column = Column { measure: Measure::Metric(Metric::Cpu), over: Over::Sum };
 
 impl Columns {
-    pub fn by_context(selection: &Selection<'_>, columns: &[Column]) -> Columns {
+    pub fn by_context(selection: &Selection<'_>, columns: &Chosen) -> Columns {
         Columns::new(columns, |column| match column {
-            Column { metric: Metric::Cpu, over: Over::Sum } => with_errors(
+            CPU => with_errors(
                 Amounts::by_context(selection, Metric::Cpu),
                 Amounts::errors_by_context(selection),
             ),
-            Column { metric, over: Over::Sum } => plain(Amounts::by_context(selection, metric)),
-            Column { metric, over } => spread(Spread::by_context(selection, metric), over),
+            Column { measure, over: Over::Sum } => plain(Amounts::by_context(selection, measure)),
+            Column { measure, over } => spread(Spread::by_context(selection, measure), over),
         })
     }
 
-    pub fn by_function(selection: &Selection<'_>, columns: &[Column]) -> Columns {
+    pub fn by_function(selection: &Selection<'_>, columns: &Chosen) -> Columns {
         Columns::new(columns, |column| match column {
-            Column { metric: Metric::Cpu, over: Over::Sum } => with_errors(
+            CPU => with_errors(
                 Amounts::by_function(selection, Metric::Cpu),
                 Amounts::errors_by_function(selection),
             ),
-            Column { metric, over: Over::Sum } => plain(Amounts::by_function(selection, metric)),
-            Column { metric, over } => spread(Spread::by_function(selection, metric), over),
+            Column { measure, over: Over::Sum } => plain(Amounts::by_function(selection, measure)),
+            Column { measure, over } => spread(Spread::by_function(selection, measure), over),
         })
     }
 
     /// Only sums: the statistics of a chain of callers are not computed.
-    pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &[Column]) -> Columns {
-        Columns::new(columns, |column| plain(tree.amounts(selection, column.metric)))
+    pub fn by_node(selection: &Selection<'_>, tree: &BottomUp, columns: &Chosen) -> Columns {
+        Columns::new(columns, |column| plain(tree.amounts(selection, column.measure)))
     }
 
-    fn new(columns: &[Column], amounts: impl Fn(Column) -> Vec<Amount>) -> Columns {
-        Columns { columns: columns.iter().map(|&column| (column, amounts(column))).collect() }
+    fn new(columns: &Chosen, amounts: impl Fn(Column) -> Vec<Amount>) -> Columns {
+        let filled = |&column: &Column| Filled {
+            head: column.head(),
+            amounts: amounts(column),
+            sparse: columns.is_sparse(column),
+        };
+        Columns(columns.columns.iter().map(filled).collect())
     }
 
     pub fn row(&self, row: usize) -> RowAmounts {
-        self.columns.iter().map(|(column, amounts)| (column.id(), amounts[row].clone())).collect()
+        let named = self.0.iter().filter(|column| !column.sparse || column.amounts[row].is_any());
+        named.map(|column| (column.head.id.clone(), column.amounts[row].clone())).collect()
     }
 
     /// Whether any column has an amount in this row.
     pub fn any(&self, row: usize) -> bool {
-        self.columns.iter().any(|(_, amounts)| amounts[row].inclusive != 0.0 || amounts[row].exclusive != 0.0)
+        self.0.iter().any(|column| column.amounts[row].is_any())
     }
 
     pub fn heads(&self) -> Vec<ColumnHead> {
-        self.columns.iter().map(|(column, _)| column.head()).collect()
+        self.0.iter().map(|column| column.head.clone()).collect()
+    }
+}
+
+impl Amount {
+    fn is_any(&self) -> bool {
+        self.inclusive != 0.0 || self.exclusive != 0.0
     }
 }
 

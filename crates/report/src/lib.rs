@@ -6,6 +6,7 @@
 //!
 //! This crate decides wording and number formats. What a number means is decided in `proust-analysis`.
 
+mod choice;
 mod column;
 mod csv;
 mod json;
@@ -48,6 +49,7 @@ pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<R
 }
 
 /// As [`render`], with the ledger of the whole run, which is then not drawn up again: that would take the samples.
+/// Where [`Question::needs_rows`] says so it needs its rows.
 ///
 /// # Errors
 /// As [`render`].

@@ -49,6 +49,11 @@ impl PageName {
         }
     }
 
+    /// Whether it has columns by account, for which the rows of a ledger are needed.
+    pub fn has_rows(self) -> bool {
+        matches!(self, PageName::Tree | PageName::Callers | PageName::Flat)
+    }
+
     /// The page of this word.
     pub fn from_id(word: &str) -> Option<PageName> {
         PageName::ALL.into_iter().find(|page| page.id() == word)

@@ -5,6 +5,7 @@ mod callers;
 mod facts;
 mod flat;
 mod ledger;
+mod numbers;
 mod one_function;
 mod quality;
 mod summary;
@@ -19,12 +20,13 @@ use proust_analysis::words::counted;
 use proust_profile::{FunctionId, Metric, Profile};
 use serde::Serialize;
 
-use crate::column::{Column, ColumnHead, Columns, Over, RowAmounts};
+use crate::choice::Order;
+use crate::column::{ColumnHead, Columns, RowAmounts};
 use crate::number::{Scale, duration, exact};
 use crate::page::PageName;
-use crate::question::{Format, Question, ReportError, Sort};
+use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell};
+use crate::table::Cell;
 use crate::{Rendered, csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
@@ -40,15 +42,22 @@ pub(crate) fn render(
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
-    let selection = Selection::new(profile, &question.filter);
-    let drawn = || Drawn::new(&selection, question, kept);
+    let mut selection = Selection::new(profile, &question.filter);
+    let drawn = Drawn::new(&selection, question, kept);
+    // What has columns by account still has its others where no account can be drawn up.
+    if let Ok(drawn) = &drawn
+        && question.page.has_rows()
+    {
+        selection = selection.with_rows(&drawn.ledger);
+    }
     let notes = selection.notes().to_vec();
+    let drawn = || drawn.as_ref().map_err(Clone::clone);
     let page = match question.page {
         PageName::Summary => {
-            write(&summary::Summary::build(&selection, question, &drawn()?)?, question, style)
+            write(&summary::Summary::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Ledger => {
-            write(&ledger::LedgerPage::build(&selection, question, &drawn()?)?, question, style)
+            write(&ledger::LedgerPage::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Tree => write(&tree::Tree::build(selection, question)?, question, style),
         PageName::Callers if question.arguments.is_empty() => {
@@ -57,11 +66,13 @@ pub(crate) fn render(
         PageName::Callers => write(&one_function::OneFunction::build(&selection, question)?, question, style),
         PageName::Flat => write(&flat::Flat::build(&selection, question)?, question, style),
         PageName::Threads => {
-            write(&threads::Threads::build(&selection, question, &drawn()?)?, question, style)
+            write(&threads::Threads::build(&selection, question, drawn()?)?, question, style)
         }
-        PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
+        PageName::Timeline => {
+            write(&timeline::Timeline::build(&selection, question, drawn()?)?, question, style)
+        }
         PageName::Quality => {
-            write(&quality::QualityPage::build(&selection, question, &drawn()?)?, question, style)
+            write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)
         }
     };
     Ok(Rendered { page, notes })
@@ -84,63 +95,6 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
              `callers` a function, and --where restricts every page",
             question.page.id()
         ))),
-    }
-}
-
-/// Metrics that every page with columns has when no others are chosen, even where there is nothing of them: who
-/// reads the JSON can rely on them.
-const USUAL: [Metric; 4] = [Metric::Cpu, Metric::User, Metric::System, Metric::Samples];
-
-/// The columns asked for, or the usual metrics and those of which there is anything.
-fn columns(selection: &Selection<'_>, question: &Question) -> Vec<Column> {
-    let mut columns = question.columns.clone();
-    if columns.is_empty() {
-        let any = |metric: &Metric| USUAL.contains(metric) || selection.total(*metric) != 0.0;
-        columns = Metric::ALL.into_iter().filter(any).map(Column::sum).collect();
-    }
-    if let Some(Sort::Metric(metric) | Sort::Inclusive(metric) | Sort::Exclusive(metric)) = question.sort
-        && !columns.iter().any(|column| column.metric == metric)
-    {
-        columns.push(Column::sum(metric));
-    }
-    columns
-}
-
-/// By which number the rows of a page are ordered, and cut.
-#[derive(Clone, Debug, PartialEq)]
-struct Order {
-    by_name: bool,
-    column: String,
-    inclusive: bool,
-    unit: &'static str,
-}
-
-impl Order {
-    fn new(question: &Question, columns: &[Column], inclusive: bool) -> Order {
-        let (metric, inclusive) = match question.sort {
-            Some(Sort::Metric(metric)) => (Some(metric), inclusive),
-            Some(Sort::Inclusive(metric)) => (Some(metric), true),
-            Some(Sort::Exclusive(metric)) => (Some(metric), false),
-            Some(Sort::Name) | None => (None, inclusive),
-        };
-        let column = columns.iter().find(|column| metric.is_none_or(|metric| metric == column.metric));
-        let column = column.copied().unwrap_or(Column::sum(Metric::Cpu));
-        Order {
-            by_name: question.sort == Some(Sort::Name),
-            column: column.id(),
-            inclusive,
-            unit: column.metric.unit(),
-        }
-    }
-
-    /// What is in a row's column with everything below, whatever the order.
-    fn inclusive_of(&self, amounts: &RowAmounts) -> f64 {
-        amounts.get(&self.column).map_or(0.0, |amount| amount.inclusive)
-    }
-
-    fn of(&self, amounts: &RowAmounts) -> f64 {
-        let amount = amounts.get(&self.column);
-        amount.map_or(0.0, |amount| if self.inclusive { amount.inclusive } else { amount.exclusive })
     }
 }
 
@@ -221,81 +175,10 @@ fn scope(selection: &Selection<'_>, question: &Question) -> String {
     if question.filter.is_empty() { of } else { format!("{of}, where {}", question.filter) }
 }
 
-/// The numeric columns of a table of text, chosen from what a page holds.
-struct NumberColumn {
-    title: String,
-    numbers: Vec<String>,
-}
-
-/// Which number of a column.
-#[derive(Clone, Copy, PartialEq)]
-enum Which {
-    Inclusive,
-    Exclusive,
-}
-
-impl NumberColumn {
-    fn amounts(head: &ColumnHead, name: &str, rows: &[&RowAmounts], which: Which) -> NumberColumn {
-        let numbers: Vec<f64> = rows
-            .iter()
-            .map(|row| {
-                row.get(&head.id).map_or(0.0, |amount| match which {
-                    Which::Inclusive => amount.inclusive,
-                    Which::Exclusive => amount.exclusive,
-                })
-            })
-            .collect();
-        let scale = Scale::of(head.unit, numbers.iter().copied());
-        NumberColumn {
-            title: scale.title(name),
-            numbers: numbers.into_iter().map(|number| scale.show(number)).collect(),
-        }
-    }
-
-    /// Standard errors, in the scale of the amounts they belong to.
-    fn errors(head: &ColumnHead, rows: &[&RowAmounts], which: Which) -> NumberColumn {
-        let of = |row: &&RowAmounts| {
-            row.get(&head.id).map_or((0.0, 0.0), |amount| match which {
-                Which::Inclusive => (amount.inclusive, amount.inclusive_error.unwrap_or(0.0)),
-                Which::Exclusive => (amount.exclusive, amount.exclusive_error.unwrap_or(0.0)),
-            })
-        };
-        let scale = Scale::of(head.unit, rows.iter().map(|row| of(row).0));
-        // The error of a total is rounding only.
-        let is_nothing = |text: &String| text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
-        let show = |row: &&RowAmounts| Some(scale.show(of(row).1)).filter(|text| !is_nothing(text));
-        NumberColumn {
-            title: "±".into(),
-            numbers: rows.iter().map(|row| show(row).unwrap_or_default()).collect(),
-        }
-    }
-
-    fn locations(head: &ColumnHead, rows: &[&RowAmounts]) -> NumberColumn {
-        let show = |row: &&RowAmounts| {
-            row.get(&head.id).and_then(|amount| amount.location.clone()).unwrap_or_default()
-        };
-        NumberColumn { title: "at".into(), numbers: rows.iter().map(show).collect() }
-    }
-
-    fn head(&self) -> (String, Align) {
-        (self.title.clone(), Align::Right)
-    }
-}
-
-/// The name of a column in text.
-fn title_of(head: &ColumnHead) -> String {
-    let name = match head.metric {
-        "cpu_s" => "CPU",
-        "user_s" => "user",
-        "system_s" => "system",
-        "measurement_s" => "measuring",
-        "minor_faults" => "minor faults",
-        "major_faults" => "major faults",
-        "voluntary_switches" => "voluntary sw.",
-        "involuntary_switches" => "involuntary sw.",
-        other => other,
-    };
-    if head.over == Over::Sum { name.to_owned() } else { format!("{name} {}", head.over.id()) }
+/// An amount with its unit.
+fn amount_of(unit: &'static str, amount: f64) -> String {
+    let scale = Scale::of(unit, [amount]);
+    format!("{} {}", scale.show(amount), scale.unit).trim_end().to_owned()
 }
 
 /// The fields of a row in CSV, and their headings.
@@ -314,11 +197,7 @@ fn csv_amounts(heads: &[ColumnHead], amounts: &RowAmounts) -> Vec<String> {
 fn sort_functions(rows: &mut [FunctionRow], order: &Order) {
     rows.sort_by(|a, b| {
         let by_name = || (&a.function, &a.handle).cmp(&(&b.function, &b.handle));
-        if order.by_name {
-            by_name()
-        } else {
-            order.of(&b.metrics).total_cmp(&order.of(&a.metrics)).then_with(by_name)
-        }
+        if order.by_name { by_name() } else { order.compare(&a.metrics, &b.metrics).then_with(by_name) }
     });
 }
 

@@ -1,8 +1,7 @@
 //! What is asked of the report.
 
 use proust_analysis::ledger::{IoAs, LedgerError};
-use proust_analysis::query::{Filter, UnknownFunction};
-use proust_profile::Metric;
+use proust_analysis::query::{Filter, Measure, UnknownFunction};
 
 use crate::column::Column;
 use crate::page::PageName;
@@ -24,15 +23,23 @@ pub enum Format {
 pub enum Sort {
     /// By name, ascending.
     Name,
-    /// By a metric, largest first; the page decides between inclusive and exclusive.
-    Metric(Metric),
-    /// By the inclusive amount of a metric, largest first.
-    Inclusive(Metric),
-    /// By the exclusive amount of a metric, largest first.
-    Exclusive(Metric),
+    /// By a measure, largest first; the page decides between inclusive and exclusive.
+    Amount(Measure),
+    /// By the inclusive amount of a measure, largest first.
+    Inclusive(Measure),
+    /// By the exclusive amount of a measure, largest first.
+    Exclusive(Measure),
 }
 
 impl Sort {
+    /// What is measured, if it is not by name.
+    pub(crate) fn measure(self) -> Option<Measure> {
+        match self {
+            Sort::Name => None,
+            Sort::Amount(measure) | Sort::Inclusive(measure) | Sort::Exclusive(measure) => Some(measure),
+        }
+    }
+
     /// Reads `name`, `METRIC`, `METRIC:inclusive` or `METRIC:exclusive`.
     pub fn parse(text: &str) -> Result<Sort, ReportError> {
         if text == "name" {
@@ -40,11 +47,11 @@ impl Sort {
         }
         let (metric, which) =
             text.split_once(':').map_or((text, None), |(metric, which)| (metric, Some(which)));
-        let metric = Column::metric(metric)?;
+        let measure = Column::measure(metric)?;
         match which {
-            None => Ok(Sort::Metric(metric)),
-            Some("inclusive") => Ok(Sort::Inclusive(metric)),
-            Some("exclusive" | "self") => Ok(Sort::Exclusive(metric)),
+            None => Ok(Sort::Amount(measure)),
+            Some("inclusive") => Ok(Sort::Inclusive(measure)),
+            Some("exclusive" | "self") => Ok(Sort::Exclusive(measure)),
             Some(other) => Err(ReportError::Usage(format!(
                 "cannot sort by `{text}`: `{other}` is neither `inclusive` nor `exclusive`"
             ))),
@@ -63,7 +70,7 @@ pub struct Question {
     pub arguments: Vec<String>,
     /// Which part of the run.
     pub filter: Filter,
-    /// Which metrics; empty = the page's own choice.
+    /// Which measures; empty = the page's own choice.
     pub columns: Vec<Column>,
     /// By what the rows are ordered; None = the page's own choice.
     pub sort: Option<Sort>,
@@ -80,24 +87,24 @@ pub struct Question {
 }
 
 impl Question {
-    /// Whether only the samples can answer it: it is about time, about processors, or about single threads' time.
+    /// Whether only the samples and operations can answer it: it is about time, about processors, or about single
+    /// threads' time.
     pub fn needs_samples(&self) -> bool {
-        let drawn =
-            matches!(self.page, PageName::Summary | PageName::Ledger | PageName::Threads | PageName::Quality);
         self.page == PageName::Timeline
             || self.filter.needs_samples()
-            || (drawn && self.processors.is_some())
+            || self.processors.is_some()
             || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())
     }
 
-    /// Whether the ledger of the whole run is part of the answer.
-    pub fn needs_ledger(&self) -> bool {
-        !matches!(self.page, PageName::Tree | PageName::Flat | PageName::Callers | PageName::Timeline)
+    /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and operations are
+    /// needed.
+    pub fn needs_rows(&self) -> bool {
+        self.page.has_rows()
     }
 }
 
 /// Why a question has no answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// The question itself is wrong: exit code 2.
@@ -119,6 +126,6 @@ pub enum ReportError {
         last: String,
     },
     /// The profile contradicts itself.
-    #[error("the account cannot be drawn up: {0}; `tree`, `flat` and `callers` still work")]
+    #[error("the account cannot be drawn up: {0}; `tree`, `flat` and `callers` still show CPU time")]
     Ledger(#[from] LedgerError),
 }

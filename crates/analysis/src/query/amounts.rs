@@ -3,9 +3,10 @@
 use proust_profile::{Metric, Profile};
 
 use super::forest::{Forest, called_function};
+use super::measure::Measure;
 use super::selection::Selection;
 
-/// Amounts of one metric, by context or by function.
+/// Amounts of one measure, by context or by function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Amounts {
     /// With everything below. A function that is on a path several times counts once.
@@ -15,14 +16,14 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// A metric by context.
-    pub fn by_context(selection: &Selection<'_>, metric: Metric) -> Amounts {
-        over_contexts(selection.profile(), selection.forest(), &selection.own(metric))
+    /// A measure by context.
+    pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        over_contexts(selection.profile(), selection.forest(), &selection.own(measure))
     }
 
-    /// A metric by function.
-    pub fn by_function(selection: &Selection<'_>, metric: Metric) -> Amounts {
-        over_functions(selection.profile(), selection.forest(), &selection.own(metric))
+    /// A measure by function.
+    pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        over_functions(selection.profile(), selection.forest(), &selection.own(measure))
     }
 
     /// Standard errors of the CPU seconds by context.

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{FunctionId, Metric};
+use proust_profile::FunctionId;
 
 use super::amounts::Amounts;
 use super::forest::called_function;
+use super::measure::Measure;
 use super::selection::Selection;
 
 /// A function, reached from the one of its parent node by going to the caller.
@@ -68,9 +69,9 @@ impl BottomUp {
         result
     }
 
-    /// A metric by node.
-    pub fn amounts(&self, selection: &Selection<'_>, metric: Metric) -> Amounts {
-        let contexts = Amounts::by_context(selection, metric);
+    /// A measure by node.
+    pub fn amounts(&self, selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        let contexts = Amounts::by_context(selection, measure);
         let mut amounts =
             Amounts { inclusive: vec![0.0; self.nodes.len()], exclusive: vec![0.0; self.nodes.len()] };
         for (id, node) in self.node_of_context.iter().enumerate() {

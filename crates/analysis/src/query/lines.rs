@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextKind, FunctionId, Metric};
+use proust_profile::{ContextKind, FunctionId};
 
+use super::measure::Measure;
 use super::selection::Selection;
 
 /// A source line and what was spent in it.
@@ -20,8 +21,8 @@ pub struct LineAmount {
 }
 
 /// Source lines with their amounts, largest first. A line that is inlined at several places is one line.
-pub fn lines(selection: &Selection<'_>, metric: Metric) -> Vec<LineAmount> {
-    let own = selection.own(metric);
+pub fn lines(selection: &Selection<'_>, measure: impl Into<Measure>) -> Vec<LineAmount> {
+    let own = selection.own(measure);
     let mut by_line: HashMap<(&str, u32), (Option<FunctionId>, f64)> = HashMap::new();
     for (context, amount) in selection.profile().contexts.iter().zip(own) {
         if context.kind != ContextKind::Line || amount == 0.0 {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{FunctionId, Metric};
+use proust_profile::FunctionId;
 
 use super::forest::called_function;
+use super::measure::Measure;
 use super::selection::Selection;
 
 /// A caller or callee, and the part of the function's time that belongs to it.
@@ -47,10 +48,10 @@ enum Position {
 }
 
 impl Neighbours {
-    /// Callers and callees of a function, in one metric.
-    pub fn of(selection: &Selection<'_>, function: FunctionId, metric: Metric) -> Neighbours {
+    /// Callers and callees of a function, in one measure.
+    pub fn of(selection: &Selection<'_>, function: FunctionId, measure: impl Into<Measure>) -> Neighbours {
         let (profile, forest) = (selection.profile(), selection.forest());
-        let own = selection.own(metric);
+        let own = selection.own(measure);
         let mut result = Neighbours::default();
         let mut callers: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();
         let mut callees: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, FunctionId, LocationId, Metric, Profile, SampleRow, Value};
+use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, Value};
 
 use super::expression::{Filter, Key, Pattern};
 use super::forest::Forest;
+use super::measure::Measure;
+use crate::ledger::Ledger;
+use crate::operations::{Operations, metrics_of_event};
 
 mod inventory;
 mod restrict;
@@ -22,6 +25,7 @@ pub struct Selection<'p> {
     forest: Forest,
     locations: Vec<LocationId>,
     values: Cow<'p, [Value]>,
+    ledger: Option<&'p Ledger>,
     in_scope: Scope,
     squares: OnceCell<Vec<f64>>,
     notes: Vec<String>,
@@ -54,13 +58,23 @@ impl Scope {
             && self.processors.iter().all(|(negated, ranges)| {
                 ranges.iter().any(|&(from, to)| (from..=to).contains(&number)) != *negated
             })
-            && self.times.iter().all(|(negated, ranges)| {
-                // A sample stands for what came before it: it belongs to the range in which that ended.
-                let ended_in = |&(from, to): &(u64, u64)| {
-                    (from < row.time_ns || from == 0) && row.time_ns <= to
-                };
-                ranges.iter().any(ended_in) != *negated
-            })
+            && self.has_time(row.time_ns)
+    }
+
+    /// Operations are on no processor: most of their time they have none.
+    fn has_event(&self, row: &EventRow) -> bool {
+        self.locations[row.location as usize]
+            && self.contexts[row.context as usize]
+            && self.processors.is_empty()
+            && self.has_time(row.end_ns)
+    }
+
+    /// A row stands for what came before it: it belongs to the range in which that ended.
+    fn has_time(&self, time_ns: u64) -> bool {
+        self.times.iter().all(|(negated, ranges)| {
+            let ended_in = |&(from, to): &(u64, u64)| (from < time_ns || from == 0) && time_ns <= to;
+            ranges.iter().any(ended_in) != *negated
+        })
     }
 }
 
@@ -78,6 +92,7 @@ impl<'p> Selection<'p> {
             forest: Forest::new(profile),
             locations: (0..profile.locations.len() as LocationId).collect(),
             values: Cow::Borrowed(&profile.values),
+            ledger: None,
             in_scope: scope,
             squares: OnceCell::new(),
             notes: Vec::new(),
@@ -98,7 +113,7 @@ impl<'p> Selection<'p> {
         selection.locations.retain(|&id| selection.in_scope.locations[id as usize]);
         let scope = &selection.in_scope;
         selection.values = if filter.needs_samples() {
-            Cow::Owned(values_of_samples(profile.samples.iter().filter(|row| scope.has_sample(row))))
+            Cow::Owned(values_of_rows(profile, scope))
         } else {
             let in_scope = |value: &&Value| {
                 scope.locations[value.location as usize] && scope.contexts[value.context as usize]
@@ -116,12 +131,27 @@ impl<'p> Selection<'p> {
         }
         if !scope.times.is_empty() {
             selection.notes.push(
-                "CPU time counts at the instant of the sample that closed it: the borders of the range are exact to \
-                 one sample per thread"
+                "CPU time counts at the instant of the sample that closed it, calls of operations when they end: the \
+                 borders of the range are exact to one sample and one operation per thread"
                     .into(),
             );
         }
         selection
+    }
+
+    /// With the rows of a ledger, of which what is in scope is taken. The ledger must be that of the range of time
+    /// that is asked for. Without it nothing is known of accounts.
+    pub fn with_rows(mut self, ledger: &'p Ledger) -> Selection<'p> {
+        self.ledger = Some(ledger);
+        if !self.in_scope.processors.is_empty() {
+            self.notes.push("cpu selects samples: seconds by account are those on all processors".into());
+        }
+        self
+    }
+
+    /// Whether it knows seconds by account.
+    pub fn has_rows(&self) -> bool {
+        self.ledger.is_some()
     }
 
     /// Only what is below a context, itself included.
@@ -177,27 +207,45 @@ impl<'p> Selection<'p> {
         self.in_scope.has_sample(row)
     }
 
-    /// Each context's own amount of a metric, summed over the locations in scope.
-    pub fn own(&self, metric: Metric) -> Vec<f64> {
-        let mut own = vec![0.0; self.profile.contexts.len()];
-        for value in self.values.iter().filter(|value| value.metric == metric) {
-            own[value.context as usize] += value.amount;
+    /// Calls `take` with context, location and own amount for all there is of a measure in scope. A context may come
+    /// several times.
+    pub fn each(&self, measure: impl Into<Measure>, mut take: impl FnMut(ContextId, LocationId, f64)) {
+        let measure = measure.into();
+        if let Measure::Metric(metric) = measure {
+            for value in self.values.iter().filter(|value| value.metric == metric) {
+                take(value.context, value.location, value.amount);
+            }
+        } else if let Some(ledger) = self.ledger {
+            measure.each_row(ledger, |context, location, seconds| {
+                if self.in_scope.contexts[context as usize] && self.in_scope.locations[location as usize] {
+                    take(context, location, seconds);
+                }
+            });
         }
+    }
+
+    /// Each context's own amount of a measure, summed over the locations in scope.
+    pub fn own(&self, measure: impl Into<Measure>) -> Vec<f64> {
+        let mut own = vec![0.0; self.profile.contexts.len()];
+        self.each(measure, |context, _, amount| own[context as usize] += amount);
         own
     }
 
-    /// Sum of a metric over everything in scope.
-    pub fn total(&self, metric: Metric) -> f64 {
-        let amounts = self.values.iter().filter(|value| value.metric == metric).map(|value| value.amount);
-        // The library's sum of nothing is -0.
-        amounts.fold(0.0, |sum, amount| sum + amount)
+    /// Sum of a measure over everything in scope.
+    pub fn total(&self, measure: impl Into<Measure>) -> f64 {
+        let mut total = 0.0;
+        self.each(measure, |_, _, amount| total += amount);
+        total
     }
 
-    /// Whether each context has any amount in scope, itself or below.
+    /// Whether each context has any amount in scope, itself or below: stored, spent, passive or caused.
     pub fn used_contexts(&self) -> Vec<bool> {
         let mut used = vec![false; self.profile.contexts.len()];
         for value in self.values.iter() {
             used[value.context as usize] |= value.amount != 0.0;
+        }
+        for measure in [Measure::Wall, Measure::Caused(None)] {
+            self.each(measure, |context, _, amount| used[context as usize] |= amount != 0.0);
         }
         for (id, context) in self.profile.contexts.iter().enumerate().rev() {
             if let Some(parent) = context.parent {
@@ -205,6 +253,11 @@ impl<'p> Selection<'p> {
             }
         }
         used
+    }
+
+    /// Whether an operation is in scope.
+    pub fn has_event(&self, row: &EventRow) -> bool {
+        self.in_scope.has_event(row)
     }
 
     /// Each context's own sum of squared sample weights, in square seconds.
@@ -240,29 +293,38 @@ pub fn functions_called(profile: &Profile, text: &str) -> Result<Vec<FunctionId>
     Ok(found)
 }
 
-/// The samples' amounts as values, sorted as a profile's values are.
-fn values_of_samples<'s>(rows: impl Iterator<Item = &'s SampleRow>) -> Vec<Value> {
+/// What samples and operations in scope amount to, as values, sorted as a profile's are.
+fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
     let mut sums: BTreeMap<(ContextId, LocationId, Metric), f64> = BTreeMap::new();
-    for row in rows {
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        for (metric, amount) in [
-            (Metric::Cpu, seconds(row.cpu_ns)),
-            (Metric::User, seconds(row.user_ns)),
-            (Metric::System, seconds(row.system_ns)),
-            (Metric::Samples, if row.tail { 0.0 } else { 1.0 }),
-            (Metric::Measurement, seconds(row.measurement_ns)),
-            (Metric::MinorFaults, f64::from(row.minor_faults)),
-            (Metric::MajorFaults, f64::from(row.major_faults)),
-            (Metric::VoluntarySwitches, f64::from(row.voluntary_switches)),
-            (Metric::InvoluntarySwitches, f64::from(row.involuntary_switches)),
-            (Metric::CpuSquares, if row.tail { 0.0 } else { seconds(row.cpu_ns).powi(2) }),
-        ] {
-            if amount != 0.0 {
-                *sums.entry((row.context, row.location, metric)).or_default() += amount;
-            }
+    let mut add = |context, location, amounts: &[(Metric, f64)]| {
+        for &(metric, amount) in amounts.iter().filter(|(_, amount)| *amount != 0.0) {
+            *sums.entry((context, location, metric)).or_default() += amount;
         }
+    };
+    for row in profile.samples.iter().filter(|row| scope.has_sample(row)) {
+        add(row.context, row.location, &metrics_of_sample(row));
+    }
+    let operations = Operations::of(profile);
+    for row in profile.events.iter().filter(|row| scope.has_event(row)) {
+        add(row.context, row.location, &metrics_of_event(operations.nature(row.operation), row));
     }
     sums.into_iter()
         .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
         .collect()
+}
+
+fn metrics_of_sample(row: &SampleRow) -> [(Metric, f64); 10] {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    [
+        (Metric::Cpu, seconds(row.cpu_ns)),
+        (Metric::User, seconds(row.user_ns)),
+        (Metric::System, seconds(row.system_ns)),
+        (Metric::Samples, if row.tail { 0.0 } else { 1.0 }),
+        (Metric::Measurement, seconds(row.measurement_ns)),
+        (Metric::MinorFaults, f64::from(row.minor_faults)),
+        (Metric::MajorFaults, f64::from(row.major_faults)),
+        (Metric::VoluntarySwitches, f64::from(row.voluntary_switches)),
+        (Metric::InvoluntarySwitches, f64::from(row.involuntary_switches)),
+        (Metric::CpuSquares, if row.tail { 0.0 } else { seconds(row.cpu_ns).powi(2) }),
+    ]
 }

@@ -1,8 +1,9 @@
 //! How an amount is spread over the locations.
 
-use proust_profile::{ContextId, LocationId, Metric, Value};
+use proust_profile::{ContextId, LocationId};
 
 use super::forest::called_function;
+use super::measure::Measure;
 use super::selection::Selection;
 
 /// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included: a
@@ -63,7 +64,7 @@ impl Statistics {
     }
 }
 
-/// Statistics of one metric, by context or by function.
+/// Statistics of one measure, by context or by function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// Of the inclusive amounts; recursion counts once.
@@ -74,15 +75,15 @@ pub struct Spread {
 
 impl Spread {
     /// Statistics by context.
-    pub fn by_context(selection: &Selection<'_>, metric: Metric) -> Spread {
+    pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
         let size = selection.profile().contexts.len();
-        collect(selection, metric, size, |context| Some((context as usize, true)))
+        collect(selection, measure.into(), size, |context| Some((context as usize, true)))
     }
 
     /// Statistics by function.
-    pub fn by_function(selection: &Selection<'_>, metric: Metric) -> Spread {
+    pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
         let profile = selection.profile();
-        collect(selection, metric, profile.functions.len(), |context| {
+        collect(selection, measure.into(), profile.functions.len(), |context| {
             let function = called_function(profile, context)?;
             Some((function as usize, selection.forest().is_outermost(context)))
         })
@@ -96,7 +97,7 @@ type Given = Vec<(LocationId, f64)>;
 /// whether its inclusive amount does too.
 fn collect(
     selection: &Selection<'_>,
-    metric: Metric,
+    measure: Measure,
     rows: usize,
     row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
 ) -> Spread {
@@ -107,7 +108,7 @@ fn collect(
         Some((last, sum)) if *last == location => *sum += amount,
         _ => given.push((location, amount)),
     };
-    each_location(selection, metric, |location, context, above, own| {
+    each_location(selection, measure, |location, context, above, own| {
         if let Some((row, true)) = row_of(context) {
             add(&mut inclusive[row], location, above);
         }
@@ -129,35 +130,36 @@ fn collect(
 /// context in which it has an amount. Holds one location's amounts at a time.
 fn each_location(
     selection: &Selection<'_>,
-    metric: Metric,
+    measure: Measure,
     mut take: impl FnMut(LocationId, ContextId, f64, f64),
 ) {
     let profile = selection.profile();
-    let mut values: Vec<&Value> = selection
-        .values()
-        .iter()
-        .filter(|value| value.metric == metric && !profile.locations[value.location as usize].service)
-        .collect();
-    values.sort_by_key(|value| value.location);
+    let mut values: Vec<(LocationId, ContextId, f64)> = Vec::new();
+    selection.each(measure, |context, location, amount| {
+        if !profile.locations[location as usize].service {
+            values.push((location, context, amount));
+        }
+    });
+    values.sort_by_key(|&(location, ..)| location);
     let mut amounts = vec![(0.0, 0.0); profile.contexts.len()];
     let mut met = vec![false; profile.contexts.len()];
-    for values in values.chunk_by(|a, b| a.location == b.location) {
+    for values in values.chunk_by(|a, b| a.0 == b.0) {
         let mut touched = Vec::new();
-        for value in values {
-            amounts[value.context as usize].1 += value.amount;
-            let mut context = Some(value.context);
+        for &(_, own, amount) in values {
+            amounts[own as usize].1 += amount;
+            let mut context = Some(own);
             while let Some(id) = context {
                 if !std::mem::replace(&mut met[id as usize], true) {
                     touched.push(id);
                 }
-                amounts[id as usize].0 += value.amount;
+                amounts[id as usize].0 += amount;
                 context = profile.contexts[id as usize].parent;
             }
         }
         for id in touched {
             met[id as usize] = false;
             let (inclusive, own) = std::mem::take(&mut amounts[id as usize]);
-            take(values[0].location, id, inclusive, own);
+            take(values[0].0, id, inclusive, own);
         }
     }
 }

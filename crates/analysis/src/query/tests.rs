@@ -5,6 +5,7 @@ use proust_profile::{
 };
 
 use super::*;
+use crate::ledger::{Account, Ledger, PassiveReason, PassiveRow, Row};
 
 /// Two threads of one process.
 ///
@@ -300,4 +301,83 @@ fn ten_thousand_frames_of_recursion_are_answered() {
     let exclusive = tree.amounts(&selection, Metric::Cpu).exclusive;
     let roots = tree.nodes.iter().zip(exclusive).filter(|(node, _)| node.parent.is_none());
     assert_eq!(roots.map(|(_, amount)| amount).sum::<f64>(), 25.0);
+}
+
+/// An account of the profile: the main thread computes 10 s, of it 1 s in the queue, and waits 4 s in `fact` for a
+/// lock; the worker computes 10 s, is passive for 5 s in `work`, and 6 s of empty slots are charged to it.
+fn account() -> Ledger {
+    let s = |seconds: u64| seconds * 1_000_000_000;
+    let row = |location, account, context, seconds| Row { location, account, context, ns: s(seconds) };
+    let compute = |&(context, location, seconds): &(u32, u32, u64)| {
+        row(location, Account::Compute, context, if context == 2 { 0 } else { seconds })
+    };
+    let spent = [(2, 0, 1), (4, 0, 2), (4, 1, 3), (6, 0, 1), (8, 0, 2), (10, 0, 4), (13, 1, 7)];
+    let mut ledger = Ledger { spent: spent.iter().map(compute).collect(), ..Ledger::default() };
+    ledger.spent.extend([row(0, Account::Preempted, 2, 1), row(0, Account::Lock, 8, 4)]);
+    ledger.blamed = vec![row(1, Account::Serial, 13, 5), row(1, Account::Lock, 13, 1)];
+    ledger.passive = vec![PassiveRow { location: 1, reason: PassiveReason::Join, context: 13, ns: s(5) }];
+    ledger
+}
+
+#[test]
+fn seconds_by_account_are_measures_as_metrics_are() {
+    let (profile, account) = (profile(), account());
+    let selection = Selection::all(&profile).with_rows(&account);
+    let total = |measure| selection.total(measure);
+    assert_eq!((total(Measure::Wall), total(Measure::Active)), (29.0, 24.0));
+    assert_eq!((total(Measure::Queued), total(Measure::Passive(None))), (1.0, 5.0));
+    let caused =
+        [Measure::Caused(None), Measure::Account(Account::Serial), Measure::Caused(Some(Account::Lock))];
+    assert_eq!(caused.map(total), [6.0, 5.0, 1.0]);
+    // Recursion counts once, and a wait is where it was waited.
+    let lock = Amounts::by_function(&selection, Measure::Account(Account::Lock));
+    assert_eq!((lock.inclusive, lock.exclusive), (vec![4.0, 0.0, 4.0, 0.0], vec![0.0, 0.0, 4.0, 0.0]));
+    let join = Spread::by_function(&selection, Measure::Passive(Some(PassiveReason::Join)));
+    assert_eq!((join.inclusive[1].max, join.inclusive[1].max_location), (5.0, Some(1)));
+    assert_eq!(join.inclusive[1].mean, 2.5);
+    // Without a ledger nothing is known.
+    assert_eq!(Selection::all(&profile).total(Measure::Wall), 0.0);
+}
+
+#[test]
+fn accounts_are_restricted_as_cpu_time_is() {
+    let (profile, account) = (profile(), account());
+    let of = |expression: &str| {
+        let selection = select(&profile, expression).with_rows(&account);
+        [Measure::Active, Measure::Passive(None), Measure::Caused(None)]
+            .map(|measure| selection.total(measure))
+    };
+    assert_eq!(of("thread=worker-*"), [10.0, 5.0, 6.0]);
+    assert_eq!(of("function=fact"), [11.0, 0.0, 0.0]);
+    assert_eq!(of("function!=fact and thread=app"), [3.0, 0.0, 0.0]);
+    let below = Selection::all(&profile).with_rows(&account).under(11);
+    assert_eq!((below.total(Measure::Wall), below.total(Measure::Active)), (12.0, 7.0));
+}
+
+#[test]
+fn operations_are_counted_in_the_range_in_which_they_end() {
+    let mut profile = profile();
+    let name = |name: &str| proust_profile::OperationInfo { name: name.into() };
+    profile.operations = vec![name("read"), name("pthread_mutex_lock")];
+    let event = |location, operation, begin_s: u64, end_s: u64| proust_profile::EventRow {
+        location,
+        context: 3,
+        operation,
+        begin_ns: begin_s * 1_000_000_000,
+        end_ns: end_s * 1_000_000_000,
+        time_ns: (end_s - begin_s) * 1_000_000_000,
+        calls: 2,
+        bytes: 100,
+        ..Default::default()
+    };
+    profile.events = vec![event(0, 0, 0, 2), event(0, 1, 2, 4), event(1, 0, 1, 3)];
+    let of = |expression: &str| {
+        let selection = select(&profile, expression);
+        [Metric::IoCalls, Metric::ReadBytes, Metric::Waits].map(|metric| selection.total(metric))
+    };
+    assert_eq!(of("time=0s..2s"), [2.0, 100.0, 0.0]);
+    assert_eq!(of("time=2s.."), [2.0, 100.0, 2.0]);
+    assert_eq!(of("time=0s..2s,2s..4s and thread=app"), [2.0, 100.0, 2.0]);
+    // They are on no processor.
+    assert_eq!(of("cpu=0..9"), [0.0; 3]);
 }

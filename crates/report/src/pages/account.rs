@@ -39,7 +39,13 @@ impl<'l> Drawn<'l> {
         let filter = &question.filter;
         let windows = filter.windows();
         let mut ledger = match kept {
-            Some(kept) if windows.is_none() && question.processors.is_none() => Cow::Borrowed(kept),
+            Some(kept)
+                if windows.is_none()
+                    && question.processors.is_none()
+                    && !(question.needs_rows() && kept.is_without_rows()) =>
+            {
+                Cow::Borrowed(kept)
+            }
             _ => {
                 let windows = windows.clone().unwrap_or_else(Windows::all);
                 Cow::Owned(ledger_within(selection.profile(), question.processors, &windows)?)

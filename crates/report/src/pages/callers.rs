@@ -4,10 +4,12 @@ use proust_analysis::query::{BottomUp, Selection};
 use proust_analysis::words::{counted, verb};
 use serde::Serialize;
 
-use super::{Cut, FunctionRow, Order, Page, columns, csv_amounts, csv_heads, heading, scope};
+use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
+use super::{Cut, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
 use crate::SCHEMA;
-use crate::column::{Column, ColumnHead, Columns, Over};
-use crate::number::{Scale, percent, sum};
+use crate::choice::{Chosen, Order};
+use crate::column::{Amount, ColumnHead, Columns, Over, RowAmounts};
+use crate::number::{percent, sum};
 use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -37,8 +39,13 @@ pub(super) struct Callers {
     #[serde(skip)]
     order: Order,
     #[serde(skip)]
-    total: f64,
+    chosen: Chosen,
+    #[serde(skip)]
+    totals: RowAmounts,
 }
+
+/// Names have at least this much room, before columns have.
+const NAMES: usize = 32;
 
 #[derive(Debug, Serialize)]
 struct CallerRow {
@@ -50,8 +57,8 @@ struct CallerRow {
 }
 
 /// The statistics of a chain of callers are not computed.
-pub(super) fn sums_only(columns: &[Column]) -> Result<(), ReportError> {
-    match columns.iter().find(|column| column.over != Over::Sum) {
+pub(super) fn sums_only(chosen: &Chosen) -> Result<(), ReportError> {
+    match chosen.columns.iter().find(|column| column.over != Over::Sum) {
         None => Ok(()),
         Some(column) => Err(ReportError::Usage(format!(
             "`callers` shows sums only, not `{}`; `flat` and `tree` show statistics over threads",
@@ -62,7 +69,7 @@ pub(super) fn sums_only(columns: &[Column]) -> Result<(), ReportError> {
 
 impl Callers {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Callers, ReportError> {
-        let chosen = columns(selection, question);
+        let chosen = Chosen::new(selection, question);
         sums_only(&chosen)?;
         let tree = BottomUp::new(selection, DEPTH);
         let numbers = Columns::by_node(selection, &tree, &chosen);
@@ -81,7 +88,7 @@ impl Callers {
                 if order.by_name {
                     return by_name();
                 }
-                order.of(&rows[b].metrics).total_cmp(&order.of(&rows[a].metrics)).then_with(by_name)
+                order.compare(&rows[a].metrics, &rows[b].metrics).then_with(by_name)
             });
         };
         sort(&mut roots);
@@ -109,7 +116,11 @@ impl Callers {
                 Some(CallerRow { id, parent: node.parent, recursive: node.recursive, row: rows[id].take()? })
             })
             .collect();
-        let metric = chosen.iter().find(|column| column.id() == order.column).map(|column| column.metric);
+        let mut totals = RowAmounts::new();
+        for column in &chosen.columns {
+            let total = selection.total(column.measure);
+            totals.insert(column.id(), Amount { inclusive: total, exclusive: total, ..Amount::default() });
+        }
         Ok(Callers {
             schema: SCHEMA,
             metrics: numbers.heads(),
@@ -118,7 +129,8 @@ impl Callers {
             cut,
             notes: selection.notes().to_vec(),
             scope: scope(selection, question),
-            total: metric.map_or(0.0, |metric| selection.total(metric)),
+            totals,
+            chosen,
             order,
         })
     }
@@ -133,7 +145,7 @@ impl Page for Callers {
             &format!("{which} {}, {}", self.order.column, self.scope),
         );
         if self.callers.is_empty() {
-            text.push_str(" no samples here\n");
+            text.push_str(" nothing here\n");
             return text;
         }
         let positions: std::collections::HashMap<usize, usize> =
@@ -143,24 +155,36 @@ impl Page for Callers {
         for (n, row) in self.callers.iter().enumerate() {
             let parent = row.parent.and_then(|parent| positions.get(&parent).copied());
             depth[n] = parent.map_or(0, |parent| depth[parent] + 1);
-            let amount = self.order.of(&row.row.metrics);
+            let share = self.order.share(&row.row.metrics, &self.totals);
             shown[n] = match parent {
-                None => amount != 0.0,
-                Some(parent) => shown[parent] && depth[n] <= LEVELS && amount >= SMALLEST * self.total,
+                None => share > 0.0,
+                Some(parent) => shown[parent] && depth[n] <= LEVELS && share >= SMALLEST,
             };
         }
         let visible: Vec<usize> = (0..self.callers.len()).filter(|&n| shown[n]).collect();
-        let amounts = visible.iter().map(|&n| self.order.of(&self.callers[n].row.metrics));
-        let scale = Scale::of(self.order.unit, amounts.chain([self.total]));
-        let mut table = Table::new([
-            (scale.title(if self.order.inclusive { "incl" } else { "self" }), Align::Right),
-            ("%".into(), Align::Right),
-            ("".into(), Align::Left),
-            ("function, and below it its callers".into(), Align::Left),
-        ]);
-        for &n in &visible {
+        let rows: Vec<&RowAmounts> = visible.iter().map(|&n| &self.callers[n].row.metrics).collect();
+        let which = Which::of(self.order.inclusive);
+        let lead = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
+        let name = if self.order.inclusive { "incl" } else { "self" };
+        let total = self.order.of(&self.totals);
+        let shares = rows.iter().map(|row| percent(self.order.of(row), total)).collect();
+        let always = vec![NumberColumn::amounts(lead, name, &rows, which), NumberColumn::percents(shares)];
+        let others: Vec<NumberColumn> = if self.chosen.given {
+            let others = self.metrics.iter().filter(|head| head.id != lead.id);
+            others.map(|head| NumberColumn::amounts(head, &title_of(head), &rows, which)).collect()
+        } else {
+            noticed(&self.chosen, &self.metrics, &rows, which)
+        };
+        let fitted = if self.chosen.given {
+            Fitted::all(always.into_iter().chain(others))
+        } else {
+            Fitted::new(always, others, NAMES, style)
+        };
+        let titles = fitted.columns.iter().map(NumberColumn::head);
+        let names = [("".into(), Align::Left), ("function, and below it its callers".into(), Align::Left)];
+        let mut table = Table::new(titles.chain(names));
+        for (line, &n) in visible.iter().enumerate() {
             let row = &self.callers[n];
-            let amount = self.order.of(&row.row.metrics);
             let mark = if depth[n] == 0 {
                 "".to_owned()
             } else {
@@ -170,20 +194,17 @@ impl Page for Callers {
             let mut cell = row.row.clone();
             cell.function = format!("{mark}{}{recursive}", row.row.function);
             let paint = if depth[n] == 0 { Paint::Strong } else { Paint::Plain };
-            table.row(vec![
-                Cell::painted(paint, scale.show(amount)),
-                percent(amount, self.total).into(),
-                Cell::painted(Paint::Faint, row.row.handle.clone()),
-                cell.cell(),
-            ]);
+            let mut cells: Vec<Cell> = fitted.columns.iter().map(|column| column.cell(line).into()).collect();
+            cells[0] = Cell::painted(paint, fitted.columns[0].cell(line));
+            cells.extend([Cell::painted(Paint::Faint, row.row.handle.clone()), cell.cell()]);
+            table.row(cells);
         }
         text.push_str(&table.render(style));
         if let Some(cut) = &self.cut {
             let line = format!(
-                " {} with {} {} (--limit)\n",
+                " {} with {} (--limit)\n",
                 counted(cut.rows, "more function"),
-                scale.show(cut.amount),
-                scale.unit
+                amount_of(lead.unit, cut.amount)
             );
             text.push_str(&style.paint(Paint::Faint, &line));
         }
@@ -196,7 +217,7 @@ impl Page for Callers {
             );
             text.push_str(&style.paint(Paint::Faint, &line));
         }
-        text
+        text + &fitted.footer(&self.chosen.others, style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

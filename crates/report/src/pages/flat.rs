@@ -1,17 +1,19 @@
 //! The page `flat`: functions.
 
-use proust_analysis::query::Selection;
+use proust_analysis::query::{Measure, Selection};
 use proust_analysis::words::counted;
 use proust_profile::Metric;
 use serde::Serialize;
 
+use super::numbers::{Fitted, NumberColumn, Which, head_of, title_of};
 use super::{
-    Cut, FunctionRow, NumberColumn, Order, Page, Which, columns, csv_amounts, csv_heads, function_rows,
-    heading, no_arguments, scope, sort_functions, title_of,
+    Cut, FunctionRow, Page, csv_amounts, csv_heads, function_rows, heading, no_arguments, scope,
+    sort_functions,
 };
 use crate::SCHEMA;
+use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, Columns, Over, RowAmounts};
-use crate::number::{Scale, percents, sum};
+use crate::number::{percents, sum};
 use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
@@ -32,13 +34,18 @@ pub(super) struct Flat {
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
-    chosen: bool,
+    chosen: Chosen,
+    #[serde(skip)]
+    order: Order,
 }
+
+/// Names have at least this much room, before columns have.
+const NAMES: usize = 24;
 
 impl Flat {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Flat, ReportError> {
         no_arguments(question)?;
-        let chosen = columns(selection, question);
+        let chosen = Chosen::new(selection, question);
         let numbers = Columns::by_function(selection, &chosen);
         let order = Order::new(question, &chosen, false);
         let mut functions = function_rows(selection.profile(), &numbers);
@@ -46,8 +53,8 @@ impl Flat {
         let limit = question.limit.or((question.format == Format::Text).then_some(ROWS));
         let cut = cut(&mut functions, limit, &order);
         let mut totals = RowAmounts::new();
-        for column in chosen.iter().filter(|column| column.over == Over::Sum) {
-            let total = selection.total(column.metric);
+        for column in chosen.columns.iter().filter(|column| column.over == Over::Sum) {
+            let total = selection.total(column.measure);
             let amount = crate::column::Amount { inclusive: total, exclusive: total, ..Default::default() };
             totals.insert(column.id(), amount);
         }
@@ -59,59 +66,76 @@ impl Flat {
             cut,
             notes: selection.notes().to_vec(),
             scope: scope(selection, question),
-            chosen: !question.columns.is_empty(),
+            chosen,
+            order,
         })
     }
 
-    /// CPU time as it is shown when no metrics are chosen.
+    /// What orders the rows, CPU time, and what matters beside it, when no metrics are chosen.
     fn usual(&self, style: &Style) -> String {
         let rows: Vec<&RowAmounts> = self.functions.iter().map(|row| &row.metrics).collect();
-        let head = |metric: Metric| self.metrics.iter().find(|head| head.id == metric.id());
-        let cpu = head(Metric::Cpu).expect("CPU time is always among the usual columns");
-        let total = self.totals.get(&cpu.id).map_or(0.0, |total| total.exclusive);
-        let mut own: Vec<f64> =
-            rows.iter().map(|row| row.get(&cpu.id).map_or(0.0, |a| a.exclusive)).collect();
-        let hidden = total - sum(own.iter().copied());
-        own.push(if self.cut.is_some() { hidden } else { 0.0 });
-        let scale = Scale::of(cpu.unit, own.iter().copied().chain([total]));
-        let shown = scale.show_parts(&own, total);
-        let shares = percents(&own, total);
-
-        let mut extra = vec![NumberColumn::amounts(cpu, "incl", &rows, Which::Inclusive)];
+        let total = |head: &ColumnHead| self.totals.get(&head.id).map_or(0.0, |total| total.exclusive);
+        let own = |measure: Measure, name: &str| {
+            let head = head_of(&self.metrics, measure)?;
+            Some(NumberColumn::adding_up(head, name, &rows, total(head), self.cut.is_some()))
+        };
+        let cpu = Measure::Metric(Metric::Cpu);
+        let lead = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
+        let by_cpu = lead.measure == cpu;
+        let mut shares: Vec<f64> =
+            rows.iter().map(|row| row.get(&lead.id).map_or(0.0, |amount| amount.exclusive)).collect();
+        let hidden = total(lead) - sum(shares.iter().copied());
+        shares.extend(self.cut.is_some().then_some(hidden));
+        let mut shares = percents(&shares, total(lead));
+        shares.push(if total(lead) > 0.0 { "100.0" } else { "-" }.into());
+        let errors =
+            head_of(&self.metrics, cpu).map(|cpu| NumberColumn::errors(cpu, &rows, Which::Exclusive));
+        let name = if by_cpu { "self".into() } else { title_of(lead) };
+        let mut always: Vec<NumberColumn> = own(lead.measure, &name).into_iter().collect();
+        let incl = NumberColumn::amounts(lead, "incl", &rows, Which::Inclusive);
+        if by_cpu {
+            always.extend(errors);
+            always.extend([NumberColumn::percents(shares), incl.clone()]);
+        } else {
+            always.push(NumberColumn::percents(shares));
+            always.extend(own(cpu, "CPU"));
+            always.extend(errors);
+        }
+        let mut others: Vec<NumberColumn> = self
+            .chosen
+            .noticed
+            .iter()
+            .filter(|measure| **measure != lead.measure)
+            .filter_map(|measure| {
+                let head = head_of(&self.metrics, *measure)?;
+                own(*measure, &title_of(head))
+            })
+            .collect();
+        others.extend((!by_cpu).then_some(incl));
+        // A column in which nothing stands says nothing to people.
         for metric in [Metric::User, Metric::System] {
-            // A column in which nothing stands says nothing to people.
-            let used =
-                head(metric).filter(|head| self.totals.get(&head.id).is_some_and(|t| t.exclusive != 0.0));
-            extra.extend(used.map(|head| {
-                NumberColumn::amounts(head, &format!("{} self", title_of(head)), &rows, Which::Exclusive)
-            }));
+            let used = head_of(&self.metrics, metric.into()).filter(|head| total(head) != 0.0);
+            others.extend(used.and_then(|head| own(metric.into(), &format!("{} self", title_of(head)))));
         }
-        let errors = NumberColumn::errors(cpu, &rows, Which::Exclusive);
-        let mut titles = vec![(scale.title("self"), Align::Right), errors.head(), ("%".into(), Align::Right)];
-        titles.extend(extra.iter().map(NumberColumn::head));
-        titles.extend([("".into(), Align::Left), ("function".into(), Align::Left)]);
-        let width = titles.len();
-        let mut table = Table::new(titles);
-        for (n, row) in self.functions.iter().enumerate() {
-            let mut cells: Vec<Cell> = vec![shown[n].clone().into(), errors.numbers[n].clone().into()];
-            cells.push(shares[n].clone().into());
-            cells.extend(extra.iter().map(|column| Cell::from(column.numbers[n].clone())));
-            cells.extend([Cell::painted(Paint::Faint, row.handle.clone()), row.cell()]);
-            table.row(cells);
-        }
-        let mut last = |own: &str, share: &str, text: String| {
-            let mut cells: Vec<Cell> = vec![own.into(), "".into(), share.into()];
-            cells.resize(width - 1, Cell::default());
-            cells.push(Cell::painted(Paint::Faint, text));
+        let fitted = Fitted::new(always, others, NAMES, style);
+        let titles = fitted.columns.iter().map(NumberColumn::head);
+        let mut table =
+            Table::new(titles.chain([("".into(), Align::Left), ("function".into(), Align::Left)]));
+        let n = self.functions.len();
+        let mut line = |row: usize, handle: &str, name: Cell| {
+            let mut cells: Vec<Cell> = fitted.columns.iter().map(|column| column.cell(row).into()).collect();
+            cells.extend([Cell::painted(Paint::Faint, handle), name]);
             table.row(cells);
         };
-        let n = self.functions.len();
+        for (row, function) in self.functions.iter().enumerate() {
+            line(row, &function.handle, function.cell());
+        }
         if let Some(cut) = &self.cut {
             let text = format!("{} (--limit {})", counted(cut.rows, "more function"), n + cut.rows);
-            last(&shown[n], &shares[n], text);
+            line(n, "", Cell::painted(Paint::Faint, text));
         }
-        last(&scale.show(total), if total > 0.0 { "100.0" } else { "-" }, "sum".into());
-        table.render(style)
+        line(n + usize::from(self.cut.is_some()), "", Cell::painted(Paint::Faint, "sum"));
+        table.render(style) + &fitted.footer(&self.chosen.others, style)
     }
 
     /// The columns of `--metrics`.
@@ -161,12 +185,15 @@ pub(super) fn cut(rows: &mut Vec<FunctionRow>, limit: Option<usize>, order: &Ord
 
 impl Page for Flat {
     fn text(&self, style: &Style) -> String {
-        let mut text = heading(style, "Functions", &self.scope);
+        let by_active =
+            self.metrics.iter().any(|head| head.id == self.order.column && head.measure == Measure::Active);
+        let by = if by_active { "; active time without what is called" } else { "" };
+        let mut text = heading(style, "Functions", &format!("{}{by}", self.scope));
         if self.functions.is_empty() {
-            text.push_str(" no samples here\n");
+            text.push_str(" nothing here\n");
             return text;
         }
-        text.push_str(&if self.chosen { self.with_chosen(style) } else { self.usual(style) });
+        text.push_str(&if self.chosen.given { self.with_chosen(style) } else { self.usual(style) });
         text
     }
 

@@ -5,10 +5,10 @@ use proust_profile::{FunctionId, Profile};
 use serde::Serialize;
 
 use super::callers::sums_only;
-use super::{
-    FunctionRow, NumberColumn, Order, Page, Which, columns, csv_amounts, csv_heads, heading, scope, title_of,
-};
+use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
+use super::{FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
 use crate::SCHEMA;
+use crate::choice::{Chosen, Order};
 use crate::column::{Amount, Column, ColumnHead, Columns, RowAmounts};
 use crate::number::{percent, sum};
 use crate::question::{Question, ReportError};
@@ -32,7 +32,12 @@ pub(super) struct OneFunction {
     scope: String,
     #[serde(skip)]
     order: Order,
+    #[serde(skip)]
+    chosen: Chosen,
 }
+
+/// Names have at least this much room, before columns have.
+const NAMES: usize = 32;
 
 /// As a function's row, but without a handle where there is no function.
 #[derive(Debug, Serialize)]
@@ -57,7 +62,7 @@ impl OneFunction {
             )));
         }
         let profile = selection.profile();
-        let chosen = columns(selection, question);
+        let chosen = Chosen::new(selection, question);
         sums_only(&chosen)?;
         let numbers = Columns::by_function(selection, &chosen);
         let mut ids = functions_called(profile, &question.arguments[0])?;
@@ -69,8 +74,8 @@ impl OneFunction {
         let mut callees = Vec::new();
         let mut recursive = false;
         for &id in &ids {
-            for column in &chosen {
-                let neighbours = Neighbours::of(selection, id, column.metric);
+            for column in &chosen.columns {
+                let neighbours = Neighbours::of(selection, id, column.measure);
                 recursive |= neighbours.recursive;
                 add(&mut callers, &neighbours.callers, *column);
                 add(&mut callees, &neighbours.callees, *column);
@@ -78,7 +83,7 @@ impl OneFunction {
         }
         let finish = |rows: Vec<(Option<FunctionId>, RowAmounts)>| {
             let complete = |mut metrics: RowAmounts| {
-                for column in &chosen {
+                for column in chosen.columns.iter().filter(|column| !chosen.is_sparse(**column)) {
                     metrics.entry(column.id()).or_default();
                 }
                 metrics
@@ -88,10 +93,7 @@ impl OneFunction {
                 .map(|(id, metrics)| NeighbourRow::new(profile, id, complete(metrics)))
                 .collect();
             rows.sort_by(|a, b| {
-                order
-                    .of(&b.metrics)
-                    .total_cmp(&order.of(&a.metrics))
-                    .then_with(|| a.function.cmp(&b.function))
+                order.compare(&a.metrics, &b.metrics).then_with(|| a.function.cmp(&b.function))
             });
             rows
         };
@@ -107,6 +109,7 @@ impl OneFunction {
             notes: selection.notes().to_vec(),
             scope: scope(selection, question),
             order,
+            chosen,
         })
     }
 }
@@ -165,23 +168,27 @@ impl Page for OneFunction {
         let inclusive = NumberColumn::amounts(head, &title_of(head), &all, Which::Inclusive);
         let exclusive = NumberColumn::amounts(head, "self", &all, Which::Exclusive);
         let whole = sum(self.functions.iter().map(|row| self.order.of(&row.metrics)));
-        let titles = vec![
-            inclusive.head(),
-            ("%".into(), Align::Right),
-            exclusive.head(),
-            ("".into(), Align::Left),
-            ("".into(), Align::Left),
-        ];
-        let mut table = Table::new(titles);
+        let shares = all.iter().map(|row| percent(self.order.of(row), whole)).collect();
+        let others: Vec<NumberColumn> = if self.chosen.given {
+            let others = self.metrics.iter().filter(|other| other.id != head.id);
+            others.map(|head| NumberColumn::amounts(head, &title_of(head), &all, Which::Inclusive)).collect()
+        } else {
+            noticed(&self.chosen, &self.metrics, &all, Which::Inclusive)
+        };
+        let always = vec![inclusive, NumberColumn::percents(shares), exclusive];
+        let fitted = if self.chosen.given {
+            Fitted::all(always.into_iter().chain(others))
+        } else {
+            Fitted::new(always, others, NAMES, style)
+        };
+        let titles = fitted.columns.iter().map(NumberColumn::head);
+        let mut table = Table::new(titles.chain([("".into(), Align::Left), ("".into(), Align::Left)]));
         let mut n = 0;
         let mut line = |paint: Paint, handle: &str, name: Cell| {
-            table.row(vec![
-                Cell::painted(paint, inclusive.numbers[n].clone()),
-                percent(self.order.of(all[n]), whole).into(),
-                exclusive.numbers[n].clone().into(),
-                Cell::painted(Paint::Faint, handle),
-                name,
-            ]);
+            let mut cells: Vec<Cell> = fitted.columns.iter().map(|column| column.cell(n).into()).collect();
+            cells[0] = Cell::painted(paint, fitted.columns[0].cell(n));
+            cells.extend([Cell::painted(Paint::Faint, handle), name]);
+            table.row(cells);
             n += 1;
         };
         for row in &self.callers {
@@ -212,7 +219,7 @@ impl Page for OneFunction {
         text.push_str(&table.render(style));
         let sums = " The callers sum to the function; its own part and its callees do too.\n";
         text.push_str(&style.paint(Paint::Faint, sums));
-        text
+        text + &fitted.footer(&self.chosen.others, style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

@@ -32,6 +32,7 @@ use serde::Serialize;
 
 use spans::{SpanRow, letter, meaning, paint, spans_within};
 
+use super::account::Drawn;
 use super::facts::seconds;
 use super::{Cut, Page, heading, no_arguments, scope};
 use crate::SCHEMA;
@@ -73,7 +74,11 @@ struct LocationRow {
 }
 
 impl Timeline {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Timeline, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        _drawn: &Drawn<'_>,
+    ) -> Result<Timeline, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
         let windows = question.filter.windows().unwrap_or_else(Windows::all);

@@ -4,18 +4,17 @@ mod outline;
 
 use std::collections::HashMap;
 
-use proust_analysis::query::{Amounts, Handle, Selection, hot_path};
+use proust_analysis::query::{Amounts, Handle, Measure, Selection, hot_path};
 use proust_analysis::words::{counted, verb};
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
 use serde::Serialize;
 
 use outline::{Choice, Line};
 
-use super::{
-    Cut, NumberColumn, Order, Page, Which, base_name, columns, csv_amounts, csv_heads, heading, place, scope,
-    title_of,
-};
+use super::numbers::{Fitted, NumberColumn, Which, head_of, noticed, title_of};
+use super::{Cut, Page, base_name, csv_amounts, csv_heads, heading, place, scope};
 use crate::SCHEMA;
+use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, Columns, RowAmounts};
 use crate::number::{Scale, percent};
 use crate::question::{Format, Question, ReportError};
@@ -48,8 +47,11 @@ pub(super) struct Tree {
     #[serde(skip)]
     usual_rows: usize,
     #[serde(skip)]
-    chosen: bool,
+    chosen: Chosen,
 }
+
+/// Names have at least this much room, before columns have.
+const NAMES: usize = 36;
 
 #[derive(Clone, Debug, Serialize)]
 struct ContextRow {
@@ -74,7 +76,7 @@ impl Tree {
         if root != 0 {
             selection = selection.under(root);
         }
-        let chosen = columns(&selection, question);
+        let chosen = Chosen::new(&selection, question);
         let numbers = Columns::by_context(&selection, &chosen);
         let order = Order::new(question, &chosen, true);
         let used = selection.used_contexts();
@@ -82,8 +84,8 @@ impl Tree {
         let mut ids: Vec<ContextId> =
             if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
         ids.retain(|&id| used[id as usize] || id == root);
-        let amounts: HashMap<ContextId, f64> =
-            ids.iter().map(|&id| (id, order.of(&numbers.row(id as usize)))).collect();
+        let rows: HashMap<ContextId, RowAmounts> =
+            ids.iter().map(|&id| (id, numbers.row(id as usize))).collect();
         let mut cut = None;
         // In text rows are counted as they are read, not as they are kept.
         let limit = question.limit.filter(|&limit| question.format != Format::Text && limit < ids.len());
@@ -91,7 +93,7 @@ impl Tree {
             // A parent has at least what its children have and comes before them: what is kept is a tree.
             let inclusive = Order { inclusive: true, ..order.clone() };
             let mut largest: Vec<(f64, ContextId)> =
-                ids.iter().map(|&id| (inclusive.of(&numbers.row(id as usize)), id)).collect();
+                ids.iter().map(|id| (inclusive.share(&rows[id], &rows[&root]), *id)).collect();
             largest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             let kept: std::collections::HashSet<ContextId> =
                 largest[..limit].iter().map(|&(_, id)| id).collect();
@@ -100,7 +102,7 @@ impl Tree {
                 .filter(|&&(_, id)| {
                     profile.contexts[id as usize].parent.is_none_or(|parent| kept.contains(&parent))
                 })
-                .map(|&(amount, _)| amount)
+                .map(|(_, id)| inclusive.of(&rows[id]))
                 .sum();
             cut = Some(Cut { rows: ids.len() - limit, amount });
             ids.retain(|id| kept.contains(id));
@@ -115,16 +117,16 @@ impl Tree {
                 if order.by_name {
                     return (name(profile, a), a).cmp(&(name(profile, b), b));
                 }
-                amounts[&b].total_cmp(&amounts[&a]).then(a.cmp(&b))
+                order.compare(&rows[&a], &rows[&b]).then(a.cmp(&b))
             });
         }
         let mut contexts = Vec::with_capacity(ids.len());
         let mut stack = if ids.is_empty() { Vec::new() } else { vec![root] };
         while let Some(id) = stack.pop() {
-            contexts.push(ContextRow::new(profile, id, id == root, numbers.row(id as usize)));
+            contexts.push(ContextRow::new(profile, id, id == root, rows[&id].clone()));
             stack.extend(children.get(&id).into_iter().flatten().rev());
         }
-        let inclusive = Amounts::by_context(&selection, Metric::Cpu).inclusive;
+        let inclusive = Amounts::by_context(&selection, chosen.lead()).inclusive;
         let hot_path = if contexts.is_empty() || inclusive[root as usize] == 0.0 {
             Vec::new()
         } else {
@@ -140,7 +142,7 @@ impl Tree {
             scope: scope(&selection, question),
             limit: question.limit,
             usual_rows: question.rows.unwrap_or(ROWS),
-            chosen: !question.columns.is_empty(),
+            chosen,
             order,
         })
     }
@@ -209,16 +211,48 @@ impl ContextRow {
     }
 }
 
+impl Tree {
+    /// What orders the rows, CPU time, and what was chosen or matters beside it.
+    fn columns(&self, rows: &[&RowAmounts], total: f64, style: &Style) -> Fitted {
+        let cpu = Measure::Metric(Metric::Cpu);
+        let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
+        let shares = rows.iter().map(|row| percent(self.order.of(row), total)).collect();
+        let always = vec![
+            NumberColumn::amounts(head, &title_of(head), rows, Which::Inclusive),
+            NumberColumn::errors(head, rows, Which::Inclusive),
+            NumberColumn::percents(shares),
+            NumberColumn::amounts(head, "self", rows, Which::Exclusive),
+        ];
+        if self.chosen.given {
+            let others = self.metrics.iter().filter(|other| other.id != head.id);
+            let others =
+                others.map(|head| NumberColumn::amounts(head, &title_of(head), rows, Which::Inclusive));
+            return Fitted::all(always.into_iter().chain(others));
+        }
+        let cpu = head_of(&self.metrics, cpu).filter(|cpu| cpu.id != head.id);
+        let mut others: Vec<NumberColumn> =
+            cpu.map(|cpu| NumberColumn::amounts(cpu, "CPU", rows, Which::Inclusive)).into_iter().collect();
+        others.extend(noticed(&self.chosen, &self.metrics, rows, Which::Inclusive));
+        Fitted::new(always, others, NAMES, style)
+    }
+}
+
+/// A part of an amount in the unit of the whole.
+fn in_scale(unit: &'static str, part: f64, whole: f64) -> String {
+    let scale = Scale::of(unit, [whole]);
+    format!("{} {}", scale.show(part), scale.unit).trim_end().to_owned()
+}
+
 impl Page for Tree {
     fn text(&self, style: &Style) -> String {
         let mut text = heading(style, "Contexts from the top down", &self.scope);
         let Some(top) = self.contexts.first() else {
-            text.push_str(" no samples here\n");
+            text.push_str(" nothing here\n");
             return text;
         };
         let total = self.order.of(&top.metrics);
         let all = outline::outline(&self.contexts, &self.metrics, &self.order);
-        let smallest = |share: f64| if self.limit.is_some() { 0.0 } else { share * total };
+        let smallest = |share: f64| if self.limit.is_some() { 0.0 } else { share };
         let choice = Choice {
             rows: self.limit.unwrap_or(self.usual_rows),
             smallest: smallest(SMALLEST),
@@ -230,34 +264,15 @@ impl Page for Tree {
         let lines: Vec<&Line> =
             all.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(line, _)| line).collect();
         let rows: Vec<&RowAmounts> = lines.iter().map(|line| &line.amounts).collect();
-        let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);
-        let scale = Scale::of(head.unit, [total]);
-        let mut numbers = vec![
-            NumberColumn::amounts(head, &title_of(head), &rows, Which::Inclusive),
-            NumberColumn::errors(head, &rows, Which::Inclusive),
-            NumberColumn {
-                title: "%".into(),
-                numbers: rows.iter().map(|row| percent(self.order.of(row), total)).collect(),
-            },
-            NumberColumn::amounts(head, "self", &rows, Which::Exclusive),
-        ];
-        if numbers[1].numbers.iter().all(String::is_empty) {
-            numbers.remove(1);
-        }
-        if self.chosen {
-            for other in self.metrics.iter().filter(|other| other.id != head.id) {
-                numbers.push(NumberColumn::amounts(other, &title_of(other), &rows, Which::Inclusive));
-            }
-        }
-        let titles = numbers.iter().map(NumberColumn::head);
+        let fitted = self.columns(&rows, total, style);
+        let titles = fitted.columns.iter().map(NumberColumn::head);
         let mut table = Table::new(titles.chain([("".into(), Align::Left), ("context".into(), Align::Left)]));
         let prefixes = outline::branches(&lines, style);
         for (n, line) in lines.iter().enumerate() {
             let row = &self.contexts[line.shown];
             let hot = self.hot_path.contains(&row.id);
             let paint = if hot { Paint::Strong } else { Paint::Plain };
-            let mut cells: Vec<Cell> =
-                numbers.iter().map(|column| column.numbers[n].clone().into()).collect();
+            let mut cells: Vec<Cell> = fitted.columns.iter().map(|column| column.cell(n).into()).collect();
             cells.push(Cell::painted(Paint::Faint, format!("c{}", row.id)));
             let name = format!("{}{}", prefixes[n], line.name(&self.contexts, style));
             cells.push(Cell::painted(paint, name).with_tail(line.tail(&self.contexts)));
@@ -270,9 +285,8 @@ impl Page for Tree {
             faint(format!(" {rows} {are} not shown: --limit {} shows all.", all.len()));
             if let Some(most) = outline::most_hidden(&all, &shown, &self.contexts, &self.order) {
                 faint(format!(
-                    " The calls among them hold {} {} ({} %), most below c{id}: see tree c{id}.",
-                    scale.show(hidden.amount),
-                    scale.unit,
+                    " The calls among them hold {} ({} %), most below c{id}: see tree c{id}.",
+                    in_scale(self.order.unit, hidden.amount, total),
                     percent(hidden.amount, total),
                     id = self.contexts[all[most].shown].id
                 ));
@@ -281,7 +295,7 @@ impl Page for Tree {
         if lines.iter().any(|line| line.folded > 0) {
             faint(" Recursion is folded: the rows below a recursive function stand for all its depths together.".into());
         }
-        text
+        text + &fitted.footer(&self.chosen.others, style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

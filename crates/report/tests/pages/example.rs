@@ -139,5 +139,6 @@ pub fn profile() -> Profile {
         contexts,
         values,
         samples,
+        ..Profile::default()
     }
 }

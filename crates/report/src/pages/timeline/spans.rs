@@ -107,6 +107,8 @@ pub(super) fn letter(id: &str) -> char {
         "terminal" => 't',
         "event" => 'e',
         "pool" => 'l',
+        "futex" => 'f',
+        "queue" => 'q',
         "not-recorded" => 'x',
         _ => '.',
     }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use proust_analysis::words::counted;
 
 use super::ContextRow;
+use crate::choice::Order;
 use crate::column::{Amount, ColumnHead, Over, RowAmounts};
 use crate::number::sum;
-use crate::pages::{Cut, Order, place};
+use crate::pages::{Cut, place};
 use crate::style::Style;
 
 /// A line: a context, or several that are read as one.
@@ -28,9 +29,9 @@ pub(super) struct Line {
 pub(super) struct Choice<'c> {
     /// At most so many.
     pub rows: usize,
-    /// None with a smaller amount.
+    /// None with a smaller share of the whole.
     pub smallest: f64,
-    /// Of source lines only those with this amount, and only where a function has several of them: the amount of
+    /// Of source lines only those with this share, and only where a function has several of them: the amount of
     /// a single one is seen in the function's own.
     pub smallest_line: f64,
     /// Contexts that are shown in any case.
@@ -73,7 +74,7 @@ pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Ord
             let amounts = outline.amounts(&members, &all);
             let mut below = outline.below(&all);
             // A call that does nothing but one other call is read together with it.
-            let nothing_own = amounts.get(&order.column).is_some_and(|amount| amount.exclusive == 0.0);
+            let nothing_own = order.has_nothing_own(&amounts);
             if let [only] = &mut below[..]
                 && nothing_own
                 && folded == 0
@@ -101,7 +102,8 @@ pub(super) fn choose(
     order: &Order,
     choice: &Choice<'_>,
 ) -> Vec<bool> {
-    let weights: Vec<f64> = lines.iter().map(|line| order.inclusive_of(&line.amounts)).collect();
+    let order = Order { inclusive: true, ..order.clone() };
+    let weights: Vec<f64> = lines.iter().map(|line| order.share(&line.amounts, &lines[0].amounts)).collect();
     let is_line = |n: usize| contexts[lines[n].shown].kind == "line";
     let mut worth: Vec<bool> = weights.iter().map(|&weight| weight >= choice.smallest).collect();
     let mut large_lines: HashMap<Option<usize>, usize> = HashMap::new();

@@ -1,0 +1,195 @@
+//! The numeric columns of a table of text, and which of them have room.
+
+use proust_analysis::query::Measure;
+
+use crate::choice::Chosen;
+use crate::column::{Amount, ColumnHead, Over, RowAmounts};
+use crate::number::{Scale, sum};
+use crate::style::{Paint, Style};
+use crate::table::Align;
+
+/// A column of numbers as they are shown.
+#[derive(Clone)]
+pub(super) struct NumberColumn {
+    /// What `--metrics` calls it.
+    pub id: String,
+    pub title: String,
+    pub numbers: Vec<String>,
+}
+
+/// Which number of a column.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Which {
+    Inclusive,
+    Exclusive,
+}
+
+impl Which {
+    pub fn of(inclusive: bool) -> Which {
+        if inclusive { Which::Inclusive } else { Which::Exclusive }
+    }
+
+    fn pick(self, amount: &Amount) -> f64 {
+        match self {
+            Which::Inclusive => amount.inclusive,
+            Which::Exclusive => amount.exclusive,
+        }
+    }
+}
+
+impl NumberColumn {
+    pub fn amounts(head: &ColumnHead, name: &str, rows: &[&RowAmounts], which: Which) -> NumberColumn {
+        let pick = |row: &&RowAmounts| row.get(&head.id).map_or(0.0, |amount| which.pick(amount));
+        let numbers: Vec<f64> = rows.iter().map(pick).collect();
+        let scale = Scale::of(head.unit, numbers.iter().copied());
+        NumberColumn {
+            id: head.id.clone(),
+            title: scale.title(name),
+            numbers: numbers.into_iter().map(|number| scale.show(number)).collect(),
+        }
+    }
+
+    /// Own amounts, and below them what rows that were cut hold, if `cut`, and the sum of all.
+    pub fn adding_up(
+        head: &ColumnHead,
+        name: &str,
+        rows: &[&RowAmounts],
+        total: f64,
+        cut: bool,
+    ) -> NumberColumn {
+        let mut own: Vec<f64> =
+            rows.iter().map(|row| row.get(&head.id).map_or(0.0, |amount| amount.exclusive)).collect();
+        let hidden = total - sum(own.iter().copied());
+        own.extend(cut.then_some(hidden));
+        let scale = Scale::of(head.unit, own.iter().copied().chain([total]));
+        let mut numbers = scale.show_parts(&own, total);
+        numbers.push(scale.show(total));
+        NumberColumn { id: head.id.clone(), title: scale.title(name), numbers }
+    }
+
+    /// Standard errors, in the scale of the amounts they belong to.
+    pub fn errors(head: &ColumnHead, rows: &[&RowAmounts], which: Which) -> NumberColumn {
+        let of = |row: &&RowAmounts| {
+            row.get(&head.id).map_or((0.0, 0.0), |amount| match which {
+                Which::Inclusive => (amount.inclusive, amount.inclusive_error.unwrap_or(0.0)),
+                Which::Exclusive => (amount.exclusive, amount.exclusive_error.unwrap_or(0.0)),
+            })
+        };
+        let scale = Scale::of(head.unit, rows.iter().map(|row| of(row).0));
+        // The error of a total is rounding only.
+        let is_nothing = |text: &String| text.bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+        let show = |row: &&RowAmounts| Some(scale.show(of(row).1)).filter(|text| !is_nothing(text));
+        NumberColumn {
+            id: String::new(),
+            title: "±".into(),
+            numbers: rows.iter().map(|row| show(row).unwrap_or_default()).collect(),
+        }
+    }
+
+    pub fn locations(head: &ColumnHead, rows: &[&RowAmounts]) -> NumberColumn {
+        let show = |row: &&RowAmounts| {
+            row.get(&head.id).and_then(|amount| amount.location.clone()).unwrap_or_default()
+        };
+        let numbers = rows.iter().map(show).collect();
+        NumberColumn { id: String::new(), title: "at".into(), numbers }
+    }
+
+    pub fn percents(numbers: Vec<String>) -> NumberColumn {
+        NumberColumn { id: String::new(), title: "%".into(), numbers }
+    }
+
+    pub fn head(&self) -> (String, Align) {
+        (self.title.clone(), Align::Right)
+    }
+
+    /// The number of a row; nothing where the column has no such row.
+    pub fn cell(&self, row: usize) -> String {
+        self.numbers.get(row).cloned().unwrap_or_default()
+    }
+
+    fn width(&self) -> usize {
+        let numbers = self.numbers.iter().map(|number| number.chars().count());
+        numbers.chain([self.title.chars().count()]).max().unwrap_or(0) + 2
+    }
+
+    fn is_empty(&self) -> bool {
+        self.numbers.iter().all(String::is_empty)
+    }
+}
+
+/// Columns that have room beside names, and what is told of those that have not.
+pub(super) struct Fitted {
+    pub columns: Vec<NumberColumn>,
+    left_out: Vec<String>,
+}
+
+impl Fitted {
+    /// All of `always`, and as many of the others, in their order, as leave the names `room`.
+    pub fn new(always: Vec<NumberColumn>, others: Vec<NumberColumn>, room: usize, style: &Style) -> Fitted {
+        let mut fitted = Fitted { columns: always, left_out: Vec::new() };
+        fitted.columns.retain(|column| !column.is_empty());
+        let mut width = 1 + fitted.columns.iter().map(NumberColumn::width).sum::<usize>();
+        for column in others.into_iter().filter(|column| !column.is_empty()) {
+            if fitted.left_out.is_empty() && width + column.width() + room <= style.width {
+                width += column.width();
+                fitted.columns.push(column);
+            } else if !column.id.is_empty() {
+                fitted.left_out.push(column.id);
+            }
+        }
+        fitted
+    }
+
+    /// All of them, whatever room they take: the user has chosen.
+    pub fn all(columns: impl IntoIterator<Item = NumberColumn>) -> Fitted {
+        let columns = columns.into_iter().filter(|column| !column.is_empty()).collect();
+        Fitted { columns, left_out: Vec::new() }
+    }
+
+    /// How to see what is not shown.
+    pub fn footer(&self, others: &[Measure], style: &Style) -> String {
+        const SHOWN: usize = 5;
+        let mut ids: Vec<String> = self.left_out.clone();
+        ids.extend(others.iter().map(|measure| measure.id()));
+        if ids.is_empty() {
+            return String::new();
+        }
+        let more = if ids.len() > SHOWN { " …" } else { "" };
+        ids.truncate(SHOWN);
+        style.paint(Paint::Faint, &format!(" --metrics shows more: {}{more}", ids.join(", "))) + "\n"
+    }
+}
+
+/// Columns of what matters beside CPU time, when the user has not said what to show.
+pub(super) fn noticed(
+    chosen: &Chosen,
+    heads: &[ColumnHead],
+    rows: &[&RowAmounts],
+    which: Which,
+) -> Vec<NumberColumn> {
+    let heads = chosen.noticed.iter().filter_map(|measure| head_of(heads, *measure));
+    heads.map(|head| NumberColumn::amounts(head, &title_of(head), rows, which)).collect()
+}
+
+/// The column of sums of a measure.
+pub(super) fn head_of(heads: &[ColumnHead], measure: Measure) -> Option<&ColumnHead> {
+    heads.iter().find(|head| head.measure == measure && head.over == Over::Sum)
+}
+
+/// The name of a column in text.
+pub(super) fn title_of(head: &ColumnHead) -> String {
+    let name = match &*head.metric {
+        "cpu_s" => "CPU",
+        "measurement_s" => "measuring",
+        "voluntary_switches" => "voluntary sw.",
+        "involuntary_switches" => "involuntary sw.",
+        "io_calls" => "I/O calls",
+        "io_errors" => "I/O errors",
+        "read_bytes" => "read",
+        "written_bytes" => "written",
+        other if head.unit == "s" => other.strip_suffix("_s").unwrap_or(other),
+        other => other,
+    };
+    let name = name.replace('_', " ");
+    if head.over == Over::Sum { name } else { format!("{name} {}", head.over.id()) }
+}
