@@ -1,6 +1,7 @@
 //! What all targets assert of a log, whatever it holds.
 
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
+use proust_analysis::timelines;
 use proust_profile::{Metric, Profile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 
@@ -51,5 +52,10 @@ fn check_profile(profile: &Profile) {
     let of_locations: f64 = profile.locations.iter().map(|location| location.cpu_s).sum();
     assert!((cpu - of_locations).abs() <= 1e-9 * cpu.max(of_locations), "{cpu} and {of_locations}");
     assert!(of_values(Metric::Samples) == profile.quality.samples as f64);
+    let calls: u64 = profile.events.iter().map(|event| u64::from(event.calls)).sum();
+    assert!(of_values(Metric::Waits) + of_values(Metric::IoCalls) == calls as f64);
+    if let Ok(ledger) = timelines::ledger(profile) {
+        assert!(ledger.residual_ns() == 0, "{}", ledger.residual_ns());
+    }
     assert!(profile.facts.wall_s.is_finite() && profile.quality.cpu_residual.is_finite());
 }

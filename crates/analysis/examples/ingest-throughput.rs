@@ -1,10 +1,10 @@
 //! How fast logs are read and analysed, and how fast a kept profile is opened.
 //!
-//! `cargo run --release -p proust-analysis --example ingest-throughput [SAMPLES [LANES]]`
+//! `cargo run --release -p proust-analysis --example ingest-throughput [SAMPLES [LANES [OPERATIONS]]]`
 //!
-//! Writes synthetic logs in memory (paths 20 deep, some new nodes all the time, as a collector writes them),
-//! and prints, for one processor and for all: bare reading of records, the analysis to a profile, and what
-//! writing and opening the profile takes. Names come from a table, so that the time is the analysis's own.
+//! Writes synthetic logs in memory (paths 20 deep, some new nodes all the time, as a collector writes them; before
+//! each sample so many operations, half of them sums), and prints, for one processor and for all: bare reading of records, the analysis to a profile, and what
+//! timelines and ledger take, and writing and opening the profile. Names come from a table, so that the time is the analysis's own.
 
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;
@@ -14,8 +14,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
+use proust_analysis::timelines;
 use proust_log::Log;
-use proust_log::records::Sample;
+use proust_log::operations::Operation;
+use proust_log::records::{Event, Sample, Sum};
 use proust_profile::Profile;
 use proust_profile::tables::{self, Provenance};
 use synthetic::{LaneBuilder, MS, header, log, names};
@@ -23,8 +25,8 @@ use synthetic::{LaneBuilder, MS, header, log, names};
 const DEPTH: u32 = 20;
 const LEAVES: u32 = 2000;
 
-/// A lane with `samples` samples and the nodes they need.
-fn lane(number: u32, samples: u64) -> LaneBuilder {
+/// A lane with `samples` samples, `operations` before each, and the nodes they need.
+fn lane(number: u32, samples: u64, operations: u64) -> LaneBuilder {
     let mut lane = LaneBuilder::new(number);
     lane.module(1, "solver", 7, 0x40_0000).begin(10 + number, 1000, 0);
     for id in 1..DEPTH {
@@ -36,6 +38,11 @@ fn lane(number: u32, samples: u64) -> LaneBuilder {
             // Met in the order in which they are numbered.
             let id = DEPTH + i as u32;
             lane.node(id, 1 + id % (DEPTH - 1), 1, u64::from(id % 200) << 8 | u64::from(id / 200 + 1));
+        }
+        for k in 0..operations {
+            // Each takes a tenth of a millisecond, and one in four has a clock.
+            let begin_ns = 1000 * MS + i * 5 * MS + (k + 1) * 4 * MS / operations.max(1);
+            operation(&mut lane, k, begin_ns, DEPTH + leaf.min(i as u32));
         }
         let sample = Sample {
             time_ns: 1000 * MS + (i + 1) * 5 * MS + i % 1000,
@@ -51,6 +58,18 @@ fn lane(number: u32, samples: u64) -> LaneBuilder {
     }
     lane.end(10 + number, 1000 + (samples + 1) * 5, samples * 5 + 1);
     lane
+}
+
+fn operation(lane: &mut LaneBuilder, number: u64, begin_ns: u64, node: u32) {
+    if number.is_multiple_of(2) {
+        let cpu_ns = if number.is_multiple_of(4) { begin_ns - 1000 * MS } else { 0 };
+        let event = Event { begin_ns, end_ns: begin_ns + MS / 10, cpu_ns, node, ..Event::default() };
+        lane.push(Operation::MutexLock as u16, &event);
+    } else {
+        let until_ns = begin_ns + MS / 10;
+        let sum = Sum { since_ns: begin_ns, until_ns, ns: MS / 20, calls: 9, node, ..Sum::default() };
+        lane.push(Operation::Write as u16, &sum);
+    }
 }
 
 /// The fastest of five, and the slowest, which shows how far to trust it.
@@ -86,7 +105,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1).map(|a| a.parse::<u64>().expect("a number"));
     let samples = arguments.next().unwrap_or(2_000_000);
     let lanes = arguments.next().unwrap_or(4).max(1);
-    let built: Vec<LaneBuilder> = (0..lanes).map(|n| lane(n as u32, samples / lanes)).collect();
+    let operations = arguments.next().unwrap_or(0);
+    let built: Vec<LaneBuilder> = (0..lanes).map(|n| lane(n as u32, samples / lanes, operations)).collect();
     let bytes = log(header(9), &built);
     drop(built);
     let records: u64 =
@@ -111,6 +131,13 @@ fn main() {
 
     let profile = analyse();
     println!("{} contexts, {} values", profile.contexts.len(), profile.values.len());
+    let rows = (profile.samples.len() + profile.events.len()) as u64;
+    for threads in [1, all] {
+        let (best, worst, _) = in_pool(threads, || timed(|| timelines::timelines(&profile)));
+        print(&format!("profile to timelines, {threads} processors"), rows, "rows", (best, worst));
+    }
+    let (best, worst, _) = timed(|| timelines::ledger(&profile));
+    print("profile to ledger", rows, "rows", (best, worst));
     let dir = std::env::temp_dir().join(format!("ingest-throughput-{}", std::process::id()));
     fs::create_dir_all(&dir).expect("a temporary folder");
     let folder = dir.join("profile");
