@@ -24,6 +24,7 @@ static const struct group {
     {"pipes", pipes},
     {"sockets", sockets},
     {"streams", streams},
+    {"formats", formats},
     {"raw-calls", raw_calls},
     {"cancellation", cancellation},
     {"processes", processes},

@@ -1,6 +1,7 @@
 // Checks itself, as semantics.c does: the waits of the C++ library, exceptions through all of them, thread_local
 // destructors that lock, exit handlers that wait. One line a case, the same in every run.
 // semantics-cpp [GROUP…]: only these groups of cases
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -751,6 +752,57 @@ static void exceptions()
     mutex.unlock();
 }
 
+// Streams whose functions throw: the exception passes through the C library and what stands before it.
+static int throws = 0;
+
+static ssize_t read_or_throw(void *, char *to, size_t size)
+{
+    if (throws != 0)
+        throw throws;
+    memset(to, 'r', std::min<size_t>(size, 8));
+    return static_cast<ssize_t>(std::min<size_t>(size, 8));
+}
+
+static ssize_t write_or_throw(void *, const char *, size_t size)
+{
+    if (throws != 0)
+        throw throws;
+    return static_cast<ssize_t>(size);
+}
+
+static void streams()
+{
+    char line[8];
+    FILE *file = fopencookie(nullptr, "r", {read_or_throw, nullptr, nullptr, nullptr});
+    outcome("fgetc", "114", std::to_string(fgetc(file)));
+    throws = 1;
+    outcome("fgets that throws", "int 1", thrown([&] {
+                setvbuf(file, nullptr, _IONBF, 0);
+                while (fgets(line, sizeof line, file) != nullptr)
+                    ;
+            }));
+    outcome("fscanf that throws", "int 1", thrown([&] { return fscanf(file, "%7s", line); }));
+    outcome("fread that throws", "int 1", thrown([&] { return fread(line, 1, sizeof line, file); }));
+    outcome("fgetc that throws", "int 1", thrown([&] { return fgetc(file); }));
+    throws = 0;
+    outcome("fgetc afterwards", "114", std::to_string(fgetc(file)));
+    outcome("fclose", "0", std::to_string(fclose(file)));
+    file = fopencookie(nullptr, "w", {nullptr, write_or_throw, nullptr, nullptr});
+    setvbuf(file, nullptr, _IONBF, 0);
+    throws = 2;
+    outcome("fprintf that throws", "int 2",
+            thrown([&] { return fprintf(file, "%d %s %.1f %d %d %d %d %.1f", 1, "two", 3.0, 4, 5, 6, 7, 8.0); }));
+    outcome("fputs that throws", "int 2", thrown([&] { return fputs("text", file); }));
+    outcome("fputc that throws", "int 2", thrown([&] { return fputc('c', file); }));
+    outcome("fwrite that throws", "int 2", thrown([&] { return fwrite("text", 1, 4, file); }));
+    throws = 0;
+    outcome("fprintf afterwards", "3", std::to_string(fprintf(file, "%d", 123)));
+    throws = 3;
+    outcome("ferror", "0", std::to_string(ferror(file)));
+    throws = 0;
+    outcome("fclose, writing", "0", std::to_string(fclose(file)));
+}
+
 // After main: handlers and destructors of static objects that lock, wait and create threads.
 static void wait_at_exit()
 {
@@ -786,7 +838,7 @@ int main(int argc, char **argv)
         {"locks", locks},         {"shared-locks", shared_locks}, {"conditions", conditions},
         {"semaphores", semaphores}, {"latches-and-barriers", latches_and_barriers},
         {"once", once},           {"futures", futures},           {"threads", threads},
-        {"cancellation", cancellation}, {"exceptions", exceptions},
+        {"cancellation", cancellation}, {"exceptions", exceptions}, {"streams", streams},
     };
     setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     alarm(200);

@@ -126,6 +126,7 @@ void files(void);
 void pipes(void);
 void sockets(void);
 void streams(void);
+void formats(void);
 void raw_calls(void);
 void cancellation(void);
 void processes(void);
