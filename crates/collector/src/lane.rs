@@ -20,6 +20,7 @@ use crate::operation::tries::Tries;
 use crate::path::memo::State;
 use crate::path::stack::OwnStack;
 use crate::path::tree::NodeId;
+use crate::room::Room;
 use crate::{clock, logfile};
 
 mod current;
@@ -54,6 +55,8 @@ pub struct Lane {
     pub initialiser: AtomicUsize,
     /// The operation that the owner is in.
     pub open: Open,
+    /// A stack to work on.
+    pub room: Room,
     /// Who called the owner's operations.
     pub callers: Callers,
     /// The owner's tries to take a lock.
@@ -122,6 +125,7 @@ pub fn claim() -> Option<&'static Lane> {
         signal: AtomicUsize::new(0),
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
+        room: Room::new(),
         callers: Callers::default(),
         tries: Tries::default(),
         counted,

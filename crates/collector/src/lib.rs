@@ -13,6 +13,7 @@
 //! - [`operation`]: what a thread does inside a hooked function that takes time
 //! - [`hooks`]: what the program calls instead of the C library
 //! - [`real`]: the functions behind the hooks
+//! - [`room`]: a stack to work on where the thread's own has little room
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
 
 pub mod arena;
@@ -27,5 +28,6 @@ pub mod path;
 pub mod process;
 pub mod raw;
 pub mod real;
+pub mod room;
 pub mod sample;
 pub mod thread;

@@ -222,8 +222,10 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     if !is_owner(lane) {
         return 0;
     }
-    let found =
-        lane.with_record(|record| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 });
+    let found = lane.with_record(|record| {
+        // SAFETY: the owner, and `with_record` has set `busy`.
+        unsafe { lane.with_room(|| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 }) }
+    });
     let node = found.unwrap_or(0);
     if node != 0 {
         lane.callers.keep(kind, state.sp, node);
@@ -313,7 +315,8 @@ fn tell(lane: &'static Lane, passed: &Passed) {
     let record = unsafe { lane.record() };
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
     if ns >= record.limit.ns {
-        tell_alone(lane, record, passed);
+        // SAFETY: `busy` is set; should this not be the owner, but his vforked child, it has his stack, too.
+        unsafe { lane.with_room(|| tell_alone(lane, record, passed)) };
     } else {
         let short = Short {
             kind: passed.kind,
@@ -323,7 +326,8 @@ fn tell(lane: &'static Lane, passed: &Passed) {
             failed: passed.outcome.error != 0,
         };
         if record.sums.add(&short, &mut record.output) {
-            find_caller(lane, record, passed);
+            // SAFETY: as above.
+            unsafe { lane.with_room(|| find_caller(lane, record, passed)) };
         }
     }
     lane.busy.store(false, Ordering::Release);
@@ -407,7 +411,8 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
     // Whether its frame is still there can be told on a known stack only.
     if is_owner(lane) {
-        lane.with_record(|record| record.look_for_own_stack(life, sp));
+        // SAFETY: the owner, and `with_record` has set `busy`.
+        lane.with_record(|record| unsafe { lane.with_room(|| record.look_for_own_stack(life, sp)) });
     }
     if lane.open.is_live(sp, true, lane) {
         return false;

@@ -57,6 +57,28 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.held.store(false, Ordering::Relaxed);
     lane.callers.forget();
     lane.open.leave();
+    let is_small = start.is_some() && record.start.is_small;
+    if is_small {
+        // SAFETY: the owner, with `busy` set.
+        unsafe { lane.aside(|| begin_record(life, tid, record, origin, start)) };
+    } else {
+        begin_record(life, tid, record, origin, start);
+    }
+    lane.busy.store(false, Ordering::Relaxed);
+    let key = END_KEY.load(Ordering::Acquire);
+    let rounds = DESTRUCTOR_ROUNDS as usize;
+    // SAFETY: the key was made in `prepare`. Its number is below 32, where the library needs no memory.
+    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+}
+
+/// Writes the begin of the calling thread.
+fn begin_record(
+    life: &Life,
+    tid: u32,
+    record: &mut Record,
+    origin: ThreadOrigin,
+    start: Option<(u64, State)>,
+) {
     let queued = if origin == ThreadOrigin::First {
         lane::scheduler_numbers(c"/proc/thread-self/schedstat").map_or(0, |(_, queued_ns)| queued_ns)
     } else {
@@ -80,11 +102,6 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
         record.usage = lane::Usage::now();
     }
     record.spent(clock::now_ns().saturating_sub(begin.time_ns));
-    lane.busy.store(false, Ordering::Relaxed);
-    let key = END_KEY.load(Ordering::Acquire);
-    let rounds = DESTRUCTOR_ROUNDS as usize;
-    // SAFETY: the key was made in `prepare`. Its number is below 32, where the library needs no memory.
-    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
 }
 
 /// The context of a thread's start function, for threads that end before their first sample.

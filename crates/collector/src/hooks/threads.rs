@@ -12,10 +12,23 @@ use crate::real::{C11Routine, StartRoutine, call_real};
 use crate::sample::signal;
 use crate::{life, logfile, raw, thread};
 
+/// A thread with a smaller stack than this begins its record on another one.
+const SMALL_STACK_BYTES: usize = 128 << 10;
+
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
-fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
+fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option<&'static Lane> {
     life::in_hook()?;
-    let Some(lane) = lane::claim() else {
+    let mine = lane::current().filter(|mine| !mine.busy.swap(true, Ordering::Acquire));
+    let claimed = match mine {
+        Some(mine) => {
+            // SAFETY: this thread's lane, and `busy` is set.
+            let claimed = unsafe { mine.with_room(lane::claim) };
+            mine.busy.store(false, Ordering::Release);
+            claimed
+        }
+        None => lane::claim(),
+    };
+    let Some(lane) = claimed else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         return None;
     };
@@ -23,6 +36,7 @@ fn lane_for(routine: usize, argument: *mut c_void) -> Option<&'static Lane> {
     unsafe { lane.record() }.start = Start {
         routine,
         argument: argument as usize,
+        is_small: stack_bytes < SMALL_STACK_BYTES,
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
         blocked: lane::current().is_some_and(|mine| mine.blocked.load(Ordering::Relaxed)),
         signal: lane::current().map_or_else(signal::current, |mine| mine.signal.load(Ordering::Relaxed)),
@@ -38,7 +52,12 @@ pub unsafe extern "C-unwind" fn pthread_create(
     routine: StartRoutine,
     argument: *mut c_void,
 ) -> c_int {
-    let Some(lane) = lane_for(routine as usize, argument) else {
+    let mut stack_bytes = usize::MAX;
+    if !attributes.is_null() {
+        // SAFETY: the program passes attributes that it has initialised.
+        unsafe { libc::pthread_attr_getstacksize(attributes, &mut stack_bytes) };
+    }
+    let Some(lane) = lane_for(routine as usize, argument, stack_bytes) else {
         return call_real!(PTHREAD_CREATE(thread, attributes, routine, argument) else libc::ENOSYS);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
@@ -58,7 +77,7 @@ pub unsafe extern "C-unwind" fn thrd_create(
 ) -> c_int {
     /// `thrd_error`
     const THREAD_ERROR: c_int = 2;
-    let Some(lane) = lane_for(routine as usize, argument) else {
+    let Some(lane) = lane_for(routine as usize, argument, usize::MAX) else {
         return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();

@@ -34,6 +34,8 @@ pub struct Start {
     pub routine: usize,
     /// Its argument.
     pub argument: usize,
+    /// Whether its stack is too small for the collector's work.
+    pub is_small: bool,
     /// Kernel id of the creating thread.
     pub parent: u32,
     /// Whether the creating thread has its sampling signal blocked, as it believes.

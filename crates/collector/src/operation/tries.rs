@@ -98,7 +98,9 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
     }
     lane.with_record(|record| {
         if record.output.is_open() {
-            lane.tries.node.store(record.path(state, life.pid).0, Ordering::Relaxed);
+            // SAFETY: the owner, and `with_record` has set `busy`.
+            let node = unsafe { lane.with_room(|| record.path(state, life.pid).0) };
+            lane.tries.node.store(node, Ordering::Relaxed);
         }
     });
 }

@@ -88,7 +88,8 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     }
     // SAFETY: this is the owner's handler, and `busy` was not set. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
-    let cpu_ns = take(life, lane, record, context, begin, overrun);
+    // SAFETY: the owner, with `busy` set.
+    let cpu_ns = unsafe { lane.with_room(|| take(life, lane, record, context, begin, overrun)) };
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
         lane.follow_signal(Some(context));
     }
@@ -103,7 +104,8 @@ fn own_time(begin: u64, cpu_ns: u64) -> u64 {
     if elapsed < LONG_NS { elapsed } else { elapsed.min(clock::thread_cpu_ns().saturating_sub(cpu_ns)) }
 }
 
-/// Takes the sample; the thread's CPU clock near the begin comes back.
+/// Takes the sample, which may need more stack than the interrupted thread has left; the thread's CPU clock near the begin comes back.
+#[inline(never)]
 fn take(
     life: &life::Life,
     lane: &Lane,
