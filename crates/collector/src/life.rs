@@ -14,7 +14,7 @@ use proust_log::records::{Subject, ThreadOrigin};
 use crate::lane::{self, Output};
 use crate::operation::threshold;
 use crate::options::{self, Options};
-use crate::path::{modules, rules};
+use crate::path::{coroutine, modules, rules};
 use crate::{clock, hooks, logfile, process, raw, real, thread};
 
 /// What stays the same while a process records.
@@ -112,6 +112,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     };
     LIFE.store(Box::into_raw(Box::new(life)), Ordering::Release);
     threshold::calibrate(options.sync_threshold_ns);
+    coroutine::find_return_address();
     modules::load_initial();
     rules::prepare_step_cache();
     hooks::environment::prepare(&options, library);

@@ -8,6 +8,7 @@
 
 use crate::arena;
 use crate::path::Announce;
+use crate::path::coroutine;
 use crate::path::modules::{self, Module};
 use crate::path::rules::{self, Rule};
 use crate::path::stack::{OwnStack, StackReader};
@@ -216,6 +217,7 @@ impl Memo {
                 break UpperEnd::Truncated;
             }
             match caller {
+                Step::Caller(caller) if coroutine::ends_at(caller.pc) => break UpperEnd::Complete,
                 Step::Caller(caller) => {
                     reader.reached(around.own_stack, caller.sp);
                     state = caller;

@@ -4,6 +4,7 @@
 //! [`rules`], which framehop derives from the unwind tables that [`modules`] knows; [`tree`] stores each
 //! path once. [`mod@reference`] unwinds without all that, to check it.
 
+pub mod coroutine;
 pub mod elf;
 pub mod maps;
 pub mod memo;

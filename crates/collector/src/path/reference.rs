@@ -6,6 +6,7 @@
 use framehop::x86_64::UnwindRegsX86_64;
 use framehop::{FrameAddress, Unwinder};
 
+use crate::path::coroutine;
 use crate::path::memo::{MAX_FRAMES, State, Surroundings, interrupted};
 use crate::path::modules::{self, ModuleUnwinder};
 use crate::path::rules::{self, Rule, StepCache};
@@ -59,8 +60,8 @@ impl Reference {
                 }
             };
             match caller {
-                Some(caller) => state = caller,
-                None => break,
+                Some(caller) if !coroutine::ends_at(caller.pc) => state = caller,
+                _ => break,
             }
             reader.reached(around.own_stack, state.sp);
         }
