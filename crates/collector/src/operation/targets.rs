@@ -6,7 +6,7 @@
 //! counted per use: threads that use neighbouring descriptors must not pull a cache line to and fro.
 
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use proust_log::control::NO_IO;
 use proust_log::operations::{Nature, Operation, Target};
@@ -38,17 +38,42 @@ pub fn of(descriptor: c_int) -> Target {
     if descriptor < 0 {
         return Target::None;
     }
-    let known = place(descriptor).map_or(0, |place| place.load(Ordering::Relaxed));
-    if known == 0 || is_time_to_look() { look_up(descriptor) } else { Target::from_number(known) }
+    let known = known(descriptor);
+    let looks =
+        known == Target::None || lane::current().is_some_and(|lane| is_time_to_look(&lane.targets_used));
+    if looks { look_up(descriptor) } else { known }
+}
+
+/// What a descriptor is known to lead to.
+#[inline]
+pub fn known(descriptor: c_int) -> Target {
+    place(descriptor).map_or(Target::None, |place| Target::from_number(place.load(Ordering::Relaxed)))
 }
 
 #[inline]
-fn is_time_to_look() -> bool {
-    let Some(lane) = lane::current() else { return false };
-    let used = lane.targets_used.load(Ordering::Relaxed) + 1;
-    let looks = used >= ANEW_EVERY;
-    lane.targets_used.store(if looks { 0 } else { used }, Ordering::Relaxed);
+fn is_time_to_look(used: &AtomicU32) -> bool {
+    let now = used.load(Ordering::Relaxed) + 1;
+    let looks = now >= ANEW_EVERY;
+    used.store(if looks { 0 } else { now }, Ordering::Relaxed);
     looks
+}
+
+/// Whether the last descriptor to be closed was none.
+static CLOSES_IN_VAIN: AtomicBool = AtomicBool::new(false);
+
+/// As [`of`] for a descriptor that is about to be closed. Programs that close all there could be, before an exec, do so
+/// a million times: what is not known is not asked for then.
+#[inline]
+pub fn of_closing(descriptor: c_int) -> Target {
+    if CLOSES_IN_VAIN.load(Ordering::Relaxed) { known(descriptor) } else { of(descriptor) }
+}
+
+/// A descriptor was closed, or was none.
+#[inline]
+pub fn closed(in_vain: bool) {
+    if CLOSES_IN_VAIN.load(Ordering::Relaxed) != in_vain {
+        CLOSES_IN_VAIN.store(in_vain, Ordering::Relaxed);
+    }
 }
 
 /// Asks the kernel and keeps the answer.
@@ -61,7 +86,7 @@ pub fn look_up(descriptor: c_int) -> Target {
     }
     let target = ask(descriptor);
     // A vforked child has its parent's memory, but descriptors of its own.
-    if !life::is_borrowed(life) {
+    if target != known(descriptor) && !life::is_borrowed(life) {
         keep(descriptor, target);
     }
     target
@@ -167,12 +192,41 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_forgotten_by_number() {
-        let kept = |descriptor| place(descriptor).map(|place| place.load(Ordering::Relaxed));
         keep(60_000, Target::Socket);
         keep(60_001, Target::Pipe);
         forget(60_000);
-        assert_eq!((kept(60_000), kept(60_001)), (Some(0), Some(Target::Pipe as u8)));
-        assert_eq!((kept(KEPT as c_int), kept(-1)), (None, None));
+        assert_eq!((known(60_000), known(60_001)), (Target::None, Target::Pipe));
+        keep(KEPT as c_int, Target::Pipe);
+        assert_eq!((known(KEPT as c_int), known(-1)), (Target::None, Target::None));
+    }
+
+    /// The hook of `dup2` is in this test's program, too; the system call is behind its back.
+    #[test]
+    fn a_descriptor_that_leads_to_something_else_is_noticed() {
+        // SAFETY: plain system calls on descriptors of this test.
+        unsafe {
+            let file = libc::open(c"/proc/self/exe".as_ptr(), libc::O_RDONLY);
+            let socket = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0);
+            let place = libc::fcntl(file, libc::F_DUPFD, 900);
+            keep(place, ask(place));
+            assert_eq!(known(place), Target::File);
+            libc::dup2(socket, place);
+            assert_eq!(known(place), Target::None);
+            keep(place, ask(place));
+            assert_eq!(known(place), Target::Socket);
+
+            libc::syscall(libc::SYS_dup2, file, place);
+            assert_eq!(known(place), Target::Socket);
+            let used = AtomicU32::new(0);
+            let uses = (1..).find(|_| is_time_to_look(&used));
+            assert_eq!(uses, Some(ANEW_EVERY));
+            keep(place, ask(place));
+            assert_eq!(known(place), Target::File);
+            for descriptor in [file, socket, place] {
+                libc::close(descriptor);
+            }
+            assert_eq!(known(place), Target::None);
+        }
     }
 
     #[test]

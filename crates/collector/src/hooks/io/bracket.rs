@@ -59,7 +59,7 @@ impl About for Descriptor {
 impl About for Closing {
     #[inline]
     fn target(self) -> Target {
-        targets::of(self.0)
+        targets::of_closing(self.0)
     }
 
     #[inline]

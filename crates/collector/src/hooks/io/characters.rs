@@ -19,7 +19,7 @@ fn take(stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
     let descriptor = stream.descriptor();
     if stream.has_character() {
-        let kind = Kind { operation: Operation::StreamCharacter, target: targets::of(descriptor) };
+        let kind = Kind { operation: Operation::StreamCharacter, target: targets::known(descriptor) };
         if operation::count(kind) {
             return call();
         }
@@ -33,7 +33,7 @@ fn put(character: c_int, stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
     let descriptor = stream.descriptor();
     if stream.has_room(character) {
-        let kind = Kind { operation: Operation::StreamPutCharacter, target: targets::of(descriptor) };
+        let kind = Kind { operation: Operation::StreamPutCharacter, target: targets::known(descriptor) };
         if operation::count(kind) {
             return call();
         }

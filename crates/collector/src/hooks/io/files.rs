@@ -6,10 +6,18 @@ use libc::{mode_t, off_t, off64_t, size_t};
 
 use super::bracket::{Closing, Descriptor, Nothing, io, opens};
 use crate::hooks::family::errno_of;
-use crate::operation::Outcome;
+use crate::operation::{Outcome, targets};
+
+/// Of `close`.
+#[inline]
+fn closed(result: c_int) -> Outcome {
+    let outcome = errno_of(result);
+    targets::closed(outcome.error == libc::EBADF as u32);
+    outcome
+}
 
 io! {
-    close(file: c_int) -> c_int, or -1 => Close, Closing(file), errno_of;
+    close(file: c_int) -> c_int, or -1 => Close, Closing(file), closed;
     fsync(file: c_int) -> c_int, or -1 => Synchronise, Descriptor(file), errno_of;
     fdatasync(file: c_int) -> c_int, or -1 => SynchroniseData, Descriptor(file), errno_of;
     sync_file_range(file: c_int, at: off64_t, size: off64_t, flags: c_uint) -> c_int, or -1
