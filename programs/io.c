@@ -1,6 +1,6 @@
 /*
- * I/O whose bytes, calls, errors and seconds are known: files, /dev/null, pipes, unix sockets, stdio, and two threads over
- * a pipe where one waits for the other.
+ * I/O whose bytes, calls, errors and seconds are known: files, /dev/null, pipes, unix sockets, one descriptor that leads to
+ * several of them, stdio, and two threads over a pipe where one waits for the other.
  * io [SECONDS of the two threads] [SCALE of the counts]
  *
  * Prints per operation and kind of target: calls, bytes, errors, and seconds in the calls by CLOCK_MONOTONIC. The calls
@@ -183,6 +183,31 @@ static void on_sockets(void)
     ONCE("close", "socket", close(ends[0]));
 }
 
+/* One descriptor that leads to something else each time. */
+static void on_one_descriptor(void)
+{
+    const long n = 200L * scale;
+    int ends[2];
+    double began = wall();
+    int zero = opened("open", "/dev/zero", open("/dev/zero", O_RDONLY), began);
+    began = wall();
+    int null = opened("open", "/dev/null", open("/dev/null", O_RDWR), began);
+    if (zero < 0 || null < 0 || pipe2(ends, O_NONBLOCK) != 0)
+        exit(2);
+    int place = fcntl(zero, F_DUPFD, 100);
+    MANY("read", "/dev/zero", n, 10, read(place, block, 10));
+    dup2(ends[1], place);
+    MANY("write", "pipe", n, 10, write(place, block, 10));
+    dup3(null, place, O_CLOEXEC);
+    MANY("write", "/dev/null", n, 10, write(place, block, 10));
+    ONCE("close", "/dev/null", close(place));
+    FAILING("write", "none", n, write(place, block, 10));
+    ONCE("close", "/dev/null", close(null));
+    ONCE("close", "/dev/zero", close(zero));
+    ONCE("close", "pipe", close(ends[0]));
+    ONCE("close", "pipe", close(ends[1]));
+}
+
 /* The calls of the program; the buffers make fewer of them. */
 static void on_streams(void)
 {
@@ -320,6 +345,7 @@ int main(int argc, char **argv)
     on_devices();
     on_pipes();
     on_sockets();
+    on_one_descriptor();
     on_streams();
     unlink("data");
     unlink("copy");
