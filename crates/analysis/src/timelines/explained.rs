@@ -185,21 +185,21 @@ impl Explanation {
         }
     }
 
-    /// Run-queue delay goes where nothing else explains that the thread was off the processor although it switched;
-    /// what finds no room there to the ends of operations that block, since a woken thread queues; the rest to
-    /// where there is any room.
+    /// A thread that was displaced and never blocked was runnable all the time, whatever was read of the run queue.
+    /// Other run-queue delay goes where nothing else explains that the thread was off the processor although it
+    /// switched; what finds no room there to the ends of operations that block, since a woken thread queues; the rest
+    /// to where there is any room.
     fn place_queue(&mut self, queued_ns: u64, rows: &[SampleRow]) {
-        let queued_ns = queued_ns.saturating_sub(self.yielded_ns);
-        if queued_ns == 0 {
-            return;
-        }
-        let mut of_rows = self.claims(|gaps| Claim {
-            weight: rows
-                .get(gaps[0].gap.row)
-                .map_or(0, |row| u64::from(row.voluntary_switches) + u64::from(row.involuntary_switches)),
-            most_ns: gaps.iter().map(|gap| gap.unexplained_ns).sum(),
-            given_ns: 0,
+        let mut of_rows = self.claims(|gaps| {
+            let most_ns = gaps.iter().map(|gap| gap.unexplained_ns).sum();
+            let row = rows.get(gaps[0].gap.row);
+            let (blocked, displaced) =
+                row.map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches));
+            let given_ns = if blocked == 0 && displaced > 0 { most_ns } else { 0 };
+            Claim { weight: u64::from(blocked) + u64::from(displaced), most_ns, given_ns }
         });
+        let displaced_ns: u64 = of_rows.iter().map(|claim| claim.given_ns).sum();
+        let queued_ns = queued_ns.saturating_sub(self.yielded_ns.saturating_add(displaced_ns));
         let mut left_ns = by_weight(queued_ns, &mut of_rows);
         if left_ns > 0 {
             let claim = |part: &Part| Claim {

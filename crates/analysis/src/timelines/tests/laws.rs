@@ -8,7 +8,7 @@ const END_MS: u64 = 400;
 
 /// Rows with any clocks, sorted by time as a profile has them.
 fn rows() -> impl Strategy<Value = Vec<SampleRow>> {
-    let row = (0..END_MS + 50, 0..60_u64, 0..5_u32, any::<[bool; 3]>(), 0..3_u64);
+    let row = (0..END_MS + 50, 0..60_u64, 0..5_u32, any::<[bool; 4]>(), 0..3_u64);
     proptest::collection::vec(row, 0..20).prop_map(|rows| {
         let mut rows: Vec<SampleRow> = rows
             .into_iter()
@@ -16,6 +16,7 @@ fn rows() -> impl Strategy<Value = Vec<SampleRow>> {
                 context,
                 in_operation: flags[0],
                 voluntary_switches: u32::from(flags[1]),
+                involuntary_switches: u32::from(flags[3]),
                 minor_faults: if flags[2] { 3000 } else { 0 },
                 system_ns: cpu_ms * MS / 2,
                 measurement_ns: own_ms.min(cpu_ms) * MS,

@@ -23,6 +23,19 @@ fn queueing_is_active_and_goes_where_the_thread_switched() {
 }
 
 #[test]
+fn who_was_displaced_and_never_blocked_was_runnable() {
+    // Nothing was read of the run queue. In the second row the thread also blocked: of that nobody knows.
+    let displaced = SampleRow { involuntary_switches: 2, ..row(50, 30) };
+    let blocked = SampleRow { involuntary_switches: 2, voluntary_switches: 1, ..row(100, 40) };
+    let spans = spans_within(&location(100, 0), &[displaced, blocked], &[]);
+    assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
+    assert_eq!(spans[0].parts.get(Work::Delayed), 20 * MS);
+    // What was read beyond that is elsewhere.
+    let spans = spans_within(&location(100, 25), &[displaced, blocked], &[]);
+    assert_eq!(told(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
+}
+
+#[test]
 fn faults_are_an_estimate_within_the_system_time() {
     let mut faulting = row(10, 10);
     faulting.minor_faults = 1000;
