@@ -49,9 +49,9 @@ impl PageName {
         }
     }
 
-    /// Whether it has columns by account, for which the rows of a ledger are needed.
+    /// Whether it shows seconds by account of parts of the program, for which the rows of a ledger are needed.
     pub fn has_rows(self) -> bool {
-        matches!(self, PageName::Tree | PageName::Callers | PageName::Flat)
+        matches!(self, PageName::Tree | PageName::Callers | PageName::Flat | PageName::Timeline)
     }
 
     /// The page of this word.

@@ -5,6 +5,7 @@ mod callers;
 mod facts;
 mod flat;
 mod ledger;
+mod locations;
 mod numbers;
 mod one_function;
 mod quality;
@@ -68,9 +69,7 @@ pub(crate) fn render(
         PageName::Threads => {
             write(&threads::Threads::build(&selection, question, drawn()?)?, question, style)
         }
-        PageName::Timeline => {
-            write(&timeline::Timeline::build(&selection, question, drawn()?)?, question, style)
-        }
+        PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
         PageName::Quality => {
             write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)
         }

@@ -9,7 +9,7 @@ use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, Profil
 use super::expression::{Filter, Key, Pattern};
 use super::forest::Forest;
 use super::measure::Measure;
-use crate::ledger::Ledger;
+use crate::ledger::{Accounts, Ledger, PassiveTimes};
 use crate::operations::{Operations, metrics_of_event};
 
 mod inventory;
@@ -222,6 +222,23 @@ impl<'p> Selection<'p> {
                 }
             });
         }
+    }
+
+    /// What each location of the profile spent on accounts and was passive for, as far as it is in scope.
+    pub fn times_of_locations(&self) -> Vec<(Accounts, PassiveTimes)> {
+        let mut times = vec![<(Accounts, PassiveTimes)>::default(); self.profile.locations.len()];
+        let Some(ledger) = self.ledger else { return times };
+        let scope = &self.in_scope;
+        let in_scope = |context: ContextId, location: LocationId| {
+            scope.contexts[context as usize] && scope.locations[location as usize]
+        };
+        for row in ledger.spent.iter().filter(|row| in_scope(row.context, row.location)) {
+            times[row.location as usize].0[row.account] += row.ns;
+        }
+        for row in ledger.passive.iter().filter(|row| in_scope(row.context, row.location)) {
+            times[row.location as usize].1[row.reason] += row.ns;
+        }
+        times
     }
 
     /// Each context's own amount of a measure, summed over the locations in scope.

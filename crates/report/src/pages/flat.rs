@@ -40,7 +40,7 @@ pub(super) struct Flat {
 }
 
 /// Names have at least this much room, before columns have.
-const NAMES: usize = 24;
+const NAMES: usize = 36;
 
 impl Flat {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Flat, ReportError> {
@@ -111,7 +111,8 @@ impl Flat {
                 own(*measure, &title_of(head))
             })
             .collect();
-        others.extend((!by_cpu).then_some(incl));
+        // It is the same measure: `--metrics` could not show more.
+        others.extend((!by_cpu).then_some(NumberColumn { id: String::new(), ..incl }));
         // A column in which nothing stands says nothing to people.
         for metric in [Metric::User, Metric::System] {
             let used = head_of(&self.metrics, metric.into()).filter(|head| total(head) != 0.0);

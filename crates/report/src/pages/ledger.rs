@@ -5,11 +5,9 @@
 //! `summary`. An owner of slots is a rank with its child processes, or all processes of a run without ranks:
 //! `{"process":pid,"rank":n|null,"processors":n,"total_s":…,"locations":{account: seconds},"slots":{account: seconds}}`;
 //! its two maps sum to its `total_s`, those of all owners to the ledger's. A location is `{"handle","process",
-//! "rank","thread","name","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds}}`;
-//! `active_s` is the sum of its accounts, `owner` the position of its owner, null where it is not charged or where
-//! `--where` selects only some of its owner's locations.
-
-use std::collections::BTreeMap;
+//! "rank","thread","name","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds},
+//! "passive":{reason: seconds}}`; `active_s` is the sum of its accounts, `passive_s` of its reasons, `owner` the
+//! position of its owner, null where it is not charged or where `--where` selects only some of its owner's locations.
 
 use proust_analysis::ledger::{Account, Accounts, IoAs};
 use proust_analysis::query::{Handle, Selection};
@@ -17,7 +15,8 @@ use proust_analysis::words::{counted, verb};
 use serde::Serialize;
 
 use super::account::{Drawn, LedgerBlock};
-use super::facts::{RunBlock, seconds, seconds_of};
+use super::facts::{RunBlock, seconds};
+use super::locations::{LocationTable, Row, Seconds, accounts_of, passive_of};
 use super::{Cut, Page, heading, no_arguments};
 use crate::SCHEMA;
 use crate::number::{Scale, exact, percents, sum};
@@ -54,8 +53,8 @@ struct OwnerRow {
     rank: Option<u32>,
     processors: u32,
     total_s: f64,
-    locations: BTreeMap<&'static str, f64>,
-    slots: BTreeMap<&'static str, f64>,
+    locations: Seconds,
+    slots: Seconds,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,7 +69,8 @@ struct LocationRow {
     wall_s: f64,
     active_s: f64,
     passive_s: f64,
-    accounts: BTreeMap<&'static str, f64>,
+    accounts: Seconds,
+    passive: Seconds,
 }
 
 impl LedgerPage {
@@ -96,8 +96,8 @@ impl LedgerPage {
             rank: row.rank,
             processors: row.processors,
             total_s: seconds(row.total_ns),
-            locations: seconds_of(locations).into_iter().collect(),
-            slots: seconds_of(&row.accounts).into_iter().collect(),
+            locations: accounts_of(locations),
+            slots: accounts_of(&row.accounts),
         });
         let alive = ledger.locations.iter().filter(|row| row.wall_ns > 0);
         let mut locations: Vec<LocationRow> = alive
@@ -115,7 +115,8 @@ impl LedgerPage {
                     wall_s: seconds(row.wall_ns),
                     active_s: seconds(row.accounts.sum_ns()),
                     passive_s: seconds(row.passive.sum_ns()),
-                    accounts: seconds_of(&row.accounts).into_iter().collect(),
+                    accounts: accounts_of(&row.accounts),
+                    passive: passive_of(&row.passive),
                 }
             })
             .collect();
@@ -239,7 +240,7 @@ impl LedgerPage {
             ("processors".into(), Align::Right),
             ("".into(), Align::Left),
         ]);
-        let of = |map: &BTreeMap<&str, f64>| sum(map.values().copied());
+        let of = |map: &Seconds| sum(map.values().copied());
         let threads = scale.split(self.owners.iter().map(|row| of(&row.locations)), shown.all_threads);
         let slots = scale.split(self.owners.iter().map(|row| of(&row.slots)), shown.all_slots);
         for (n, row) in self.owners.iter().enumerate() {
@@ -261,54 +262,18 @@ impl LedgerPage {
     }
 
     fn locations_text(&self, shown: &Shown, style: &Style) -> String {
-        let mut text =
-            "\n".to_owned() + &heading(style, "Threads", "accounts sum to active, active + passive = wall");
-        let scale = &shown.scale;
-        let used: Vec<usize> = (0..Account::ALL.len())
-            .filter(|&n| self.locations.iter().any(|row| row.accounts.contains_key(Account::ALL[n].id())))
-            .collect();
-        // The accounts' sums over all threads are known; those of threads that are not charged are beside them.
-        let whole = self.cut.is_none();
-        let mut digits = vec![vec![0_i64; used.len()]; self.locations.len()];
-        for (column, &n) in used.iter().enumerate() {
-            let of = |row: &LocationRow| row.accounts.get(Account::ALL[n].id()).copied().unwrap_or(0.0);
-            let (charged, others): (Vec<usize>, Vec<usize>) =
-                (0..self.locations.len()).partition(|&row| self.locations[row].charged);
-            let parts: Vec<f64> = charged.iter().map(|&row| of(&self.locations[row])).collect();
-            let total = if whole { shown.threads[n] } else { scale.digits(sum(parts.iter().copied())) };
-            for (&row, part) in charged.iter().zip(scale.split(parts, total)) {
-                digits[row][column] = part;
-            }
-            for row in others {
-                digits[row][column] = scale.digits(of(&self.locations[row]));
-            }
-        }
-        let mut titles: Vec<(String, Align)> = vec![("".into(), Align::Left)];
-        titles.extend(used.iter().map(|&n| (Account::ALL[n].id().to_owned(), Align::Right)));
-        titles.extend(["active", "passive", "wall"].map(|name| (scale.title(name), Align::Right)));
-        titles.push(("name".into(), Align::Left));
-        let mut table = Table::new(titles);
-        let mut sums = vec![0_i64; used.len() + 3];
-        for (row, mut digits) in self.locations.iter().zip(digits) {
-            let active: i64 = digits.iter().sum();
-            let passive = (scale.digits(row.wall_s) - active).max(0);
-            digits.extend([active, passive, active + passive]);
-            if row.charged {
-                sums.iter_mut().zip(&digits).for_each(|(sum, digits)| *sum += digits);
-            }
-            let mut cells = vec![Cell::painted(Paint::Faint, row.handle.clone())];
-            cells.extend(digits.into_iter().map(|digits| Cell::from(scale.write(digits))));
-            let tail = if row.charged { "" } else { "(not charged)" };
-            cells.push(Cell::from(row.name.clone()).with_tail(tail));
-            table.row(cells);
-        }
-        if whole && self.locations.len() > 1 {
-            let strong = |digits: &i64| Cell::painted(Paint::Strong, scale.write(*digits));
-            let cells = [Cell::default()].into_iter().chain(sums.iter().map(strong));
-            table.row(cells.chain(["sum".into()]).collect());
-        }
-        text.push_str(&table.render(style));
-        text
+        let rows = self.locations.iter().map(|row| Row {
+            handle: &row.handle,
+            name: &row.name,
+            tail: if row.charged { "" } else { "(not charged)" }.to_owned(),
+            ids: Vec::new(),
+            charged: row.charged,
+            accounts: &row.accounts,
+            passive: &row.passive,
+        });
+        let totals = self.cut.is_none().then(|| shown.threads.clone());
+        let table = LocationTable { rows: rows.collect(), ids: Vec::new(), scale: shown.scale, totals };
+        "\n".to_owned() + &table.text("Threads", "accounts sum to active, active + passive = wall", style)
     }
 }
 

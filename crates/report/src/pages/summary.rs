@@ -143,7 +143,6 @@ impl Summary {
             })
             .collect();
         let mut notes = selection.notes().to_vec();
-        notes.push("waits are not recorded yet: blocked time counts as passive".into());
         if ledger.accounts[Account::Fault] > 0 {
             notes.push("fault is an estimate from the number of page faults and the system time".into());
         }

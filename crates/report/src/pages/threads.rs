@@ -1,21 +1,21 @@
 //! The page `threads`: accounts and passive time of every location.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use proust_analysis::ledger::Account;
+use proust_analysis::ledger::{Account, Accounts};
 use proust_analysis::query::{Handle, Selection};
 use proust_analysis::words::counted;
 use proust_profile::Metric;
 use serde::Serialize;
 
 use super::account::Drawn;
-use super::facts::{seconds, seconds_of};
+use super::facts::seconds;
+use super::locations::{LocationTable, Row, Seconds, accounts_of, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
 use crate::SCHEMA;
 use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, ReportError, Sort};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -30,9 +30,14 @@ pub(super) struct Threads {
     notes: Vec<String>,
     #[serde(skip)]
     scope: String,
-    /// How the threads and the empty slots make up the ledger's total.
+    /// How the ledger's total comes about, where it has slots.
     #[serde(skip)]
-    adds_up: Option<String>,
+    formula: Option<String>,
+    #[serde(skip)]
+    total_s: f64,
+    /// Of all charged threads, those that are cut included.
+    #[serde(skip)]
+    accounts: Vec<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -45,14 +50,16 @@ struct LocationRow {
     program: String,
     host: String,
     service: bool,
+    #[serde(skip)]
+    charged: bool,
     start_s: f64,
     wall_s: f64,
     cpu_s: f64,
     queued_s: f64,
     measurement_s: f64,
     samples: u64,
-    accounts: BTreeMap<&'static str, f64>,
-    passive: BTreeMap<&'static str, f64>,
+    accounts: Seconds,
+    passive: Seconds,
 }
 
 #[derive(Debug, Serialize)]
@@ -60,7 +67,7 @@ struct SlotRow {
     process: u32,
     rank: Option<u32>,
     processors: u32,
-    accounts: BTreeMap<&'static str, f64>,
+    accounts: Seconds,
 }
 
 impl Threads {
@@ -87,7 +94,6 @@ impl Threads {
             .map(|row| {
                 let location = &profile.locations[row.location as usize];
                 let process = &profile.processes[location.process as usize];
-                let passive = row.passive.iter().filter(|(_, ns)| *ns > 0);
                 LocationRow {
                     process: process.pid,
                     rank: process.rank,
@@ -97,6 +103,7 @@ impl Threads {
                     program: process.name.clone(),
                     host: process.host.clone(),
                     service: location.service,
+                    charged: row.charged,
                     start_s: location.start_s,
                     wall_s: seconds(row.wall_ns),
                     cpu_s: known(row.location, Metric::Cpu, location.cpu_s),
@@ -107,8 +114,8 @@ impl Threads {
                     },
                     measurement_s: known(row.location, Metric::Measurement, location.measurement_s),
                     samples: known(row.location, Metric::Samples, location.samples as f64) as u64,
-                    accounts: seconds_of(&row.accounts).into_iter().collect(),
-                    passive: passive.map(|(reason, ns)| (reason.id(), seconds(ns))).collect(),
+                    accounts: accounts_of(&row.accounts),
+                    passive: passive_of(&row.passive),
                 }
             })
             .collect();
@@ -131,20 +138,16 @@ impl Threads {
                 process: profile.processes[row.process as usize].pid,
                 rank: row.rank,
                 processors: row.processors,
-                accounts: seconds_of(&row.accounts).into_iter().collect(),
+                accounts: accounts_of(&row.accounts),
             })
             .collect();
         let mut notes = selection.notes().to_vec();
         notes.extend(drawn.notes.iter().cloned());
-        let charged = ledger.locations.iter().filter(|row| row.charged && row.slots.is_some());
-        let charged_s = seconds(charged.map(|row| row.accounts.sum_ns()).sum());
-        let adds_up = (!ledger.is_without_slots()).then(|| {
-            let slots_s = seconds(ledger.slots.iter().map(|row| row.accounts.sum_ns()).sum());
-            let scale = Scale::of("s", [seconds(ledger.total_ns)]);
-            let parts = scale.show_parts(&[charged_s, slots_s], seconds(ledger.total_ns));
-            let total = drawn.formula(profile.facts.available_processors);
-            format!("{} of the threads + {} of empty slots = {total}", parts[0], parts[1])
-        });
+        let mut charged = Accounts::default();
+        for row in ledger.locations.iter().filter(|row| row.charged) {
+            charged += &row.accounts;
+        }
+        let formula = (!ledger.is_without_slots()).then(|| drawn.formula(profile.facts.available_processors));
         Ok(Threads {
             schema: SCHEMA,
             locations,
@@ -152,55 +155,57 @@ impl Threads {
             cut,
             notes,
             scope: scope(selection, question),
-            adds_up,
+            formula,
+            total_s: seconds(ledger.total_ns),
+            accounts: charged.iter().map(|(_, ns)| seconds(ns)).collect(),
         })
     }
-}
 
-impl Page for Threads {
-    fn text(&self, style: &Style) -> String {
-        let mut text = heading(style, "Threads", &self.scope);
-        if self.locations.is_empty() {
-            text.push_str(" no threads here\n");
-            return text;
-        }
-        let ranks = self.locations.iter().any(|row| row.rank.is_some());
-        let mut used: Vec<&str> = Vec::new();
-        for account in Account::ALL {
-            if self.locations.iter().any(|row| row.accounts.contains_key(account.id())) {
-                used.push(account.id());
-            }
-        }
-        let wall = Scale::of("s", self.locations.iter().map(|row| row.wall_s));
-        let mut titles = vec![("".to_owned(), Align::Left), (wall.title("wall"), Align::Right)];
-        titles.extend(used.iter().map(|id| ((*id).to_owned(), Align::Right)));
-        titles.push(("passive".into(), Align::Right));
-        titles.extend(ranks.then(|| ("rank".into(), Align::Right)));
-        titles.extend([("process".into(), Align::Right), ("thread".into(), Align::Right)]);
-        titles.push(("name".into(), Align::Left));
-        let mut table = Table::new(titles);
-        for row in &self.locations {
-            // Accounts and passive time are shown to make up the wall time.
-            let mut parts: Vec<f64> =
-                used.iter().map(|id| row.accounts.get(id).copied().unwrap_or(0.0)).collect();
-            parts.push(sum(row.passive.values().copied()));
-            let shown = wall.show_parts(&parts, row.wall_s);
-            let mut cells: Vec<Cell> = vec![Cell::painted(Paint::Faint, row.handle.clone())];
-            cells.push(wall.show(row.wall_s).into());
-            cells.extend(shown.into_iter().map(Cell::from));
-            cells.extend(ranks.then(|| row.rank.map(|rank| rank.to_string()).unwrap_or_default().into()));
-            cells.extend([row.process.to_string().into(), row.thread.to_string().into()]);
+    fn table(&self, scale: Scale, totals: Option<Vec<i64>>) -> LocationTable<'_> {
+        let has_ranks = self.locations.iter().any(|row| row.rank.is_some());
+        let row = |row: &'_ LocationRow| {
+            let rank = || row.rank.map(|rank| rank.to_string()).unwrap_or_default();
+            let mut ids: Vec<String> = has_ranks.then(rank).into_iter().collect();
+            ids.extend([row.process.to_string(), row.thread.to_string()]);
             let tail = if row.service {
                 "(service: not charged)".to_owned()
+            } else if !row.charged {
+                "(not charged)".to_owned()
             } else if row.name == row.program {
                 String::new()
             } else {
                 format!("of {}", row.program)
             };
-            cells.push(Cell::from(row.name.clone()).with_tail(tail));
-            table.row(cells);
+            (ids, tail)
+        };
+        let rows = self.locations.iter().map(|location| {
+            let (ids, tail) = row(location);
+            Row {
+                handle: &location.handle,
+                name: &location.name,
+                tail,
+                ids,
+                charged: location.charged,
+                accounts: &location.accounts,
+                passive: &location.passive,
+            }
+        });
+        let ids = has_ranks.then_some("rank").into_iter().chain(["process", "thread"]).collect();
+        LocationTable { rows: rows.collect(), ids, scale, totals }
+    }
+}
+
+impl Page for Threads {
+    fn text(&self, style: &Style) -> String {
+        if self.locations.is_empty() {
+            return heading(style, "Threads", &self.scope) + " no threads here\n";
         }
-        text.push_str(&table.render(style));
+        let charged_s = sum(self.accounts.iter().copied());
+        let scale = Scale::of("s", self.locations.iter().map(|row| row.wall_s));
+        let totals =
+            self.cut.is_none().then(|| scale.split(self.accounts.iter().copied(), scale.digits(charged_s)));
+        let explanation = format!("{}; active + passive = wall", self.scope);
+        let mut text = self.table(scale, totals).text("Threads", &explanation, style);
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         if let Some(cut) = &self.cut {
             let seconds = crate::duration(cut.amount);
@@ -220,15 +225,15 @@ impl Page for Threads {
                 accounts.join(", ")
             ));
         }
-        faint(" Each thread's accounts and passive time sum to its wall time.".into());
-        if let Some(adds_up) = &self.adds_up {
-            faint(format!(" {adds_up}."));
+        if let Some(formula) = &self.formula {
+            let scale = Scale::of("s", [self.total_s]);
+            let parts = scale.show_parts(&[charged_s, self.total_s - charged_s], self.total_s);
+            faint(format!(" {} of the threads + {} of empty slots = {formula}.", parts[0], parts[1]));
         }
         for note in &self.notes {
             faint(format!(" Note: {note}."));
         }
-        faint(" Waits are not recorded yet: blocked time counts as passive.".into());
-        text
+        text + &unexplained(self.locations.iter().map(|row| (row.wall_s, &row.passive)), style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

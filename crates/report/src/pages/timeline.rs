@@ -1,8 +1,8 @@
 //! The page `timeline`: what every location did when.
 //!
 //! JSON: `{"schema":1,"start_s":…,"end_s":…,"locations":[…],"notes":[…]}`, times in seconds since the run's start. A
-//! location is `{"handle","process","rank","thread","name","start_s","end_s","cpu_s","active_s","spans":[…]}`; `cpu_s`
-//! is what is in scope. A span is
+//! location is `{"handle","process","rank","thread","name","start_s","end_s","cpu_s","active_s","accounts":{account:
+//! seconds},"passive":{reason: seconds},"spans":[…]}`; all seconds are of what is in scope. A span is
 //!
 //! ```text
 //! {"start_s":…,"end_s":…,"state":"working|waiting|polling|passive","account":id|null,"passive":reason|null,
@@ -30,10 +30,10 @@ use proust_analysis::words::counted;
 use proust_profile::Metric;
 use serde::Serialize;
 
-use spans::{SpanRow, letter, meaning, paint, spans_within};
+use spans::{SpanRow, letter, meaning, paint, spans_within, state_of};
 
-use super::account::Drawn;
 use super::facts::seconds;
+use super::locations::{Seconds, accounts_of, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
 use crate::SCHEMA;
 use crate::number::{exact, fixed, percent, sum};
@@ -70,19 +70,18 @@ struct LocationRow {
     end_s: f64,
     cpu_s: f64,
     active_s: f64,
+    accounts: Seconds,
+    passive: Seconds,
     spans: Vec<SpanRow>,
 }
 
 impl Timeline {
-    pub fn build(
-        selection: &Selection<'_>,
-        question: &Question,
-        _drawn: &Drawn<'_>,
-    ) -> Result<Timeline, ReportError> {
+    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Timeline, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
         let windows = question.filter.windows().unwrap_or_else(Windows::all);
         let run = timelines(profile);
+        let times = selection.times_of_locations();
         let mut cpu_s = vec![0.0; profile.locations.len()];
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
             cpu_s[value.location as usize] += value.amount;
@@ -98,6 +97,7 @@ impl Timeline {
                 let spans = timeline.spans.iter().filter(|span| selection.has_context(span.context));
                 let spans = spans_within(spans, &windows);
                 let active = spans.iter().filter(|span| span.account.is_some());
+                let (accounts, passive) = &times[timeline.location as usize];
                 LocationRow {
                     handle: Handle::Location(timeline.location).to_string(),
                     process: process.pid,
@@ -108,6 +108,8 @@ impl Timeline {
                     end_s: location.end_s,
                     cpu_s: cpu_s[timeline.location as usize],
                     active_s: sum(active.map(SpanRow::length_s)),
+                    accounts: accounts_of(accounts),
+                    passive: passive_of(passive),
                     spans,
                 }
             })
@@ -159,6 +161,36 @@ impl Timeline {
             sums.into_iter().filter(|(_, s)| *s > 0.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(id, _)| id)
         };
         sums.into_iter().map(dominant).collect()
+    }
+
+    /// What the letters mean, and how much there is of each state in all, those included that never took most of a cell.
+    fn legend(&self, used: &[&'static str], style: &Style) -> String {
+        let mut sums: BTreeMap<&'static str, f64> = used.iter().map(|id| (*id, 0.0)).collect();
+        for row in &self.locations {
+            for (id, seconds) in row.accounts.iter().chain(&row.passive) {
+                *sums.entry(state_of(id)).or_default() += seconds;
+            }
+        }
+        let mut states: Vec<(&str, f64)> = sums.into_iter().collect();
+        states.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        let total = sum(states.iter().map(|(_, seconds)| *seconds));
+        let worth = |(id, seconds): &&(&'static str, f64)| used.contains(id) || *seconds >= 0.001 * total;
+        let terms = states.iter().filter(worth).map(|(id, seconds)| {
+            let letter = letter(id).to_string();
+            let text = format!("{letter} {} {}", meaning(id), crate::duration(*seconds));
+            (text.chars().count(), text.replacen(&letter, &style.paint(paint(id), &letter), 1))
+        });
+        let (mut legend, mut width) = (String::new(), 0);
+        for (length, term) in terms {
+            if width > 0 && width + 3 + length > style.width {
+                legend.push('\n');
+                width = 0;
+            }
+            legend.push_str(if width == 0 { " " } else { "   " });
+            width += length + if width == 0 { 1 } else { 3 };
+            legend.push_str(&term);
+        }
+        legend + "\n"
     }
 
     /// Round instants above the strip, and marks where they are.
@@ -239,11 +271,7 @@ impl Page for Timeline {
             text.push_str(strip.trim_end());
             text.push('\n');
         }
-        used.sort_by_key(|id| letter(id));
-        let legend = used
-            .iter()
-            .map(|id| format!("{} {}", style.paint(paint(id), &letter(id).to_string()), meaning(id)));
-        text.push_str(&format!(" {}\n", legend.collect::<Vec<_>>().join("   ")));
+        text.push_str(&self.legend(&used, style));
         let cell_s = (self.end_s - self.start_s) / width as f64;
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         faint(format!(
@@ -261,8 +289,7 @@ impl Page for Timeline {
         for note in &self.notes {
             faint(format!(" Note: {note}."));
         }
-        faint(" Waits are not recorded yet: blocked time counts as passive.".into());
-        text
+        text + &unexplained(self.locations.iter().map(|row| (row.end_s - row.start_s, &row.passive)), style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

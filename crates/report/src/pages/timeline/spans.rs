@@ -77,6 +77,14 @@ fn wait_id(wait: Wait) -> &'static str {
     wait.account().id()
 }
 
+/// What an account is called here: which one a delay is on cannot be said of one instant.
+pub(super) fn state_of(id: &'static str) -> &'static str {
+    match id {
+        "oversubscribed" | "preempted" => QUEUED,
+        id => id,
+    }
+}
+
 /// The letter of a state: upper case is active, lower case passive.
 pub(super) fn letter(id: &str) -> char {
     match id {
