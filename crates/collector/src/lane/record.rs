@@ -21,7 +21,7 @@ use crate::path::stack::OwnStack;
 use crate::path::tree::{NodeId, Tree};
 use crate::{clock, logfile, raw};
 
-/// Time off the processor since the last record from which on the scheduler's file is read at a thread's end.
+/// Time off the processor since the scheduler's file was last read from which on it is read at a thread's end.
 const WORTH_ASKING_NS: u64 = 200_000;
 
 /// A thread may run on stacks of its own making, which are none of these.
@@ -74,6 +74,8 @@ pub struct Record {
     pub overruns: u64,
     /// When the scheduler's numbers were last read.
     pub scheduler_read_ns: u64,
+    /// Thread CPU clock at that time.
+    scheduler_read_cpu_ns: u64,
     /// For the thread that this lane was claimed for.
     pub start: Start,
     /// Where a thread's start function hangs: for which place and modules, and the node.
@@ -106,6 +108,7 @@ impl Record {
             limit: Limit::default(),
             overruns: 0,
             scheduler_read_ns: 0,
+            scheduler_read_cpu_ns: 0,
             start: Start::default(),
             start_path: ((0, 0), 0),
             name: [0; 16],
@@ -177,7 +180,7 @@ impl Record {
         self.sums = Sums::default();
         self.limit = Limit::default();
         self.name = [0; 16];
-        self.scheduler_read_ns = begin.time_ns;
+        (self.scheduler_read_ns, self.scheduler_read_cpu_ns) = (begin.time_ns, begin.cpu_ns);
         self.output.header(|header| {
             *header = LaneHeader {
                 tid: begin.tid,
@@ -243,8 +246,8 @@ impl Record {
     }
 
     /// Reads and writes the scheduler's numbers of the calling thread.
-    pub fn push_scheduler(&mut self, now: u64) {
-        self.scheduler_read_ns = now;
+    pub fn push_scheduler(&mut self, now: u64, cpu_ns: u64) {
+        (self.scheduler_read_ns, self.scheduler_read_cpu_ns) = (now, cpu_ns);
         if let Some((run_ns, queued_ns)) = scheduler_numbers(c"/proc/thread-self/schedstat") {
             self.output.push(0, 0, &SchedStat { time_ns: now, run_ns, queued_ns });
         }
@@ -273,14 +276,12 @@ impl Record {
     pub fn end(&mut self, tid: u32) {
         let time_ns = clock::now_ns();
         let cpu_ns = clock::thread_cpu_ns();
-        let mut waited_ns = 0;
-        self.output.header(|header| {
-            let wall_ns = time_ns.saturating_sub(header.last_ns);
-            waited_ns = wall_ns.saturating_sub(cpu_ns.saturating_sub(header.last_cpu_ns));
-        });
+        let waited_ns = time_ns
+            .saturating_sub(self.scheduler_read_ns)
+            .saturating_sub(cpu_ns.saturating_sub(self.scheduler_read_cpu_ns));
         // Reading the scheduler's file costs more than it can tell of a thread that hardly waited.
         if waited_ns >= WORTH_ASKING_NS {
-            self.push_scheduler(time_ns);
+            self.push_scheduler(time_ns, cpu_ns);
         }
         self.push_name(tid);
         self.tell_lent();

@@ -161,7 +161,7 @@ fn take(
     if begin.saturating_sub(record.scheduler_read_ns) >= SCHEDULER_PERIOD_NS
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
-        record.push_scheduler(begin);
+        record.push_scheduler(begin, cpu_ns);
         record.tell_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }
