@@ -21,18 +21,22 @@ static struct {
 static int active_count;
 static double began, seconds;
 
-/* Works, and notes when, from the moment on when it had something to do. */
-KEPT static void work_since(double since, double cpu_s)
+/* The calling thread had something to do since then. */
+static void was_active(double since)
 {
     int place = __atomic_fetch_add(&active_count, 1, __ATOMIC_SEQ_CST);
     if (place >= TIMES)
         exit(2);
     active[place].begin = since;
-    burn_cpu(cpu_s);
     active[place].end = wall();
 }
 
-static void work(double cpu_s) { work_since(wall(), cpu_s); }
+KEPT static void work(double cpu_s)
+{
+    double since = wall();
+    burn_cpu(cpu_s);
+    was_active(since);
+}
 
 static void sleep_until(double when)
 {
@@ -46,7 +50,8 @@ static int threads_count;
 
 static void start(void *(*run)(void *))
 {
-    if (threads_count == THREADS || pthread_create(&threads[threads_count++], NULL, run, NULL) != 0)
+    void *number = (void *)(intptr_t)threads_count;
+    if (threads_count == THREADS || pthread_create(&threads[threads_count++], NULL, run, number) != 0)
         exit(2);
 }
 
@@ -64,27 +69,36 @@ static void busy(double share)
 }
 
 /* burst: 64 threads at work, for that share of the time on two processors. Before that and after it main works. */
-static sem_t begins;
-static double each_s, begun;
+enum { BURST = 64 };
+static struct {
+    sem_t begins;
+    double begun;
+} turns[BURST];
+static double each_s;
 
 static void *burst_out(void *argument)
 {
-    while (sem_wait(&begins) != 0)
+    int mine = (int)(intptr_t)argument;
+    while (sem_wait(&turns[mine].begins) != 0)
         continue;
-    work_since(begun, each_s);
-    return argument;
+    burn_cpu(each_s);
+    was_active(turns[mine].begun);
+    return NULL;
 }
 
 static void burst(double share)
 {
-    each_s = seconds * share * 2 / 64;
-    sem_init(&begins, 0, 0);
-    for (int i = 0; i < 64; i++)
+    each_s = seconds * share * 2 / BURST;
+    for (int i = 0; i < BURST; i++) {
+        sem_init(&turns[i].begins, 0, 0);
         start(burst_out);
-    work(seconds / 2);
-    begun = wall();
-    for (int i = 0; i < 64; i++)
-        sem_post(&begins);
+    }
+    burn_cpu(seconds / 2);
+    for (int i = 0; i < BURST; i++) {
+        turns[i].begun = wall();
+        sem_post(&turns[i].begins);
+    }
+    was_active(began);
     join_all();
     work(seconds / 2);
 }
@@ -101,6 +115,7 @@ static void pool(double share)
     (void)share;
     for (int i = 0; i < 4; i++)
         start(pool_thread);
+    was_active(began);
     join_all();
 }
 
@@ -114,11 +129,14 @@ static void server(double share)
     }
 }
 
-/* sleepers: 200 threads that sleep, while main works for half of the time. */
+/* sleepers: 200 threads that sleep, while main works for half of the time. They wake one after another. */
 static void *sleeper(void *argument)
 {
-    sleep_until(began + seconds);
-    return argument;
+    double until = began + seconds * (0.6 + 0.4 * (double)(intptr_t)argument / 200);
+    sleep_until(until);
+    /* On a busy machine it gets a processor late. */
+    was_active(until);
+    return NULL;
 }
 
 static void sleepers(double share)
@@ -126,7 +144,8 @@ static void sleepers(double share)
     (void)share;
     for (int i = 0; i < 200; i++)
         start(sleeper);
-    work(seconds / 2);
+    burn_cpu(seconds / 2);
+    was_active(began);
     join_all();
 }
 
@@ -165,6 +184,7 @@ static void producers(double share)
     (void)share;
     start(producer);
     start(consumer);
+    was_active(began);
     join_all();
 }
 
