@@ -9,6 +9,7 @@
 //! - [`BottomUp`]: functions, and under each its callers
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
+//! - [`OperationSums`]: waits and I/O by operation and place
 //! - [`Statistics`]: how an amount is spread over the locations
 
 mod amounts;
@@ -22,6 +23,7 @@ mod lines;
 mod measure;
 mod nearest;
 mod neighbours;
+mod operations;
 mod selection;
 mod statistics;
 #[cfg(test)]
@@ -37,5 +39,6 @@ pub use lines::{LineAmount, lines};
 pub use measure::Measure;
 pub use nearest::nearest;
 pub use neighbours::{Neighbour, Neighbours};
+pub use operations::{OperationKey, OperationSum, OperationSums};
 pub use selection::{Selection, UnknownFunction, functions_called};
 pub use statistics::{Spread, Statistics};

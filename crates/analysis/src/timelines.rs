@@ -89,6 +89,21 @@ pub fn timelines(profile: &Profile) -> Run {
     Run { processes, timelines, processor_sets: vec![profile.facts.available_processors] }
 }
 
+/// What the time in the operations of a profile counts as.
+pub struct OperationStates(States);
+
+impl OperationStates {
+    /// Those of a profile.
+    pub fn of(profile: &Profile) -> OperationStates {
+        OperationStates(States::of(profile))
+    }
+
+    /// What the location does in this operation while it has no processor. With one it may compute, or do I/O.
+    pub fn of_event(&self, event: &EventRow) -> State {
+        self.0.of_event(event).off_processor()
+    }
+}
+
 /// The rows of one location; they are sorted by location.
 fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> u32, location: u32) -> &[T] {
     let from = rows.partition_point(|row| location_of(row) < location);

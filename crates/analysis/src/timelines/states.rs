@@ -34,6 +34,17 @@ impl Class {
         }
     }
 
+    /// What it is without a processor.
+    pub(super) fn off_processor(self) -> State {
+        match self {
+            Class::Wait(wait) => State::Waiting(wait),
+            Class::Poll(wait) => State::Polling(wait),
+            Class::Work(work) => State::Working(work),
+            Class::Passive(reason, _) => State::Passive(reason),
+            Class::Yield => State::Working(Work::Delayed),
+        }
+    }
+
     /// Whether a thread is off the processor in it until somebody wakes it.
     pub(super) fn blocks(self) -> bool {
         !matches!(self, Class::Poll(_) | Class::Yield)
