@@ -83,6 +83,9 @@ static DESTRUCTOR: extern "C" fn() = destruct;
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
     real::find_all();
     hooks::find_all();
+    // A name that was not found has left a message for the program.
+    // SAFETY: forgets the calling thread's message.
+    unsafe { libc::dlerror() };
     clock::find_vdso();
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.

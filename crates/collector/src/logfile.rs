@@ -120,15 +120,37 @@ fn map_window(descriptor: i32, budget: u64) -> bool {
     }
 }
 
-/// Gives the parent's window up in a forked child; the child's own log is created afterwards.
-pub fn abandon() {
-    let memory = BASE.swap(core::ptr::null_mut(), Ordering::AcqRel);
-    if !memory.is_null() {
-        let bytes = HEADER_BYTES + WINDOW_CHUNKS.load(Ordering::Relaxed) as usize * CHUNK_BYTES;
-        // SAFETY: mapped by `map_window` with this size; the child is single-threaded and holds no writer.
-        unsafe { raw::unmap(memory, bytes) };
+/// The parent's window, in a forked child.
+#[derive(Clone, Copy)]
+pub struct ParentWindow {
+    memory: *mut u8,
+    bytes: usize,
+}
+
+impl ParentWindow {
+    /// Gives it up; `followed` tells whether the child has a log of its own now.
+    pub fn give_up(self, followed: bool) {
+        if self.memory.is_null() {
+            return;
+        }
+        // SAFETY: mapped by `map_window` with this size, shared with the parent; the child is single-threaded and
+        // holds no writer.
+        unsafe {
+            if !followed {
+                let header = self.memory.cast::<FileHeader>();
+                AtomicU64::from_ptr(&raw mut (*header).unfollowed_children).fetch_add(1, Ordering::Relaxed);
+            }
+            raw::unmap(self.memory, self.bytes);
+        }
     }
+}
+
+/// Leaves the parent's log in a forked child, whose own one is created next.
+pub fn abandon() -> ParentWindow {
+    let memory = BASE.swap(core::ptr::null_mut(), Ordering::AcqRel);
     EXTENDING.store(false, Ordering::Relaxed);
+    let bytes = HEADER_BYTES + WINDOW_CHUNKS.load(Ordering::Relaxed) as usize * CHUNK_BYTES;
+    ParentWindow { memory, bytes }
 }
 
 /// The log's first page, or null.
@@ -215,6 +237,23 @@ fn extend() -> bool {
         with_header(|header| header.storage_failed = 1);
     }
     false
+}
+
+/// Reserves so much beyond what is reserved, as far as that goes: the file may soon be out of reach.
+pub fn reserve_ahead(bytes: u64) {
+    let wanted = (bytes / CHUNK_BYTES as u64) as u32;
+    for _ in 0..wanted {
+        let spare =
+            RESERVED_CHUNKS.load(Ordering::Acquire).saturating_sub(NEXT_CHUNK.load(Ordering::Relaxed));
+        if spare >= wanted || CLOSED.load(Ordering::Acquire) || EXTENDING.swap(true, Ordering::Acquire) {
+            return;
+        }
+        let extended = extend();
+        EXTENDING.store(false, Ordering::Release);
+        if !extended {
+            return;
+        }
+    }
 }
 
 fn grow_file(start: u64, bytes: u64) -> bool {

@@ -64,6 +64,9 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
     let control = map_control(folder)?;
     // SAFETY: mapped with at least the size of a control page, for the process's life.
     let page = unsafe { control.read_volatile() };
+    if filters().is_some_and(|filters| filters > page.filters) {
+        return None;
+    }
     if page.magic != CONTROL_MAGIC || page.version != VERSION || page.rate_hz == 0 {
         return None;
     }
@@ -77,6 +80,20 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         processor_limit: page.processor_limit,
         sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
     })
+}
+
+/// System call filters that this process runs under; None where the kernel does not tell.
+fn filters() -> Option<u32> {
+    let descriptor = raw::open(c"/proc/self/status", libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return None;
+    }
+    let mut text = [0_u8; 2048];
+    let got = raw::read(descriptor as i32, &mut text);
+    raw::close(descriptor as i32);
+    let text = text.get(..usize::try_from(got).ok()?)?;
+    let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"Seccomp_filters:"))?;
+    crate::path::maps::number(line.trim_ascii(), 10).map(|filters| filters as u32)
 }
 
 fn map_control(folder: &CStr) -> Option<*mut Control> {

@@ -1,6 +1,6 @@
 //! Fork, exec, exit: where a process's record begins anew, is handed on, or ends.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::{Birth, Child, NoteCode, Subject};
@@ -8,6 +8,7 @@ use proust_log::records::{Birth, Child, NoteCode, Subject};
 use crate::lane;
 use crate::life::{self, Life};
 use crate::path::modules;
+use crate::sample::timer;
 use crate::{clock, logfile, operation, raw, thread};
 
 unsafe extern "C" {
@@ -30,18 +31,25 @@ pub fn watch_forks() {
 static MASK_BEFORE_FORK: AtomicU64 = AtomicU64::new(0);
 
 unsafe extern "C" fn before_fork() {
+    if life::recording().is_none() {
+        return;
+    }
     // No sample while memory is copied: the child must not inherit a lane in the middle of a record.
     MASK_BEFORE_FORK.store(raw::signal_mask(libc::SIG_BLOCK, u64::MAX), Ordering::Relaxed);
 }
 
 unsafe extern "C" fn after_fork() {
+    if life::recording().is_none() {
+        return;
+    }
     raw::signal_mask(libc::SIG_SETMASK, MASK_BEFORE_FORK.load(Ordering::Relaxed));
 }
 
 unsafe extern "C" fn in_child() {
-    if life::recording().is_some() {
-        begin_in_child();
+    if life::recording().is_none() {
+        return;
     }
+    begin_in_child();
     raw::signal_mask(libc::SIG_SETMASK, MASK_BEFORE_FORK.load(Ordering::Relaxed));
 }
 
@@ -51,10 +59,11 @@ pub fn begin_in_child() {
     life::switch_off();
     lane::set_current(None);
     lane::abandon_all();
-    logfile::abandon();
+    let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();
     life::begin_recording(begin, Origin::Fork, None);
+    parents.give_up(life::recording().is_some());
 }
 
 /// Writes that a child was started.
@@ -133,6 +142,27 @@ fn push_name_of(output: &mut lane::Output, tid: u32) {
     raw::close(descriptor as i32);
     let name = name.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
     output.push_text(Subject::ThreadName, tid, name.trim_ascii_end());
+}
+
+static CONFINED: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process went on without a record, in which its children shall not be followed either.
+pub fn is_confined() -> bool {
+    CONFINED.load(Ordering::Acquire)
+}
+
+/// Ends this process's record while the process goes on: no timer is left, no system call is made any more.
+pub fn end_for_good(life: &Life, ending: Ending) {
+    if !life::stop() {
+        return;
+    }
+    CONFINED.store(true, Ordering::Release);
+    for lane in lane::live() {
+        if let Some(timer) = lane.replace_timer(None) {
+            timer::stop(timer);
+        }
+    }
+    close(life, ending, 0);
 }
 
 /// Hands the record over to the image that an exec is about to load.

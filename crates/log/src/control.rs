@@ -52,6 +52,10 @@ pub struct Control {
     /// Waits and I/O calls shorter than this are summed and not told one by one, ns; [`CALIBRATED`] = each process
     /// finds out what is worth it.
     pub sync_threshold_ns: u64,
+    /// System call filters that `record` itself runs under. A process under more of them is not recorded.
+    pub filters: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.

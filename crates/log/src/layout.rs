@@ -41,6 +41,8 @@ pub enum Ending {
     ImmediateExit = 2,
     /// Replaced by another program image.
     Exec = 3,
+    /// The program was about to confine itself to system calls of its own choice: it went on without a record.
+    Confined = 4,
 }
 
 impl Ending {
@@ -50,6 +52,7 @@ impl Ending {
             1 => Ending::Exit,
             2 => Ending::ImmediateExit,
             3 => Ending::Exec,
+            4 => Ending::Confined,
             _ => Ending::Open,
         }
     }
@@ -133,6 +136,8 @@ pub struct FileHeader {
     pub skipped_samples: u64,
     /// Waits shorter than this are in sums, unless a [`crate::records::NoteCode::Coarsened`] tells of more.
     pub sync_threshold_ns: u64,
+    /// Forked children that could make no log of their own (another user, a full disk).
+    pub unfollowed_children: u64,
 }
 
 /// The first bytes of a chunk.

@@ -397,6 +397,8 @@ pub enum NoteCode {
     /// A thread waited so often that only longer waits were told alone; value = the longest such limit, ns. All others
     /// are in sums.
     Coarsened = 6,
+    /// The program was about to install a system call filter: the record ends here, and children are not followed.
+    Confined = 7,
 }
 
 impl NoteCode {
@@ -409,6 +411,7 @@ impl NoteCode {
             4 => NoteCode::ExecFailed,
             5 => NoteCode::EnvironmentMended,
             6 => NoteCode::Coarsened,
+            7 => NoteCode::Confined,
             _ => return None,
         })
     }

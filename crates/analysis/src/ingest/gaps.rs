@@ -60,7 +60,8 @@ pub(super) fn fill(profile: &mut Profile, logs: &[LogHarvest], unread_logs: usiz
     let unmended = count(&|log| noted(log, NoteCode::EnvironmentMended).iter().filter(|n| **n == 0).count());
     let quality = &mut profile.quality;
     quality.unread_logs = unread_logs as u64;
-    quality.unfollowed_processes = ((children + replaced) as u64).max(unmended);
+    let forked = logs.iter().fold(0_u64, |sum, log| sum.saturating_add(log.header.unfollowed_children));
+    quality.unfollowed_processes = ((children + replaced) as u64).max(unmended).saturating_add(forked);
     quality.open_processes = count(&|log| usize::from(log.ending() == Ending::Open));
     quality.unmeasured_threads =
         logs.iter().fold(0, |sum, log| sum + u64::from(log.header.unmeasured_threads));

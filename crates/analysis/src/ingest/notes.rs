@@ -148,6 +148,19 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     if let Some(signal) = count(NoteCode::SignalShared).first() {
         notes.push(format!("{who} uses signal {signal} itself, which Proust samples with: both got theirs"));
     }
+    if log.header.unfollowed_children > 0 {
+        notes.push(format!(
+            "{who} forked {} that could make no log in the run's folder (another user, a full disk or the run's size budget): \
+             their time is missing",
+            counted(log.header.unfollowed_children, "process")
+        ));
+    }
+    if !count(NoteCode::Confined).is_empty() {
+        notes.push(format!(
+            "{who} installed a filter of system calls, which the collector's own could have violated: its record ends \
+             there, and programs that it started afterwards are not followed"
+        ));
+    }
     if let Some(errno) = count(NoteCode::ExecFailed).first() {
         notes.push(format!("{who} called exec in vain (error {errno}) and was measured further"));
     }

@@ -55,6 +55,7 @@ pub(super) fn process(log: &LogHarvest) -> Process {
             Ending::Exit => "exit",
             Ending::ImmediateExit => "immediate-exit",
             Ending::Exec => "exec",
+            Ending::Confined => "confined",
         }
         .into(),
         start_s: 0.0,

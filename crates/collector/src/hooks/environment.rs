@@ -135,6 +135,38 @@ pub unsafe fn mended(given: Strings, record: &mut Record) -> (Strings, bool) {
     }
 }
 
+/// An environment in which nothing loads the collector.
+///
+/// # Safety
+/// As for [`mended`].
+pub unsafe fn without_collector(given: Strings) -> Strings {
+    let preload = PRELOAD_ENTRY.load(Ordering::Acquire);
+    if preload.is_null() {
+        return given;
+    }
+    // SAFETY: made by `prepare`, and stays.
+    let preload = unsafe { CStr::from_ptr(preload) }.to_bytes();
+    let library = preload.get(PRELOAD.len()..).unwrap_or(b"");
+    let mut kept: Vec<*const c_char> = Vec::new();
+    // SAFETY: the caller's promise.
+    for (index, entry) in unsafe { crate::life::Strings::new(given) }.enumerate() {
+        let Some(list) = entry.strip_prefix(PRELOAD) else {
+            // SAFETY: `given` has at least this many entries.
+            kept.push(unsafe { *given.add(index) });
+            continue;
+        };
+        let others = list.split(|&byte| byte == b':' || byte == b' ').filter(|path| *path != library);
+        let rest = others.collect::<Vec<_>>().join(&b':');
+        if !rest.is_empty()
+            && let Some(entry) = logfile::join(c"", &[PRELOAD, &rest])
+        {
+            kept.push(entry.as_ptr());
+        }
+    }
+    kept.push(core::ptr::null());
+    kept.leak().as_ptr()
+}
+
 /// At least `bytes` of memory for an exec, kept with the lane.
 pub fn exec_memory(record: &mut Record, bytes: usize) -> Option<*mut u8> {
     let (memory, size) = record.exec_memory;

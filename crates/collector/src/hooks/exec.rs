@@ -44,10 +44,19 @@ fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> S
     list
 }
 
+/// The environment to give to a new image by a process that is not recorded any more.
+fn unfollowed(given: Strings) -> Strings {
+    if !process::is_confined() {
+        return given;
+    }
+    // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
+    unsafe { environment::without_collector(given) }
+}
+
 /// An exec: closes the record, calls, and goes on if the call comes back. `target` names the new image
 /// where it is known whether it can be run at all.
 fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(Strings) -> c_int) -> c_int {
-    let Some(life) = life::in_hook() else { return call(given) };
+    let Some(life) = life::in_hook() else { return call(unfollowed(given)) };
     // SAFETY: the program passes a C string, or null.
     let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
     if check && !can_execute(target) {
@@ -224,7 +233,7 @@ unsafe extern "C-unwind" fn exec_list(
 }
 
 fn spawn(child: *mut pid_t, given: Strings, call: impl FnOnce(*mut pid_t, Strings) -> c_int) -> c_int {
-    let Some(life) = life::in_hook() else { return call(child, given) };
+    let Some(life) = life::in_hook() else { return call(child, unfollowed(given)) };
     let lane = (!life::is_borrowed(life)).then(lane::current).flatten();
     let list = environment_for(lane, given, true);
     let mut own = 0;

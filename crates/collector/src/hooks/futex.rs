@@ -7,6 +7,7 @@ use core::ffi::c_long;
 
 use proust_log::operations::Operation;
 
+use super::confinement;
 use super::family::real_functions;
 use crate::operation::{self, Outcome};
 
@@ -33,6 +34,11 @@ pub unsafe extern "C-unwind" fn syscall(
     };
     // SAFETY: the real function with what the program gave.
     let call = || unsafe { function(number, a, b, c, d, e, f) };
+    match number {
+        libc::SYS_seccomp => confinement::before_filter(a, c),
+        libc::SYS_pivot_root => confinement::before_call(number),
+        _ => {}
+    }
     let waits = match number {
         libc::SYS_futex if WAITING.contains(&(b & !FLAGS)) => Some(Operation::FutexWait),
         libc::SYS_futex_waitv => Some(Operation::FutexWaitMany),

@@ -11,6 +11,7 @@
 )]
 
 pub mod conditions;
+pub mod confinement;
 pub mod dl;
 pub mod environment;
 pub mod exec;
@@ -45,9 +46,11 @@ pub fn find_all() {
     sleeps::find_all();
     polls::find_all();
     processes::find_all();
+    processes::pipe_streams::find_all();
     signal_waits::find_all();
     signal_waits::sets::find_all();
     queues::find_all();
     futex::find_all();
+    confinement::find_all();
     io::find_all();
 }

@@ -16,5 +16,34 @@ operations! {
     waitid(kind: idtype_t, process: id_t, info: *mut c_void, options: c_int) -> c_int, or -1
         => WaitId, (process, 0), errno_of;
     system(command: *const c_char) -> c_int, or -1 => System, (0, 0), errno_of;
-    pclose(stream: *mut FILE) -> c_int, or -1 => ClosePipeStream, (stream, 0), errno_of;
+}
+
+/// Closing a pipe to a process waits for its end.
+pub mod pipe_streams {
+    use proust_log::operations::Operation;
+
+    use super::{FILE, c_int, errno_of};
+    use crate::hooks::family::real_functions;
+    use crate::operation::{self, targets};
+
+    /// `pclose`
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C-unwind" fn pclose(stream: *mut FILE) -> c_int {
+        let Some(function) = real::pclose() else { return -1 };
+        if !stream.is_null() {
+            // SAFETY: the program passes a stream that it has opened.
+            targets::forget(unsafe { libc::fileno(stream) });
+        }
+        operation::around(
+            Operation::ClosePipeStream,
+            stream as u64,
+            // SAFETY: the real function with the argument that the program gave.
+            || unsafe { function(stream) },
+            errno_of,
+        )
+    }
+
+    real_functions! {
+        pclose(*mut FILE) -> c_int;
+    }
 }

@@ -192,6 +192,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         budget_bytes: args.max_size,
         options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
         processor_limit: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
+        filters: filters(),
         sync_threshold_ns: args.sync_threshold.unwrap_or(CALIBRATED),
         ..Control::default()
     };
@@ -202,6 +203,13 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
     write_new(&draft, &page, 0o644)?;
     fs::rename(&draft, folder.join(CONTROL_FILE))
         .with_context(|| format!("{} cannot be written", folder.join(CONTROL_FILE).display()))
+}
+
+/// System call filters that this process, and so every process of the run, runs under.
+fn filters() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
+    line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 fn write_new(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {

@@ -1,0 +1,108 @@
+//! Programs that confine themselves: system call filters, another root folder, another user.
+//!
+//! A filter may kill the process for any system call of the collector's: the record ends before it is installed, and
+//! children are not followed. Another root or user takes the way to the log's file away: room is reserved before.
+
+use core::ffi::{c_char, c_int, c_long, c_ulong};
+
+use libc::{gid_t, size_t, uid_t};
+use proust_log::layout::Ending;
+use proust_log::records::NoteCode;
+
+use super::family::real_functions;
+use crate::{lane, life, logfile, process};
+
+/// Room for the time afterwards: minutes of a usual program.
+const AHEAD_BYTES: u64 = 4 << 20;
+
+fn reserve_ahead() {
+    if let Some(life) = life::in_hook()
+        && !life::is_borrowed(life)
+    {
+        logfile::reserve_ahead(AHEAD_BYTES);
+    }
+}
+
+/// Ends the record: from here on the process may only make the system calls that it allows itself.
+fn end_before_filter() {
+    let Some(life) = life::in_hook() else { return };
+    if life::is_borrowed(life) {
+        return;
+    }
+    if let Some(lane) = lane::current() {
+        lane.with_record(|record| record.note(NoteCode::Confined, 0));
+    }
+    process::end_for_good(life, Ending::Confined);
+}
+
+/// Whether these arguments of `seccomp` install a filter. Some programs ask in this way whether they could.
+pub fn installs_filter(operation: usize, filter: usize) -> bool {
+    const SET_MODE_STRICT: usize = 0;
+    const SET_MODE_FILTER: usize = 1;
+    operation == SET_MODE_STRICT || operation == SET_MODE_FILTER && filter != 0
+}
+
+/// A filter is about to be installed through `syscall`.
+pub fn before_filter(operation: usize, filter: usize) {
+    if installs_filter(operation, filter) {
+        end_before_filter();
+    }
+}
+
+/// `prctl`, whose arguments after the first depend on it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn prctl(
+    option: c_int,
+    a: c_ulong,
+    b: c_ulong,
+    c: c_ulong,
+    d: c_ulong,
+) -> c_int {
+    let Some(function) = real::prctl() else { return -1 };
+    let strict = a == libc::SECCOMP_MODE_STRICT.into();
+    if option == libc::PR_SET_SECCOMP && (strict || a == libc::SECCOMP_MODE_FILTER.into() && b != 0) {
+        end_before_filter();
+    }
+    // SAFETY: the real function with the registers that the program filled.
+    unsafe { function(option, a, b, c, d) }
+}
+
+macro_rules! leaving {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
+                let Some(function) = real::$name() else { return -1 };
+                reserve_ahead();
+                // SAFETY: the real function with the arguments that the program gave.
+                unsafe { function($($argument),*) }
+            }
+        )*
+        real_functions! {
+            prctl(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
+            $( $name($($type),*) -> c_int; )*
+        }
+    };
+}
+leaving! {
+    chroot(path: *const c_char);
+    setuid(user: uid_t);
+    seteuid(user: uid_t);
+    setreuid(real_user: uid_t, effective: uid_t);
+    setresuid(real_user: uid_t, effective: uid_t, saved: uid_t);
+    setgid(group: gid_t);
+    setegid(group: gid_t);
+    setregid(real_group: gid_t, effective: gid_t);
+    setresgid(real_group: gid_t, effective: gid_t, saved: gid_t);
+    setgroups(count: size_t, groups: *const gid_t);
+    unshare(flags: c_int);
+    setns(file: c_int, kind: c_int);
+}
+
+/// The call `pivot_root`, which has no function of its own.
+pub fn before_call(number: c_long) {
+    if number == libc::SYS_pivot_root {
+        reserve_ahead();
+    }
+}
