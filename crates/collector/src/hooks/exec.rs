@@ -11,7 +11,8 @@ use proust_log::records::{Birth, NoteCode};
 
 use crate::hooks::environment;
 use crate::lane::{self, Lane};
-use crate::life;
+use crate::life::{self, Life};
+use crate::operation;
 use crate::process;
 use crate::raw;
 use crate::real::{Strings, call_real};
@@ -62,6 +63,9 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
     if check && !can_execute(target) {
         return call(given);
     }
+    if is_foreign(target) {
+        return exec_foreign(life, target, given, call);
+    }
     let borrowed = life::is_borrowed(life);
     let list = environment_for(lane::current(), given, !borrowed);
     if borrowed && let Some(lane) = lane::current() {
@@ -77,6 +81,34 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
     // SAFETY: see `errno`.
     unsafe { *errno() = error };
     result
+}
+
+/// An exec of a program that the collector cannot be loaded into, whose dynamic linker would complain about it.
+fn exec_foreign(life: &Life, target: &CStr, given: Strings, call: impl FnOnce(Strings) -> c_int) -> c_int {
+    // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
+    let list = unsafe { environment::without_collector(given) };
+    let closed = process::before_exec(life, target.to_bytes());
+    let result = call(list);
+    let error = operation::errno();
+    if closed {
+        process::after_failed_exec(error as i32);
+    }
+    operation::set_errno(error);
+    result
+}
+
+/// Whether a file is a program of another word size. Files that cannot be read are taken for the usual kind.
+fn is_foreign(path: &CStr) -> bool {
+    const CLASS: usize = 4;
+    const CLASS_64: u8 = 2;
+    let descriptor = raw::open(path, libc::O_RDONLY | libc::O_NONBLOCK, 0);
+    if raw::failed(descriptor) {
+        return false;
+    }
+    let mut start = [0; CLASS + 1];
+    let got = raw::read(descriptor as i32, &mut start);
+    raw::close(descriptor as i32);
+    got == start.len() as isize && start.starts_with(b"\x7fELF") && start[CLASS] != CLASS_64
 }
 
 /// Shells try one folder after the other: an exec that cannot succeed needs no end of the record.
@@ -232,8 +264,18 @@ unsafe extern "C-unwind" fn exec_list(
     result
 }
 
-fn spawn(child: *mut pid_t, given: Strings, call: impl FnOnce(*mut pid_t, Strings) -> c_int) -> c_int {
+fn spawn(
+    child: *mut pid_t,
+    file: *const c_char,
+    given: Strings,
+    call: impl FnOnce(*mut pid_t, Strings) -> c_int,
+) -> c_int {
     let Some(life) = life::in_hook() else { return call(child, unfollowed(given)) };
+    // SAFETY: the program passes a C string, or null.
+    if !file.is_null() && is_foreign(unsafe { CStr::from_ptr(file) }) {
+        // SAFETY: the program passes null or a list of C strings, as the real function needs it.
+        return call(child, unsafe { environment::without_collector(given) });
+    }
     let lane = (!life::is_borrowed(life)).then(lane::current).flatten();
     let list = environment_for(lane, given, true);
     let mut own = 0;
@@ -258,6 +300,7 @@ pub unsafe extern "C-unwind" fn posix_spawn(
 ) -> c_int {
     spawn(
         child,
+        path,
         environment,
         |child, list| call_real!(POSIX_SPAWN(child, path, actions, attributes, arguments, list) else libc::ENOSYS),
     )
@@ -275,7 +318,37 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
 ) -> c_int {
     spawn(
         child,
+        file,
         environment,
         |child, list| call_real!(POSIX_SPAWNP(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    #[test]
+    fn programs_of_another_word_size_are_told_by_their_first_bytes() {
+        let file = |name: &str, bytes: &[u8]| {
+            let path = std::env::temp_dir().join(format!("proust-exec-{}-{name}", std::process::id()));
+            std::fs::write(&path, bytes).unwrap();
+            CString::new(path.to_str().unwrap()).unwrap()
+        };
+        let cases = [
+            (file("32", b"\x7fELF\x01\x01\x01"), true),
+            (file("64", b"\x7fELF\x02\x01\x01"), false),
+            (file("script", b"#!/bin/sh\n"), false),
+            (file("short", b"\x7fELF"), false),
+            (c"/proc/self/exe".to_owned(), false),
+            (c"/no/such/file".to_owned(), false),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(is_foreign(&path), expected, "{path:?}");
+            if path.to_bytes().starts_with(std::env::temp_dir().to_str().unwrap().as_bytes()) {
+                std::fs::remove_file(path.to_str().unwrap()).unwrap();
+            }
+        }
+    }
 }
