@@ -31,12 +31,14 @@ static void was_active(double since)
     active[place].end = wall();
 }
 
-KEPT static void work(double cpu_s)
+/* There was something to do since then; on a busy machine a thread learns late of it. */
+KEPT static void work_since(double since, double cpu_s)
 {
-    double since = wall();
     burn_cpu(cpu_s);
     was_active(since);
 }
+
+static void work(double cpu_s) { work_since(wall(), cpu_s); }
 
 static void sleep_until(double when)
 {
@@ -123,9 +125,11 @@ static void pool(double share)
 static void server(double share)
 {
     const double every = 0.05;
-    for (double next = wall(), until = next + seconds; next < until; next += every) {
-        work(every * share);
-        sleep_until(next + every);
+    double idle_since = wall();
+    for (double next = idle_since, until = next + seconds; next < until; next += every) {
+        sleep_until(next);
+        work_since(next > idle_since ? next : idle_since, every * share);
+        idle_since = wall();
     }
 }
 
@@ -134,7 +138,6 @@ static void *sleeper(void *argument)
 {
     double until = began + seconds * (0.6 + 0.4 * (double)(intptr_t)argument / 200);
     sleep_until(until);
-    /* On a busy machine it gets a processor late. */
     was_active(until);
     return NULL;
 }
@@ -152,17 +155,22 @@ static void sleepers(double share)
 /* producers: one that makes an item in 10 ms, one that uses it in 2 ms. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int items;
+static int items, used_up;
+static double made[TIMES];
 
 static void *consumer(void *argument)
 {
     for (int left = (int)(seconds / 0.01); left > 0; left--) {
+        double since = wall();
         pthread_mutex_lock(&mutex);
-        while (items == 0)
+        while (items == 0) {
             pthread_cond_wait(&changed, &mutex);
+            since = made[used_up];
+        }
         items--;
+        used_up++;
         pthread_mutex_unlock(&mutex);
-        work(0.002);
+        work_since(since, 0.002);
     }
     return argument;
 }
@@ -172,7 +180,7 @@ static void *producer(void *argument)
     for (int left = (int)(seconds / 0.01); left > 0; left--) {
         work(0.01);
         pthread_mutex_lock(&mutex);
-        items++;
+        made[used_up + items++] = wall();
         pthread_cond_signal(&changed);
         pthread_mutex_unlock(&mutex);
     }
