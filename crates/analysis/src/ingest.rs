@@ -342,5 +342,6 @@ fn facts(
         tick_s: seconds(header.tick_ns.into()),
         host: clock.host(0).into(),
         outcome: outcome(run),
+        wait_rules: String::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! A run's profile: read where it was kept, made where it was not.
 
+mod rules;
+
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -10,6 +12,9 @@ use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
 use proust_structure::{Structurer, default_cache_dir};
 use thiserror::Error;
 
+pub use rules::WaitRules;
+
+use crate::classes::ClassError;
 use crate::ledger::{KeptRows, Ledger};
 use crate::timelines;
 
@@ -29,6 +34,9 @@ pub enum StoreError {
     /// The run cannot be analysed.
     #[error(transparent)]
     Ingest(#[from] IngestError),
+    /// The user's rules for waits cannot be read.
+    #[error(transparent)]
+    Rules(#[from] ClassError),
     /// There are no logs, and the profile that was kept cannot be read.
     #[error("the logs of the run in {} are gone, and its profile cannot be read: {source}", dir.display())]
     NoSource {
@@ -75,7 +83,7 @@ pub fn read_rows(dir: &Path, profile: &mut Profile) -> Result<(), TablesError> {
 /// damaged, or does not fit the logs.
 pub fn ledger(dir: &Path) -> Option<Ledger> {
     let folder = dir.join(PROFILE_FOLDER);
-    let provenance = Provenance { analysis: ANALYSIS_VERSION, sources: sources(dir).ok()? };
+    let provenance = provenance(dir, &WaitRules::of_user().ok()?).ok()?;
     if !fits(&folder, &provenance).ok()? {
         return None;
     }
@@ -111,8 +119,22 @@ pub fn open_with(
     symbols: &dyn Symbols,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Profile, StoreError> {
+    open_by(dir, parts, symbols, &WaitRules::of_user()?, progress)
+}
+
+/// As [`open_with`], by these rules instead of the user's.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_by(
+    dir: &Path,
+    parts: Parts,
+    symbols: &dyn Symbols,
+    rules: &WaitRules,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Profile, StoreError> {
     let folder = dir.join(PROFILE_FOLDER);
-    let provenance = Provenance { analysis: ANALYSIS_VERSION, sources: sources(dir)? };
+    let provenance = provenance(dir, rules)?;
     let kept = kept(&folder, parts, &provenance);
     match kept {
         Ok(mut profile) => {
@@ -128,7 +150,8 @@ pub fn open_with(
         Err(_) => {}
     }
     let mut profile = with_progress(progress, |counter| {
-        let profile = ingest(dir, symbols, counter)?;
+        let mut profile = ingest(dir, symbols, counter)?;
+        profile.facts.wait_rules.clone_from(&rules.text);
         counter.begin(Stage::Keeping, 0);
         // Drawing it up takes all samples, which most pages do without.
         let more = timelines::ledger(&profile).ok().and_then(|ledger| {
@@ -152,6 +175,11 @@ pub fn open_with(
     Ok(profile)
 }
 
+/// What a profile of this run is made from, by these rules.
+fn provenance(dir: &Path, rules: &WaitRules) -> Result<Provenance, IngestError> {
+    Ok(Provenance { analysis: ANALYSIS_VERSION, rules: rules.digest, sources: sources(dir)? })
+}
+
 /// The profile that was kept, if it fits.
 fn kept(folder: &Path, parts: Parts, expected: &Provenance) -> Result<Profile, TablesError> {
     if !fits(folder, expected)? {
@@ -163,7 +191,7 @@ fn kept(folder: &Path, parts: Parts, expected: &Provenance) -> Result<Profile, T
     }
 }
 
-/// Whether what was kept was made from these logs. A run whose logs were removed to save room still has its
+/// Whether what was kept was made from these logs by these rules. A run whose logs were removed to save room still has its
 /// profile.
 fn fits(folder: &Path, expected: &Provenance) -> Result<bool, TablesError> {
     Ok(expected.sources.is_empty() || tables::read_provenance(folder)? == *expected)

@@ -4,7 +4,8 @@
 //! time passed, and of operations when and how long. The rest follows by rule:
 //!
 //! 1. [`gaps`]: the time between two such instants, and its processor time
-//! 2. [`operations`], [`states`]: which operations lie in it, and what their time counts as
+//! 2. [`operations`], [`states`]: which operations lie in it, and what their time counts as, by themselves and by the
+//!    class table
 //! 3. [`explained`]: which processor time lies in them and which outside; what explains the time off the processor:
 //!    short operations, the run queue, or nothing
 //! 4. [`charged`]: where the processor time outside operations is charged
@@ -25,7 +26,7 @@ mod tests;
 use proust_profile::{EventRow, Location, Profile, SampleRow};
 use rayon::prelude::*;
 
-use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows, Work};
+use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows};
 use operations::Operations;
 use states::States;
 
@@ -134,9 +135,7 @@ fn spans_of(location: &Location, rows: &[SampleRow], events: &[EventRow], states
     let operations = Operations::of(start_ns, end_ns, events, states);
     let gaps = gaps::gaps(start_ns, end_ns, rows, events);
     let explanation = explained::explain(location, rows, &gaps, &operations);
-    let is_lost =
-        |row: &SampleRow| states.of_processor_time(row.context) == State::Working(Work::Unattributed);
-    let charged = charged::charged(rows, is_lost);
+    let charged = charged::charged(rows, |row| states.is_lost(row.context));
     spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
 }
 

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use proust_analysis::ingest::{IngestError, Symbols};
-use proust_analysis::store::{Parts, StoreError, ledger, ledger_with_rows, open_with, read_rows};
+use proust_analysis::store::{
+    Parts, StoreError, WaitRules, ledger, ledger_with_rows, open_by, open_with, read_rows,
+};
 use proust_profile::run_file::{RunFileError, SCHEMA};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Profile, RunFile};
@@ -173,4 +175,21 @@ fn the_ledger_is_kept_and_goes_with_its_logs() {
     assert_eq!(ledger_with_rows(dir.path(), &profile), Some(drawn));
     fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
     assert_eq!(ledger(dir.path()), None);
+}
+
+#[test]
+fn other_rules_for_waits_make_another_profile() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    let by = |rules: &WaitRules| open_by(dir.path(), Parts::All, &symbols, rules, &mut |_| {}).unwrap();
+    let standard = WaitRules::standard();
+    assert_eq!(by(&standard).facts.wait_rules, "");
+    by(&standard);
+    assert_eq!(symbols.0.load(Relaxed), 1);
+    let own = WaitRules::with("own.table", "park f1\n").unwrap();
+    assert_eq!(by(&own).facts.wait_rules, "park f1\n");
+    assert_eq!(by(&own).quality.samples, 20);
+    assert_eq!(symbols.0.load(Relaxed), 2);
+    assert!(WaitRules::with("own.table", "no rule at all").is_err());
 }

@@ -23,6 +23,9 @@ pub struct RunFacts {
     pub host: String,
     /// How the command ended: `exit N`, `signal N (NAME)`, or `unknown`.
     pub outcome: String,
+    /// The user's rules for what waits count as, as they were when the profile was made; empty = none.
+    #[serde(default)]
+    pub wait_rules: String,
 }
 
 /// How far the numbers can be trusted.

@@ -57,6 +57,9 @@ pub struct SourceFile {
 pub struct Provenance {
     /// Version of the analysis that made it.
     pub analysis: u32,
+    /// Digest of the rules by which waits were classified.
+    #[serde(default)]
+    pub rules: u64,
     /// The files it was made from, by name.
     pub sources: Vec<SourceFile>,
 }

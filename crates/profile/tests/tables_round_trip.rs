@@ -235,6 +235,7 @@ fn profile() -> impl Strategy<Value = Profile> {
 fn provenance() -> Provenance {
     Provenance {
         analysis: 3,
+        rules: 5,
         sources: vec![SourceFile { name: "log/7.plog".into(), bytes: 4096, digest: u64::MAX }],
     }
 }

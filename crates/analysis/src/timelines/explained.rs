@@ -285,7 +285,7 @@ impl Turn {
     fn of(class: Class) -> Turn {
         match class {
             Class::Wait(_) => Turn::Waits,
-            Class::Poll(_) | Class::Work(_) => Turn::Works,
+            Class::Poll(_) | Class::Idle(_) | Class::Work(_) => Turn::Works,
             Class::Passive(..) | Class::Yield => Turn::Passive,
         }
     }
@@ -325,6 +325,7 @@ impl Room {
         match short.class {
             Class::Wait(wait) => [(State::Waiting(wait), off_first(self)), NONE],
             Class::Poll(wait) => [(State::Polling(wait), cpu_first(self)), NONE],
+            Class::Idle(reason) => [(State::Passive(reason), cpu_first(self)), NONE],
             Class::Work(work) => [(State::Working(work), cpu_first(self)), NONE],
             Class::Passive(reason, Work::Compute) => [(State::Passive(reason), self.off(time_ns)), NONE],
             Class::Passive(reason, work) => {

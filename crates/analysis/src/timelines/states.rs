@@ -4,6 +4,7 @@ use proust_log::operations::{Nature, Operation};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::{ContextId, EventRow, Profile, Target};
 
+use crate::classes::{Classes, ClassesOf};
 use crate::ledger::{PassiveReason, State, Wait, Work};
 use crate::operations::Operations;
 
@@ -19,6 +20,8 @@ pub(super) enum Class {
     Work(Work),
     /// Without a processor it is passive, with one it is this work.
     Passive(PassiveReason, Work),
+    /// All of it is passive, though it may take a processor: it looks again and again for work to appear.
+    Idle(PassiveReason),
     /// Without a processor it is delayed: it could run and let others go first. With one it computes.
     Yield,
 }
@@ -27,7 +30,7 @@ impl Class {
     /// Who gets processor time that cannot lie outside operations: lower ones first.
     pub(super) fn tier(self) -> usize {
         match self {
-            Class::Poll(_) => 0,
+            Class::Poll(_) | Class::Idle(_) => 0,
             Class::Work(_) | Class::Passive(_, Work::Io) | Class::Yield => 1,
             Class::Passive(..) => 2,
             Class::Wait(_) => 3,
@@ -40,14 +43,14 @@ impl Class {
             Class::Wait(wait) => State::Waiting(wait),
             Class::Poll(wait) => State::Polling(wait),
             Class::Work(work) => State::Working(work),
-            Class::Passive(reason, _) => State::Passive(reason),
+            Class::Idle(reason) | Class::Passive(reason, _) => State::Passive(reason),
             Class::Yield => State::Working(Work::Delayed),
         }
     }
 
     /// Whether a thread is off the processor in it until somebody wakes it.
     pub(super) fn blocks(self) -> bool {
-        !matches!(self, Class::Poll(_) | Class::Yield)
+        !matches!(self, Class::Poll(_) | Class::Idle(_) | Class::Yield)
     }
 }
 
@@ -57,6 +60,10 @@ pub(super) const TIERS: usize = 4;
 /// Answers for one profile.
 pub(super) struct States {
     operations: Operations,
+    /// What is known of the functions on call paths.
+    classes: ClassesOf,
+    /// Whether the records behind the processor time of a context are lost.
+    lost: Vec<bool>,
     /// What processor time counts as, by context.
     of_processor_time: Vec<State>,
 }
@@ -69,15 +76,22 @@ impl States {
             .iter()
             .map(|function| function.module.is_none() && is_unknown(&function.name))
             .collect();
-        let state = |function: Option<u32>| match function {
+        let is_lost = |function: Option<u32>| function.and_then(|id| unknown.get(id as usize)) == Some(&true);
+        let lost: Vec<bool> = profile.contexts.iter().map(|context| is_lost(context.function)).collect();
+        let classes = rules_of(profile).on(profile);
+        let state = |(context, &lost): (usize, &bool)| match classes.spin(context as ContextId) {
             // Measured, but of records that say no more than how much it was.
-            Some(id) if unknown.get(id as usize) == Some(&true) => State::Working(Work::Unattributed),
-            _ => State::Working(Work::Compute),
+            _ if lost => State::Working(Work::Unattributed),
+            Some(known) => known,
+            None => State::Working(Work::Compute),
         };
-        States {
-            operations: Operations::of(profile),
-            of_processor_time: profile.contexts.iter().map(|context| state(context.function)).collect(),
-        }
+        let of_processor_time = lost.iter().enumerate().map(state).collect();
+        States { operations: Operations::of(profile), classes, lost, of_processor_time }
+    }
+
+    /// Whether the processor time of this context is that of lost records.
+    pub(super) fn is_lost(&self, context: ContextId) -> bool {
+        self.lost.get(context as usize) == Some(&true)
     }
 
     /// What the processor time of samples in this context counts as.
@@ -87,10 +101,33 @@ impl States {
 
     /// What the time of an operation counts as.
     pub(super) fn of_event(&self, event: &EventRow) -> Class {
-        match self.operations.get(event.operation) {
-            Some(operation) => by_operation(operation, event.target),
-            None => Class::Passive(PassiveReason::Unknown, Work::Compute),
+        let Some(operation) = self.operations.get(event.operation) else {
+            return Class::Passive(PassiveReason::Unknown, Work::Compute);
+        };
+        match self.classes.by_path(event.context, operation.nature()) {
+            Some(state) => by_state(state, operation.nature()),
+            None => by_operation(operation, event.target),
         }
+    }
+}
+
+/// The built-in rules, and the user's as they were when the profile was made.
+fn rules_of(profile: &Profile) -> Classes {
+    // They were read without error then; a damaged profile has none.
+    Classes::standard().with("the profile", &profile.facts.wait_rules).unwrap_or_else(|_| Classes::standard())
+}
+
+/// What an operation of this nature counts as whose callers say what they do.
+fn by_state(state: State, nature: Nature) -> Class {
+    match state {
+        State::Waiting(wait) => Class::Wait(wait),
+        State::Polling(wait) => Class::Poll(wait),
+        State::Working(work) => Class::Work(work),
+        State::Passive(reason) => match nature {
+            Nature::Spin | Nature::Yield => Class::Idle(reason),
+            _ if nature.is_io() => Class::Passive(reason, Work::Io),
+            _ => Class::Passive(reason, Work::Compute),
+        },
     }
 }
 

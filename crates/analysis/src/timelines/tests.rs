@@ -7,6 +7,7 @@ use proust_profile::{Context, ContextKind, Function, OperationInfo, Target};
 use super::*;
 use crate::ledger::{Account, PassiveReason, Wait, Work};
 
+mod classes;
 mod laws;
 mod operations;
 mod samples;

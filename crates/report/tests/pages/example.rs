@@ -1,8 +1,9 @@
 //! A run of two threads: the main thread prepares and waits, a worker works; 200 samples a second.
 
+use proust_analysis::operations::{Operations, metrics_of_event};
 use proust_profile::{
-    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, Quality, RunFacts, SampleRow,
-    Value,
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
+    Quality, RunFacts, SampleRow, Target, Value,
 };
 
 const PERIOD_NS: u64 = 5_000_000;
@@ -103,6 +104,7 @@ pub fn profile() -> Profile {
             tick_s: 0.004,
             host: "node-1".into(),
             outcome: "exit 0".into(),
+            ..RunFacts::default()
         },
         quality: Quality {
             samples: 500,
@@ -141,4 +143,59 @@ pub fn profile() -> Profile {
         samples,
         ..Profile::default()
     }
+}
+
+/// The same run with what it waited for: the main thread joins the worker from 0.5 s to 2.8 s, then reads a file for
+/// 0.15 s, and has written shortly 20 times. The worker waits from 2.5 s on: 0.25 s for a lock, 0.15 s for a socket.
+pub fn waiting() -> Profile {
+    const JOIN: u32 = 0;
+    const LOCK: u32 = 1;
+    const READ: u32 = 2;
+    const WRITE: u32 = 3;
+    let mut profile = profile();
+    let names = ["pthread_join", "pthread_mutex_lock", "read", "write"];
+    profile.operations = names.map(|name| OperationInfo { name: name.into() }).to_vec();
+    let event = |location, context, operation, begin_ms: u64, end_ms: u64| EventRow {
+        location,
+        context,
+        operation,
+        begin_ns: begin_ms * 1_000_000,
+        end_ns: end_ms * 1_000_000,
+        time_ns: (end_ms - begin_ms) * 1_000_000,
+        calls: 1,
+        cpu_clock_ns: Some(if location == 0 { 500_000_000 } else { 2_000_000_000 }),
+        ..EventRow::default()
+    };
+    let read = |row, target, bytes| EventRow { target, bytes, object: 5, ..row };
+    let short = EventRow {
+        time_ns: 2_000_000,
+        calls: 20,
+        errors: 1,
+        summed: true,
+        cpu_clock_ns: None,
+        ..event(0, 3, WRITE, 2950, 2990)
+    };
+    profile.events = vec![
+        EventRow { object: 78, ..event(0, 1, JOIN, 500, 2800) },
+        read(event(0, 3, READ, 2800, 2950), Target::File, 4 << 20),
+        read(short, Target::File, 8192),
+        EventRow { object: 0x1000, ..event(1, 8, LOCK, 2500, 2750) },
+        read(event(1, 11, READ, 2750, 2900), Target::Socket, 512),
+    ];
+    let operations = Operations::of(&profile);
+    for row in &profile.events {
+        for (metric, amount) in metrics_of_event(operations.nature(row.operation), row) {
+            let key = (row.context, row.location, metric);
+            let known =
+                profile.values.iter_mut().find(|value| (value.context, value.location, value.metric) == key);
+            match known {
+                Some(value) => value.amount += amount,
+                None if amount == 0.0 => {}
+                None => profile.values.push(Value { context: key.0, location: key.1, metric, amount }),
+            }
+        }
+    }
+    profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
+    profile.check().expect("the example is a profile");
+    profile
 }
