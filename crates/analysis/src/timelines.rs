@@ -3,13 +3,13 @@
 //! Between two instants at which a thread's CPU clock was read it is known how much wall time and how much processor
 //! time passed, and of operations when and how long. The rest follows by rule:
 //!
-//! 1. [`gaps`]: the time between two such instants, and its processor time
-//! 2. [`operations`], [`states`]: which operations lie in it, and what their time counts as, by themselves and by the
+//! 1. `gaps`: the time between two such instants, and its processor time
+//! 2. `operations`, `states`: which operations lie in it, and what their time counts as, by themselves and by the
 //!    class table
-//! 3. [`explained`]: which processor time lies in them and which outside; what explains the time off the processor:
+//! 3. `explained`: which processor time lies in them and which outside; what explains the time off the processor:
 //!    short operations, the run queue, or nothing
-//! 4. [`charged`]: where the processor time outside operations is charged
-//! 5. [`spans`]: all of it in order
+//! 4. `charged`: where the processor time outside operations is charged
+//! 5. `spans`: all of it in order
 //!
 //! Spans of a location follow each other from its begin to its end, without holes and without overlap.
 
