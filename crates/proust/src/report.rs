@@ -27,6 +27,8 @@ Pages:
   ledger              the account in full: of all threads and all empty slots
   threads             what every thread spent its time on
   timeline            what every thread did when
+  io                  what was read and written, by operation, and who did it
+  waits               waits by operation and what they count as, and who waited
   quality             how far the numbers can be trusted
 
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
@@ -45,6 +47,8 @@ Examples:
   proust report callers compute_flux              who calls it, and what it calls
   proust report flat --where 'thread=worker-* and function=solve'
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
+  proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
+  proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'")]
 pub struct ReportArgs {
     /// Folder of the run, page, and what the page takes

@@ -61,7 +61,13 @@ impl Chosen {
         let wall_s = selection.total(Measure::Wall);
         let matters =
             |measure: &Measure| all.contains(measure) && selection.total(*measure) >= MATTERS * wall_s;
-        let noticed: Vec<Measure> = NOTICED.into_iter().filter(matters).collect();
+        let mut noticed: Vec<Measure> = NOTICED.into_iter().filter(matters).collect();
+        // Most first, since not all may have room; but what is passive is seldom what one looks for.
+        noticed.sort_by(|a, b| {
+            let is_passive = |measure: &Measure| matches!(measure, Measure::Passive(_));
+            let more = || selection.total(*b).total_cmp(&selection.total(*a));
+            is_passive(a).cmp(&is_passive(b)).then_with(more)
+        });
         // CPU time is all there is to see where nobody waits.
         let waits = noticed.iter().any(|measure| !matches!(measure, Measure::Passive(_)));
         let lead = if waits { Measure::Active } else { Measure::Metric(Metric::Cpu) };

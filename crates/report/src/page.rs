@@ -18,13 +18,17 @@ pub enum PageName {
     Threads,
     /// What every location did when.
     Timeline,
+    /// What was read and written, and who did it.
+    Io,
+    /// The waits, and who waited.
+    Waits,
     /// How far the numbers can be trusted.
     Quality,
 }
 
 impl PageName {
     /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 8] = [
+    pub const ALL: [PageName; 10] = [
         PageName::Summary,
         PageName::Ledger,
         PageName::Tree,
@@ -32,6 +36,8 @@ impl PageName {
         PageName::Flat,
         PageName::Threads,
         PageName::Timeline,
+        PageName::Io,
+        PageName::Waits,
         PageName::Quality,
     ];
 
@@ -45,6 +51,8 @@ impl PageName {
             PageName::Flat => "flat",
             PageName::Threads => "threads",
             PageName::Timeline => "timeline",
+            PageName::Io => "io",
+            PageName::Waits => "waits",
             PageName::Quality => "quality",
         }
     }

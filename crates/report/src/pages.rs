@@ -4,15 +4,18 @@ mod account;
 mod callers;
 mod facts;
 mod flat;
+mod io;
 mod ledger;
 mod locations;
 mod numbers;
 mod one_function;
+mod operations;
 mod quality;
 mod summary;
 mod threads;
 mod timeline;
 mod tree;
+mod waits;
 
 use account::Drawn;
 use proust_analysis::ledger::Ledger;
@@ -70,6 +73,8 @@ pub(crate) fn render(
             write(&threads::Threads::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
+        PageName::Io => write(&io::Io::build(&selection, question)?, question, style),
+        PageName::Waits => write(&waits::Waits::build(&selection, question)?, question, style),
         PageName::Quality => {
             write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)
         }

@@ -90,7 +90,7 @@ impl Question {
     /// Whether only the samples and operations can answer it: it is about time, about processors, or about single
     /// threads' time.
     pub fn needs_samples(&self) -> bool {
-        self.page == PageName::Timeline
+        matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits)
             || self.filter.needs_samples()
             || self.processors.is_some()
             || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())

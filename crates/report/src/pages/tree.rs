@@ -51,7 +51,7 @@ pub(super) struct Tree {
 }
 
 /// Names have at least this much room, before columns have.
-const NAMES: usize = 44;
+const NAMES: usize = 38;
 
 #[derive(Clone, Debug, Serialize)]
 struct ContextRow {
@@ -283,7 +283,9 @@ impl Page for Tree {
         if hidden.rows > 0 {
             let (rows, are) = (counted(hidden.rows, "more row"), verb(hidden.rows, "is", "are"));
             faint(format!(" {rows} {are} not shown: --limit {} shows all.", all.len()));
-            if let Some(most) = outline::most_hidden(&all, &shown, &self.contexts, &self.order) {
+            if let Some(most) = outline::most_hidden(&all, &shown, &self.contexts, &self.order)
+                && hidden.amount > 0.0
+            {
                 faint(format!(
                     " The calls among them hold {} ({} %), most below c{id}: see tree c{id}.",
                     in_scale(self.order.unit, hidden.amount, total),

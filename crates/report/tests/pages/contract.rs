@@ -7,7 +7,7 @@ use proust_report::{Format, PageName, Question, Style, render};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::example::profile;
+use crate::example::{profile, waiting};
 
 /// A field that must be there, though it may be null.
 type Nullable<T> = Option<T>;
@@ -296,4 +296,113 @@ fn the_timeline_covers_every_life_once() {
     let spans = |n: usize| page.locations[n].spans.iter().map(|span| span.context).collect::<Vec<_>>();
     assert_eq!((spans(0), spans(1)), (vec![3, 3], vec![6, 8, 10, 11, 11]));
     assert!(close(page.locations[0].spans[0].parts["measurement"], 0.001));
+}
+
+#[derive(Deserialize)]
+struct OperationsPage {
+    schema: u32,
+    totals: Calls,
+    threads: u64,
+    operations: Vec<Operation>,
+    call_sites: Vec<Site>,
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Calls {
+    calls: u64,
+    errors: u64,
+    bytes: u64,
+    seconds: f64,
+    off_processor_s: f64,
+    mean_s: f64,
+    longest_s: Nullable<f64>,
+}
+
+#[derive(Deserialize)]
+struct Operation {
+    operation: String,
+    target: String,
+    account: Nullable<String>,
+    passive: Nullable<String>,
+    objects: u64,
+    #[serde(flatten)]
+    calls: Calls,
+}
+
+#[derive(Deserialize)]
+struct Site {
+    operation: String,
+    context: u64,
+    handle: String,
+    function: Nullable<String>,
+    function_handle: Nullable<String>,
+    file: Nullable<String>,
+    line: Nullable<u32>,
+    threads: u64,
+    #[serde(flatten)]
+    calls: Calls,
+}
+
+fn read_waiting<T: DeserializeOwned>(page: PageName) -> T {
+    let question = Question { page, format: Format::Json, ..Question::default() };
+    let text = render(&waiting(), &question, &Style::default()).unwrap().page;
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}: {text}", page.id()))
+}
+
+#[test]
+fn operations_and_call_sites_sum_to_the_totals() {
+    for (page, calls, seconds) in [(PageName::Io, 22, 0.302), (PageName::Waits, 2, 2.55)] {
+        let page: OperationsPage = read_waiting(page);
+        assert_eq!((page.schema, page.totals.calls, page.threads), (1, calls, 2));
+        assert!(close(page.totals.seconds, seconds), "{}", page.totals.seconds);
+        let all = |of: &dyn Fn(&Calls) -> f64| {
+            let rows: f64 = page.operations.iter().map(|row| of(&row.calls)).sum();
+            let sites: f64 = page.call_sites.iter().map(|row| of(&row.calls)).sum();
+            assert!(close(rows, of(&page.totals)) && close(sites, of(&page.totals)));
+        };
+        all(&|calls| calls.calls as f64);
+        all(&|calls| calls.errors as f64);
+        all(&|calls| calls.bytes as f64);
+        all(&|calls| calls.seconds);
+        all(&|calls| calls.off_processor_s);
+        assert!(page.operations.iter().all(|row| row.account.is_some() != row.passive.is_some()));
+        assert!(page.call_sites.iter().all(|row| row.handle == format!("c{}", row.context)));
+    }
+    let io: OperationsPage = read_waiting(PageName::Io);
+    let short = io.operations.iter().find(|row| row.operation == "write").unwrap();
+    assert_eq!((short.calls.longest_s, short.calls.errors), (None, 1));
+}
+
+#[test]
+fn every_second_of_every_thread_is_in_a_context() {
+    let flat: Tree = read_waiting(PageName::Tree);
+    let threads: Threads = read_waiting(PageName::Threads);
+    let root = &flat.contexts[0].metrics;
+    let wall: f64 = threads.locations.iter().map(|row| row.wall_s).sum();
+    assert!(close(root["wall_s"].inclusive, wall));
+    assert!(close(root["active_s"].inclusive + root["passive_s"].inclusive, wall));
+    for id in ["lock", "io", "compute"] {
+        let threads: f64 = threads.locations.iter().filter_map(|row| row.accounts.get(id)).sum();
+        assert!(close(root[&format!("{id}_s")].inclusive, threads), "{id}");
+    }
+    for id in ["join", "socket"] {
+        let threads: f64 = threads.locations.iter().filter_map(|row| row.passive.get(id)).sum();
+        assert!(threads > 0.0 && close(root[&format!("passive_{id}_s")].inclusive, threads), "{id}");
+    }
+    // `main` never computes: it waits for its worker, and is there.
+    let main = flat.contexts.iter().find(|row| row.name == "main").unwrap();
+    assert!(close(main.metrics["passive_join_s"].inclusive, 2.3));
+    // What threads did and what empty slots were charged for is all but what nobody can be charged with.
+    let summary: Summary = read_waiting(PageName::Summary);
+    let nobodys = ["asleep", "idle", "paused"];
+    let charged: f64 = summary
+        .ledger
+        .accounts
+        .iter()
+        .filter(|row| !nobodys.contains(&&*row.id))
+        .map(|row| row.seconds)
+        .sum();
+    let caused = root.get("caused_s").map_or(0.0, |amount| amount.inclusive);
+    assert!(close(root["active_s"].inclusive + caused, charged));
 }

@@ -2,7 +2,7 @@
 
 use proust_report::{Column, Format, PageName, Question, Style, render};
 
-use crate::example::profile;
+use crate::example::{profile, waiting};
 
 fn page(page: PageName, arguments: &[&str], format: Format) -> Question {
     let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -26,6 +26,43 @@ fn texts() {
     let columns = Column::parse_list("cpu_s:max|mean|imbalance").unwrap();
     let question = Question { columns, ..page(PageName::Flat, &[], Format::Text) };
     insta::assert_snapshot!("flat_statistics_text", shown(&question));
+}
+
+fn shown_waiting(question: &Question, width: usize) -> String {
+    render(&waiting(), question, &Style { width, ..Style::default() }).unwrap().page
+}
+
+#[test]
+fn texts_of_a_run_that_waits() {
+    for name in [
+        PageName::Summary,
+        PageName::Tree,
+        PageName::Callers,
+        PageName::Flat,
+        PageName::Threads,
+        PageName::Timeline,
+        PageName::Io,
+        PageName::Waits,
+    ] {
+        let text = shown_waiting(&page(name, &[], Format::Text), 80);
+        // Headings and sentences may be longer.
+        let fits = |line: &str| !line.starts_with(' ') || line.ends_with('.') || line.chars().count() <= 80;
+        assert!(name == PageName::Summary || text.lines().all(fits), "{text}");
+        insta::assert_snapshot!(format!("waiting_{}_text", name.id()), text);
+    }
+    let columns = Column::parse_list("lock_s,passive_join_s:max,caused_s").unwrap();
+    let question = Question { columns, ..page(PageName::Tree, &[], Format::Text) };
+    insta::assert_snapshot!("waiting_tree_metrics_text", shown_waiting(&question, 100));
+}
+
+#[test]
+fn jsons_of_a_run_that_waits() {
+    for name in [PageName::Flat, PageName::Threads, PageName::Io, PageName::Waits] {
+        let text = shown_waiting(&page(name, &[], Format::Json), 80);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        insta::assert_json_snapshot!(format!("waiting_{}_json", name.id()), value);
+    }
+    insta::assert_snapshot!("waiting_waits_csv", shown_waiting(&page(PageName::Waits, &[], Format::Csv), 80));
 }
 
 #[test]
@@ -55,7 +92,7 @@ fn tables_for_spreadsheets() {
     insta::assert_snapshot!("flat_csv", shown(&page(PageName::Flat, &[], Format::Csv)));
     insta::assert_snapshot!("threads_csv", shown(&page(PageName::Threads, &[], Format::Csv)));
     for name in PageName::ALL {
-        let text = shown(&page(name, &[], Format::Csv));
+        let text = shown_waiting(&page(name, &[], Format::Csv), 80);
         let columns: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
         assert!(columns.len() > 1 && columns.iter().all(|&n| n >= columns[0]), "{}: {text}", name.id());
     }

@@ -1,0 +1,99 @@
+//! The page `io`: what was read and written, by operation and kind of target, and who did it.
+//!
+//! JSON: `{"schema":1,"totals":{…},"threads":n,"operations":[…],"call_sites":[…],"cut":{…},"notes":[…]}`. An operation
+//! is `{"operation","target","account":id|null,"passive":reason|null,"objects","calls","errors","bytes","seconds",
+//! "off_processor_s","mean_s","longest_s":…|null}`; `account` or `passive` is what its time counts as while the thread
+//! has no processor. A call site is `{"operation","context","handle","function","function_handle","file","line",
+//! "threads",…}` with the same numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
+
+use proust_analysis::query::Selection;
+use serde::Serialize;
+
+use super::operations::{Calls, FIELDS, Tables, count, shown_bytes};
+use super::{Page, heading, no_arguments};
+use crate::SCHEMA;
+use crate::number::{Scale, duration};
+use crate::question::{Question, ReportError};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+#[derive(Debug, Serialize)]
+pub(super) struct Io {
+    schema: u32,
+    #[serde(flatten)]
+    tables: Tables,
+    notes: Vec<String>,
+    #[serde(skip)]
+    scope: String,
+}
+
+impl Io {
+    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Io, ReportError> {
+        no_arguments(question)?;
+        // What a descriptor leads to decides what waiting for it counts as, so that the state says nothing new.
+        let tables = Tables::new(selection, question, true, |&(operation, target, _)| (operation, target));
+        let scope = tables.scope(question);
+        Ok(Io { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
+    }
+}
+
+impl Page for Io {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, "I/O", &self.scope);
+        let totals = &self.tables.totals;
+        if self.tables.operations.is_empty() {
+            return text + " no I/O was recorded here\n";
+        }
+        let (rows, more) = self.tables.shown();
+        let all: Vec<&Calls> = rows.iter().map(|row| &row.calls).chain(&more).collect();
+        let scale = Scale::of("s", [totals.seconds]);
+        let parts = |of: &dyn Fn(&Calls) -> f64, total: f64| {
+            scale.show_parts(&all.iter().map(|calls| of(calls)).collect::<Vec<_>>(), total)
+        };
+        let times = parts(&|calls| calls.seconds, totals.seconds);
+        let off = parts(&|calls| calls.off_processor_s, totals.off_processor_s);
+        let has_errors = totals.errors > 0;
+        let mut titles = vec![(scale.title("time"), Align::Right), ("off CPU".into(), Align::Right)];
+        titles.push(("calls".into(), Align::Right));
+        titles.extend(has_errors.then(|| ("errors".into(), Align::Right)));
+        titles.extend(["bytes", "mean", "longest"].map(|title| (title.to_owned(), Align::Right)));
+        titles.extend(["operation", "on"].map(|title| (title.to_owned(), Align::Left)));
+        let mut table = Table::new(titles);
+        for (n, calls) in all.iter().enumerate() {
+            let mut cells: Vec<Cell> =
+                vec![times[n].clone().into(), off[n].clone().into(), count(calls.calls).into()];
+            cells.extend(has_errors.then(|| Cell::from(count(calls.errors))));
+            cells.extend([shown_bytes(calls.bytes), duration(calls.mean_s), calls.longest()].map(Cell::from));
+            match rows.get(n) {
+                Some(row) => cells.extend([row.operation.clone().into(), Cell::from(row.target)]),
+                None => cells.extend([Cell::painted(Paint::Faint, "others"), self.tables.more(n).into()]),
+            }
+            table.row(cells);
+        }
+        let strong = |text: String| Cell::painted(Paint::Strong, text);
+        let mut cells = vec![strong(scale.show(totals.seconds)), strong(scale.show(totals.off_processor_s))];
+        cells.push(strong(count(totals.calls)));
+        cells.extend(has_errors.then(|| strong(count(totals.errors))));
+        cells.extend([shown_bytes(totals.bytes), duration(totals.mean_s), totals.longest()].map(strong));
+        cells.push("sum".into());
+        table.row(cells);
+        text.push_str(&table.render(style));
+        let line = " off CPU: without a processor, as far as it is known; short: only sums of short calls are known.";
+        text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+        text.push_str(&self.tables.sites_text(true, style));
+        for note in &self.notes {
+            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
+        }
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads = ["operation", "target", "objects"].into_iter().chain(FIELDS);
+        let mut rows = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
+        for row in &self.tables.operations {
+            let first = vec![row.operation.clone(), row.target.to_owned(), row.objects.to_string()];
+            rows.push(first.into_iter().chain(row.calls.fields()).collect());
+        }
+        rows
+    }
+}
