@@ -15,8 +15,11 @@ use proust_log::writer::LaneWriter;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
 use crate::operation::counted::Counted;
+use crate::operation::held::Held;
 use crate::operation::open::Open;
+use crate::operation::releases::Releases;
 use crate::operation::tries::Tries;
+use crate::operation::waited;
 use crate::path::memo::State;
 use crate::path::stack::OwnStack;
 use crate::path::tree::NodeId;
@@ -55,6 +58,10 @@ pub struct Lane {
     pub initialiser: AtomicUsize,
     /// The operation that the owner is in.
     pub open: Open,
+    /// Where the owner acquired its locks.
+    pub sections: Held,
+    /// What the owner keeps for letting them go.
+    pub releases: Releases,
     /// A stack to work on.
     pub room: Room,
     /// Who called the owner's operations.
@@ -125,6 +132,8 @@ pub fn claim() -> Option<&'static Lane> {
         signal: AtomicUsize::new(0),
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
+        sections: Held::default(),
+        releases: Releases::default(),
         room: Room::new(),
         callers: Callers::default(),
         tries: Tries::default(),
@@ -205,6 +214,9 @@ impl Lane {
             }
         }
         self.open.enter(kind, objects, begin_ns, state, marker, caller);
+        if waited::tells(kind.operation.nature()) {
+            waited::begin(objects.0);
+        }
     }
 
     /// The owner is in no operation any more.
@@ -214,6 +226,9 @@ impl Lane {
         if !header.is_null() {
             // SAFETY: as in `enter`.
             unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
+        }
+        if self.open.kind().is_some_and(|kind| waited::tells(kind.operation.nature())) {
+            waited::end(self.open.object());
         }
         self.open.leave();
     }

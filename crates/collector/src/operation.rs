@@ -20,11 +20,14 @@ use crate::{clock, options, raw};
 
 pub mod callers;
 pub mod counted;
+pub mod held;
 pub mod open;
+pub mod releases;
 pub mod sums;
 pub mod targets;
 pub mod threshold;
 pub mod tries;
+pub mod waited;
 
 use sums::Short;
 
@@ -206,6 +209,10 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     let marker = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
     unsafe { marker.write_volatile(begin_ns) };
+    if kind.operation.nature() == Nature::Condition && waited::is_waited_for(objects.1) {
+        // Waiting for a condition lets its mutex go.
+        releases::told(Operation::MutexUnlock, objects.1, begin_ns, state);
+    }
     let mut caller = lane.callers.known(kind, state.sp);
     if caller == 0 && lane.callers.may_find(begin_ns) {
         caller = find_beforehand(life, lane, kind, state, begin_ns);

@@ -59,6 +59,7 @@ pub fn begin_in_child() {
     life::switch_off();
     lane::set_current(None);
     lane::abandon_all();
+    operation::waited::forget();
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();

@@ -43,6 +43,10 @@ pub enum Nature {
     Transfer,
     /// Opens, closes, connects, synchronises.
     Manage,
+    /// Lets a lock go. Never an operation of its own: told by [`crate::records::Release`].
+    Release,
+    /// Wakes who waits for something else than a lock. Told in the same way.
+    Wake,
 }
 
 impl Nature {
@@ -226,6 +230,16 @@ operations! {
     164 CloseDirectory "closedir" Manage;
     165 Unlink "unlink" Manage;
     166 Rename "rename" Manage;
+    170 MutexUnlock "pthread_mutex_unlock" Release;
+    171 SpinUnlock "pthread_spin_unlock" Release;
+    172 RwLockUnlock "pthread_rwlock_unlock" Release;
+    173 MtxUnlock "mtx_unlock" Release;
+    174 ConditionSignal "pthread_cond_signal" Wake;
+    175 ConditionBroadcast "pthread_cond_broadcast" Wake;
+    176 CndSignal "cnd_signal" Wake;
+    177 CndBroadcast "cnd_broadcast" Wake;
+    178 SemaphorePost "sem_post" Wake;
+    179 FutexWake "futex(FUTEX_WAKE)" Wake;
 }
 
 /// What a descriptor leads to.

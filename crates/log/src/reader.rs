@@ -9,8 +9,8 @@ use crate::layout::{
     CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Sample, SchedStat, Sum,
-    TextHead, ThreadBegin, ThreadEnd, check_of,
+    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Release, Sample, SchedStat,
+    Sum, TextHead, ThreadBegin, ThreadEnd, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -102,6 +102,8 @@ pub enum Record<'a> {
     Event(u16, u16, Event),
     /// Short operations; first their [`crate::operations::Operation`], then the target.
     Sum(u16, u16, Sum),
+    /// A lock was let go or somebody woken; first by which [`crate::operations::Operation`], then flags.
+    Release(u16, u16, Release),
     /// Records were lost here (damage, or a missing chunk).
     Gap,
     /// A record of a kind this version does not know.
@@ -326,6 +328,7 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Child as u8 => fixed(body).map(|b| Record::Child(a, b)),
         k if k == Kind::Note as u8 => fixed(body).map(|b| Record::Note(a, b)),
         k if k == Kind::Event as u8 => fixed(body).map(|b| Record::Event(a, head.b, b)),
+        k if k == Kind::Release as u8 => fixed(body).map(|b| Record::Release(a, head.b, b)),
         k if k == Kind::Sum as u8 => fixed(body).map(|b| Record::Sum(a, head.b, b)),
         k if k == Kind::Text as u8 => TextHead::read_from_prefix(body).ok().and_then(|(text, rest)| {
             Some(Record::Text {

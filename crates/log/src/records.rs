@@ -46,6 +46,8 @@ pub enum Kind {
     Event = 11,
     /// [`Sum`].
     Sum = 12,
+    /// [`Release`].
+    Release = 13,
 }
 
 /// A record body with a fixed layout.
@@ -367,6 +369,30 @@ pub struct Sum {
     pub reserved: u32,
 }
 
+/// Something was let go, or somebody woken, while others waited for it. `head.a` is an
+/// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may hold [`EVENT_PARTIAL`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Release {
+    /// When, CLOCK_MONOTONIC: read before it was let go.
+    pub time_ns: u64,
+    /// The lock, condition, semaphore or futex.
+    pub object: u64,
+    /// Time since somebody let this object go before, as far as it was noticed; 0 = never noticed.
+    pub held_ns: u64,
+    /// For how much held time this record stands: `held_ns`, or more where only some of many short sections are told.
+    pub weight_ns: u64,
+    /// Since when the thread had it, if it had to wait for it; 0 = not known.
+    pub since_ns: u64,
+    /// Context node: who let it go.
+    pub node: u32,
+    /// Context node of a single frame, without callers: where it was acquired; 0 = not known.
+    pub site: u32,
+}
+
+/// Sections shorter than this are told by chance, so that one record stands for about as much held time.
+pub const RELEASE_WEIGHT_NS: u64 = 200_000;
+
 /// After so much time in short operations of one kind the caller of one is found, and stands for all.
 pub const SUM_PATH_NS: u64 = 1_000_000;
 
@@ -420,7 +446,7 @@ impl NoteCode {
 macro_rules! bodies {
     ($($body:ident),*) => { $(impl Body for $body { const KIND: Kind = Kind::$body; })* };
 }
-bodies!(ThreadBegin, ThreadEnd, Node, Sample, Module, ModuleEnd, SchedStat, Child, Note, Event, Sum);
+bodies!(ThreadBegin, ThreadEnd, Node, Sample, Module, ModuleEnd, SchedStat, Child, Note, Event, Sum, Release);
 
 /// Bytes of a record with body `B`, head included.
 pub const fn record_bytes<B: Body>() -> usize {

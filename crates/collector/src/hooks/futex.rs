@@ -9,10 +9,12 @@ use proust_log::operations::Operation;
 
 use super::confinement;
 use super::family::real_functions;
-use crate::operation::{self, Outcome};
+use crate::operation::{self, Outcome, here, releases};
 
 /// Operations of the `futex` call, without its flags, that wait.
 const WAITING: [usize; 5] = [0, 6, 9, 11, 13];
+/// Those that wake who waits.
+const WAKING: [usize; 5] = [1, 3, 4, 5, 10];
 /// Flags of the `futex` call's operation.
 const FLAGS: usize = 128 | 256;
 
@@ -45,6 +47,9 @@ pub unsafe extern "C-unwind" fn syscall(
         libc::SYS_io_uring_enter => Some(Operation::RingEnter),
         _ => None,
     };
+    if number == libc::SYS_futex && WAKING.contains(&(b & !FLAGS)) {
+        return releases::around(Operation::FutexWake, a as u64, call, || here!());
+    }
     match waits {
         Some(operation) => operation::around_two(operation, (a as u64, b as u64), call, Outcome::errno),
         None => call(),

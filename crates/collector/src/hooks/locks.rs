@@ -8,7 +8,8 @@ use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, tim
 use proust_log::operations::Operation;
 
 use super::family::real_functions;
-use crate::operation::{self, Outcome, here, tries};
+use crate::operation::{self, Outcome, here, releases, tries};
+use crate::{clock, lane};
 
 /// `thrd_busy`
 const THREAD_BUSY: c_int = 1;
@@ -40,32 +41,72 @@ macro_rules! may_be_tried {
     };
 }
 
+/// The register in which a function with so many arguments gets one more.
+macro_rules! register_after {
+    () => {
+        "rsi"
+    };
+    ($one:ident) => {
+        "rdx"
+    };
+    ($one:ident $two:ident) => {
+        "rcx"
+    };
+}
+
 /// Declares hooks of functions that lock: what the try answers, unless it is `busy`, is the answer.
+///
+/// The exported function passes the address that it returns to on to the hook, as one argument more: where a lock was
+/// acquired costs one load then.
 macro_rules! locks {
     ($( $name:ident ( $object:ident : $type:ty $(, $argument:ident : $more:ty)* )
         tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*) -> c_int {
-            let Some(function) = real::$name() else { return $none };
-            if let Some(try_first) = real::$try()
-                && may_be_tried!($try, $object)
-            {
-                // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
-                let result = unsafe { try_first($object) };
-                if result != $busy {
-                    return result;
-                }
-            }
-            operation::around(
-                Operation::$operation,
-                $object as u64,
-                // SAFETY: the real function with the arguments that the program gave.
-                || unsafe { function($object $(, $argument)*) },
-                Outcome::code,
+        pub unsafe extern "C-unwind" fn $name() {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                concat!("mov ", register_after!($($argument)*), ", [rsp]"),
+                "jmp {hook}",
+                ".cfi_endproc",
+                hook = sym hooks::$name,
             )
         }
-    )* };
+    )*
+    mod hooks {
+        use super::*;
+
+        $(
+            pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
+                let Some(function) = real::$name() else { return $none };
+                if let Some(try_first) = real::$try()
+                    && may_be_tried!($try, $object)
+                {
+                    // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
+                    let result = unsafe { try_first($object) };
+                    if result != $busy {
+                        if let Some(lane) = lane::current() {
+                            lane.sections.keep($object as u64, site, 0);
+                        }
+                        return result;
+                    }
+                }
+                let result = operation::around(
+                    Operation::$operation,
+                    $object as u64,
+                    // SAFETY: the real function with the arguments that the program gave.
+                    || unsafe { function($object $(, $argument)*) },
+                    Outcome::code,
+                );
+                if let Some(lane) = lane::current() {
+                    lane.sections.keep($object as u64, site, clock::now_ns());
+                }
+                result
+            }
+        )*
+    }
+    };
 }
 
 /// Declares hooks of functions that try to lock.
@@ -121,7 +162,36 @@ tries! {
     mtx_trylock(*mut c_void), busy THREAD_BUSY, or THREAD_ERROR => MtxTryLock;
 }
 
+/// Declares hooks of functions that unlock.
+macro_rules! unlocks {
+    ($( $name:ident ( $type:ty ), or $none:expr => $operation:ident; )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
+            let Some(function) = real::$name() else { return $none };
+            releases::around(
+                Operation::$operation,
+                object as u64,
+                // SAFETY: the real function with the argument that the program gave.
+                || unsafe { function(object) },
+                || here!(),
+            )
+        }
+    )* };
+}
+
+unlocks! {
+    pthread_mutex_unlock(*mut pthread_mutex_t), or libc::ENOSYS => MutexUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t), or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t), or libc::ENOSYS => RwLockUnlock;
+    mtx_unlock(*mut c_void), or THREAD_ERROR => MtxUnlock;
+}
+
 real_functions! {
+    pthread_mutex_unlock(*mut pthread_mutex_t) -> c_int;
+    pthread_spin_unlock(*mut pthread_spinlock_t) -> c_int;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t) -> c_int;
+    mtx_unlock(*mut c_void) -> c_int;
     pthread_mutex_lock(*mut pthread_mutex_t) -> c_int;
     pthread_mutex_timedlock(*mut pthread_mutex_t, *const timespec) -> c_int;
     pthread_mutex_clocklock(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int;

@@ -32,6 +32,7 @@ pub mod signal_waits;
 pub mod signals;
 pub mod sleeps;
 pub mod threads;
+pub mod wakes;
 
 /// Finds the real functions behind the hooks that are declared by family.
 pub fn find_all() {
@@ -51,6 +52,7 @@ pub fn find_all() {
     signal_waits::sets::find_all();
     queues::find_all();
     futex::find_all();
+    wakes::find_all();
     confinement::find_all();
     io::find_all();
 }

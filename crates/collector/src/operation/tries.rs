@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{Kind, Outcome, Passed, tell};
+use super::{Kind, Outcome, Passed, tell, waited};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::path::memo::State;
@@ -59,7 +59,9 @@ impl Tries {
     }
 
     fn take(&self) -> Option<Operation> {
-        Operation::from_number(self.operation.swap(0, Ordering::Relaxed))
+        let operation = Operation::from_number(self.operation.swap(0, Ordering::Relaxed))?;
+        waited::end(self.object.load(Ordering::Relaxed));
+        Some(operation)
     }
 }
 
@@ -90,6 +92,7 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     tries.cpu_read_ns.store(0, Ordering::Relaxed);
     tries.tried(now_ns);
     tries.operation.store(operation as u16, Ordering::Relaxed);
+    waited::begin(object);
 }
 
 fn find_path(life: &Life, lane: &'static Lane, state: State) {

@@ -1,0 +1,93 @@
+//! What threads of this process wait for: so that who lets it go knows that somebody does.
+//!
+//! A table of counters by address. Two objects may share one: then some releases are told that nobody waited for.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use proust_log::operations::Nature;
+
+const SLOTS: usize = 4096;
+
+/// Objects of one or a few addresses.
+#[derive(Debug)]
+pub struct Slot {
+    waiters: AtomicU32,
+    /// When something of this slot was last let go while others waited.
+    released_ns: AtomicU64,
+}
+
+static TABLE: [Slot; SLOTS] =
+    [const { Slot { waiters: AtomicU32::new(0), released_ns: AtomicU64::new(0) } }; SLOTS];
+
+#[inline]
+fn slot(object: u64) -> &'static Slot {
+    &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS]
+}
+
+/// Whether an operation of this nature waits for an object that another thread of the process lets go.
+#[inline]
+pub fn tells(nature: Nature) -> bool {
+    matches!(
+        nature,
+        Nature::Lock | Nature::Spin | Nature::Barrier | Nature::Condition | Nature::Semaphore | Nature::Futex
+    )
+}
+
+/// A thread begins to wait for an object.
+#[inline]
+pub fn begin(object: u64) {
+    slot(object).waiters.fetch_add(1, Ordering::Relaxed);
+}
+
+/// It waits no more.
+#[inline]
+pub fn end(object: u64) {
+    slot(object).waiters.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Whether somebody may wait for an object.
+#[inline]
+pub fn is_waited_for(object: u64) -> bool {
+    slot(object).waiters.load(Ordering::Relaxed) != 0
+}
+
+/// An object was let go at `now_ns`; time since something of its slot was, None if nothing ever was.
+pub fn released(object: u64, now_ns: u64) -> Option<u64> {
+    let before_ns = slot(object).released_ns.swap(now_ns, Ordering::Relaxed);
+    (before_ns != 0).then(|| now_ns.saturating_sub(before_ns))
+}
+
+/// A forked child has no thread that waits.
+pub fn forget() {
+    for slot in &TABLE {
+        slot.waiters.store(0, Ordering::Relaxed);
+        slot.released_ns.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_is_known_until_he_waits_no_more() {
+        let object = 0x7f00_1234_5678;
+        assert!(!is_waited_for(object));
+        begin(object);
+        begin(object);
+        assert!(is_waited_for(object));
+        end(object);
+        assert!(is_waited_for(object));
+        end(object);
+        assert!(!is_waited_for(object));
+        assert_eq!(released(object, 1_000), None);
+        assert_eq!(released(object, 5_000), Some(4_000));
+    }
+
+    #[test]
+    fn neighbours_seldom_share_a_slot() {
+        let slots: std::collections::BTreeSet<usize> =
+            (0..200_u64).map(|n| core::ptr::from_ref(slot(0x5555_0000_1000 + n * 40)) as usize).collect();
+        assert!(slots.len() > 150, "{}", slots.len());
+    }
+}
