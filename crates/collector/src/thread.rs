@@ -56,6 +56,7 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.blocked.store(blocked, Ordering::Relaxed);
     lane.held.store(false, Ordering::Relaxed);
     lane.callers.forget();
+    lane.sections.forget();
     lane.open.leave();
     let is_small = start.is_some() && record.start.is_small;
     if is_small {
@@ -79,7 +80,7 @@ fn begin_record(
     origin: ThreadOrigin,
     start: Option<(u64, State)>,
 ) {
-    let queued = if origin == ThreadOrigin::First {
+    let queued_ns = if origin == ThreadOrigin::First {
         lane::scheduler_numbers(c"/proc/thread-self/schedstat").map_or(0, |(_, queued_ns)| queued_ns)
     } else {
         0
@@ -93,8 +94,13 @@ fn begin_record(
         tid,
         parent_tid: record.start.parent,
         start_node: 0,
-        queued_us: u32::try_from(queued / 1000).unwrap_or(u32::MAX),
+        queued_us: u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX),
     };
+    if origin == ThreadOrigin::Created {
+        // Since it was created it ran or queued; to ask would take longer than its creation.
+        let since_ns = begin.time_ns.saturating_sub(record.start.asked_ns).saturating_sub(begin.cpu_ns);
+        begin.queued_us = u32::try_from(since_ns / 1000).unwrap_or(u32::MAX);
+    }
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);

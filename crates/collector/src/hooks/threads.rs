@@ -10,7 +10,7 @@ use crate::lane::{self, Lane, Start};
 use crate::path::memo::State;
 use crate::real::{C11Routine, StartRoutine, call_real};
 use crate::sample::signal;
-use crate::{life, logfile, raw, thread};
+use crate::{clock, life, logfile, raw, thread};
 
 /// A thread with a smaller stack than this begins its record on another one.
 const SMALL_STACK_BYTES: usize = 128 << 10;
@@ -40,6 +40,7 @@ fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
         blocked: lane::current().is_some_and(|mine| mine.blocked.load(Ordering::Relaxed)),
         signal: lane::current().map_or_else(signal::current, |mine| mine.signal.load(Ordering::Relaxed)),
+        asked_ns: clock::now_ns(),
     };
     Some(lane)
 }

@@ -38,6 +38,8 @@ pub struct Start {
     pub is_small: bool,
     /// Kernel id of the creating thread.
     pub parent: u32,
+    /// When it was asked to create this one.
+    pub asked_ns: u64,
     /// Whether the creating thread has its sampling signal blocked, as it believes.
     pub blocked: bool,
     /// Which one that is.
