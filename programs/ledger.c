@@ -21,21 +21,21 @@ static struct {
 static int active_count;
 static double began, seconds;
 
-/* The calling thread had something to do since then. */
-static void was_active(double since)
+/* The calling thread had something to do since then. Returns until when. */
+static double was_active(double since)
 {
     int place = __atomic_fetch_add(&active_count, 1, __ATOMIC_SEQ_CST);
     if (place >= TIMES)
         exit(2);
     active[place].begin = since;
-    active[place].end = wall();
+    return active[place].end = wall();
 }
 
 /* There was something to do since then; on a busy machine a thread learns late of it. */
-KEPT static void work_since(double since, double cpu_s)
+KEPT static double work_since(double since, double cpu_s)
 {
     burn_cpu(cpu_s);
-    was_active(since);
+    return was_active(since);
 }
 
 static void work(double cpu_s) { work_since(wall(), cpu_s); }
@@ -128,8 +128,7 @@ static void server(double share)
     double idle_since = wall();
     for (double next = idle_since, until = next + seconds; next < until; next += every) {
         sleep_until(next);
-        work_since(next > idle_since ? next : idle_since, every * share);
-        idle_since = wall();
+        idle_since = work_since(next > idle_since ? next : idle_since, every * share);
     }
 }
 
@@ -160,8 +159,8 @@ static double made[TIMES];
 
 static void *consumer(void *argument)
 {
+    double since = wall();
     for (int left = (int)(seconds / 0.01); left > 0; left--) {
-        double since = wall();
         pthread_mutex_lock(&mutex);
         while (items == 0) {
             pthread_cond_wait(&changed, &mutex);
@@ -170,15 +169,16 @@ static void *consumer(void *argument)
         items--;
         used_up++;
         pthread_mutex_unlock(&mutex);
-        work_since(since, 0.002);
+        since = work_since(since, 0.002);
     }
     return argument;
 }
 
 static void *producer(void *argument)
 {
+    double since = wall();
     for (int left = (int)(seconds / 0.01); left > 0; left--) {
-        work(0.01);
+        since = work_since(since, 0.01);
         pthread_mutex_lock(&mutex);
         made[used_up + items++] = wall();
         pthread_cond_signal(&changed);

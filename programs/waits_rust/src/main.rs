@@ -243,7 +243,7 @@ fn with_channel(rounds: u64) {
         ("sender", move || {
             for item in 0..rounds {
                 burn_cpu(ROUND_S);
-                sender.send(item).unwrap();
+                wait("channel", "send", Passive, || sender.send(item)).unwrap();
             }
         }),
         ("receiver", move || {
