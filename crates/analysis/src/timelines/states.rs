@@ -156,6 +156,8 @@ fn by_operation(operation: Operation, target: Target) -> Class {
             Some(reason) => Class::Passive(reason, Work::Io),
             None => Class::Work(Work::Io),
         },
+        // Never operations of their own.
+        Nature::Release | Nature::Wake => Class::Work(Work::Compute),
     }
 }
 
