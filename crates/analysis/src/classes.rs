@@ -169,5 +169,7 @@ fn by_nature(nature: Nature) -> State {
         Nature::Queue => State::Passive(PassiveReason::Queue),
         Nature::Futex => State::Passive(PassiveReason::Futex),
         Nature::Read | Nature::Write | Nature::Transfer | Nature::Manage => State::Working(Work::Io),
+        // Never operations of their own.
+        Nature::Release | Nature::Wake => State::Working(Work::Compute),
     }
 }
