@@ -227,8 +227,11 @@ impl Page for Threads {
         }
         if let Some(formula) = &self.formula {
             let scale = Scale::of("s", [self.total_s]);
-            let parts = scale.show_parts(&[charged_s, self.total_s - charged_s], self.total_s);
-            faint(format!(" {} of the threads + {} of empty slots = {formula}.", parts[0], parts[1]));
+            // The first part as in the table; the other one takes the rounding.
+            let threads = scale.digits(charged_s);
+            let slots = scale.write(scale.digits(self.total_s) - threads);
+            let threads = scale.write(threads);
+            faint(format!(" {threads} of the threads + {slots} of empty slots = {formula}."));
         }
         for note in &self.notes {
             faint(format!(" Note: {note}."));
