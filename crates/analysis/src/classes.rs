@@ -78,34 +78,48 @@ impl Classes {
     /// What the rules say of every context of `profile`.
     pub fn on(&self, profile: &Profile) -> ClassesOf {
         let roles = Roles::of(&self.rules, profile);
-        let mut found: Vec<Both> = Vec::with_capacity(profile.contexts.len());
-        for (id, context) in profile.contexts.iter().enumerate() {
-            let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
-            found.push(if is_call {
-                Both {
-                    blocked: find(&self.rules, &roles, profile, id as ContextId, Moment::Blocked),
-                    spinning: find(&self.rules, &roles, profile, id as ContextId, Moment::Spinning),
-                }
-            } else {
-                // Lines and the like are inside the call above them.
-                context.parent.and_then(|parent| found.get(parent as usize).copied()).unwrap_or_default()
-            });
+        let at = |moment| Findings::of(&self.rules, &roles, profile, moment);
+        ClassesOf {
+            in_operation: at(Moment::Blocked(None)),
+            by_nature: (self.rules.natures().into_iter())
+                .map(|nature| (nature, at(Moment::Blocked(Some(nature)))))
+                .collect(),
+            spinning: at(Moment::Spinning),
         }
-        ClassesOf { found }
     }
 }
 
-/// What the rules say of one context.
-#[derive(Clone, Copy, Debug, Default)]
-struct Both {
-    blocked: Option<Found>,
-    spinning: Option<Found>,
+/// What the rules say at one kind of moment, by context.
+#[derive(Clone, Debug)]
+struct Findings(Vec<Option<Found>>);
+
+impl Findings {
+    fn of(rules: &Rules, roles: &Roles, profile: &Profile, moment: Moment) -> Findings {
+        let mut findings: Vec<Option<Found>> = Vec::with_capacity(profile.contexts.len());
+        for (id, context) in profile.contexts.iter().enumerate() {
+            findings.push(match context.kind {
+                ContextKind::Frame | ContextKind::Inline => {
+                    find(rules, roles, profile, id as ContextId, moment)
+                }
+                // Lines and the like are inside the call above them.
+                _ => context.parent.and_then(|parent| findings.get(parent as usize).copied()).flatten(),
+            });
+        }
+        Findings(findings)
+    }
+
+    fn get(&self, context: ContextId) -> Option<Found> {
+        self.0.get(context as usize).copied().flatten()
+    }
 }
 
-/// What the rules say of the contexts of a profile, by context.
+/// What the rules say of the contexts of a profile.
 #[derive(Clone, Debug)]
 pub struct ClassesOf {
-    found: Vec<Both>,
+    in_operation: Findings,
+    /// For the natures that some rule asks for.
+    by_nature: Vec<(Nature, Findings)>,
+    spinning: Findings,
 }
 
 impl ClassesOf {
@@ -119,7 +133,8 @@ impl ClassesOf {
 
     /// As [`ClassesOf::wait`], but None where no rule decides.
     pub fn by_path(&self, context: ContextId, nature: Nature) -> Option<State> {
-        let found = self.found.get(context as usize)?.blocked?;
+        let of_nature = self.by_nature.iter().find(|(known, _)| *known == nature);
+        let found = of_nature.map_or(&self.in_operation, |(_, findings)| findings).get(context)?;
         // A function that says what it waits for is overruled by the user only.
         if says_what_it_is(nature) && found.origin == Origin::Standard {
             return None;
@@ -136,7 +151,7 @@ impl ClassesOf {
 
     /// What processor time in `context` is, where it is waiting or a runtime's own; None for everything else.
     pub fn spin(&self, context: ContextId) -> Option<State> {
-        match self.found.get(context as usize)?.spinning?.class {
+        match self.spinning.get(context)?.class {
             Class::Wait(wait) => Some(State::Polling(wait)),
             Class::Passive(reason) => Some(State::Passive(reason)),
             Class::Runtime => Some(State::Working(Work::Runtime)),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::class::Class;
+use super::rule::When;
 
 /// A file of rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -64,8 +65,8 @@ pub enum Problem {
     },
     /// A word after the function is none of those that may stand there.
     #[error(
-        "'{word}' is not understood{}; after the function may come 'in MODULE', 'under FUNCTION', 'when blocked', \
-         'when spinning', 'weak', 'direct'; a blank in a function's name is written '?'",
+        "'{word}' is not understood{}; after the function may come 'in MODULE', 'under FUNCTION', 'when WHAT', \
+         'weak', 'direct'; a blank in a function's name is written '?'",
         meant(nearest.as_deref())
     )]
     UnknownWord {
@@ -88,8 +89,8 @@ pub enum Problem {
         /// The word.
         word: &'static str,
     },
-    /// Something other than `blocked` or `spinning` after `when`.
-    #[error("'when {word}' is not understood; it is 'when blocked' or 'when spinning'")]
+    /// A word after `when` that is none of those that may follow it.
+    #[error("'when {word}' is not understood; after 'when' may come {}", When::words().join(", "))]
     UnknownMoment {
         /// What followed `when`.
         word: String,

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 /// The plain path of a function's short name.
 ///
 /// Rust writes a method as `<std::sync::barrier::Barrier>::wait` or as `std::sync::barrier::Barrier::wait`, by the
-/// mangling its crate was built with, and a trait's as `<X as Trait>::f`; here it is the type's path and the
-/// function's name. A closure belongs to the function it is written in.
+/// mangling its crate was built with, and a trait's as `<X as Trait>::f`; here it is the path of the type, or of the
+/// trait where the type is the language's own, and the function's name. A closure belongs to the function it is written in.
 pub(super) fn plain(name: &str) -> Cow<'_, str> {
     if !name.starts_with('<') && !name.contains('{') {
         return Cow::Borrowed(name);
@@ -21,12 +21,15 @@ fn unwrapped(name: &str, nesting: usize) -> String {
     let Some((inside, after)) = split_brackets(name).filter(|_| nesting > 0) else {
         return name.to_owned();
     };
-    let own_type = before_as(inside).trim_start_matches(['&', '*', '(']);
+    let (own_type, of_trait) = split_as(inside);
+    let own_type = own_type.trim_start_matches(['&', '*', '(']);
     let own_type =
         ["const ", "mut ", "dyn "].iter().fold(own_type, |rest, word| rest.trim_start_matches(word));
     // Of `dyn A + B` the first says what it is.
     let own_type = own_type.split_once(" + ").map_or(own_type, |(first, _)| first);
-    unwrapped(own_type, nesting - 1) + after
+    // `i32` belongs to no crate: the function is the trait's.
+    let owner = of_trait.filter(|_| !own_type.contains("::")).unwrap_or(own_type);
+    unwrapped(owner, nesting - 1) + after
 }
 
 /// What is inside the pair of angle brackets that a name begins with, and what follows it.
@@ -44,18 +47,21 @@ fn split_brackets(name: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The type of `TYPE as TRAIT`.
-fn before_as(inside: &str) -> &str {
+/// Type and trait of `TYPE as TRAIT`.
+fn split_as(inside: &str) -> (&str, Option<&str>) {
+    const AS: &str = " as ";
     let mut depth = 0_usize;
     for (at, character) in inside.char_indices() {
         match character {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 && inside[at..].starts_with(" as ") => return &inside[..at],
+            ' ' if depth == 0 && inside[at..].starts_with(AS) => {
+                return (&inside[..at], Some(&inside[at + AS.len()..]));
+            }
             _ => {}
         }
     }
-    inside
+    (inside, None)
 }
 
 /// Without `::{{closure}}`, `::{closure#0}`, `{{vtable.shim}}` and the like.
@@ -86,6 +92,7 @@ mod tests {
                 "<std::sys::sync::mutex::futex::Mutex>::lock_contended",
                 "std::sys::sync::mutex::futex::Mutex::lock_contended",
             ),
+            ("<i32 as core::cmp::PartialOrd>::lt", "core::cmp::PartialOrd::lt"),
             ("std::sync::mpmc::list::Channel::recv::{{closure}}", "std::sync::mpmc::list::Channel::recv"),
             ("std::rt::lang_start_internal::{closure#0}", "std::rt::lang_start_internal"),
             ("rustwaits::main::{{closure}}::{{closure}}", "rustwaits::main"),

@@ -3,7 +3,7 @@
 use super::class::Class;
 use super::error::{ClassError, Problem};
 use super::pattern::Patterns;
-use super::rule::{EVERYWHERE, Functions, Moment, Origin, Rule, Rules, SectionId, Strength, Through};
+use super::rule::{EVERYWHERE, Functions, Origin, Rule, Rules, SectionId, Strength, Through, When};
 use crate::query::nearest;
 
 /// The word that begins a line about frames to pass.
@@ -81,7 +81,7 @@ fn read_line(line: &str, origin: Origin, section: &mut SectionId, rules: &mut Ru
 struct Clauses {
     modules: Option<Patterns>,
     under: Option<Patterns>,
-    when: Option<Moment>,
+    when: Option<When>,
     weak: bool,
     direct: bool,
 }
@@ -101,9 +101,9 @@ impl Clauses {
                     once("under", clauses.under.replace(patterns(text)?).is_none())?;
                 }
                 "when" => {
-                    let what = "'blocked' or 'spinning'";
+                    let what = "'blocked', 'spinning' or a kind of operation";
                     let text = words.next().ok_or(Problem::Unfinished { word: "when", what })?;
-                    once("when", clauses.when.replace(moment(text)?).is_none())?;
+                    once("when", clauses.when.replace(when(text)?).is_none())?;
                 }
                 "weak" => once("weak", !std::mem::replace(&mut clauses.weak, true))?,
                 "direct" => once("direct", !std::mem::replace(&mut clauses.direct, true))?,
@@ -125,10 +125,6 @@ fn patterns(text: &str) -> Result<Patterns, Problem> {
     Patterns::new(text).ok_or_else(|| Problem::EmptyAlternative { pattern: text.to_owned() })
 }
 
-fn moment(word: &str) -> Result<Moment, Problem> {
-    match word {
-        "blocked" => Ok(Moment::Blocked),
-        "spinning" => Ok(Moment::Spinning),
-        _ => Err(Problem::UnknownMoment { word: word.to_owned() }),
-    }
+fn when(word: &str) -> Result<When, Problem> {
+    When::from_word(word).ok_or_else(|| Problem::UnknownMoment { word: word.to_owned() })
 }

@@ -92,7 +92,7 @@ impl<'r> Search<'r> {
         let mut named = !holding.is_empty();
         for &id in naming {
             let Some(rule) = self.rule(id) else { continue };
-            if rule.when.is_some_and(|when| when != self.moment) || (rule.direct && met_before) {
+            if rule.when.is_some_and(|when| !when.holds(self.moment)) || (rule.direct && met_before) {
                 continue;
             }
             (named, self.matched) = (true, true);

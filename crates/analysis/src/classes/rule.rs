@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use proust_log::operations::Nature;
+
 use super::class::Class;
 use super::pattern::Patterns;
 
@@ -22,13 +24,79 @@ pub(super) enum Origin {
     User,
 }
 
+/// When a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// While the thread is in an intercepted operation.
+    Blocked,
+    /// While it is in an operation of this nature.
+    In(Nature),
+    /// While it takes processor time.
+    Spinning,
+}
+
 /// What a thread was seen doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// Blocked in an intercepted operation.
-    Blocked,
+    /// In an intercepted operation, of a nature that rules ask for or of any other.
+    Blocked(Option<Nature>),
     /// Taking processor time.
     Spinning,
+}
+
+impl When {
+    /// Natures by the words of rules.
+    const NATURES: [(&'static str, Nature); 15] = [
+        ("lock", Nature::Lock),
+        ("trylock", Nature::Spin),
+        ("barrier", Nature::Barrier),
+        ("condition", Nature::Condition),
+        ("semaphore", Nature::Semaphore),
+        ("join", Nature::Join),
+        ("sleep", Nature::Sleep),
+        ("yield", Nature::Yield),
+        ("poll", Nature::Poll),
+        ("process", Nature::Process),
+        ("signal", Nature::Signal),
+        ("queue", Nature::Queue),
+        ("futex", Nature::Futex),
+        ("read", Nature::Read),
+        ("write", Nature::Write),
+    ];
+
+    pub(super) fn from_word(word: &str) -> Option<When> {
+        match word {
+            "blocked" => Some(When::Blocked),
+            "spinning" => Some(When::Spinning),
+            _ => When::NATURES
+                .into_iter()
+                .find(|(known, _)| *known == word)
+                .map(|(_, nature)| When::In(nature)),
+        }
+    }
+
+    /// All words, as messages list them.
+    pub(super) fn words() -> Vec<&'static str> {
+        ["blocked", "spinning"].into_iter().chain(When::NATURES.into_iter().map(|(word, _)| word)).collect()
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            When::Blocked => "blocked",
+            When::Spinning => "spinning",
+            When::In(nature) => {
+                When::NATURES.iter().find(|(_, known)| *known == nature).map_or("", |(word, _)| word)
+            }
+        }
+    }
+
+    pub(super) fn holds(self, moment: Moment) -> bool {
+        match (self, moment) {
+            (When::Blocked, Moment::Blocked(_)) | (When::Spinning, Moment::Spinning) => true,
+            (When::In(asked), Moment::Blocked(Some(nature))) => asked == nature,
+            _ => false,
+        }
+    }
 }
 
 /// How much a rule decides.
@@ -56,7 +124,7 @@ pub(super) struct Rule {
     /// The rule holds only if one of these is met further out; the nearest rule that is met wins.
     pub(super) under: Option<Patterns>,
     /// None: always.
-    pub(super) when: Option<Moment>,
+    pub(super) when: Option<When>,
     pub(super) strength: Strength,
     /// The rule holds only if no other matched further in.
     pub(super) direct: bool,
@@ -107,6 +175,18 @@ impl Rules {
         self.through.extend(later.through);
     }
 
+    /// The natures that some rule asks for.
+    pub(super) fn natures(&self) -> Vec<Nature> {
+        let mut natures = Vec::new();
+        for rule in &self.rules {
+            match rule.when {
+                Some(When::In(nature)) if !natures.contains(&nature) => natures.push(nature),
+                _ => {}
+            }
+        }
+        natures
+    }
+
     /// Whether the user has rules.
     pub(super) fn has_users(&self) -> bool {
         self.rules.first().is_some_and(|rule| rule.origin == Origin::User)
@@ -130,10 +210,8 @@ impl fmt::Display for Rule {
         if let Some(under) = &self.under {
             write!(f, " under {under}")?;
         }
-        match self.when {
-            Some(Moment::Blocked) => f.write_str(" when blocked")?,
-            Some(Moment::Spinning) => f.write_str(" when spinning")?,
-            None => {}
+        if let Some(when) = self.when {
+            write!(f, " when {}", when.word())?;
         }
         if self.direct {
             f.write_str(" direct")?;

@@ -130,3 +130,28 @@ fn rust_without_debug_information() {
 fn openmp() {
     check(include_str!("openmp.paths"));
 }
+
+#[test]
+fn threading_building_blocks() {
+    check(include_str!("tbb.paths"));
+}
+
+#[test]
+fn mpi() {
+    check(include_str!("mpi.paths"));
+}
+
+#[test]
+fn cpython() {
+    check(include_str!("python.paths"));
+}
+
+#[test]
+fn cpp_standard_library() {
+    check(include_str!("cpp.paths"));
+}
+
+#[test]
+fn rust_spinning() {
+    check(include_str!("rust_spinning.paths"));
+}

@@ -88,6 +88,16 @@ fn rules_for_blocked_and_for_spinning_threads() {
 }
 
 #[test]
+fn rules_for_one_kind_of_operation() {
+    let classes = only("lock library when condition\npool library weak");
+    let (profile, context) = path(&["library", "main"]);
+    let classes = classes.on(&profile);
+    assert_eq!(classes.wait(context, Nature::Condition), LOCK);
+    assert_eq!(classes.wait(context, Nature::Futex), POOL);
+    assert_eq!(classes.spin(context), Some(POOL));
+}
+
+#[test]
 fn modules_and_linkage_names() {
     let classes = only("pool idle in lib*.so*|app");
     assert_eq!(blocked(&classes, &["idle"]), POOL);
@@ -145,6 +155,7 @@ fn the_digest_follows_the_rules_and_not_their_dress() {
         "pool a weak",
         "pool a direct",
         "pool a when blocked",
+        "pool a when poll",
         "pool a when spinning",
         "through a",
         "[a]\npool a",
@@ -168,9 +179,10 @@ fn messages_name_the_line_and_what_to_do() {
         message("pool a in b in c"),
         "mine:1: 'in' is there twice; write alternatives with '|' between them"
     );
-    assert_eq!(
-        message("pool a when idle"),
-        "mine:1: 'when idle' is not understood; it is 'when blocked' or 'when spinning'"
+    assert!(
+        message("pool a when idle").starts_with(
+            "mine:1: 'when idle' is not understood; after 'when' may come blocked, spinning, lock"
+        )
     );
     assert_eq!(
         message("\n\nthrough a weak"),
@@ -199,4 +211,15 @@ fn comments_begin_after_a_blank() {
     let classes = only("pool main::{lambda()#1}::operator() # the worker\n# pool main\nthrough x\t#");
     let (profile, paths) = read("@ path\nmain::{lambda()#1}::operator()\tapp");
     assert_eq!(classes.on(&profile).wait(paths[0].0, Nature::Futex), POOL);
+}
+
+#[test]
+fn the_example_of_the_user_guide_is_read() {
+    let guide = include_str!("../../../../../docs/user-guide.md");
+    let from = guide.find("# A job system of ours").expect("the example");
+    let example = guide[from..].split("```").next().expect("its end");
+    let classes = Classes::standard().with("guide", example).expect("rules");
+    let found = ["jobs::Worker::find", "jobs::detail::help", "jobs::wait_all", "main"];
+    assert_eq!(blocked(&classes, &found), BARRIER);
+    assert_eq!(blocked(&classes, &["jobs::Worker::find", "jobs::Worker::main"]), POOL);
 }
