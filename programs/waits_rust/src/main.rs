@@ -51,16 +51,16 @@ impl Turn {
     }
 
     fn pass(&self) {
-        *self.state.0.lock().unwrap() += 1;
+        *wait("mutex", self.name, Lock, || self.state.0.lock().unwrap()) += 1;
         self.state.1.notify_one();
     }
 
     fn take(&self) {
-        wait("condvar", self.name, Passive, || {
-            let mut turns =
-                self.state.1.wait_while(self.state.0.lock().unwrap(), |turns| *turns == 0).unwrap();
-            *turns -= 1;
+        let turns = wait("mutex", self.name, Lock, || self.state.0.lock().unwrap());
+        let mut turns = wait("condvar", self.name, Passive, || {
+            self.state.1.wait_while(turns, |turns| *turns == 0).unwrap()
         });
+        *turns -= 1;
     }
 }
 

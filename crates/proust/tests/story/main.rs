@@ -2,14 +2,17 @@
 //! themselves (`programs/` in the repository).
 //!
 //! The harness: [`programs`] builds them, [`command`] runs a command with a deadline, [`recording`] records one
-//! and asks for its pages, [`pages`] holds the JSON contract, [`chance`] says how far samples may be from the truth.
+//! and asks for its pages, [`pages`] holds the JSON contract, [`chance`] says how far samples may be from the truth,
+//! [`waited`] compares waits, [`explained`] holds every recording of every story to account.
 //! The other modules are the stories. Shares and ratios are compared, never absolute times: the machine may be loaded.
 
 mod chance;
 mod command;
+mod explained;
 mod pages;
 mod programs;
 mod recording;
+mod waited;
 
 mod binaries;
 mod budget;
@@ -18,12 +21,15 @@ mod endings;
 mod everyday;
 mod exceptions;
 mod fortran;
+mod hostile_waits;
 mod interruptions;
+mod io;
 mod kernel_time;
 mod launchers;
 mod memo;
 mod plugins;
 mod processes;
+mod programs_of_the_ledger;
 mod queries;
 mod rayon_pool;
 mod recursion;
@@ -33,3 +39,5 @@ mod shares;
 mod signals;
 mod streams;
 mod threads;
+mod time_ranges;
+mod waits;

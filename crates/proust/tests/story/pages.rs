@@ -43,6 +43,13 @@ pub struct Ledger {
     pub accounts: Vec<Account>,
 }
 
+impl Ledger {
+    /// Seconds on an account.
+    pub fn account_s(&self, id: &str) -> f64 {
+        self.accounts.iter().filter(|account| account.id == id).map(|account| account.seconds).sum()
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub struct Account {
     pub id: String,
@@ -231,6 +238,18 @@ pub struct Location {
     pub passive: HashMap<String, f64>,
 }
 
+impl Location {
+    /// Its seconds on an account.
+    pub fn account_s(&self, id: &str) -> f64 {
+        self.accounts.get(id).copied().unwrap_or_default()
+    }
+
+    /// Its passive seconds for a reason.
+    pub fn passive_s(&self, reason: &str) -> f64 {
+        self.passive.get(reason).copied().unwrap_or_default()
+    }
+}
+
 impl Threads {
     /// CPU seconds of a process: all threads of all its images.
     pub fn cpu_of_process(&self, pid: u64) -> f64 {
@@ -242,6 +261,51 @@ impl Threads {
             .iter()
             .find(|location| location.thread == tid)
             .unwrap_or_else(|| panic!("thread {tid} is not in the report"))
+    }
+}
+
+/// `report waits` and `report io`.
+#[derive(Debug, Deserialize)]
+pub struct Operations {
+    pub totals: Calls,
+    pub operations: Vec<OperationRow>,
+    pub call_sites: Vec<CallSite>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Calls {
+    pub seconds: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct OperationRow {
+    pub operation: String,
+    pub target: String,
+    pub account: Option<String>,
+    pub passive: Option<String>,
+    pub calls: u64,
+    pub errors: u64,
+    pub bytes: u64,
+    pub seconds: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct CallSite {
+    pub function: Option<String>,
+    pub seconds: f64,
+}
+
+impl Operations {
+    /// Seconds of the calls in a function.
+    pub fn called_in(&self, function: &str) -> f64 {
+        let sites = self.call_sites.iter().filter(|site| site.function.as_deref() == Some(function));
+        sites.map(|site| site.seconds).sum()
+    }
+
+    /// Calls of an operation, and seconds in them.
+    pub fn of(&self, operation: &str) -> (u64, f64) {
+        let rows = self.operations.iter().filter(|row| row.operation == operation);
+        rows.fold((0, 0.0), |(calls, seconds), row| (calls + row.calls, seconds + row.seconds))
     }
 }
 

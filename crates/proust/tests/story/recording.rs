@@ -1,5 +1,6 @@
 //! Recording a program, and asking the report for its pages.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -8,13 +9,25 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{Ended, proust, run};
+use crate::explained::{Except, assert_explained};
 use crate::pages::{Flat, QualityPage, Summary, Threads, Tree};
 
-/// A recorded program: what it did, and where the run lies. The folder goes away with it.
+/// A recorded program: what it did, and where the run lies. The folder goes away with it, but not before every second
+/// of the run is explained.
 pub struct Recorded {
     pub ended: Ended,
     pub dir: PathBuf,
+    except: Cell<Option<Except>>,
     _folder: TempDir,
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        // Of a command that was refused there is no run.
+        if self.dir.exists() && !std::thread::panicking() {
+            assert_explained(&self.dir, self.except.get());
+        }
+    }
 }
 
 /// A folder of the story's own.
@@ -37,12 +50,24 @@ pub fn record_with<O: AsRef<OsStr>, S: AsRef<OsStr>>(
     let dir = folder.path().join("run");
     let mut command = proust();
     command.arg("record").arg("-o").arg(&dir).args(options).arg("--").arg(program).args(arguments);
-    Recorded { ended: run(&mut command), dir, _folder: folder }
+    Recorded { ended: run(&mut command), dir, except: Cell::new(None), _folder: folder }
 }
 
 /// Runs `proust report` on a folder.
 pub fn report<S: AsRef<OsStr>>(dir: &Path, page: &str, options: &[S]) -> Ended {
     run(proust().arg("report").arg(dir).arg(page).args(options))
+}
+
+/// A page of a run as JSON.
+pub fn page_of<T: DeserializeOwned>(dir: &Path, page: &str, options: &[&str]) -> T {
+    let mut all = options.to_vec();
+    all.extend(["--format", "json"]);
+    let ended = report(dir, page, &all);
+    assert!(ended.status.success(), "report {page}: {:?}: {}", ended.status, ended.said());
+    let value: Value = serde_json::from_slice(&ended.stdout)
+        .unwrap_or_else(|error| panic!("page {page}: {error}:\n{}", ended.printed()));
+    assert_eq!(value["schema"], 1, "page {page}");
+    T::deserialize(&value).unwrap_or_else(|error| panic!("page {page}: {error}:\n{value:#}"))
 }
 
 /// The truth a program printed as its last line.
@@ -59,6 +84,11 @@ impl Recorded {
         self
     }
 
+    /// Not every second of this run can be explained.
+    pub fn except(&self, why: Except) {
+        self.except.set(Some(why));
+    }
+
     /// What the program measured of itself.
     pub fn truth(&self) -> Value {
         truth_in(&self.ended)
@@ -66,14 +96,7 @@ impl Recorded {
 
     /// A page as JSON.
     pub fn page<T: DeserializeOwned>(&self, page: &str, options: &[&str]) -> T {
-        let mut all = options.to_vec();
-        all.extend(["--format", "json"]);
-        let ended = report(&self.dir, page, &all);
-        assert!(ended.status.success(), "report {page}: {:?}: {}", ended.status, ended.said());
-        let value: Value = serde_json::from_slice(&ended.stdout)
-            .unwrap_or_else(|error| panic!("page {page}: {error}:\n{}", ended.printed()));
-        assert_eq!(value["schema"], 1, "page {page}");
-        T::deserialize(&value).unwrap_or_else(|error| panic!("page {page}: {error}:\n{value:#}"))
+        page_of(&self.dir, page, options)
     }
 
     pub fn summary(&self) -> Summary {
