@@ -358,6 +358,17 @@ impl Summary {
         if let Some(first) = self.hot_functions.first() {
             next(format!("proust report {dir} callers {}", first.handle), "who calls the hottest function");
         }
+        let takes = |wanted: &[Account]| {
+            let rows = self.ledger.accounts.iter().filter(|row| wanted.contains(&row.account));
+            rows.map(|row| row.seconds).sum::<f64>() >= 0.01 * self.ledger.total_s
+                && self.ledger.total_s > 0.0
+        };
+        if takes(&[Account::Lock, Account::Barrier]) {
+            next(format!("proust report {dir} waits"), "who waited, for what, and where");
+        }
+        if takes(&[Account::Io]) {
+            next(format!("proust report {dir} io"), "what was read and written, and by whom");
+        }
         if self.run.threads > 1 {
             next(format!("proust report {dir} threads"), "how the threads share the work");
         }
