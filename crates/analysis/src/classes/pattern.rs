@@ -57,6 +57,9 @@ fn place(piece: &[u8], text: &[u8]) -> Option<usize> {
 pub(super) struct Patterns {
     text: String,
     alternatives: Vec<Pattern>,
+    /// Bytes with which a name can begin that is described: most names are told apart by that.
+    begins: [u64; 4],
+    wants_types: bool,
 }
 
 impl Patterns {
@@ -64,17 +67,27 @@ impl Patterns {
     pub(super) fn new(text: &str) -> Option<Patterns> {
         let alternatives: Vec<Pattern> = text.split('|').map(Pattern::new).collect();
         let complete = text.split('|').all(|alternative| !alternative.is_empty());
-        complete.then(|| Patterns { text: text.to_owned(), alternatives })
+        let mut begins = [0; 4];
+        for alternative in text.split('|') {
+            match alternative.bytes().next() {
+                Some(b'*' | b'?') | None => begins = [u64::MAX; 4],
+                Some(byte) => begins[usize::from(byte / 64)] |= 1 << (byte % 64),
+            }
+        }
+        let wants_types = text.contains(['(', '<']);
+        complete.then(|| Patterns { text: text.to_owned(), alternatives, begins, wants_types })
     }
 
     /// Whether it is about a name with its parameters or type arguments.
     pub(super) fn want_types(&self) -> bool {
-        self.text.contains(['(', '<'])
+        self.wants_types
     }
 
     /// Whether one alternative describes the whole of `text`.
     pub(super) fn matches(&self, text: &str) -> bool {
-        self.alternatives.iter().any(|pattern| pattern.matches(text))
+        let can_begin = |byte: u8| self.begins[usize::from(byte / 64)] & 1 << (byte % 64) != 0;
+        text.bytes().next().is_none_or(can_begin)
+            && self.alternatives.iter().any(|pattern| pattern.matches(text))
     }
 }
 
