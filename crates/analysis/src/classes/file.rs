@@ -10,13 +10,19 @@ use super::{ClassError, Classes, Problem};
 /// A file of rules is written by hand.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Where the user's rules lie if there are any: `proust/waits.table` in the user's folder for configuration. None
-/// where the environment names no such folder.
+/// Variable that names another file of rules, which must be there.
+const VARIABLE: &str = "PROUST_WAITS";
+
+/// Where the user's rules lie if there are any: the file that `PROUST_WAITS` names, else `proust/waits.table` in the
+/// user's folder for configuration. None where the environment names no such folder.
 pub fn user_file() -> Option<PathBuf> {
     place(|variable| std::env::var_os(variable))
 }
 
 fn place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    if let Some(named) = variable(VARIABLE).filter(|named| !named.is_empty()) {
+        return Some(PathBuf::from(named));
+    }
     // A relative path there is to be ignored.
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configuration =
@@ -32,7 +38,12 @@ impl Classes {
     pub fn of_user() -> Result<Classes, ClassError> {
         match user_file() {
             Some(path) => match Classes::standard().with_file(&path) {
-                Err(ClassError::NotRead { source, .. }) if is_missing(&source) => Ok(Classes::standard()),
+                Err(ClassError::NotRead { source, .. })
+                    if is_missing(&source)
+                        && std::env::var_os(VARIABLE).is_none_or(|named| named.is_empty()) =>
+                {
+                    Ok(Classes::standard())
+                }
                 read => read,
             },
             None => Ok(Classes::standard()),
@@ -92,6 +103,8 @@ mod tests {
         assert_eq!(place_with(&[home, ("XDG_CONFIG_HOME", "")]), place_with(&[home]));
         assert_eq!(place_with(&[home, ("XDG_CONFIG_HOME", "here")]), place_with(&[home]));
         assert_eq!(place_with(&[]), None);
+        assert_eq!(place_with(&[home, ("PROUST_WAITS", "mine.table")]), Some("mine.table".into()));
+        assert_eq!(place_with(&[home, ("PROUST_WAITS", "")]), place_with(&[home]));
     }
 
     #[test]
