@@ -150,7 +150,9 @@ fn a_server_that_is_hardly_busy() {
     let Some((run, _)) = assert_case(&["2", "server", "0.05"]) else { return };
     let threads = run.threads();
     let main = threads.thread(number(&run.truth(), "/pid") as u64);
-    assert!(main.passive_s("sleep") >= 0.8 * main.wall_s, "{main:#?}");
+    // On a busy machine it wakes late.
+    let queued = main.account_s("preempted") + main.account_s("oversubscribed");
+    assert!(main.passive_s("sleep") + queued >= 0.8 * main.wall_s, "{main:#?}");
 }
 
 #[test]
