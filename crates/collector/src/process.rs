@@ -8,7 +8,7 @@ use proust_log::records::{Birth, Child, NoteCode, Subject};
 use crate::lane;
 use crate::life::{self, Life};
 use crate::path::modules;
-use crate::sample::timer;
+use crate::sample::{signal, timer};
 use crate::{clock, logfile, operation, raw, thread};
 
 unsafe extern "C" {
@@ -49,12 +49,19 @@ unsafe extern "C" fn in_child() {
     if life::recording().is_none() {
         return;
     }
-    begin_in_child();
-    raw::signal_mask(libc::SIG_SETMASK, MASK_BEFORE_FORK.load(Ordering::Relaxed));
+    begin_under(MASK_BEFORE_FORK.load(Ordering::Relaxed));
 }
 
-/// Begins the record of a forked child: its memory is a copy of the parent's, the log is not.
+/// Begins the record of a forked child that nobody told of.
 pub fn begin_in_child() {
+    begin_under(raw::signal_mask(libc::SIG_BLOCK, 0));
+}
+
+/// Begins the record of a forked child: its memory is a copy of the parent's, the log is not. The child goes on under
+/// `mask`, the forking thread's, and with what that thread believed of the sampling signal.
+fn begin_under(mask: u64) {
+    let believed = lane::current().filter(|lane| lane.blocked.load(Ordering::Relaxed));
+    let believed = mask | believed.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
     let begin = clock::now_ns();
     life::switch_off();
     lane::set_current(None);
@@ -65,6 +72,12 @@ pub fn begin_in_child() {
     thread::after_fork();
     life::begin_recording(begin, Origin::Fork, None);
     parents.give_up(life::recording().is_some());
+    let ours = lane::current().map_or(0, |lane| {
+        let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
+        lane.blocked.store(believed & ours != 0, Ordering::Relaxed);
+        ours
+    });
+    raw::signal_mask(libc::SIG_SETMASK, believed & !ours);
 }
 
 /// Writes that a child was started.

@@ -9,7 +9,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use libc::pid_t;
 use proust_log::records::{Birth, NoteCode};
 
-use crate::hooks::environment;
+use crate::hooks::{environment, signals};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::operation;
@@ -72,9 +72,11 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
         lane.with_record_in_silence(|record| record.lent.keep(raw::getpid(), target.to_bytes()));
     }
     let closed = process::before_exec(life, target.to_bytes());
+    let handed_over = signals::hand_over();
     let result = call(list);
     // SAFETY: see `errno`.
     let error = unsafe { *errno() };
+    handed_over.take_back();
     if closed {
         process::after_failed_exec(error);
     }
@@ -88,8 +90,10 @@ fn exec_foreign(life: &Life, target: &CStr, given: Strings, call: impl FnOnce(St
     // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
     let list = unsafe { environment::without_collector(given) };
     let closed = process::before_exec(life, target.to_bytes());
+    let handed_over = signals::hand_over();
     let result = call(list);
     let error = operation::errno();
+    handed_over.take_back();
     if closed {
         process::after_failed_exec(error as i32);
     }

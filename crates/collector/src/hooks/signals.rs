@@ -304,6 +304,39 @@ pub unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
     old
 }
 
+/// What a new image of the program inherits, set as the program believes it to be.
+pub struct HandedOver {
+    ignored: [bool; CANDIDATES.len()],
+    blocked: u64,
+}
+
+/// Before an exec: the new image shall find the sampling signals ignored or blocked if the program has them so.
+pub fn hand_over() -> HandedOver {
+    let ignored = core::array::from_fn(|candidate| {
+        ours(signal::number(candidate)) == Some(candidate)
+            && remembered(candidate).sa_sigaction == libc::SIG_IGN
+            && call_real!(SIGACTION(signal::number(candidate), &remembered(candidate), core::ptr::null_mut()) else -1)
+                == 0
+    });
+    let blocked = lane::current().filter(|lane| lane.blocked.load(Ordering::Relaxed));
+    let blocked = blocked.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+    let before = if blocked == 0 { 0 } else { raw::signal_mask(libc::SIG_BLOCK, blocked) };
+    HandedOver { ignored, blocked: blocked & !before }
+}
+
+impl HandedOver {
+    /// The exec did not happen.
+    pub fn take_back(self) {
+        for candidate in (0..CANDIDATES.len()).filter(|&candidate| self.ignored.get(candidate) == Some(&true))
+        {
+            take_over(candidate);
+        }
+        if self.blocked != 0 {
+            raw::signal_mask(libc::SIG_UNBLOCK, self.blocked);
+        }
+    }
+}
+
 impl Lane {
     /// The calling thread, the lane's owner, goes over to the current signal: its timer, and its mask, which is in
     /// `context` where this is its signal handler.
