@@ -45,7 +45,7 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     // A thread inherits its creator's mask; ours must come through.
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);
-    let inherited = raw::signal_mask(libc::SIG_UNBLOCK, signal::bit(signal));
+    let inherited = raw::signal_mask(libc::SIG_BLOCK, 0);
     // SAFETY: the lane is this thread's, and `busy` is set.
     let record = unsafe { lane.record() };
     let believed = start.is_some() && record.start.blocked;
@@ -55,6 +55,10 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     let blocked = inherited & signal::bit(signal) != 0 || believed && record.start.signal == signal;
     lane.blocked.store(blocked, Ordering::Relaxed);
     lane.held.store(false, Ordering::Relaxed);
+    if inherited & signal::bit(signal) != 0 {
+        // One that came already is now held back.
+        raw::signal_mask(libc::SIG_UNBLOCK, signal::bit(signal));
+    }
     lane.callers.forget();
     lane.sections.forget();
     lane.open.leave();
@@ -72,6 +76,11 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
 }
 
+/// How long the calling thread was in the run queue since it was created.
+fn queued_until_now() -> Option<u64> {
+    lane::scheduler_numbers(c"/proc/thread-self/schedstat").map(|(_, queued_ns)| queued_ns)
+}
+
 /// Writes the begin of the calling thread.
 fn begin_record(
     life: &Life,
@@ -80,11 +89,7 @@ fn begin_record(
     origin: ThreadOrigin,
     start: Option<(u64, State)>,
 ) {
-    let queued_ns = if origin == ThreadOrigin::First {
-        lane::scheduler_numbers(c"/proc/thread-self/schedstat").map_or(0, |(_, queued_ns)| queued_ns)
-    } else {
-        0
-    };
+    let queued_ns = if origin == ThreadOrigin::First { queued_until_now().unwrap_or(0) } else { 0 };
     if life.options.check_paths && record.reference.is_none() {
         record.reference = Some(Box::default());
     }
@@ -97,9 +102,15 @@ fn begin_record(
         queued_us: u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX),
     };
     if origin == ThreadOrigin::Created {
-        // Since it was created it ran or queued; to ask would take longer than its creation.
-        let since_ns = begin.time_ns.saturating_sub(record.start.asked_ns).saturating_sub(begin.cpu_ns);
-        begin.queued_us = u32::try_from(since_ns / 1000).unwrap_or(u32::MAX);
+        // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a question
+        // where it was long.
+        let mut queued_ns =
+            begin.time_ns.saturating_sub(record.start.asked_ns).saturating_sub(begin.cpu_ns);
+        if queued_ns >= lane::WORTH_ASKING_NS {
+            queued_ns = queued_until_now().unwrap_or(queued_ns);
+            (begin.time_ns, begin.cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
+        }
+        begin.queued_us = u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX);
     }
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));

@@ -26,6 +26,7 @@ pub mod once;
 pub mod polls;
 pub mod processes;
 pub mod queues;
+mod sanitizers;
 pub mod semaphores;
 pub mod signal_masks;
 pub mod signal_waits;

@@ -42,6 +42,8 @@ static WANTED: [Wanted; CANDIDATES.len()] = [const {
 static HANDLER_MASKS: [AtomicU64; 65] = [const { AtomicU64::new(0) }; 65];
 /// Bit of SIGKILL, which no mask can hold.
 const MASK_KNOWN: u64 = 1 << (libc::SIGKILL - 1);
+/// What the kernel takes out of every mask.
+const NEVER_BLOCKED: u64 = MASK_KNOWN | 1 << (libc::SIGSTOP - 1);
 
 /// Installs the sampling handler.
 pub fn install() -> bool {
@@ -77,7 +79,7 @@ pub fn is_claimed(candidate: usize) -> bool {
 fn remember(candidate: usize, action: &Action) {
     let Some(wanted) = WANTED.get(candidate) else { return };
     wanted.flags.store(action.sa_flags as u64, Ordering::Relaxed);
-    wanted.mask.store(first_word(&action.sa_mask), Ordering::Relaxed);
+    wanted.mask.store(first_word(&action.sa_mask) & !NEVER_BLOCKED, Ordering::Relaxed);
     wanted.handler.store(action.sa_sigaction, Ordering::Release);
 }
 
@@ -273,7 +275,7 @@ pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old
         if let Some(place) = place
             && before & MASK_KNOWN != 0
         {
-            set_first_word(&mut place.sa_mask, before & !MASK_KNOWN);
+            set_first_word(&mut place.sa_mask, before & !NEVER_BLOCKED);
         }
     }
     if let (Some(candidate), Some(given)) = (signal::candidate(signal), changed) {

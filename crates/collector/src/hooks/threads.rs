@@ -62,7 +62,9 @@ pub unsafe extern "C-unwind" fn pthread_create(
         return call_real!(PTHREAD_CREATE(thread, attributes, routine, argument) else libc::ENOSYS);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
+    let hidden = hide_sampling_signal();
     let result = call_real!(PTHREAD_CREATE(thread, attributes, run, passed) else libc::ENOSYS);
+    show_sampling_signal(hidden);
     if result != 0 {
         lane.release();
     }
@@ -82,11 +84,30 @@ pub unsafe extern "C-unwind" fn thrd_create(
         return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
+    let hidden = hide_sampling_signal();
     let result = call_real!(THRD_CREATE(thread, run_c11, passed) else THREAD_ERROR);
+    show_sampling_signal(hidden);
     if result != 0 {
         lane.release();
     }
     result
+}
+
+/// A thread inherits its creator's mask. Where the program believes the sampling signal blocked, it must be so for the new
+/// thread from its first instruction on: one that is sent to it at once has to wait. Returns what was blocked.
+fn hide_sampling_signal() -> u64 {
+    let believed = lane::current().filter(|lane| lane.blocked.load(Ordering::Relaxed));
+    let hidden = believed.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+    if hidden != 0 {
+        raw::signal_mask(libc::SIG_BLOCK, hidden);
+    }
+    hidden
+}
+
+fn show_sampling_signal(hidden: u64) {
+    if hidden != 0 {
+        raw::signal_mask(libc::SIG_UNBLOCK, hidden);
+    }
 }
 
 /// First function of a POSIX thread.

@@ -36,11 +36,12 @@ static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
 
 /// The handler.
 ///
-/// Makes system calls only directly, so `errno` stays the program's.
+/// Makes system calls only directly, so `errno` stays the program's. The program's own handler, which it calls for what is
+/// not ours, may throw through it.
 ///
 /// # Safety
 /// For the kernel, which passes a valid siginfo and context.
-pub unsafe extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo of 128 bytes.
     let timer = unsafe { &*info.cast::<TimerInfo>() };
     if timer.code != libc::SI_TIMER || timer.value != COOKIE {
