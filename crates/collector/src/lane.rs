@@ -34,7 +34,7 @@ mod usage;
 
 pub use current::{get as current, set as set_current, thread_pointer};
 pub use output::{Output, write_module};
-pub use record::{Record, Start};
+pub use record::{Record, Start, WORTH_ASKING_NS};
 pub use usage::{Usage, scheduler_numbers};
 
 /// `owner` of a lane that was claimed for a thread which does not run yet.

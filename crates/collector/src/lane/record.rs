@@ -21,8 +21,9 @@ use crate::path::stack::OwnStack;
 use crate::path::tree::{NodeId, Tree};
 use crate::{clock, logfile, raw};
 
-/// Time off the processor since the scheduler's file was last read from which on it is read at a thread's end.
-const WORTH_ASKING_NS: u64 = 200_000;
+/// Time off the processor since the scheduler's file was last read from which on it is read at a thread's end; at its begin
+/// since its creation.
+pub const WORTH_ASKING_NS: u64 = 200_000;
 
 /// A thread may run on stacks of its own making, which are none of these.
 const MAX_STACK_SEARCHES: u32 = 8;
