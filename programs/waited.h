@@ -56,8 +56,10 @@ static inline void add(struct waited *list, const char *kind, const char *object
 
 static inline void begin_wait(const char *kind, const char *object, const char *account)
 {
-    mine->open = (struct waited){kind, object, account, 1, 0};
     mine->waits_since = wall();
+    mine->open = (struct waited){NULL, object, account, 1, 0};
+    /* Others look at it: last of all, since when is known by then. */
+    __atomic_store_n(&mine->open.kind, kind, __ATOMIC_RELEASE);
 }
 
 static inline void end_wait(void)
