@@ -104,8 +104,7 @@ fn begin_record(
     if origin == ThreadOrigin::Created {
         // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a question
         // where it was long.
-        let mut queued_ns =
-            begin.time_ns.saturating_sub(record.start.asked_ns).saturating_sub(begin.cpu_ns);
+        let mut queued_ns = begin.time_ns.saturating_sub(record.start.asked_ns).saturating_sub(begin.cpu_ns);
         if queued_ns >= lane::WORTH_ASKING_NS {
             queued_ns = queued_until_now().unwrap_or(queued_ns);
             (begin.time_ns, begin.cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
