@@ -1,8 +1,8 @@
 //! From the logs of a run to its profile.
 //!
 //! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock
-//!    becomes a row that names a node of its lane, and each operation one of its own. Memory grows with threads, nodes and texts, and with the
-//!    rows themselves, which are the profile's samples and events.
+//!    becomes a row that names a node of its lane, and each operation and release one of its own. Memory grows with threads, nodes and texts, and with the
+//!    rows themselves, which are the profile's samples, events and releases.
 //! 2. The sampled addresses of all processes are resolved together, module by module.
 //! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
 //!
@@ -25,6 +25,7 @@ mod process;
 mod progress;
 mod quality;
 mod rank;
+mod releases;
 mod texts;
 mod thread;
 mod values;
@@ -32,8 +33,8 @@ mod values;
 use proust_log::LogError;
 use proust_log::operations::{OPERATIONS, Operation};
 use proust_profile::{
-    EventRow, Location, LocationId, OperationId, OperationInfo, ProcessId, Profile, RunFacts, RunFile,
-    SampleRow,
+    EventRow, Location, LocationId, OperationId, OperationInfo, ProcessId, Profile, ReleaseRow, RunFacts,
+    RunFile, SampleRow,
 };
 use rayon::prelude::*;
 
@@ -52,7 +53,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 4;
+pub const ANALYSIS_VERSION: u32 = 5;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -147,6 +148,7 @@ fn analyse(
         samples: Vec::new(),
         operations: numbers_of_operations(&logs),
         events: Vec::new(),
+        releases: Vec::new(),
         clock: &clock,
     };
     filling.samples.reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.rows.len()).sum());
@@ -160,6 +162,7 @@ fn analyse(
     profile.samples = filling.samples;
     profile.operations = infos_of_operations(&filling.operations);
     profile.events = filling.events;
+    profile.releases = filling.releases;
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
     profile.contexts = tree.contexts;
@@ -179,6 +182,7 @@ struct Filling<'p> {
     /// The profile's number of each of the log's operations.
     operations: [Option<OperationId>; OPERATIONS],
     events: Vec<EventRow>,
+    releases: Vec<ReleaseRow>,
     clock: &'p RunClock,
 }
 
@@ -229,6 +233,22 @@ impl Filling<'_> {
                 let nature = Operation::from_number(operation as u16).map(Operation::nature);
                 self.sums.add_event(nature, &row);
                 self.events.push(row);
+            }
+            for release in std::mem::take(&mut thread.releases) {
+                let mut row = release.row;
+                let Some(id) = self.operations.get(row.operation as usize).copied().flatten() else {
+                    continue;
+                };
+                let mut charge = |place, partial| {
+                    self.paths.charge(contexts, number, &lane.nodes, place, partial, lost_as)
+                };
+                row.context = charge(row.context, release.partial);
+                row.site = row.site.map(|site| charge(site, false));
+                row.location = location;
+                row.operation = id;
+                row.time_ns = self.clock.since_start_ns(number, row.time_ns);
+                row.since_ns = row.since_ns.map(|since_ns| self.clock.since_start_ns(number, since_ns));
+                self.releases.push(row);
             }
             self.sums.finish_location(location);
             let start_s = self.clock.since_start_s(number, thread.begin_ns);
@@ -290,9 +310,13 @@ impl Filling<'_> {
 /// Numbers for the operations that occur, in the order of the log's numbers.
 fn numbers_of_operations(logs: &[LogHarvest]) -> [Option<OperationId>; OPERATIONS] {
     let mut numbers = [None; OPERATIONS];
-    for event in logs.iter().flat_map(LogHarvest::threads).flat_map(|thread| &thread.events.rows) {
-        if let Some(number) = numbers.get_mut(event.row.operation as usize) {
-            *number = Some(0);
+    for thread in logs.iter().flat_map(LogHarvest::threads) {
+        let events = thread.events.rows.iter().map(|event| event.row.operation);
+        let releases = thread.releases.iter().map(|release| release.row.operation);
+        for operation in events.chain(releases) {
+            if let Some(number) = numbers.get_mut(operation as usize) {
+                *number = Some(0);
+            }
         }
     }
     for (id, number) in numbers.iter_mut().flatten().enumerate() {

@@ -76,6 +76,7 @@ pub fn read_rows(dir: &Path, profile: &mut Profile) -> Result<(), TablesError> {
     let folder = dir.join(PROFILE_FOLDER);
     profile.samples = tables::read_samples(&folder, profile)?;
     profile.events = tables::read_events(&folder, profile)?;
+    profile.releases = tables::read_releases(&folder, profile)?;
     Ok(())
 }
 

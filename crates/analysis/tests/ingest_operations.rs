@@ -7,7 +7,8 @@ use proust_analysis::timelines;
 use proust_log::layout::{Ending, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Note, NoteCode, SAMPLE_IN_OPERATION, Sample, Sum,
+    EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Note, NoteCode, Release, SAMPLE_IN_OPERATION,
+    Sample, Sum,
 };
 use proust_profile::{EventRow, Metric, Profile};
 use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, path, profile_of};
@@ -231,4 +232,50 @@ fn what_found_no_room_and_what_was_told_in_sums_is_said() {
     assert!((profile.quality.delivered_rate - 1.0 / 0.01).abs() < 1e-6);
     assert!(noted(&profile, &["7 wait or I/O operations", "1.500 s", "passive for an unknown reason"]));
     assert!(noted(&profile, &["waits below 250 µs", "exact"]), "{:?}", profile.quality.notes);
+}
+
+#[test]
+fn releases_become_rows_with_the_place_of_acquisition() {
+    let mut lane = lane();
+    lane.begin(10, 1000, 0).node(4, 0, 1, 0x40b);
+    let release = Release {
+        time_ns: 1030 * MS,
+        object: 0x1000,
+        held_ns: 20 * MS,
+        weight_ns: 20 * MS,
+        since_ns: 1010 * MS,
+        node: 2,
+        site: 4,
+    };
+    lane.push(Operation::MutexUnlock as u16, &release);
+    // A short section that stands for others, of which nothing but the length is known.
+    let short = Release { time_ns: 1040 * MS, held_ns: 5000, weight_ns: 200_000, ..Default::default() };
+    lane.push_head(Operation::FutexWake as u16, EVENT_PARTIAL, &Release { node: 3, ..short });
+    // Before the thread; no release at all; more weight and a later begin than can be.
+    lane.push(Operation::MutexUnlock as u16, &Release { time_ns: 900 * MS, ..release });
+    lane.push(Operation::MutexLock as u16, &Release { time_ns: 1045 * MS, ..release });
+    let absurd = Release { time_ns: 1050 * MS, weight_ns: u64::MAX, since_ns: 1060 * MS, ..release };
+    lane.push(Operation::MutexUnlock as u16, &absurd).end(10, 1100, 50);
+    let profile = profile_of(&[log(header(9), &[lane])], None);
+    let rows: Vec<_> = (profile.releases.iter())
+        .map(|row| {
+            let site = row.site.map(|site| path(&profile, site)).unwrap_or_default();
+            let name = profile.operations[row.operation as usize].name.as_str();
+            (name, path(&profile, row.context), site, row.time_ns / MS, row.held_ns, row.weight_ns)
+        })
+        .collect();
+    let (by, at) = ("f1>f2@m.c:5>:7".to_owned(), "f4>:11".to_owned());
+    assert_eq!(
+        rows,
+        [
+            ("pthread_mutex_unlock", by.clone(), at.clone(), 30, 20 * MS, 20 * MS),
+            ("futex(FUTEX_WAKE)", "partial>f1>f3@m.c:5>:9".into(), String::new(), 40, 5000, 200_000),
+            ("pthread_mutex_unlock", by, at, 50, 20 * MS, 20 * MS),
+        ]
+    );
+    let since: Vec<_> = profile.releases.iter().map(|row| row.since_ns.map(|ns| ns / MS)).collect();
+    assert_eq!(since, [Some(10), None, None]);
+    assert_eq!(profile.quality.implausible_records, 3);
+    // They are no operations, and take no time.
+    assert_eq!((profile.events.len(), profile.quality.events), (0, 0));
 }

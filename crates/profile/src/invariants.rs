@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{ContextKind, EventRow, Profile, SampleRow};
+use crate::{ContextKind, EventRow, Profile, ReleaseRow, SampleRow};
 
 /// How a profile contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -92,7 +92,8 @@ impl Profile {
         }
         self.check_values()?;
         check_samples(&self.samples, self)?;
-        check_events(&self.events, self)
+        check_events(&self.events, self)?;
+        check_releases(&self.releases, self)
     }
 
     fn check_contexts(&self) -> Result<(), BrokenInvariant> {
@@ -172,6 +173,24 @@ pub(crate) fn check_events(events: &[EventRow], profile: &Profile) -> Result<(),
         let key = (event.location, event.end_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "events", row, order: "by location and end" });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the releases of a profile of which the rest is known.
+pub(crate) fn check_releases(releases: &[ReleaseRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    let contexts = profile.contexts.len();
+    let mut previous = (0, 0);
+    for (row, release) in releases.iter().enumerate() {
+        in_range("releases", row, "context", release.context, contexts)?;
+        in_range("releases", row, "context", release.site.unwrap_or(0), contexts)?;
+        in_range("releases", row, "location", release.location, profile.locations.len())?;
+        in_range("releases", row, "operation", release.operation, profile.operations.len())?;
+        let key = (release.location, release.time_ns);
+        if previous > key {
+            return Err(BrokenInvariant::Unsorted { table: "releases", row, order: "by location and time" });
         }
         previous = key;
     }

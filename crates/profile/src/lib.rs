@@ -10,6 +10,7 @@
 //! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
+//! - [`releases`]: who let go what others waited for, and who woke them
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
 //! - [`run_file`]: what `record` notes of the run as a whole, before and after it
@@ -22,6 +23,7 @@ pub mod facts;
 pub mod invariants;
 pub mod location;
 pub mod metric;
+pub mod releases;
 pub mod run_file;
 pub mod samples;
 pub mod tables;
@@ -32,6 +34,7 @@ pub use facts::{Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
+pub use releases::ReleaseRow;
 pub use run_file::RunFile;
 pub use samples::SampleRow;
 
@@ -52,8 +55,8 @@ pub struct Value {
 ///
 /// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are
 /// positions; `values` are sorted by (context, location, metric) and hold each combination at most once;
-/// `samples` are sorted by (location, time), `events` by (location, end); no event ends before it begins, and its time
-/// is what lies between, of a sum at most that.
+/// `samples` and `releases` are sorted by (location, time), `events` by (location, end); no event ends before it begins,
+/// and its time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.
@@ -78,6 +81,8 @@ pub struct Profile {
     pub operations: Vec<OperationInfo>,
     /// The timeline of operations.
     pub events: Vec<EventRow>,
+    /// The timeline of releases and wakes.
+    pub releases: Vec<ReleaseRow>,
 }
 
 impl Profile {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! profile/contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!         operations.parquet, values.parquet, samples.parquet, events.parquet
+//!         operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet
 //!                                              one row per item; ids are row numbers
 //! profile/facts.json                           the run's facts, its quality, and what it was made from
 //! profile/…                                    what a later stage keeps beside it ([`write_with`])
@@ -13,8 +13,8 @@
 //! that a reader sees a whole profile or none.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples and events, by far the largest tables, can be
-//! left out ([`read_without_samples`]) and read later ([`read_samples`], [`read_events`]).
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events and releases, by far the largest tables, can be
+//! left out ([`read_without_samples`]) and read later ([`read_samples`], [`read_events`], [`read_releases`]).
 
 mod columns;
 mod decode;
@@ -32,13 +32,13 @@ use serde::{Deserialize, Serialize};
 pub use digest::digest;
 pub use error::TablesError;
 
-use crate::{EventRow, Profile, Quality, RunFacts, SampleRow};
+use crate::{EventRow, Profile, Quality, ReleaseRow, RunFacts, SampleRow};
 use folder::{CheckFile, Replacement};
 
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made anew from the logs.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,10 +137,11 @@ pub fn read(dir: &Path) -> Result<Profile, TablesError> {
     let mut profile = read_without_samples(dir)?;
     profile.samples = read_samples(dir, &profile)?;
     profile.events = read_events(dir, &profile)?;
+    profile.releases = read_releases(dir, &profile)?;
     Ok(profile)
 }
 
-/// Reads all but the samples and events of the profile in the folder `dir`.
+/// Reads all but the samples, events and releases of the profile in the folder `dir`.
 ///
 /// # Errors
 /// As [`read`].
@@ -175,6 +176,18 @@ pub fn read_events(dir: &Path, profile: &Profile) -> Result<Vec<EventRow>, Table
     crate::invariants::check_events(&events, profile)
         .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
     Ok(events)
+}
+
+/// Reads the releases of the profile in the folder `dir`, of which `profile` is the rest.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_releases(dir: &Path, profile: &Profile) -> Result<Vec<ReleaseRow>, TablesError> {
+    let check = CheckFile::read(dir)?;
+    let releases = decode::read_releases(&check.table(dir, encode::RELEASES)?)?;
+    crate::invariants::check_releases(&releases, profile)
+        .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
+    Ok(releases)
 }
 
 /// Reads what the profile in the folder `dir` was made from; much faster than reading the profile.

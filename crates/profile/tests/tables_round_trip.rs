@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
 use proust_profile::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    Quality, RunFacts, SampleRow, Target, Value,
+    Quality, ReleaseRow, RunFacts, SampleRow, Target, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -114,6 +114,29 @@ fn events(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<EventRow>>
     })
 }
 
+fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseRow>> {
+    let row = (any::<[u32; 3]>(), any::<[u64; 4]>(), any::<Option<u32>>(), any::<Option<u64>>());
+    proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
+        let mut rows: Vec<ReleaseRow> = rows
+            .into_iter()
+            .filter(|_| locations > 0)
+            .map(|(ids, numbers, site, since_ns)| ReleaseRow {
+                location: ids[0] % locations.max(1),
+                context: ids[1] % contexts,
+                site: site.map(|site| site % contexts),
+                operation: ids[2] % 3,
+                time_ns: numbers[0],
+                object: numbers[1],
+                held_ns: numbers[2],
+                weight_ns: numbers[3],
+                since_ns,
+            })
+            .collect();
+        rows.sort_by_key(|row| (row.location, row.time_ns));
+        rows
+    })
+}
+
 fn values(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<Value>> {
     proptest::collection::btree_map((0..contexts, 0..locations.max(1), 0..Metric::ALL.len()), finite(), 0..50)
         .prop_map(move |map| {
@@ -208,26 +231,33 @@ fn profile() -> impl Strategy<Value = Profile> {
                     })
                     .collect();
                 let location_count = locations.len() as u32;
-                let rows = (samples(count, location_count), events(count, location_count));
-                (values(count, location_count), rows).prop_map(move |(values, (samples, events))| Profile {
-                    facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
-                    quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
-                    processes: processes.clone(),
-                    locations: locations.clone(),
-                    modules: vec![Module {
-                        path: "/bin/a".into(),
-                        build_id: "0f".into(),
-                        note: String::new(),
-                    }],
-                    functions: functions.clone(),
-                    contexts: contexts.clone(),
-                    values,
-                    samples,
-                    operations: ["read", "pthread_mutex_lock", ""]
-                        .map(|name| OperationInfo { name: name.into() })
-                        .into(),
-                    events,
-                })
+                let rows = (
+                    samples(count, location_count),
+                    events(count, location_count),
+                    releases(count, location_count),
+                );
+                (values(count, location_count), rows).prop_map(
+                    move |(values, (samples, events, releases))| Profile {
+                        facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
+                        quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
+                        processes: processes.clone(),
+                        locations: locations.clone(),
+                        modules: vec![Module {
+                            path: "/bin/a".into(),
+                            build_id: "0f".into(),
+                            note: String::new(),
+                        }],
+                        functions: functions.clone(),
+                        contexts: contexts.clone(),
+                        values,
+                        samples,
+                        operations: ["read", "pthread_mutex_lock", ""]
+                            .map(|name| OperationInfo { name: name.into() })
+                            .into(),
+                        events,
+                        releases,
+                    },
+                )
             })
     })
 }
@@ -256,7 +286,9 @@ proptest! {
         let without = tables::read_without_samples(&dir).unwrap();
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
         prop_assert_eq!(tables::read_samples(&dir, &without).unwrap(), &profile.samples[..]);
+        prop_assert!(without.releases.is_empty());
         prop_assert_eq!(tables::read_events(&dir, &without).unwrap(), &profile.events[..]);
+        prop_assert_eq!(tables::read_releases(&dir, &without).unwrap(), &profile.releases[..]);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);
     }
 
@@ -319,10 +351,11 @@ fn every_invariant_is_checked() {
         samples: vec![SampleRow::default()],
         operations: vec![OperationInfo::default()],
         events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }],
+        releases: vec![ReleaseRow { time_ns: 1, site: Some(1), ..ReleaseRow::default() }],
         ..Profile::default()
     };
     assert_eq!(good.check(), Ok(()));
-    let broken: [fn(&mut Profile); 17] = [
+    let broken: [fn(&mut Profile); 22] = [
         |p| p.contexts[0].parent = Some(0),
         |p| p.contexts[1].parent = None,
         |p| p.contexts[1].parent = Some(1),
@@ -340,6 +373,11 @@ fn every_invariant_is_checked() {
         |p| p.events[0].time_ns = 2,
         |p| (p.events[0].summed, p.events[0].time_ns) = (true, 4),
         |p| p.events.push(EventRow::default()),
+        |p| p.releases[0].context = 2,
+        |p| p.releases[0].site = Some(2),
+        |p| p.releases[0].location = 1,
+        |p| p.releases[0].operation = 1,
+        |p| p.releases.push(ReleaseRow::default()),
     ];
     for (number, break_it) in broken.iter().enumerate() {
         let mut profile = good.clone();

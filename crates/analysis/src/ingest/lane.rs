@@ -113,6 +113,11 @@ impl Reading {
                 self.thread_of_operation(sum.since_ns.min(sum.until_ns), None).sum(operation, head, &sum);
                 self.called(sum.node);
             }
+            Record::Release(operation, head, release) => {
+                self.thread_of_operation(release.time_ns, None).release(operation, head, &release);
+                self.called(release.node);
+                self.called(release.site);
+            }
             Record::SchedStat(stat) => {
                 if let Some(meter) = &mut self.current {
                     meter.queued(stat.queued_ns);

@@ -5,11 +5,13 @@
 
 use proust_log::layout::LaneHeader;
 use proust_log::records::{
-    Event, SAMPLE_IN_OPERATION, SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Sum, ThreadBegin, ThreadEnd,
+    Event, Release, SAMPLE_IN_OPERATION, SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Sum, ThreadBegin,
+    ThreadEnd,
 };
 use proust_profile::SampleRow;
 
 use super::events::{Bounds, Events, Finished};
+use super::releases::{RawRelease, Releases};
 
 /// In a row's `context`, before contexts exist: a node's number, or one of the codes below.
 pub(super) type Place = u32;
@@ -97,6 +99,8 @@ pub(super) struct Thread {
     pub(super) weights: Weights,
     /// Its intercepted operations.
     pub(super) events: Finished,
+    /// What it let go, and whom it woke, sorted by time.
+    pub(super) releases: Vec<RawRelease>,
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,
@@ -154,6 +158,7 @@ pub(super) struct ThreadMeter {
     place_is_operation: bool,
     sampled_own_ns: u64,
     events: Events,
+    releases: Releases,
 }
 
 /// How much of an advance was spent in which mode, and in the collector.
@@ -208,6 +213,7 @@ impl ThreadMeter {
                 rows: Vec::new(),
                 weights: Weights::default(),
                 events: Finished::default(),
+                releases: Vec::new(),
                 samples: 0,
                 partial: 0,
                 truncated: 0,
@@ -229,6 +235,7 @@ impl ThreadMeter {
             place_is_operation: false,
             sampled_own_ns: 0,
             events: Events::default(),
+            releases: Releases::default(),
         }
     }
 
@@ -325,6 +332,14 @@ impl ThreadMeter {
     pub(super) fn sum(&mut self, operation: u16, head: u16, sum: &Sum) {
         let bounds = self.bounds();
         self.events.sum(operation, head, sum, &bounds);
+    }
+
+    /// Something was let go, or somebody woken.
+    #[inline]
+    pub(super) fn release(&mut self, operation: u16, head: u16, release: &Release) {
+        let bounds = self.bounds();
+        let plausible = self.releases.release(operation, head, release, &bounds);
+        self.thread.implausible += u64::from(!plausible);
     }
 
     #[inline]
@@ -484,7 +499,8 @@ impl ThreadMeter {
         // Sums are not in order of their ends; the newest of all is behind none of them.
         self.thread.events = self.events.finish();
         let newest_ns = self.thread.events.rows.last().map_or(0, |event| event.row.end_ns);
-        self.thread.end_ns = self.thread.end_ns.max(newest_ns);
+        self.thread.end_ns = self.thread.end_ns.max(newest_ns).max(self.releases.last_ns());
+        self.thread.releases = self.releases.finish();
         self.thread.clock_ns = self.cpu_ns.saturating_sub(self.begin_cpu_ns);
         self.thread.implausible += self.thread.events.implausible;
         if self.thread.implausible > 0 {

@@ -7,10 +7,10 @@ use super::error::TablesError;
 use super::reader::Table;
 use crate::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    SampleRow, Target, Value,
+    ReleaseRow, SampleRow, Target, Value,
 };
 
-/// Fills all tables of `profile` but the samples and events.
+/// Fills all tables of `profile` but the samples, events and releases.
 pub(super) fn read_all_but_rows(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
@@ -44,6 +44,11 @@ pub(super) fn read_samples(table: &Table) -> Result<Vec<SampleRow>, TablesError>
 /// The operations.
 pub(super) fn read_events(table: &Table) -> Result<Vec<EventRow>, TablesError> {
     side_by_side(table, events)
+}
+
+/// The releases.
+pub(super) fn read_releases(table: &Table) -> Result<Vec<ReleaseRow>, TablesError> {
+    side_by_side(table, releases)
 }
 
 /// The rows of a large table, row groups side by side on all processors.
@@ -214,5 +219,22 @@ fn events(table: &Table, group: usize) -> Result<Vec<EventRow>, TablesError> {
         summed,
         left,
         open,
+    })
+}
+
+fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError> {
+    zip_rows!(table, group;
+    location: u32s, context: u32s, site: optional_u32s, operation: u32s, time_ns: u64s, object: u64s,
+    held_ns: u64s, weight_ns: u64s, since_ns: optional_u64s;
+    ReleaseRow {
+        location,
+        context,
+        site,
+        operation,
+        time_ns,
+        object,
+        held_ns,
+        weight_ns,
+        since_ns,
     })
 }

@@ -13,6 +13,7 @@ pub(super) const VALUES: &str = "values.parquet";
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const EVENTS: &str = "events.parquet";
+pub(super) const RELEASES: &str = "releases.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -27,7 +28,8 @@ pub(super) fn write_all(
     write(VALUES, &values(profile))?;
     write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
-    write(EVENTS, &events(profile))
+    write(EVENTS, &events(profile))?;
+    write(RELEASES, &releases(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -165,5 +167,20 @@ fn events(profile: &Profile) -> Vec<Column> {
         column!(rows, "summed", Bool, |r| r.summed),
         column!(rows, "left", Bool, |r| r.left),
         column!(rows, "open", Bool, |r| r.open),
+    ]
+}
+
+fn releases(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.releases;
+    vec![
+        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "site", OptionalU32, |r| r.site),
+        column!(rows, "operation", U32, |r| r.operation),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "object", Id, |r| r.object),
+        column!(rows, "held_ns", U64, |r| r.held_ns),
+        column!(rows, "weight_ns", U64, |r| r.weight_ns),
+        column!(rows, "since_ns", OptionalU64, |r| r.since_ns),
     ]
 }

@@ -1,0 +1,74 @@
+//! One thread's releases and wakes, as they come from the log.
+
+use proust_log::operations::{Nature, Operation};
+use proust_log::records::{EVENT_PARTIAL, RELEASE_WEIGHT_NS, Release};
+use proust_profile::ReleaseRow;
+
+use super::events::Bounds;
+use super::thread::{NO_PATH, Place};
+
+/// A row before contexts and the profile's numbers of operations exist.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawRelease {
+    /// `context` and `site` hold [`Place`]s, `operation` the log's number.
+    pub(super) row: ReleaseRow,
+    /// The upper end of the path was not found.
+    pub(super) partial: bool,
+}
+
+/// The releases of a thread while its records are read, and after.
+#[derive(Debug, Default)]
+pub(super) struct Releases {
+    rows: Vec<RawRelease>,
+    last_ns: u64,
+    unsorted: bool,
+}
+
+impl Releases {
+    /// Time of the newest.
+    pub(super) fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// Takes a record; false if it contradicts what is known of the thread.
+    pub(super) fn release(&mut self, number: u16, head: u16, release: &Release, bounds: &Bounds) -> bool {
+        let nature = Operation::from_number(number).map(Operation::nature);
+        let known = matches!(nature, Some(Nature::Release | Nature::Wake));
+        if !known || !(bounds.begin_ns..=bounds.latest_ns).contains(&release.time_ns) {
+            return false;
+        }
+        let held_ns = release.held_ns.min(release.time_ns);
+        let most_ns = held_ns.max(RELEASE_WEIGHT_NS);
+        let row = ReleaseRow {
+            location: 0,
+            context: place(release.node),
+            site: Some(place(release.site)).filter(|&site| site != NO_PATH),
+            operation: number.into(),
+            time_ns: release.time_ns,
+            object: release.object,
+            held_ns,
+            weight_ns: release.weight_ns.min(most_ns),
+            since_ns: Some(release.since_ns).filter(|since| (1..=release.time_ns).contains(since)),
+        };
+        let plausible = (held_ns, row.weight_ns) == (release.held_ns, release.weight_ns)
+            && release.since_ns <= release.time_ns;
+        self.unsorted |= row.time_ns < self.last_ns;
+        self.last_ns = self.last_ns.max(row.time_ns);
+        self.rows.push(RawRelease { row, partial: head & EVENT_PARTIAL != 0 });
+        plausible
+    }
+
+    /// The rows, sorted by time.
+    pub(super) fn finish(mut self) -> Vec<RawRelease> {
+        if self.unsorted {
+            self.rows.sort_by_key(|release| release.row.time_ns);
+        }
+        self.rows.shrink_to_fit();
+        self.rows
+    }
+}
+
+/// No node has a number as high as that: a damaged record must not name a place that is not a node.
+fn place(node: u32) -> Place {
+    node.min(i32::MAX as u32)
+}
