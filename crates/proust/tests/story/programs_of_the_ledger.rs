@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::chance::assert_close;
 use crate::command::run;
-use crate::pages::Summary;
+use crate::pages::{Location, Summary};
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, record, truth_in};
 
@@ -72,7 +72,10 @@ fn assert_account(what: &str, run: &Recorded, truths: &[Value]) -> Summary {
     let summary = run.summary();
     let activity = Activity::of(truths, summary.run.wall_s);
     let (ledger, processors) = (&summary.ledger, summary.run.processors);
-    let (least, most) = (activity.processors(0.02), activity.processors(0.005));
+    let queued = ledger.account_s("oversubscribed") + ledger.account_s("preempted");
+    // Where threads queue they do so at their begins and ends, too, which the program does not see.
+    let unseen = if queued > 0.05 * summary.run.wall_s { 1.0 } else { 0.0 };
+    let (least, most) = (activity.processors(0.02), activity.processors(0.005) + unseen);
     assert!(
         processors >= least && processors <= most,
         "{what}: {processors} processors, {least} to {most} by the program's clock: {summary:#?}"
@@ -159,12 +162,21 @@ fn a_server_that_is_hardly_busy() {
 fn many_sleeping_threads() {
     let Some((run, summary)) = assert_case(&["2", "sleepers"]) else { return };
     assert_eq!(summary.run.threads, 201);
-    for sleeper in run.threads().locations.iter().filter(|one| one.thread != one.process) {
-        // On a busy machine threads wake late.
-        let asleep = sleeper.passive_s("sleep");
-        let queued = sleeper.account_s("preempted") + sleeper.account_s("oversubscribed");
-        assert!(asleep + queued >= 0.97 * sleeper.wall_s - 0.01, "{sleeper:#?}");
-    }
+    let threads = run.threads();
+    let sleepers = threads.locations.iter().filter(|one| one.thread != one.process);
+    // On a busy machine threads wake late, and some begin late: new stacks need a lock of the kernel.
+    let share = |one: &&Location| {
+        let queued = one.account_s("preempted") + one.account_s("oversubscribed");
+        (one.passive_s("sleep") + queued + 0.01) / one.wall_s
+    };
+    let late = sleepers.clone().filter(|one| share(one) < 0.97).count();
+    assert!(
+        late <= 20,
+        "{late} sleepers did not sleep: {:#?}",
+        sleepers.clone().find(|one| share(one) < 0.97)
+    );
+    let least = sleepers.clone().min_by(|a, b| share(a).total_cmp(&share(b)));
+    assert!(least.is_some_and(|one| share(&one) >= 0.85), "{least:#?}");
 }
 
 /// The truths in the files of a folder.
@@ -218,9 +230,15 @@ fn assert_asleep(command: &str, reasons: &[&str]) {
     let (ledger, wall) = (&summary.ledger, summary.run.wall_s);
     let processes = OF_PROCESS_S * summary.run.processes as f64;
     assert!(wall >= 1.0, "{summary:#?}");
-    assert_eq!(summary.run.processors, 1.0, "{summary:#?}");
-    assert_close("the total is the time", ledger.total_s, wall, 0.01 * wall + processes);
-    assert!(ledger.account_s("asleep") >= ledger.total_s - processes - 0.02, "{summary:#?}");
+    // On a busy machine starting alone can mean to queue, two at once, for more than 1 % of the time.
+    let queued = ledger.account_s("preempted") + ledger.account_s("oversubscribed");
+    let processors = summary.run.processors;
+    assert!(processors == 1.0 || processors == 2.0 && queued > 0.005 * wall, "{summary:#?}");
+    assert_close("the total is the time", ledger.total_s, processors * wall, 0.01 * wall + processes);
+    assert!(
+        ledger.account_s("asleep") >= ledger.total_s - processors * (processes + queued + 0.02),
+        "{summary:#?}"
+    );
     for reason in reasons {
         let seconds: f64 = run.threads().locations.iter().map(|one| one.passive_s(reason)).sum();
         assert!(
