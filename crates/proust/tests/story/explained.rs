@@ -21,9 +21,10 @@ const UNATTRIBUTED: f64 = 0.01;
 /// Of the locations' wall time, what they may have been blocked for an unknown reason.
 const UNKNOWN: f64 = 0.01;
 /// What a busy machine adds to that whatever the length of a run, for each thread and for each process: blocked in page
-/// faults, while the program is loaded, in the kernel's own locks.
+/// faults, while the program is loaded, in the kernel's own locks; in the run queue since that was last asked for, where
+/// the end of the process ends a thread.
 const UNKNOWN_OF_THREAD_S: f64 = 0.004;
-const UNKNOWN_OF_PROCESS_S: f64 = 0.02;
+const UNKNOWN_OF_PROCESS_S: f64 = 0.05;
 
 /// Fails unless the account of a run closes, and all of it has a reason.
 pub fn assert_explained(dir: &Path, except: Option<Except>) {
