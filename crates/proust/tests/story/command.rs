@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,9 @@ pub struct Ended {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    pub wall_s: f64,
+    /// Of the command and of all that it waited for.
+    pub cpu_s: f64,
 }
 
 impl Ended {
@@ -32,6 +35,7 @@ impl Ended {
 pub struct Running {
     child: Child,
     shown: String,
+    begun: Instant,
     stdout: File,
     stderr: File,
 }
@@ -50,8 +54,9 @@ pub fn start(command: &mut Command) -> Running {
     command.stdout(stdout.try_clone().expect("a second handle"));
     command.stderr(stderr.try_clone().expect("a second handle"));
     let shown = format!("{command:?}");
+    let begun = Instant::now();
     let child = command.process_group(0).spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
-    Running { child, shown, stdout, stderr }
+    Running { child, shown, begun, stdout, stderr }
 }
 
 /// Runs a command to its end, without input.
@@ -71,11 +76,11 @@ impl Running {
     }
 
     /// Waits for the end; a command that outlives the deadline is killed, with all that it started.
-    pub fn wait(mut self) -> Ended {
+    pub fn wait(self) -> Ended {
         let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("the state of a child") {
-                break status;
+        let (status, cpu_s) = loop {
+            if let Some(ended) = self.has_ended() {
+                break ended;
             }
             if begun.elapsed() > DEADLINE {
                 // SAFETY: signals the group this harness made for the command.
@@ -84,7 +89,26 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        Ended { status, stdout: from_start(&self.stdout), stderr: from_start(&self.stderr) }
+        Ended {
+            status,
+            stdout: from_start(&self.stdout),
+            stderr: from_start(&self.stderr),
+            wall_s: self.begun.elapsed().as_secs_f64(),
+            cpu_s,
+        }
+    }
+
+    /// How it ended and the CPU seconds it took, once it has.
+    fn has_ended(&self) -> Option<(ExitStatus, f64)> {
+        let mut status = 0;
+        // SAFETY: all-zero is a valid usage; the places live until after the call. Nobody else waits for the child.
+        let (pid, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::wait4(self.pid(), &raw mut status, libc::WNOHANG, &raw mut usage), usage)
+        };
+        assert!(pid >= 0, "the state of a child: {}", std::io::Error::last_os_error());
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
+        (pid > 0).then(|| (ExitStatus::from_raw(status), seconds(usage.ru_utime) + seconds(usage.ru_stime)))
     }
 }
 

@@ -15,6 +15,7 @@ mod recording;
 mod waited;
 
 mod binaries;
+mod blame;
 mod budget;
 mod callers;
 mod endings;
@@ -41,3 +42,4 @@ mod streams;
 mod threads;
 mod time_ranges;
 mod waits;
+mod zoo;

@@ -34,7 +34,8 @@ pub fn built(name: &str) -> Option<PathBuf> {
     Some(file)
 }
 
-fn has(tool: &str) -> bool {
+/// Whether a command is in a folder of PATH.
+pub fn has(tool: &str) -> bool {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .any(|folder| folder.join(tool).is_file())
 }
