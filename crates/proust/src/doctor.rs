@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_report::{Align, Cell, Paint, Style, Table, duration};
+use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration};
 
+use crate::sanitizers::Sanitizers;
 use crate::{output, program, terminal};
 
 /// Arguments of `proust doctor`.
@@ -97,6 +99,8 @@ fn machine() -> Vec<Check> {
     });
     checks.push(perf_event());
     checks.push(preload());
+    checks.push(folder());
+    checks.extend(limits());
     checks
 }
 
@@ -196,5 +200,104 @@ fn program_checks(command: &OsString) -> Vec<Check> {
             _ => Check::new(Verdict::Ok, "recording", "works, for what it starts as well"),
         },
     });
+    let sanitizers = Sanitizers::of(&found.what_runs().path);
+    if sanitizers.are_there() {
+        checks.push(Check::new(
+            Verdict::Limit,
+            "sanitizers",
+            format!(
+                "built with {sanitizers}; recorded all the same, but its checks are part of what is measured: for times \
+                 that count build without"
+            ),
+        ));
+    }
+    checks.extend(interpreted(&found.what_runs().path));
     checks
 }
+
+/// Programs that make their code at run time: their own functions have no names in any file.
+fn interpreted(path: &Path) -> Option<Check> {
+    const NAMES: [&str; 10] =
+        ["python", "perl", "ruby", "node", "java", "lua", "php", "Rscript", "octave", "julia"];
+    let name = path.file_name()?.to_str()?;
+    let language = NAMES.iter().find(|known| name.starts_with(**known))?;
+    Some(Check::new(
+        Verdict::Limit,
+        "names",
+        format!(
+            "{language} runs programs of another language: functions of the interpreter are shown, not of the script"
+        ),
+    ))
+}
+
+/// What limits of this shell mean for a recording.
+fn limits() -> Vec<Check> {
+    let mut checks = Vec::new();
+    let of = |resource| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the structure lives until after the call.
+        let answer = unsafe { libc::getrlimit(resource, &raw mut limit) };
+        (answer == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    };
+    if let Some(size) = of(libc::RLIMIT_FSIZE).filter(|&size| size < LOG_BYTES) {
+        checks.push(Check::new(
+            Verdict::Limit,
+            "file size",
+            format!("ulimit -f leaves {} a file: logs end there, totals are kept; raise it", bytes(size)),
+        ));
+    }
+    if let Some(size) = of(libc::RLIMIT_AS).filter(|&size| size < ADDRESS_BYTES) {
+        checks.push(Check::new(
+            Verdict::Limit,
+            "address space",
+            format!("ulimit -v leaves {}, of which the collector needs some; raise it", bytes(size)),
+        ));
+    }
+    let filters = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let filters = filters.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
+    if filters.is_some_and(|count| count.trim() != "0") {
+        checks.push(Check::new(
+            Verdict::Ok,
+            "system call filters",
+            "there are some here; a program that adds its own is recorded until then",
+        ));
+    }
+    checks
+}
+
+/// A log of a small program.
+const LOG_BYTES: u64 = 1 << 20;
+/// Less than this is felt.
+const ADDRESS_BYTES: u64 = 256 << 20;
+
+/// Whether a run's folder can be made where the user is.
+fn folder() -> Check {
+    let Ok(path) = std::ffi::CString::new(".") else { return Check::new(Verdict::Ok, "folder", "") };
+    // SAFETY: a C string and a plain number; the structure lives until after the call.
+    let (writable, answer, space) = unsafe {
+        let mut space: libc::statvfs = std::mem::zeroed();
+        (libc::access(path.as_ptr(), libc::W_OK) == 0, libc::statvfs(path.as_ptr(), &raw mut space), space)
+    };
+    let free = if answer == 0 { space.f_bavail.saturating_mul(space.f_frsize) } else { u64::MAX };
+    if !writable {
+        return Check::new(
+            Verdict::Limit,
+            "folder",
+            "the current folder cannot be written; name one for the run with -o",
+        );
+    }
+    if free < SPACE_BYTES {
+        return Check::new(
+            Verdict::Limit,
+            "folder",
+            format!(
+                "{} free here: logs end when it is full, totals are kept; use -o on another disk",
+                bytes(free)
+            ),
+        );
+    }
+    Check::new(Verdict::Ok, "folder", "the current folder can be written")
+}
+
+/// Free space below which a run may fill the disk.
+const SPACE_BYTES: u64 = 64 << 20;

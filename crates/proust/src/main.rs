@@ -18,6 +18,7 @@ mod progress;
 mod record;
 mod report;
 mod runs;
+mod sanitizers;
 mod terminal;
 
 use std::process::ExitCode;

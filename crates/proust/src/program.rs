@@ -259,6 +259,14 @@ impl Program {
         }
     }
 
+    /// The program file that runs in the end: itself, or a script's interpreter.
+    pub fn what_runs(&self) -> &Program {
+        match &self.kind {
+            Kind::Script { interpreter } => interpreter.what_runs(),
+            _ => self,
+        }
+    }
+
     /// What it is, in a few words.
     pub fn description(&self) -> String {
         match &self.kind {

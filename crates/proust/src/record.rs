@@ -18,6 +18,7 @@ mod launch;
 pub use folder::RunFolder;
 
 use crate::program;
+use crate::sanitizers::Sanitizers;
 
 /// Exit code: Proust itself failed.
 pub const FAILED: u8 = 125;
@@ -154,9 +155,10 @@ pub fn run(args: &RecordArgs) -> ExitCode {
 pub fn record(args: &RecordArgs, found: &std::path::Path) -> anyhow::Result<launch::Outcome> {
     let folder =
         RunFolder::create_or_join(args).context("nothing was recorded and the command was not run")?;
-    let outcome = launch::run(args, found, &folder);
+    let sanitizers = Sanitizers::of(found);
+    let outcome = launch::run(args, found, &sanitizers, &folder);
     match &outcome {
-        Ok(launch::Outcome::Ended(ending)) => closing::finish(&folder, ending)?,
+        Ok(launch::Outcome::Ended(ending)) => closing::finish(&folder, ending, &sanitizers)?,
         _ => folder.remove(),
     }
     outcome

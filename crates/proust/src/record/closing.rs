@@ -13,9 +13,10 @@ use proust_profile::run_file::{Finished, RunFile};
 use proust_report::bytes;
 
 use super::RunFolder;
+use crate::sanitizers::Sanitizers;
 
 /// Notes how the command ended and prints the three lines.
-pub fn finish(folder: &RunFolder, status: &ExitStatus) -> anyhow::Result<()> {
+pub fn finish(folder: &RunFolder, status: &ExitStatus, sanitizers: &Sanitizers) -> anyhow::Result<()> {
     if !folder.created {
         return Ok(());
     }
@@ -28,6 +29,11 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus) -> anyhow::Result<()> {
         signal: status.signal(),
     });
     let sum = Recorded::of(&folder.path);
+    if sanitizers.are_there() {
+        run.notes.push(format!(
+            "the program is built with {sanitizers}, whose checks are part of what was measured: without them its times are others"
+        ));
+    }
     let survivors = survivors(&folder.path);
     if !survivors.is_empty() {
         run.notes.push(format!(

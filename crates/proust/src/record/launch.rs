@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use proust_log::control::RUN_VARIABLE;
 
 use super::{RecordArgs, RunFolder};
+use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
 
 /// What became of the command.
 #[derive(Debug)]
@@ -37,10 +38,18 @@ extern "C" fn pass_on(signal: libc::c_int) {
 }
 
 /// Runs the command under the collector.
-pub fn run(args: &RecordArgs, program: &Path, folder: &RunFolder) -> anyhow::Result<Outcome> {
+pub fn run(
+    args: &RecordArgs,
+    program: &Path,
+    sanitizers: &Sanitizers,
+    folder: &RunFolder,
+) -> anyhow::Result<Outcome> {
     let mut command = Command::new(program);
     command.arg0(&args.command[0]).args(&args.command[1..]);
     command.env("LD_PRELOAD", preload_list(folder)).env(RUN_VARIABLE, &folder.path);
+    if let Some(options) = sanitizers.address_options(std::env::var(ADDRESS_VARIABLE).ok().as_deref()) {
+        command.env(ADDRESS_VARIABLE, options);
+    }
     let inherited = set_handlers();
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {

@@ -1,0 +1,122 @@
+//! Sanitizers that a program is built with: what they check is part of what is measured, and AddressSanitizer wants to be the
+//! first library.
+
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use object::read::elf::{FileHeader, Sym};
+use object::{Endianness, ReadCache, ReadRef, elf};
+
+/// The variable with AddressSanitizer's options.
+pub const ADDRESS_VARIABLE: &str = "ASAN_OPTIONS";
+/// The option by which it does not mind a library before its own.
+pub const ANY_ORDER: &str = "verify_asan_link_order=0";
+
+/// What a program is built with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sanitizers {
+    names: Vec<&'static str>,
+    answers_address: bool,
+}
+
+/// A function of each run time, by which it is known whether it is linked in or a library.
+const KNOWN: [(&str, &str); 5] = [
+    ("__asan_init", "AddressSanitizer"),
+    ("__tsan_init", "ThreadSanitizer"),
+    ("__msan_init", "MemorySanitizer"),
+    ("__hwasan_init", "HWAddressSanitizer"),
+    ("__ubsan_handle_", "UndefinedBehaviorSanitizer"),
+];
+
+/// LeakSanitizer alone puts no call into a program; only its library tells.
+const LEAK_LIBRARY: &str = "liblsan.so";
+
+impl Sanitizers {
+    /// Looks into a program file; one that cannot be read has none.
+    pub fn of(path: &Path) -> Sanitizers {
+        let Ok(file) = File::open(path) else { return Sanitizers::default() };
+        read(&ReadCache::new(BufReader::new(file))).unwrap_or_default()
+    }
+
+    /// Whether there is one.
+    pub fn are_there(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// What AddressSanitizer's variable must be, with what the user has put into it, where the program answers for its
+    /// options itself and the collector cannot.
+    pub fn address_options(&self, users: Option<&str>) -> Option<String> {
+        let users = users.filter(|users| !users.is_empty());
+        self.answers_address.then(|| match users {
+            // What comes later wins.
+            Some(users) => format!("{ANY_ORDER}:{users}"),
+            None => ANY_ORDER.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Sanitizers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.names.join(" and "))
+    }
+}
+
+fn read<'data>(data: impl ReadRef<'data>) -> Option<Sanitizers> {
+    let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, data).ok()?;
+    let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM).ok()?;
+    let mut found = Sanitizers::default();
+    let mut add = |name: &'static str| {
+        if !found.names.contains(&name) {
+            found.names.push(name);
+        }
+    };
+    let mut answers = false;
+    for symbol in symbols.iter() {
+        let Ok(name) = symbol.name(endian, symbols.strings()) else { continue };
+        for (function, sanitizer) in KNOWN {
+            if name.starts_with(function.as_bytes()) {
+                add(sanitizer);
+            }
+        }
+        answers |= name == b"__asan_default_options" && !symbol.is_undefined(endian);
+    }
+    if let Some((dynamic, strings)) = sections.dynamic(endian, data).ok().flatten() {
+        use object::read::elf::Dyn;
+        let strings = sections.strings(endian, data, strings).ok()?;
+        for entry in dynamic.iter().filter(|entry| entry.d_tag(endian) == elf::DT_NEEDED) {
+            if entry.string(endian, strings).is_ok_and(|name| name.starts_with(LEAK_LIBRARY.as_bytes())) {
+                add("LeakSanitizer");
+            }
+        }
+    }
+    found.answers_address = answers;
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_options_are_kept_and_win() {
+        let answers = Sanitizers { names: vec!["AddressSanitizer"], answers_address: true };
+        assert_eq!(answers.address_options(None).as_deref(), Some("verify_asan_link_order=0"));
+        assert_eq!(
+            answers.address_options(Some("exitcode=3")).as_deref(),
+            Some("verify_asan_link_order=0:exitcode=3")
+        );
+        let silent = Sanitizers { answers_address: false, ..answers };
+        assert_eq!(silent.address_options(Some("exitcode=3")), None);
+    }
+
+    #[test]
+    fn an_ordinary_program_has_none() {
+        let itself = Sanitizers::of(&std::env::current_exe().unwrap());
+        assert!(!itself.are_there(), "{itself}");
+        assert!(!Sanitizers::of(Path::new("/no/such/file")).are_there());
+    }
+}
