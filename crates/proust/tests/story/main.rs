@@ -15,7 +15,6 @@ mod recording;
 mod waited;
 
 mod binaries;
-mod blame;
 mod budget;
 mod callers;
 mod endings;
