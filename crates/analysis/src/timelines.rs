@@ -26,6 +26,7 @@ mod tests;
 use proust_profile::{EventRow, Location, Profile, SampleRow};
 use rayon::prelude::*;
 
+use crate::blame::Blame;
 use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows};
 use operations::Operations;
 use states::States;
@@ -48,12 +49,24 @@ pub fn ledger_within(
     processors: Option<u32>,
     windows: &Windows,
 ) -> Result<Ledger, LedgerError> {
+    Ok(blame_within(profile, processors, windows)?.0)
+}
+
+/// As [`ledger_within`], with the causes of what was lost.
+///
+/// # Errors
+/// As [`ledger`].
+pub fn blame_within(
+    profile: &Profile,
+    processors: Option<u32>,
+    windows: &Windows,
+) -> Result<(Ledger, Blame), LedgerError> {
     let run = timelines(profile);
     let processors = match processors {
         Some(total) => Processors::given(&run, total)?,
         None => Processors::measured(&run, &Windows::all())?,
     };
-    Ledger::of(&run, &processors, windows)
+    Blame::of(profile, &OperationStates::of(profile), &run, &processors, windows)
 }
 
 /// The timelines of a profile's locations.

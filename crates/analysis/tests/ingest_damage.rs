@@ -4,11 +4,12 @@ mod synthetic;
 
 use proptest::prelude::*;
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
+use proust_analysis::ledger::{Account, IoAs};
 use proust_analysis::timelines;
 use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    Child, Event, Node, Note, Sample, SchedStat, Subject, Sum, ThreadBegin, ThreadEnd,
+    Child, Event, Node, Note, Release, Sample, SchedStat, Subject, Sum, ThreadBegin, ThreadEnd,
 };
 use synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
 
@@ -28,6 +29,16 @@ fn rich() -> Vec<u8> {
                 let at = start + i * 5;
                 lane.event(Operation::MutexLock, (at - 5, at - 4), 0, id);
                 lane.event_on(Operation::Read, Target::Pipe, (at - 4, at - 3), i * 3 - 2, id);
+                let release = Release {
+                    time_ns: at * MS - MS * 9 / 2,
+                    object: 0x1000,
+                    held_ns: i * MS,
+                    weight_ns: i * MS,
+                    node: id,
+                    site: 1,
+                    ..Default::default()
+                };
+                lane.push(Operation::MutexUnlock as u16, &release);
                 lane.sum(Operation::Write, (at - 3, at - 1), 1, if i % 2 == 0 { id } else { 0 });
                 lane.push(
                     (i % 5) as u16,
@@ -78,6 +89,9 @@ fn read(logs: &[&[u8]]) {
         // Whatever the records say, every nanosecond is on one account.
         if let Ok(ledger) = timelines::ledger(&profile) {
             assert_eq!(ledger.residual_ns(), 0);
+            // Whatever was lost has a cause.
+            let caused: u64 = ledger.caused.iter().map(|row| row.ns).sum();
+            assert_eq!(caused + ledger.accounts[Account::Idle], ledger.lost_ns(IoAs::Productive));
         }
         // What is not finite could not be kept.
         let text = serde_json::to_string(&(&profile.facts, &profile.quality)).unwrap();
@@ -105,6 +119,7 @@ enum Anything {
     Stat(SchedStat),
     Event(u16, u16, Event),
     Sum(u16, u16, Sum),
+    Release(u16, u16, Release),
     Text(u32, String),
 }
 
@@ -202,6 +217,13 @@ fn anything() -> impl Strategy<Value = Anything> {
                 };
                 Anything::Sum(operation, head, sum)
             }),
+        (operation(), any::<u16>(), proptest::array::uniform5(number()), small(), small()).prop_map(
+            |(operation, head, numbers, node, site)| {
+                let [time_ns, object, held_ns, weight_ns, since_ns] = numbers;
+                let release = Release { time_ns, object, held_ns, weight_ns, since_ns, node, site };
+                Anything::Release(operation, head, release)
+            }
+        ),
         number().prop_map(|queued_ns| Anything::Stat(SchedStat { queued_ns, ..Default::default() })),
         (small(), "\\PC{0,20}").prop_map(|(id, text)| Anything::Text(id, text)),
     ]
@@ -288,6 +310,9 @@ proptest! {
                     Anything::Stat(stat) => lane.push(0, stat),
                     Anything::Event(operation, head, event) => lane.push_head(*operation, *head, event),
                     Anything::Sum(operation, head, sum) => lane.push_head(*operation, *head, sum),
+                    Anything::Release(operation, head, release) => {
+                        lane.push_head(*operation, *head, release)
+                    }
                     Anything::Text(id, text) => lane.text(Subject::ThreadName, *id, text),
                 };
             }

@@ -14,6 +14,7 @@ pub struct KeptRows {
     spent: BTreeMap<String, Columns>,
     blamed: BTreeMap<String, Columns>,
     passive: BTreeMap<String, Columns>,
+    caused: BTreeMap<String, Columns>,
 }
 
 /// Rows of one account or reason. The columns are equally long.
@@ -46,7 +47,11 @@ impl KeptRows {
     /// Those of a ledger.
     pub fn of(ledger: &Ledger) -> KeptRows {
         let mut kept = KeptRows::default();
-        for (rows, columns) in [(&ledger.spent, &mut kept.spent), (&ledger.blamed, &mut kept.blamed)] {
+        for (rows, columns) in [
+            (&ledger.spent, &mut kept.spent),
+            (&ledger.blamed, &mut kept.blamed),
+            (&ledger.caused, &mut kept.caused),
+        ] {
             for row in rows {
                 let columns = columns.entry(row.account.id().to_owned()).or_default();
                 columns.push(row.location, row.context, row.ns);
@@ -71,7 +76,8 @@ impl KeptRows {
             all.sort_unstable();
             Some(all)
         };
-        let (spent, blamed) = (accounts(&self.spent)?, accounts(&self.blamed)?);
+        let (spent, blamed, caused) =
+            (accounts(&self.spent)?, accounts(&self.blamed)?, accounts(&self.caused)?);
         let mut passive = Vec::new();
         for (id, columns) in &self.passive {
             let reason = PassiveReason::from_id(id)?;
@@ -79,7 +85,7 @@ impl KeptRows {
             passive.extend(rows.map(|(location, context, ns)| PassiveRow { location, reason, context, ns }));
         }
         passive.sort_unstable();
-        (ledger.spent, ledger.blamed, ledger.passive) = (spent, blamed, passive);
+        (ledger.spent, ledger.blamed, ledger.passive, ledger.caused) = (spent, blamed, passive, caused);
         Some(())
     }
 }

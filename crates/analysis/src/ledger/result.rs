@@ -42,6 +42,10 @@ pub struct Ledger {
     /// with `spent` every nanosecond of every location is in a context.
     #[serde(skip)]
     pub passive: Vec<PassiveRow>,
+    /// Empty slots and lost time by those who caused them: what was lost on all accounts but `idle`, which belongs to
+    /// no context. Sorted; empty unless the blame was found ([`crate::blame`]).
+    #[serde(skip)]
+    pub caused: Vec<Row>,
     /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound data.
     pub overlap_ns: u64,
 }
@@ -119,6 +123,7 @@ impl Ledger {
             spent: Vec::new(),
             blamed: Vec::new(),
             passive: Vec::new(),
+            caused: Vec::new(),
             overlap_ns: sweep.locations.iter().map(|location| location.overlap_ns).sum(),
         };
         for location in &sweep.locations {
@@ -204,7 +209,7 @@ impl Ledger {
             part.locations.push(LocationAccounts { slots, ..location.clone() });
         }
         let rows = |rows: &[Row]| rows.iter().filter(|row| in_scope(row.location)).copied().collect();
-        (part.spent, part.blamed) = (rows(&self.spent), rows(&self.blamed));
+        (part.spent, part.blamed, part.caused) = (rows(&self.spent), rows(&self.blamed), rows(&self.caused));
         part.passive = self.passive.iter().filter(|row| in_scope(row.location)).copied().collect();
         part
     }

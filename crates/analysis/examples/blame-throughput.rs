@@ -1,0 +1,111 @@
+//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS]`.
+//!
+//! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in memory. What
+//! is timed is all from the profile to the ledger with its blame, and the same without blame.
+
+use std::time::Instant;
+
+use proust_analysis::blame::Blame;
+use proust_analysis::ledger::{Ledger, Processors, Windows};
+use proust_analysis::timelines::{OperationStates, timelines};
+use proust_profile::{
+    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, ReleaseRow, SampleRow,
+};
+
+const THREADS: u64 = 8;
+/// A turn of a thread, ns.
+const TURN_NS: u64 = 40_000;
+
+fn profile(waits: u64) -> Profile {
+    let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
+    let mut contexts = vec![context(None, ContextKind::Program)];
+    contexts.resize(200, context(Some(0), ContextKind::Frame));
+    let turns = waits / THREADS;
+    let end_s = (turns + 1) as f64 * TURN_NS as f64 / 1e9;
+    let mut profile = Profile {
+        processes: vec![Process { end_s, ..Process::default() }],
+        locations: vec![Location { end_s, ..Location::default() }; THREADS as usize],
+        contexts,
+        operations: ["pthread_mutex_lock", "pthread_mutex_unlock", "pthread_barrier_wait"]
+            .map(|name| OperationInfo { name: name.into() })
+            .into(),
+        ..Profile::default()
+    };
+    for thread in 0..THREADS {
+        let location = thread as u32;
+        for turn in 0..turns {
+            // Who is later in the row waits longer for the lock, computes shorter, and lets it go later.
+            let place = (thread + turn) % THREADS;
+            let begin_ns = turn * TURN_NS + 1000;
+            let end_ns = begin_ns + (place + 1) * 4000;
+            let is_barrier = turn % 100 == 99;
+            let release = ReleaseRow {
+                location,
+                context: (turn % 90) as u32 + 100,
+                operation: 1,
+                time_ns: end_ns + 3000,
+                object: 0x1000 + turn % 4 * 64,
+                held_ns: 4000,
+                weight_ns: 200_000,
+                ..ReleaseRow::default()
+            };
+            profile.events.push(EventRow {
+                location,
+                context: (turn % 90) as u32 + 1,
+                operation: if is_barrier { 2 } else { 0 },
+                begin_ns: if is_barrier { begin_ns + place * 500 } else { begin_ns },
+                end_ns: if is_barrier { begin_ns + 5000 } else { end_ns },
+                time_ns: if is_barrier { 5000 - place * 500 } else { end_ns - begin_ns },
+                calls: 1,
+                object: if is_barrier { 0x9000 } else { release.object },
+                ..EventRow::default()
+            });
+            // The collector tells one in 50 of sections of this length.
+            if !is_barrier && (turn * THREADS + place) % 50 == 7 {
+                profile.releases.push(release);
+            }
+            if turn % 125 == 124 {
+                let (time_ns, cpu_ns) = ((turn + 1) * TURN_NS, 200_000);
+                let context = (turn % 50) as u32 + 1;
+                profile.samples.push(SampleRow {
+                    location,
+                    context,
+                    time_ns,
+                    cpu_ns,
+                    ..SampleRow::default()
+                });
+            }
+        }
+    }
+    profile
+}
+
+fn main() {
+    let waits = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10_000_000);
+    let profile = profile(waits);
+    profile.check().expect("a profile without contradictions");
+    let begin = Instant::now();
+    let run = timelines(&profile);
+    let timelines_s = begin.elapsed().as_secs_f64();
+    let states = OperationStates::of(&profile);
+    let processors = Processors::measured(&run, &Windows::all()).expect("processors");
+    let measured_s = begin.elapsed().as_secs_f64();
+    let ledger = Ledger::of(&run, &processors, &Windows::all()).expect("a ledger");
+    let ledger_s = begin.elapsed().as_secs_f64() - measured_s;
+    let begin = Instant::now();
+    let (with_blame, blame) =
+        Blame::of(&profile, &states, &run, &processors, &Windows::all()).expect("a ledger with blame");
+    let blame_s = begin.elapsed().as_secs_f64();
+    assert_eq!(ledger.accounts, with_blame.accounts);
+    println!(
+        "{} waits, {} releases, {} rows of blame",
+        profile.events.len(),
+        profile.releases.len(),
+        blame.rows.len()
+    );
+    println!("timelines {timelines_s:.2} s, processors {:.2} s", measured_s - timelines_s);
+    println!(
+        "ledger {ledger_s:.2} s, ledger with blame {blame_s:.2} s: blame adds {:.2} s",
+        blame_s - ledger_s
+    );
+}

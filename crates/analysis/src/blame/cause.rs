@@ -1,0 +1,72 @@
+//! What a loss is charged to.
+
+use proust_profile::{ContextId, LocationId};
+
+use super::locks::LockId;
+use crate::ledger::Account;
+
+/// How something caused a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CauseKind {
+    /// It held the lock.
+    Holder,
+    /// Nobody held the lock: it had been let go, and who waited had not yet got it. Charged to the lock itself, at the place
+    /// of who waited.
+    HandOver,
+    /// It came late to a barrier, and did this meanwhile.
+    Late,
+    /// Not known; charged to the place of who waited.
+    Unknown,
+}
+
+impl CauseKind {
+    /// The stable identifier, as in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            CauseKind::Holder => "holder",
+            CauseKind::HandOver => "hand-over",
+            CauseKind::Late => "late",
+            CauseKind::Unknown => "unknown",
+        }
+    }
+}
+
+/// What caused a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cause {
+    /// How.
+    pub kind: CauseKind,
+    /// Who; who waited, if nobody else is to blame.
+    pub location: LocationId,
+    /// Where: the call path that let the lock go, what was done before a barrier. Where the wait was, if nobody else is
+    /// to blame.
+    pub context: ContextId,
+    /// Where a holder had acquired the lock: a path of one frame.
+    pub site: Option<ContextId>,
+    /// The lock that was waited for.
+    pub lock: Option<LockId>,
+}
+
+/// A part of a loss, and what caused it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BlameRow {
+    /// What it was lost for.
+    pub account: Account,
+    /// Who waited.
+    pub location: LocationId,
+    /// Where it waited.
+    pub context: ContextId,
+    /// Whether these are slots that were empty because this location waited and nobody worked. Otherwise it is the
+    /// location's own time.
+    pub slots: bool,
+    /// The cause.
+    pub cause: Cause,
+    /// How long, ns.
+    pub ns: u64,
+}
+
+/// Whether what is lost on this account was lost waiting for somebody else.
+pub(super) fn is_wait(account: Account) -> bool {
+    matches!(account, Account::Lock | Account::Barrier | Account::MpiPartner)
+}

@@ -1,0 +1,144 @@
+//! What is known of waits: the operations with what they wait for, and the releases by object.
+
+use std::ops::Range;
+
+use proust_log::operations::{Nature, Operation};
+use proust_profile::{LocationId, ProcessId, Profile};
+
+use super::hash::Map;
+use super::locks::{Groups, LockId};
+use super::releases::Releases;
+use crate::ledger::{State, Wait};
+use crate::operations::Operations;
+use crate::timelines::OperationStates;
+
+/// An object that was waited for: its position in [`Evidence::objects`].
+pub(super) type ObjectId = u32;
+/// No object.
+pub(super) const NONE: ObjectId = ObjectId::MAX;
+
+/// What an operation is for who looks for causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Lock,
+    Barrier,
+    /// Waiting for something else.
+    OtherWait,
+    /// Passive, until somebody wakes.
+    Woken,
+    /// Nothing that somebody else ends.
+    Other,
+}
+
+/// An object: an address in a process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Object {
+    pub(super) process: ProcessId,
+    /// The first wait for it, as a position in the profile's events.
+    pub(super) first: usize,
+    /// Its waits for a lock.
+    pub(super) lock_waits: u64,
+    /// Its waits for something else.
+    pub(super) other_waits: u64,
+}
+
+/// What is known of the waits of a profile.
+pub(super) struct Evidence<'p> {
+    pub(super) profile: &'p Profile,
+    pub(super) operations: Operations,
+    /// The events of each location.
+    pub(super) ranges: Vec<Range<usize>>,
+    kinds: Vec<Kind>,
+    object_of: Vec<ObjectId>,
+    known: Map<(ProcessId, u64), ObjectId>,
+    pub(super) objects: Vec<Object>,
+    pub(super) releases: Releases,
+    /// Which objects are one lock.
+    pub(super) groups: Groups,
+}
+
+impl<'p> Evidence<'p> {
+    pub(super) fn new(profile: &'p Profile, states: &OperationStates) -> Evidence<'p> {
+        let operations = Operations::of(profile);
+        let mut known: Map<(ProcessId, u64), ObjectId> = Map::default();
+        let mut evidence = Evidence {
+            profile,
+            ranges: vec![0..0; profile.locations.len()],
+            kinds: Vec::with_capacity(profile.events.len()),
+            object_of: Vec::with_capacity(profile.events.len()),
+            known: Map::default(),
+            objects: Vec::new(),
+            releases: Releases::default(),
+            groups: Groups::default(),
+            operations,
+        };
+        for (id, event) in profile.events.iter().enumerate() {
+            let range = &mut evidence.ranges[event.location as usize];
+            *range = if range.start == range.end { id..id + 1 } else { range.start..id + 1 };
+            let kind = evidence.kind_of(states.of_event(event), event.operation);
+            let has_object = !event.summed && event.object != 0 && kind != Kind::Other;
+            let mut object_id = NONE;
+            if has_object {
+                let process = evidence.process(event.location);
+                let next = evidence.objects.len() as ObjectId;
+                object_id = *known.entry((process, event.object)).or_insert(next);
+                if object_id == next {
+                    let new = Object { process, first: id, lock_waits: 0, other_waits: 0 };
+                    evidence.objects.push(new);
+                }
+                let object = &mut evidence.objects[object_id as usize];
+                let first = &profile.events[object.first];
+                if (event.begin_ns, event.location) < (first.begin_ns, first.location) {
+                    object.first = id;
+                }
+                if kind == Kind::Lock {
+                    object.lock_waits += 1;
+                } else {
+                    object.other_waits += 1;
+                }
+            }
+            evidence.kinds.push(kind);
+            evidence.object_of.push(object_id);
+        }
+        evidence.releases = Releases::new(profile, &known, &evidence.objects);
+        evidence.known = known;
+        evidence.groups = Groups::new(&evidence);
+        evidence
+    }
+
+    fn kind_of(&self, state: State, operation: u32) -> Kind {
+        match state {
+            State::Waiting(Wait::Lock) | State::Polling(Wait::Lock) => Kind::Lock,
+            State::Waiting(Wait::Barrier) | State::Polling(Wait::Barrier) => Kind::Barrier,
+            State::Waiting(_) | State::Polling(_) => Kind::OtherWait,
+            State::Passive(_) => match self.operations.nature(operation) {
+                Some(Nature::Condition | Nature::Semaphore | Nature::Futex) => Kind::Woken,
+                _ => Kind::Other,
+            },
+            State::Working(_) => Kind::Other,
+        }
+    }
+
+    pub(super) fn kind(&self, event: usize) -> Kind {
+        self.kinds[event]
+    }
+
+    pub(super) fn object(&self, event: usize) -> Option<ObjectId> {
+        Some(self.object_of[event]).filter(|&object| object != NONE)
+    }
+
+    /// The lock that a release is of.
+    pub(super) fn lock_of_release(&self, row: u32) -> Option<LockId> {
+        let release = &self.profile.releases[row as usize];
+        let object = self.known.get(&(self.process(release.location), release.object))?;
+        self.groups.lock(*object)
+    }
+
+    pub(super) fn process(&self, location: LocationId) -> ProcessId {
+        self.profile.locations[location as usize].process
+    }
+
+    pub(super) fn operation(&self, event: usize) -> Option<Operation> {
+        self.operations.get(self.profile.events[event].operation)
+    }
+}

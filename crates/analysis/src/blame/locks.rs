@@ -1,0 +1,221 @@
+//! The locks: objects by kind and by the place where they were first waited for.
+
+use proust_log::operations::{Nature, Operation};
+use proust_profile::{ContextId, LocationId, ProcessId};
+
+use super::evidence::{Evidence, Kind, NONE, ObjectId};
+use super::hash::Map;
+use crate::ledger::{Window, Windows};
+
+/// A lock, or several of one kind that are used at the same place: its position in [`super::Blame::locks`].
+pub type LockId = u32;
+
+/// What a lock is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum LockKind {
+    /// A mutex of POSIX or C11.
+    Mutex,
+    /// A reader-writer lock.
+    RwLock,
+    /// A spin lock.
+    Spin,
+    /// What is initialised once.
+    Once,
+    /// A locked file.
+    File,
+    /// A futex: the locks of Rust, of parking_lot, of language runtimes.
+    Futex,
+    /// A condition variable that a runtime makes a lock of: an interpreter's lock.
+    Condition,
+    /// Something else that counts as a lock.
+    Other,
+}
+
+impl LockKind {
+    /// The stable identifier, as in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            LockKind::Mutex => "mutex",
+            LockKind::RwLock => "rwlock",
+            LockKind::Spin => "spin",
+            LockKind::Once => "once",
+            LockKind::File => "file",
+            LockKind::Futex => "futex",
+            LockKind::Condition => "condition",
+            LockKind::Other => "other",
+        }
+    }
+
+    fn of(operation: Option<Operation>) -> LockKind {
+        use Operation as O;
+        let Some(operation) = operation else { return LockKind::Other };
+        match operation {
+            O::MutexLock | O::MutexTimedLock | O::MutexClockLock | O::MutexTryLock => LockKind::Mutex,
+            O::MtxLock | O::MtxTimedLock | O::MtxTryLock => LockKind::Mutex,
+            O::SpinLock | O::SpinTryLock => LockKind::Spin,
+            O::Once | O::CallOnce => LockKind::Once,
+            O::FileLock | O::LockFile | O::ControlLock => LockKind::File,
+            _ => match operation.nature() {
+                Nature::Lock | Nature::Spin => LockKind::RwLock,
+                Nature::Futex => LockKind::Futex,
+                Nature::Condition => LockKind::Condition,
+                _ => LockKind::Other,
+            },
+        }
+    }
+}
+
+/// A lock, or several of one kind that were first waited for at the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// What it is.
+    pub kind: LockKind,
+    /// In which process.
+    pub process: ProcessId,
+    /// Where it was first waited for.
+    pub site: ContextId,
+    /// The address, of several of the first.
+    pub object: u64,
+    /// How many locks these are.
+    pub objects: u64,
+    /// Sections that ended while others waited; where only some of them were told, an estimate.
+    pub holds: u64,
+    /// How long they were, ns.
+    pub held_ns: u64,
+    /// The longest that was told, ns.
+    pub longest_hold_ns: u64,
+}
+
+/// The waits of a location for a lock in a context that were told alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LockWaits {
+    /// The lock.
+    pub lock: LockId,
+    /// Who waited.
+    pub location: LocationId,
+    /// Where.
+    pub context: ContextId,
+    /// How many waits.
+    pub waits: u64,
+    /// The longest, ns.
+    pub longest_ns: u64,
+}
+
+/// Which lock an object belongs to.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    of_object: Vec<LockId>,
+    firsts: Vec<ObjectId>,
+}
+
+impl Groups {
+    pub(super) fn new(evidence: &Evidence<'_>) -> Groups {
+        let events = &evidence.profile.events;
+        let mut order: Vec<ObjectId> = (0..evidence.objects.len() as ObjectId)
+            .filter(|&id| evidence.objects[id as usize].lock_waits > 0)
+            .collect();
+        order.sort_unstable_by_key(|&id| {
+            let first = &events[evidence.objects[id as usize].first];
+            (first.begin_ns, first.location, first.object)
+        });
+        let mut known: Map<(ProcessId, u8, ContextId), LockId> = Map::default();
+        let mut groups = Groups { of_object: vec![NONE; evidence.objects.len()], firsts: Vec::new() };
+        for id in order {
+            let object = &evidence.objects[id as usize];
+            let kind = LockKind::of(evidence.operation(object.first));
+            let next = groups.firsts.len() as LockId;
+            let lock =
+                *known.entry((object.process, kind as u8, events[object.first].context)).or_insert(next);
+            if lock == next {
+                groups.firsts.push(id);
+            }
+            groups.of_object[id as usize] = lock;
+        }
+        groups
+    }
+
+    /// The lock that an object belongs to, if it was waited for as a lock.
+    pub(super) fn lock(&self, object: ObjectId) -> Option<LockId> {
+        self.of_object.get(object as usize).copied().filter(|&lock| lock != NONE)
+    }
+}
+
+/// The locks of a profile.
+pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
+    let events = &evidence.profile.events;
+    let mut locks: Vec<Lock> = (evidence.groups.firsts.iter())
+        .map(|&id| {
+            let object = &evidence.objects[id as usize];
+            Lock {
+                kind: LockKind::of(evidence.operation(object.first)),
+                process: object.process,
+                site: events[object.first].context,
+                object: events[object.first].object,
+                objects: 0,
+                holds: 0,
+                held_ns: 0,
+                longest_hold_ns: 0,
+            }
+        })
+        .collect();
+    let mut holds = vec![0.0; locks.len()];
+    for id in 0..evidence.objects.len() {
+        let Some(lock_id) = evidence.groups.lock(id as ObjectId) else { continue };
+        let lock = &mut locks[lock_id as usize];
+        lock.objects += 1;
+        for one in evidence.releases.of_object(id as ObjectId) {
+            let section_ns = match one.since_ns {
+                0 => one.held_ns,
+                since_ns => one.time_ns.saturating_sub(since_ns).min(if one.held_ns > 0 {
+                    one.held_ns
+                } else {
+                    u64::MAX
+                }),
+            };
+            // Nobody knows for how long it was held.
+            if section_ns == 0 {
+                continue;
+            }
+            let (stands_for_ns, sections) = match one.is_sampled() {
+                true => (one.weight_ns, one.weight_ns as f64 / one.held_ns as f64),
+                false => (section_ns, 1.0),
+            };
+            lock.held_ns = lock.held_ns.saturating_add(stands_for_ns);
+            holds[lock_id as usize] += sections;
+            lock.longest_hold_ns = lock.longest_hold_ns.max(section_ns);
+        }
+    }
+    for (lock, holds) in locks.iter_mut().zip(holds) {
+        lock.holds = f64::round(holds) as u64;
+    }
+    locks
+}
+
+/// The waits for locks that were told alone.
+pub(super) fn waits(evidence: &Evidence<'_>, windows: &Windows) -> Vec<LockWaits> {
+    let mut sums: Map<(LockId, LocationId, ContextId), (u64, u64)> = Map::default();
+    for (id, event) in evidence.profile.events.iter().enumerate() {
+        if evidence.kind(id) != Kind::Lock || event.summed {
+            continue;
+        }
+        let Some(lock) = evidence.object(id).and_then(|object| evidence.groups.lock(object)) else {
+            continue;
+        };
+        let overlaps = |window: &Window| window.start_ns < event.end_ns && window.end_ns > event.begin_ns;
+        if windows.as_slice().iter().any(overlaps) {
+            let sum = sums.entry((lock, event.location, event.context)).or_default();
+            (sum.0, sum.1) = (sum.0 + 1, sum.1.max(event.time_ns));
+        }
+    }
+    let row = |((lock, location, context), (waits, longest_ns))| LockWaits {
+        lock,
+        location,
+        context,
+        waits,
+        longest_ns,
+    };
+    let mut rows: Vec<LockWaits> = sums.into_iter().map(row).collect();
+    rows.sort_unstable();
+    rows
+}

@@ -1,0 +1,145 @@
+//! Which critical sections a wait for a lock waited for.
+//!
+//! Going back from each release by others during the wait, the section reaches to the release before it, or to the begin
+//! of the wait; where the holder had waited itself, only to when it got the lock: the time before is hand-over. What is
+//! left after the last release is hand-over, too. A wait without any release was for who held it before and after: it gave
+//! up, or was woken for nothing and waits again.
+//!
+//! Of short sections only some are told. Then the time that no section is known for is shared by the weights of the short
+//! ones that were told during the wait, or, if the wait was too short to contain any, of those next to it.
+
+use proust_log::records::RELEASE_WEIGHT_NS;
+
+use super::evidence::Evidence;
+use super::releases::{Let, nearest_sampled, within};
+use crate::ledger::Window;
+
+/// A wait of this length contains a told release, even if all sections are short ones.
+const CERTAIN_NS: u64 = 20 * RELEASE_WEIGHT_NS;
+
+/// Waits below this length take one of the releases next to them by chance, and not a part of each.
+const MANY_NS: u64 = 100_000;
+
+/// A number from 0 to 1 that looks random, always the same for the same one.
+fn chance(number: u64) -> f64 {
+    let mixed = (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Who had the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// Who let it go by this row of the profile's releases.
+    Release(u32),
+    /// Nobody.
+    HandOver,
+    /// Not known.
+    Unknown,
+}
+
+/// A wait for a lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waited {
+    pub(super) location: u32,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    /// It did not get the lock: it gave up, or its record ends before.
+    pub(super) in_vain: bool,
+}
+
+/// The holders during the part of a wait in `window`, with nanoseconds that sum up to the window's.
+pub(super) fn shares(evidence: &Evidence<'_>, event: usize, window: Window, out: &mut Vec<(Holder, f64)>) {
+    let row = &evidence.profile.events[event];
+    let waited = Waited {
+        location: row.location,
+        begin_ns: row.begin_ns,
+        end_ns: row.end_ns,
+        in_vain: row.open || row.left || row.errors > 0,
+    };
+    let list = evidence.object(event).map_or(&[][..], |object| evidence.releases.of_object(object));
+    shares_of(list, &waited, window, out);
+}
+
+pub(super) fn shares_of(list: &[Let], wait: &Waited, window: Window, out: &mut Vec<(Holder, f64)>) {
+    let clip = |from_ns: u64, to_ns: u64| {
+        to_ns.min(window.end_ns).saturating_sub(from_ns.max(window.start_ns)) as f64
+    };
+    let mut give = |holder: Holder, ns: f64| {
+        if ns > 0.0 {
+            out.push((holder, ns));
+        }
+    };
+    let others =
+        || within(list, wait.begin_ns, wait.end_ns).iter().filter(|one| one.location != wait.location);
+    // The time that no section is known for.
+    let mut untold_ns = 0.0;
+    let mut sampled_weight = 0.0;
+    let mut at_ns = wait.begin_ns;
+    for one in others() {
+        let known_from_ns = match one.held_ns {
+            0 => at_ns,
+            held_ns => at_ns.max(one.time_ns.saturating_sub(held_ns)),
+        };
+        untold_ns += clip(at_ns, known_from_ns);
+        let from_ns = known_from_ns.max(one.since_ns).min(one.time_ns);
+        give(Holder::HandOver, clip(known_from_ns, from_ns));
+        if one.is_sampled() {
+            untold_ns += clip(from_ns, one.time_ns);
+            sampled_weight += one.weight_ns as f64;
+        } else {
+            give(Holder::Release(one.row), clip(from_ns, one.time_ns));
+        }
+        at_ns = at_ns.max(one.time_ns);
+    }
+    let mut tail_ns = clip(at_ns, wait.end_ns);
+    let is_released = others().next().is_some();
+    if wait.in_vain || !is_released {
+        // Who had it all the time lets it go later: this wait ended without the lock.
+        let later = list[list.partition_point(|one| one.time_ns <= wait.end_ns)..]
+            .iter()
+            .find(|one| one.location != wait.location)
+            .filter(|one| match one.held_ns {
+                0 => wait.in_vain,
+                held_ns => one.time_ns.saturating_sub(held_ns) <= at_ns,
+            });
+        if later.is_some() || wait.in_vain {
+            give(later.map_or(Holder::Unknown, |one| Holder::Release(one.row)), tail_ns);
+            tail_ns = 0.0;
+        }
+    }
+    if sampled_weight > 0.0 {
+        untold_ns += tail_ns;
+        for one in others().filter(|one| one.is_sampled()) {
+            give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / sampled_weight);
+        }
+        return;
+    }
+    if is_released {
+        give(Holder::HandOver, tail_ns);
+    } else {
+        untold_ns += tail_ns;
+    }
+    if untold_ns <= 0.0 {
+        return;
+    }
+    let middle_ns = wait.begin_ns + (wait.end_ns - wait.begin_ns) / 2;
+    let is_short = wait.end_ns - wait.begin_ns <= CERTAIN_NS || is_released;
+    let near = || nearest_sampled(list, wait.location, middle_ns).take_while(|_| is_short);
+    let weight: f64 = near().map(|one| one.weight_ns as f64).sum();
+    if weight > 0.0 && wait.end_ns - wait.begin_ns < MANY_NS {
+        // There are very many of them: one holder for each is as good as some for all.
+        let mut left = weight * chance(wait.begin_ns);
+        let one = near().find(|one| {
+            left -= one.weight_ns as f64;
+            left < 0.0
+        });
+        give(one.map_or(Holder::Unknown, |one| Holder::Release(one.row)), untold_ns);
+    } else if weight > 0.0 {
+        near().for_each(|one| give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight));
+    } else if let Some(next) = others().next() {
+        // Its section was longer than was noticed.
+        give(Holder::Release(next.row), untold_ns);
+    } else {
+        give(Holder::Unknown, untold_ns);
+    }
+}

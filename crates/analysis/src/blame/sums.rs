@@ -1,0 +1,54 @@
+//! Short waits, of which only sums are known: for which objects is not told.
+//!
+//! They are shared by the weights of the releases of locks by others of the same process meanwhile, or, if nothing was
+//! told in so short a time, of those next to it.
+
+use super::evidence::{Evidence, Kind};
+use super::releases::{Let, nearest_sampled, within};
+use super::tally::Tally;
+use crate::ledger::{Account, Windows};
+
+/// So many releases say who has locks how long.
+const ENOUGH: usize = 512;
+
+/// Says for all short waits for locks who may have been their holders.
+pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tally) {
+    for (id, event) in evidence.profile.events.iter().enumerate() {
+        if !event.summed || evidence.kind(id) != Kind::Lock || event.time_ns == 0 {
+            continue;
+        }
+        // The range that is asked for may begin or end in the middle.
+        let in_windows =
+            |window: &crate::ledger::Window| window.start_ns < event.end_ns && window.end_ns > event.begin_ns;
+        if !windows.as_slice().iter().any(in_windows) {
+            continue;
+        }
+        let victim = tally.victim(event.location, Account::Lock, event.context);
+        let list = evidence.releases.of_process(evidence.process(event.location));
+        let meanwhile = within(list, event.begin_ns, event.end_ns);
+        let step = meanwhile.len().div_ceil(ENOUGH).max(1);
+        let others: Vec<&Let> =
+            meanwhile.iter().step_by(step).filter(|one| one.location != event.location).collect();
+        let all = |one: &Let| one.weight_ns as f64;
+        let weight: f64 = others.iter().map(|one| all(one)).sum();
+        let time_ns = event.time_ns as f64;
+        if weight > 0.0 {
+            for one in others {
+                let cause = tally.of_release(evidence, one.row);
+                tally.hint(victim, cause, time_ns * all(one) / weight);
+            }
+            continue;
+        }
+        let middle_ns = event.begin_ns + (event.end_ns - event.begin_ns) / 2;
+        let near: Vec<&Let> = nearest_sampled(list, event.location, middle_ns).collect();
+        let weight: f64 = near.iter().map(|one| all(one)).sum();
+        if near.is_empty() {
+            let unknown = tally.unknown(event.location, event.context);
+            tally.hint(victim, unknown, time_ns);
+        }
+        for one in near {
+            let cause = tally.of_release(evidence, one.row);
+            tally.hint(victim, cause, time_ns * all(one) / weight);
+        }
+    }
+}

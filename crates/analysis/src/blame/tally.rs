@@ -1,0 +1,264 @@
+//! Sums by victim and cause, and their settlement with the rows of the ledger: parts that sum up to them exactly.
+
+use std::collections::HashSet;
+
+use proust_profile::{ContextId, LocationId};
+
+use super::cause::{BlameRow, Cause, CauseKind, is_wait};
+use super::evidence::Evidence;
+use super::hash::Map;
+use super::sections::Holder;
+use crate::ledger::{Account, Ledger, Row, WaitCharge};
+
+/// Who lost what where: a row of the ledger. Position in [`Tally::victims`].
+pub(super) type VictimId = u32;
+
+/// What an amount is charged to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Charged {
+    /// A position in [`Tally::causes`].
+    To(u32),
+    /// Whatever caused these waits: who waited there came late for that.
+    AsWaits(VictimId),
+}
+
+/// How much of a victim's loss is charged to something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    ns: f64,
+    slots_ns: f64,
+    /// In proportion to this, what has no cause of its own is charged.
+    hint_ns: f64,
+}
+
+#[derive(Debug)]
+struct Victim {
+    location: LocationId,
+    context: ContextId,
+    amounts: Map<Charged, Amount>,
+    unplaced_ns: f64,
+    unplaced_slots_ns: f64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    victims: Vec<Victim>,
+    victim_ids: Map<(LocationId, u8, ContextId), VictimId>,
+    causes: Vec<Cause>,
+    cause_ids: Map<Cause, u32>,
+    /// The cause that each release is, plus one; 0 = not looked up.
+    of_releases: Vec<u32>,
+}
+
+/// So many times a late thread may have waited for another late one.
+const DEPTH: u32 = 6;
+
+impl Tally {
+    pub(super) fn victim(&mut self, location: LocationId, account: Account, context: ContextId) -> VictimId {
+        let next = self.victims.len() as VictimId;
+        let id = *self.victim_ids.entry((location, account as u8, context)).or_insert(next);
+        if id == next {
+            self.victims.push(Victim {
+                location,
+                context,
+                amounts: Map::default(),
+                unplaced_ns: 0.0,
+                unplaced_slots_ns: 0.0,
+            });
+        }
+        id
+    }
+
+    pub(super) fn cause(&mut self, cause: Cause) -> Charged {
+        let next = self.causes.len() as u32;
+        let id = *self.cause_ids.entry(cause).or_insert(next);
+        if id == next {
+            self.causes.push(cause);
+        }
+        Charged::To(id)
+    }
+
+    /// Who let a lock go.
+    pub(super) fn of_release(&mut self, evidence: &Evidence<'_>, row: u32) -> Charged {
+        if self.of_releases.is_empty() {
+            self.of_releases.resize(evidence.profile.releases.len(), 0);
+        }
+        match self.of_releases[row as usize] {
+            0 => {
+                let release = &evidence.profile.releases[row as usize];
+                let cause = self.cause(Cause {
+                    kind: CauseKind::Holder,
+                    location: release.location,
+                    context: release.context,
+                    site: release.site,
+                    lock: evidence.lock_of_release(row),
+                });
+                if let Charged::To(id) = cause {
+                    self.of_releases[row as usize] = id + 1;
+                }
+                cause
+            }
+            known => Charged::To(known - 1),
+        }
+    }
+
+    /// The cause of a part of a wait for a lock.
+    pub(super) fn holder(
+        &mut self,
+        evidence: &Evidence<'_>,
+        event: usize,
+        charge: &WaitCharge,
+        holder: Holder,
+    ) -> Charged {
+        let kind = match holder {
+            Holder::Release(row) => return self.of_release(evidence, row),
+            Holder::HandOver => CauseKind::HandOver,
+            Holder::Unknown => CauseKind::Unknown,
+        };
+        let lock = evidence.object(event).and_then(|object| evidence.groups.lock(object));
+        self.cause(Cause { kind, location: charge.location, context: charge.context, site: None, lock })
+    }
+
+    /// Nobody knows.
+    pub(super) fn unknown(&mut self, location: LocationId, context: ContextId) -> Charged {
+        self.cause(Cause { kind: CauseKind::Unknown, location, context, site: None, lock: None })
+    }
+
+    /// What a victim is called.
+    pub(super) fn place(&self, victim: VictimId) -> (LocationId, ContextId) {
+        let victim = &self.victims[victim as usize];
+        (victim.location, victim.context)
+    }
+
+    /// Charges a part of a victim's loss.
+    pub(super) fn add(&mut self, victim: VictimId, charged: Charged, ns: f64, slots_ns: f64) {
+        let amount = self.victims[victim as usize].amounts.entry(charged).or_default();
+        amount.ns += ns;
+        amount.slots_ns += slots_ns;
+    }
+
+    /// A part of a victim's loss has no cause of its own.
+    pub(super) fn unplaced(&mut self, victim: VictimId, ns: u64, slots_ns: f64) {
+        let victim = &mut self.victims[victim as usize];
+        victim.unplaced_ns += ns as f64;
+        victim.unplaced_slots_ns += slots_ns;
+    }
+
+    /// Says what such parts of a victim's loss are charged to.
+    pub(super) fn hint(&mut self, victim: VictimId, charged: Charged, weight_ns: f64) {
+        self.victims[victim as usize].amounts.entry(charged).or_default().hint_ns += weight_ns;
+    }
+
+    /// What each victim's loss is charged to, in proportion, in a fixed order.
+    fn proportions(&self) -> Vec<Vec<(Charged, f64, f64)>> {
+        let of = |victim: &Victim| {
+            let hints: f64 = victim.amounts.values().map(|amount| amount.hint_ns).sum();
+            let per_hint = |unplaced: f64| if hints > 0.0 { unplaced / hints } else { 0.0 };
+            let (ns, slots) = (per_hint(victim.unplaced_ns), per_hint(victim.unplaced_slots_ns));
+            let share = |(&charged, amount): (&Charged, &Amount)| {
+                (charged, amount.ns + amount.hint_ns * ns, amount.slots_ns + amount.hint_ns * slots)
+            };
+            let mut shares: Vec<_> = victim.amounts.iter().map(share).collect();
+            shares.sort_by_key(|(charged, ..)| *charged);
+            shares
+        };
+        self.victims.iter().map(of).collect()
+    }
+
+    /// Follows what is charged to waits to what these were charged to.
+    fn followed(&mut self, mut proportions: Vec<Vec<(Charged, f64, f64)>>) -> Vec<Vec<(Charged, f64, f64)>> {
+        let is_final = |shares: &Vec<(Charged, f64, f64)>| {
+            shares.iter().all(|(charged, ..)| matches!(charged, Charged::To(_)))
+        };
+        for depth in 0..=DEPTH {
+            if proportions.iter().all(is_final) {
+                break;
+            }
+            let mut next = Vec::with_capacity(proportions.len());
+            for shares in &proportions {
+                let mut sums: Map<Charged, (f64, f64)> = Map::default();
+                let mut give = |charged: Charged, ns: f64, slots_ns: f64| {
+                    let sum = sums.entry(charged).or_default();
+                    (sum.0, sum.1) = (sum.0 + ns, sum.1 + slots_ns);
+                };
+                for &(charged, ns, slots_ns) in shares {
+                    let Charged::AsWaits(waits) = charged else {
+                        give(charged, ns, slots_ns);
+                        continue;
+                    };
+                    let of_waits = &proportions[waits as usize];
+                    let all: f64 = of_waits.iter().map(|(_, ns, _)| ns).sum();
+                    if depth < DEPTH && all > 0.0 {
+                        of_waits
+                            .iter()
+                            .for_each(|&(to, part, _)| give(to, ns * part / all, slots_ns * part / all));
+                    } else {
+                        let (location, context) = self.place(waits);
+                        let late = Cause { kind: CauseKind::Late, location, context, site: None, lock: None };
+                        let late = self.cause(late);
+                        give(late, ns, slots_ns);
+                    }
+                }
+                let mut shares: Vec<_> =
+                    sums.into_iter().map(|(to, (ns, slots_ns))| (to, ns, slots_ns)).collect();
+                shares.sort_by_key(|(charged, ..)| *charged);
+                next.push(shares);
+            }
+            proportions = next;
+        }
+        proportions
+    }
+
+    /// The causes of every wait of a ledger, sorted.
+    pub(super) fn settle(mut self, ledger: &Ledger) -> Vec<BlameRow> {
+        let charged: HashSet<LocationId> =
+            ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
+        let proportions = self.proportions();
+        let proportions = self.followed(proportions);
+        let mut rows = Vec::new();
+        let waits = |rows: &[Row]| -> Vec<Row> {
+            rows.iter()
+                .filter(|row| is_wait(row.account) && charged.contains(&row.location))
+                .copied()
+                .collect()
+        };
+        for (row, slots) in (waits(&ledger.spent).into_iter().map(|row| (row, false)))
+            .chain(waits(&ledger.blamed).into_iter().map(|row| (row, true)))
+        {
+            let victim = self.victim_ids.get(&(row.location, row.account as u8, row.context));
+            let shares = victim.and_then(|&id| proportions.get(id as usize)).map_or(&[][..], Vec::as_slice);
+            let weight = |&(_, ns, slots_ns): &(Charged, f64, f64)| if slots { slots_ns } else { ns };
+            let mut all: f64 = shares.iter().map(weight).sum();
+            // Slots may be empty for so short a time that nothing is known of it but the wait itself.
+            let by_time = all <= 0.0;
+            let weight = |share: &(Charged, f64, f64)| if by_time { share.1 } else { weight(share) };
+            if by_time {
+                all = shares.iter().map(weight).sum();
+            }
+            let mut push = |cause: Cause, ns: u64| {
+                if ns > 0 {
+                    let Row { location, account, context, .. } = row;
+                    rows.push(BlameRow { account, location, context, slots, cause, ns });
+                }
+            };
+            if all <= 0.0 {
+                let Row { location, context, .. } = row;
+                push(Cause { kind: CauseKind::Unknown, location, context, site: None, lock: None }, row.ns);
+                continue;
+            }
+            let last = shares.iter().rposition(|share| weight(share) > 0.0);
+            let (mut sum, mut given) = (0.0, 0);
+            for (n, share) in shares.iter().enumerate() {
+                sum += weight(share);
+                let due = if Some(n) == last { row.ns } else { (row.ns as f64 * (sum / all)).round() as u64 };
+                let due = due.clamp(given, row.ns);
+                if let Charged::To(cause) = share.0 {
+                    push(self.causes[cause as usize], due - given);
+                }
+                given = due;
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+}
