@@ -135,17 +135,34 @@ fn close_for_other(life: &Life, lane: &'static lane::Lane) {
         return;
     }
     operation::look_into(life, lane);
-    lane.close_tail(clock::now_ns(), cpu_ns);
+    let now_ns = clock::now_ns();
+    if !lane.busy.swap(true, Ordering::AcqRel) {
+        // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
+        let record = unsafe { lane.record() };
+        if record.is_worth_asking(now_ns, cpu_ns)
+            && let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&file_of_thread(tid, b"/schedstat"))
+        {
+            record.push_scheduler_of(path, now_ns, cpu_ns);
+        }
+        lane.busy.store(false, Ordering::Release);
+    }
+    lane.close_tail(now_ns, cpu_ns);
+}
+
+/// The path of what the kernel tells of another thread of this process.
+fn file_of_thread(tid: u32, name: &[u8]) -> [u8; 64] {
+    let mut digits = [0; 20];
+    let mut path = [0_u8; 64];
+    let parts: [&[u8]; 3] = [b"/proc/self/task/", logfile::digits(tid.into(), &mut digits), name];
+    for (place, byte) in path.iter_mut().zip(parts.into_iter().flatten()) {
+        *place = *byte;
+    }
+    path
 }
 
 /// Writes the name of another thread of this process, which may not live to write it.
 fn push_name_of(output: &mut lane::Output, tid: u32) {
-    let mut digits = [0; 20];
-    let mut path = [0_u8; 64];
-    let parts: [&[u8]; 3] = [b"/proc/self/task/", logfile::digits(tid.into(), &mut digits), b"/comm"];
-    for (place, byte) in path.iter_mut().zip(parts.into_iter().flatten()) {
-        *place = *byte;
-    }
+    let path = file_of_thread(tid, b"/comm");
     let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else { return };
     let descriptor = raw::open(path, libc::O_RDONLY, 0);
     if raw::failed(descriptor) {

@@ -250,8 +250,19 @@ impl Record {
 
     /// Reads and writes the scheduler's numbers of the calling thread.
     pub fn push_scheduler(&mut self, now: u64, cpu_ns: u64) {
+        self.push_scheduler_of(c"/proc/thread-self/schedstat", now, cpu_ns);
+    }
+
+    /// Whether the thread was off the processor for long enough since the scheduler's numbers were last read.
+    pub fn is_worth_asking(&self, now: u64, cpu_ns: u64) -> bool {
+        let wall_ns = now.saturating_sub(self.scheduler_read_ns);
+        wall_ns.saturating_sub(cpu_ns.saturating_sub(self.scheduler_read_cpu_ns)) >= WORTH_ASKING_NS
+    }
+
+    /// Reads and writes the scheduler's numbers of this lane's thread, which are in that file.
+    pub fn push_scheduler_of(&mut self, file: &core::ffi::CStr, now: u64, cpu_ns: u64) {
         (self.scheduler_read_ns, self.scheduler_read_cpu_ns) = (now, cpu_ns);
-        if let Some((run_ns, queued_ns)) = scheduler_numbers(c"/proc/thread-self/schedstat") {
+        if let Some((run_ns, queued_ns)) = scheduler_numbers(file) {
             self.output.push(0, 0, &SchedStat { time_ns: now, run_ns, queued_ns });
         }
     }
@@ -279,11 +290,8 @@ impl Record {
     pub fn end(&mut self, tid: u32) {
         let time_ns = clock::now_ns();
         let cpu_ns = clock::thread_cpu_ns();
-        let waited_ns = time_ns
-            .saturating_sub(self.scheduler_read_ns)
-            .saturating_sub(cpu_ns.saturating_sub(self.scheduler_read_cpu_ns));
         // Reading the scheduler's file costs more than it can tell of a thread that hardly waited.
-        if waited_ns >= WORTH_ASKING_NS {
+        if self.is_worth_asking(time_ns, cpu_ns) {
             self.push_scheduler(time_ns, cpu_ns);
         }
         self.push_name(tid);
