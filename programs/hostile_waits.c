@@ -314,7 +314,7 @@ CANCELLED(in_a_pause, "pause", PASSIVE, pause())
 
 KEPT static void in_a_condition(void)
 {
-    pthread_mutex_lock(&of_never);
+    lock_it(&of_never, "of-condition");
     pthread_cleanup_push(after_cancellation, &of_never);
     for (;;)
         WAIT("condition", "in_a_condition", PASSIVE, pthread_cond_wait(&never, &of_never));
@@ -504,7 +504,7 @@ static void with_million(void)
 /* killed: eight workers without work, and one that waits for itself. */
 KEPT static void worker_without_work(void)
 {
-    pthread_mutex_lock(&of_never);
+    lock_it(&of_never, "of-work");
     for (;;)
         WAIT("condition", "work", PASSIVE, pthread_cond_wait(&never, &of_never));
 }

@@ -10,7 +10,7 @@ use crate::chance::assert_close;
 use crate::command::run;
 use crate::pages::Operations;
 use crate::programs::built;
-use crate::recording::{Recorded, number, record, truth_in};
+use crate::recording::{Recorded, list, number, record, truth_in};
 use crate::waited::assert_waits;
 
 const SECONDS: &str = "0.4";
@@ -124,10 +124,11 @@ fn that_sigkill_ends() {
     assert_waits(&run, &truth, 0.02);
     // Who was waiting when it ended is named.
     let page: Operations = run.page("waits", &[]);
-    let wall = number(&truth, "/wall_s");
-    for (function, threads) in [("worker_without_work", 8.0), ("lock_it", 1.0)] {
-        let seconds = page.called_in(function);
-        assert_close(function, seconds, threads * wall, 0.05 * threads * wall + 0.02 * threads);
+    for (function, kind) in [("worker_without_work", "condition"), ("lock_it", "mutex")] {
+        let waits = list(&truth, "/threads").iter().flat_map(|thread| list(thread, "/waits"));
+        let seconds: f64 =
+            waits.filter(|wait| wait["kind"] == kind).map(|wait| number(wait, "/seconds")).sum();
+        assert_close(function, page.called_in(function), seconds, 0.05 * seconds + 0.02);
     }
 }
 

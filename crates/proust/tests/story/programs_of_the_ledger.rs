@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::chance::assert_close;
 use crate::command::run;
-use crate::pages::{Location, Summary};
+use crate::pages::Summary;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, record, truth_in};
 
@@ -74,7 +74,8 @@ fn assert_account(what: &str, run: &Recorded, truths: &[Value]) -> Summary {
     let (ledger, processors) = (&summary.ledger, summary.run.processors);
     let queued = ledger.account_s("oversubscribed") + ledger.account_s("preempted");
     // Where threads queue they do so at their begins and ends, too, which the program does not see.
-    let unseen = if queued > 0.05 * summary.run.wall_s { 1.0 } else { 0.0 };
+    let threads = summary.run.threads as f64;
+    let unseen = if queued > 0.05 * summary.run.wall_s { 1.0 + 0.1 * threads } else { 0.0 };
     let (least, most) = (activity.processors(0.02), activity.processors(0.005) + unseen);
     assert!(
         processors >= least && processors <= most,
@@ -164,19 +165,13 @@ fn many_sleeping_threads() {
     assert_eq!(summary.run.threads, 201);
     let threads = run.threads();
     let sleepers = threads.locations.iter().filter(|one| one.thread != one.process);
-    // On a busy machine threads wake late, and some begin late: new stacks need a lock of the kernel.
-    let share = |one: &&Location| {
-        let queued = one.account_s("preempted") + one.account_s("oversubscribed");
-        (one.passive_s("sleep") + queued + 0.01) / one.wall_s
-    };
-    let late = sleepers.clone().filter(|one| share(one) < 0.97).count();
-    assert!(
-        late <= 20,
-        "{late} sleepers did not sleep: {:#?}",
-        sleepers.clone().find(|one| share(one) < 0.97)
-    );
-    let least = sleepers.clone().min_by(|a, b| share(a).total_cmp(&share(b)));
-    assert!(least.is_some_and(|one| share(&one) >= 0.85), "{least:#?}");
+    for sleeper in sleepers {
+        // On a busy machine threads wake late, and some begin late: new stacks need a lock of the kernel. How much of that
+        // there may be is said for all recordings.
+        let queued = sleeper.account_s("preempted") + sleeper.account_s("oversubscribed");
+        let asleep = sleeper.passive_s("sleep") + sleeper.passive_s("unknown");
+        assert!(asleep + queued >= 0.97 * sleeper.wall_s - 0.01, "{sleeper:#?}");
+    }
 }
 
 /// The truths in the files of a folder.

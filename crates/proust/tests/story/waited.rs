@@ -12,7 +12,7 @@ const SLACK_S: f64 = 0.002;
 const SLACK_OF_CALL_S: f64 = 50e-6;
 /// Of the time that a thread queued for a processor, what may count as waiting: it comes anywhere, also within calls that
 /// never wait, and between the end of a wait and the moment when that is noticed.
-const OF_QUEUE: f64 = 0.1;
+const OF_QUEUE: f64 = 0.2;
 /// Of the length of waits, what the report may be off.
 const SHARE: f64 = 0.01;
 
