@@ -483,6 +483,42 @@ static void outlives_its_parent(void)
     _exit(0);
 }
 
+static void *does_nothing(void *argument) { return argument; }
+
+/* One after the other. */
+static int many_threads(int count)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 65536);
+    for (int i = 0; i < count; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, does_nothing, NULL) != 0)
+            return 1;
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
+static void *named(void *name)
+{
+    pthread_setname_np(pthread_self(), name);
+    burn_cpu(0.1);
+    return NULL;
+}
+
+/* Names that a terminal, a table or a parser could take for something else. */
+static int odd_names(void)
+{
+    static char names[][16] = {"\x1b[31mred", "\xff\xfe", "a\nb\tc", "\"quoted\",'", "", "|a|b\\", "\r\x07\x08"};
+    pthread_t threads[7];
+    for (int i = 0; i < 7; i++)
+        pthread_create(&threads[i], NULL, named, names[i]);
+    for (int i = 0; i < 7; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+
 #define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
@@ -499,5 +535,9 @@ int main(int argc, char **argv)
         outlives_its_parent();
         return 0;
     }
+    if (argc == 3 && strcmp(argv[1], "threads") == 0)
+        return many_threads(atoi(argv[2]));
+    if (argc == 2 && strcmp(argv[1], "names") == 0)
+        return odd_names();
     return run_cases(cases, argc, argv);
 }

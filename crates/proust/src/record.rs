@@ -151,14 +151,20 @@ pub fn run(args: &RecordArgs) -> ExitCode {
 /// Records a run of the program `found`; its ending, or why it could not be started.
 ///
 /// # Errors
-/// If the run's folder cannot be made or written.
+/// If the run's folder cannot be made.
 pub fn record(args: &RecordArgs, found: &std::path::Path) -> anyhow::Result<launch::Outcome> {
     let folder =
         RunFolder::create_or_join(args).context("nothing was recorded and the command was not run")?;
     let sanitizers = Sanitizers::of(found);
     let outcome = launch::run(args, found, &sanitizers, &folder);
     match &outcome {
-        Ok(launch::Outcome::Ended(ending)) => closing::finish(&folder, ending, &sanitizers)?,
+        Ok(launch::Outcome::Ended(ending)) => {
+            // The command has run: how it ended counts, whatever became of its recording.
+            if let Err(error) = closing::finish(&folder, ending, &sanitizers) {
+                eprintln!("proust: the recording is lost: {error:#}");
+                folder.tidy();
+            }
+        }
         _ => folder.remove(),
     }
     outcome

@@ -22,16 +22,14 @@ pub struct Sanitizers {
 }
 
 /// A function of each run time, by which it is known whether it is linked in or a library.
-const KNOWN: [(&str, &str); 5] = [
+const KNOWN: [(&str, &str); 6] = [
     ("__asan_init", "AddressSanitizer"),
     ("__tsan_init", "ThreadSanitizer"),
     ("__msan_init", "MemorySanitizer"),
     ("__hwasan_init", "HWAddressSanitizer"),
+    ("__lsan_init", "LeakSanitizer"),
     ("__ubsan_handle_", "UndefinedBehaviorSanitizer"),
 ];
-
-/// LeakSanitizer alone puts no call into a program; only its library tells.
-const LEAK_LIBRARY: &str = "liblsan.so";
 
 impl Sanitizers {
     /// Looks into a program file; one that cannot be read has none.
@@ -67,34 +65,34 @@ fn read<'data>(data: impl ReadRef<'data>) -> Option<Sanitizers> {
     let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, data).ok()?;
-    let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM).ok()?;
     let mut found = Sanitizers::default();
-    let mut add = |name: &'static str| {
-        if !found.names.contains(&name) {
-            found.names.push(name);
-        }
-    };
-    let mut answers = false;
-    for symbol in symbols.iter() {
-        let Ok(name) = symbol.name(endian, symbols.strings()) else { continue };
-        for (function, sanitizer) in KNOWN {
-            if name.starts_with(function.as_bytes()) {
-                add(sanitizer);
+    // A run time that is linked in shows in the full table only.
+    for kind in [elf::SHT_DYNSYM, elf::SHT_SYMTAB] {
+        let symbols = sections.symbols(endian, data, kind).ok()?;
+        for symbol in symbols.iter() {
+            let Ok(name) = symbol.name(endian, symbols.strings()) else { continue };
+            let known = KNOWN.iter().find(|(function, _)| name.starts_with(function.as_bytes()));
+            // A run time brings the functions of others; what is asked for is called.
+            if let Some(&(_, sanitizer)) = known
+                && !found.names.contains(&sanitizer)
+                && (symbol.is_undefined(endian) || found.names.is_empty())
+            {
+                found.names.push(sanitizer);
             }
-        }
-        answers |= name == b"__asan_default_options" && !symbol.is_undefined(endian);
-    }
-    if let Some((dynamic, strings)) = sections.dynamic(endian, data).ok().flatten() {
-        use object::read::elf::Dyn;
-        let strings = sections.strings(endian, data, strings).ok()?;
-        for entry in dynamic.iter().filter(|entry| entry.d_tag(endian) == elf::DT_NEEDED) {
-            if entry.string(endian, strings).is_ok_and(|name| name.starts_with(LEAK_LIBRARY.as_bytes())) {
-                add("LeakSanitizer");
-            }
+            found.answers_address |= name == b"__asan_default_options" && is_answer(symbol, endian);
         }
     }
-    found.answers_address = answers;
+    if found.names.contains(&KNOWN[0].1) {
+        found.names.retain(|name| *name == KNOWN[0].1 || *name == KNOWN[5].1);
+    } else {
+        found.answers_address = false;
+    }
     Some(found)
+}
+
+/// The run time has an answer of its own, which is weak and counts for nothing.
+fn is_answer(symbol: &elf::Sym64<Endianness>, endian: Endianness) -> bool {
+    !symbol.is_undefined(endian) && symbol.st_bind() == elf::STB_GLOBAL
 }
 
 #[cfg(test)]

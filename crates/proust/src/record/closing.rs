@@ -49,7 +49,12 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus, sanitizers: &Sanitizers) 
         _ => "ended".to_owned(),
     };
     eprintln!("proust: {} {how} after {wall_s:.2} s", run.command.first().map_or("the command", |word| word));
-    if sum.processes == 0 {
+    if !folder.path.join(LOG_FOLDER).is_dir() {
+        eprintln!(
+            "proust: nothing is left of the recording: {} was removed while the command ran",
+            folder.shown.join(LOG_FOLDER).display()
+        );
+    } else if sum.processes == 0 {
         eprintln!(
             "proust: nothing was recorded: no process loaded the collector; `proust doctor -- CMD` may tell why"
         );
