@@ -93,7 +93,7 @@ mod tests {
         let known: HashSet<&str> = entries().map(|entry| entry.word).collect();
         let words = (Account::ALL.map(Account::id).into_iter())
             .chain(Metric::ALL.map(Metric::id))
-            .chain(["wall_s", "active_s", "queued_s", "passive_s", "caused_s"])
+            .chain(["wall_s", "active_s", "queued_s", "passive_s", "lost_s", "empty_s", "caused_s"])
             .chain(PageName::ALL.map(PageName::id))
             .chain(Over::ALL.map(Over::id))
             .chain(PassiveReason::ALL.map(PassiveReason::id))

@@ -29,11 +29,12 @@ Pages:
   timeline            what every thread did when
   io                  what was read and written, by operation, and who did it
   waits               waits by operation and what they count as, and who waited
+  locks [LOCK]        locks that were waited for, and who held them; or only one such as k1
   quality             how far the numbers can be trusted
 
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
 newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
-t3 threads, p0 processes) that pages and --where accept.
+t3 threads, p0 processes, k1 locks) that pages and --where accept.
 
 Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
   process   id or name              rank      number            thread    id, position, or name

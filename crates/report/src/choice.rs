@@ -12,7 +12,7 @@ use crate::question::{Format, Question, Sort};
 const USUAL: [Metric; 4] = [Metric::Cpu, Metric::User, Metric::System, Metric::Samples];
 
 /// What text shows beside CPU time where it takes a share of the wall time that matters.
-const NOTICED: [Measure; 8] = [
+const NOTICED: [Measure; 9] = [
     Measure::Account(Account::Io),
     Measure::Account(Account::Barrier),
     Measure::Account(Account::Lock),
@@ -20,6 +20,7 @@ const NOTICED: [Measure; 8] = [
     Measure::Account(Account::MpiTransfer),
     Measure::Account(Account::Runtime),
     Measure::Queued,
+    Measure::Caused(None),
     Measure::Passive(None),
 ];
 
@@ -62,14 +63,20 @@ impl Chosen {
         let matters =
             |measure: &Measure| all.contains(measure) && selection.total(*measure) >= MATTERS * wall_s;
         let mut noticed: Vec<Measure> = NOTICED.into_iter().filter(matters).collect();
-        // Most first, since not all may have room; but what is passive is seldom what one looks for.
+        // Most first, since not all may have room; but first what was lost here, then what was caused here; what is
+        // passive is seldom what one looks for.
         noticed.sort_by(|a, b| {
-            let is_passive = |measure: &Measure| matches!(measure, Measure::Passive(_));
+            let place = |measure: &Measure| match measure {
+                Measure::Passive(_) => 2,
+                Measure::Caused(_) => 1,
+                _ => 0,
+            };
             let more = || selection.total(*b).total_cmp(&selection.total(*a));
-            is_passive(a).cmp(&is_passive(b)).then_with(more)
+            place(a).cmp(&place(b)).then_with(more)
         });
         // CPU time is all there is to see where nobody waits.
-        let waits = noticed.iter().any(|measure| !matches!(measure, Measure::Passive(_)));
+        let waits =
+            noticed.iter().any(|measure| !matches!(measure, Measure::Passive(_) | Measure::Caused(_)));
         let lead = if waits { Measure::Active } else { Measure::Metric(Metric::Cpu) };
         let asked = question.sort.and_then(Sort::measure);
         let mut others = Vec::new();
@@ -84,7 +91,7 @@ impl Chosen {
                 Measure::Account(Account::Preempted | Account::Oversubscribed) => {
                     noticed.contains(&Measure::Queued)
                 }
-                Measure::Passive(Some(_)) | Measure::Caused(Some(_)) => true,
+                Measure::Passive(Some(_)) | Measure::Caused(Some(_)) | Measure::Empty => true,
                 _ => false,
             };
             others = all.iter().copied().filter(|measure| !shown(measure) && !said(measure)).collect();

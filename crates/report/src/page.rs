@@ -22,13 +22,15 @@ pub enum PageName {
     Io,
     /// The waits, and who waited.
     Waits,
+    /// The locks that were waited for, and who held them.
+    Locks,
     /// How far the numbers can be trusted.
     Quality,
 }
 
 impl PageName {
     /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 10] = [
+    pub const ALL: [PageName; 11] = [
         PageName::Summary,
         PageName::Ledger,
         PageName::Tree,
@@ -38,6 +40,7 @@ impl PageName {
         PageName::Timeline,
         PageName::Io,
         PageName::Waits,
+        PageName::Locks,
         PageName::Quality,
     ];
 
@@ -53,6 +56,7 @@ impl PageName {
             PageName::Timeline => "timeline",
             PageName::Io => "io",
             PageName::Waits => "waits",
+            PageName::Locks => "locks",
             PageName::Quality => "quality",
         }
     }

@@ -7,6 +7,7 @@ mod flat;
 mod io;
 mod ledger;
 mod locations;
+mod locks;
 mod numbers;
 mod one_function;
 mod operations;
@@ -74,6 +75,7 @@ pub(crate) fn render(
         }
         PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
         PageName::Io => write(&io::Io::build(&selection, question)?, question, style),
+        PageName::Locks => write(&locks::Locks::build(&selection, question)?, question, style),
         PageName::Waits => write(&waits::Waits::build(&selection, question)?, question, style),
         PageName::Quality => {
             write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)

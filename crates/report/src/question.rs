@@ -90,7 +90,7 @@ impl Question {
     /// Whether only the samples and operations can answer it: it is about time, about processors, or about single
     /// threads' time.
     pub fn needs_samples(&self) -> bool {
-        matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits)
+        matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits | PageName::Locks)
             || self.filter.needs_samples()
             || self.processors.is_some()
             || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())
@@ -99,7 +99,7 @@ impl Question {
     /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and operations are
     /// needed.
     pub fn needs_rows(&self) -> bool {
-        self.page.has_rows()
+        self.page.has_rows() || self.page == PageName::Threads
     }
 }
 

@@ -1,8 +1,10 @@
-//! Short names of rows, which other pages accept: `c12`, `f7`, `t3`, `p0`.
+//! Short names of rows, which other pages accept: `c12`, `f7`, `t3`, `p0`, `k1`.
 
 use std::fmt;
 
 use proust_profile::{ContextId, FunctionId, LocationId, ProcessId};
+
+use crate::blame::LockId;
 
 /// A row's short name: one letter for the kind and its number in the profile. It stays the same from page to
 /// page of one run.
@@ -16,6 +18,8 @@ pub enum Handle {
     Location(LocationId),
     /// `p0`: a process image.
     Process(ProcessId),
+    /// `k1`: a lock.
+    Lock(LockId),
 }
 
 impl Handle {
@@ -31,6 +35,7 @@ impl Handle {
             b'f' => Some(Handle::Function(number)),
             b't' => Some(Handle::Location(number)),
             b'p' => Some(Handle::Process(number)),
+            b'k' => Some(Handle::Lock(number)),
             _ => None,
         }
     }
@@ -43,6 +48,7 @@ impl fmt::Display for Handle {
             Handle::Function(id) => format!("f{id}"),
             Handle::Location(id) => format!("t{id}"),
             Handle::Process(id) => format!("p{id}"),
+            Handle::Lock(id) => format!("k{id}"),
         };
         f.pad(&text)
     }
@@ -54,7 +60,7 @@ mod tests {
 
     #[test]
     fn handles_round_trip() {
-        for text in ["c0", "f7", "t12", "p3"] {
+        for text in ["c0", "f7", "t12", "p3", "k1"] {
             assert_eq!(Handle::parse(text).map(|handle| handle.to_string()).as_deref(), Some(text));
         }
         for text in ["", "c", "x1", "c1a", "compute", "é1", "c99999999999"] {

@@ -2,13 +2,14 @@
 
 use proust_profile::{ContextId, LocationId, Metric};
 
-use crate::ledger::{Account, Ledger, PassiveReason};
+use crate::ledger::{Account, IoAs, Ledger, PassiveReason};
 
 /// What a column of numbers counts, by context and location.
 ///
 /// Stored metrics are part of the profile. All others are rows of a [`Ledger`], in seconds: `active` plus `passive` is
-/// the `wall` time of a location; `caused` are empty slots, which belong to no location, charged to the contexts of
-/// those who worked or waited meanwhile.
+/// the `wall` time of a location. `lost` is what a location lost itself; `empty` are empty slots, which belong to no
+/// location, charged to the contexts of those who worked or waited meanwhile; `caused` is what was lost, of both, by the
+/// contexts to blame: its sum is the sum of the lost accounts, but for `idle`, which belongs to nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// A stored metric.
@@ -23,7 +24,11 @@ pub enum Measure {
     Account(Account),
     /// Passive time, for one reason or all together.
     Passive(Option<PassiveReason>),
-    /// Empty slots charged to contexts, of one account or all together.
+    /// What locations lost themselves, on all lost accounts together.
+    Lost,
+    /// Empty slots charged to the contexts of those who worked or waited meanwhile.
+    Empty,
+    /// What was lost, by those who caused it, of one account or all together.
     Caused(Option<Account>),
 }
 
@@ -46,7 +51,7 @@ const ACCOUNTS: [Account; 14] = [
     Account::Unattributed,
 ];
 
-/// Accounts of empty slots that are charged to contexts.
+/// Accounts that are lost at one place and caused at another.
 const CAUSED: [Account; 5] =
     [Account::Serial, Account::Narrow, Account::Barrier, Account::Lock, Account::MpiPartner];
 
@@ -64,7 +69,7 @@ impl Measure {
             .chain(accounts)
             .chain([Measure::Passive(None)])
             .chain(reasons)
-            .chain([Measure::Caused(None)])
+            .chain([Measure::Lost, Measure::Empty, Measure::Caused(None)])
             .chain(caused)
     }
 
@@ -79,6 +84,8 @@ impl Measure {
             Measure::Account(account) => format!("{}_s", word(account.id())),
             Measure::Passive(None) => "passive_s".into(),
             Measure::Passive(Some(reason)) => format!("passive_{}_s", word(reason.id())),
+            Measure::Lost => "lost_s".into(),
+            Measure::Empty => "empty_s".into(),
             Measure::Caused(None) => "caused_s".into(),
             Measure::Caused(Some(account)) => format!("caused_{}_s", word(account.id())),
         }
@@ -123,8 +130,10 @@ impl Measure {
                 rows(&ledger.blamed, &|account| account == wanted);
             }
             Measure::Account(wanted) => rows(&ledger.spent, &|account| account == wanted),
+            Measure::Lost => rows(&ledger.spent, &|account| account.lost(IoAs::Productive)),
+            Measure::Empty => rows(&ledger.blamed, &|_| true),
             Measure::Caused(wanted) => {
-                rows(&ledger.blamed, &|account| wanted.is_none_or(|wanted| account == wanted));
+                rows(&ledger.caused, &|account| wanted.is_none_or(|wanted| account == wanted));
             }
             Measure::Passive(_) => {}
         }

@@ -261,7 +261,7 @@ impl<'p> Selection<'p> {
         for value in self.values.iter() {
             used[value.context as usize] |= value.amount != 0.0;
         }
-        for measure in [Measure::Wall, Measure::Caused(None)] {
+        for measure in [Measure::Wall, Measure::Empty, Measure::Caused(None)] {
             self.each(measure, |context, _, amount| used[context as usize] |= amount != 0.0);
         }
         for (id, context) in self.profile.contexts.iter().enumerate().rev() {

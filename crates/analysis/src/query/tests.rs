@@ -304,7 +304,8 @@ fn ten_thousand_frames_of_recursion_are_answered() {
 }
 
 /// An account of the profile: the main thread computes 10 s, of it 1 s in the queue, and waits 4 s in `fact` for a
-/// lock; the worker computes 10 s, is passive for 5 s in `work`, and 6 s of empty slots are charged to it.
+/// lock that the worker holds; the worker computes 10 s, is passive for 5 s in `work`, and 6 s of empty slots are
+/// charged to it.
 fn account() -> Ledger {
     let s = |seconds: u64| seconds * 1_000_000_000;
     let row = |location, account, context, seconds| Row { location, account, context, ns: s(seconds) };
@@ -315,6 +316,8 @@ fn account() -> Ledger {
     let mut ledger = Ledger { spent: spent.iter().map(compute).collect(), ..Ledger::default() };
     ledger.spent.extend([row(0, Account::Preempted, 2, 1), row(0, Account::Lock, 8, 4)]);
     ledger.blamed = vec![row(1, Account::Serial, 13, 5), row(1, Account::Lock, 13, 1)];
+    ledger.caused =
+        vec![row(0, Account::Preempted, 2, 1), row(1, Account::Serial, 13, 5), row(1, Account::Lock, 13, 5)];
     ledger.passive = vec![PassiveRow { location: 1, reason: PassiveReason::Join, context: 13, ns: s(5) }];
     ledger
 }
@@ -328,7 +331,9 @@ fn seconds_by_account_are_measures_as_metrics_are() {
     assert_eq!((total(Measure::Queued), total(Measure::Passive(None))), (1.0, 5.0));
     let caused =
         [Measure::Caused(None), Measure::Account(Account::Serial), Measure::Caused(Some(Account::Lock))];
-    assert_eq!(caused.map(total), [6.0, 5.0, 1.0]);
+    assert_eq!(caused.map(total), [11.0, 5.0, 5.0]);
+    // Everything lost is caused somewhere.
+    assert_eq!((total(Measure::Lost), total(Measure::Empty)), (5.0, 6.0));
     // Recursion counts once, and a wait is where it was waited.
     let lock = Amounts::by_function(&selection, Measure::Account(Account::Lock));
     assert_eq!((lock.inclusive, lock.exclusive), (vec![4.0, 0.0, 4.0, 0.0], vec![0.0, 0.0, 4.0, 0.0]));
@@ -347,9 +352,9 @@ fn accounts_are_restricted_as_cpu_time_is() {
         [Measure::Active, Measure::Passive(None), Measure::Caused(None)]
             .map(|measure| selection.total(measure))
     };
-    assert_eq!(of("thread=worker-*"), [10.0, 5.0, 6.0]);
+    assert_eq!(of("thread=worker-*"), [10.0, 5.0, 10.0]);
     assert_eq!(of("function=fact"), [11.0, 0.0, 0.0]);
-    assert_eq!(of("function!=fact and thread=app"), [3.0, 0.0, 0.0]);
+    assert_eq!(of("function!=fact and thread=app"), [3.0, 0.0, 1.0]);
     let below = Selection::all(&profile).with_rows(&account).under(11);
     assert_eq!((below.total(Measure::Wall), below.total(Measure::Active)), (12.0, 7.0));
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proust_analysis::ledger::{Account, Accounts};
-use proust_analysis::query::{Handle, Selection};
+use proust_analysis::query::{Handle, Measure, Selection};
 use proust_analysis::words::counted;
 use proust_profile::Metric;
 use serde::Serialize;
@@ -58,6 +58,10 @@ struct LocationRow {
     queued_s: f64,
     measurement_s: f64,
     samples: u64,
+    /// What the thread lost itself; 0 of threads that are not charged.
+    lost_s: f64,
+    /// What it is to blame for, whoever lost it.
+    caused_s: f64,
     accounts: Seconds,
     passive: Seconds,
 }
@@ -87,6 +91,10 @@ impl Threads {
         let known = |id: u32, metric, whole| {
             if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
         };
+        let mut caused: HashMap<u32, u64> = HashMap::new();
+        for row in &ledger.caused {
+            *caused.entry(row.location).or_default() += row.ns;
+        }
         let mut locations: Vec<LocationRow> = ledger
             .locations
             .iter()
@@ -114,6 +122,8 @@ impl Threads {
                     },
                     measurement_s: known(row.location, Metric::Measurement, location.measurement_s),
                     samples: known(row.location, Metric::Samples, location.samples as f64) as u64,
+                    lost_s: if row.charged { seconds(row.accounts.lost_ns(drawn.io)) } else { 0.0 },
+                    caused_s: seconds(caused.get(&row.location).copied().unwrap_or(0)),
                     accounts: accounts_of(&row.accounts),
                     passive: passive_of(&row.passive),
                 }
@@ -121,6 +131,12 @@ impl Threads {
             .collect();
         match question.sort {
             Some(Sort::Name) => locations.sort_by(|a, b| (&a.name, a.thread).cmp(&(&b.name, b.thread))),
+            Some(Sort::Amount(measure) | Sort::Inclusive(measure) | Sort::Exclusive(measure))
+                if matches!(measure, Measure::Caused(_) | Measure::Lost) =>
+            {
+                let of = |row: &LocationRow| if measure == Measure::Lost { row.lost_s } else { row.caused_s };
+                locations.sort_by(|a, b| of(b).total_cmp(&of(a)).then(a.thread.cmp(&b.thread)));
+            }
             Some(_) => locations.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s).then(a.thread.cmp(&b.thread))),
             None => {}
         }
@@ -242,13 +258,15 @@ impl Page for Threads {
     fn rows(&self) -> Vec<Vec<String>> {
         let accounts = Account::ALL.map(Account::id);
         let first = ["handle", "process", "rank", "thread", "name", "wall_s", "cpu_s", "passive_s"];
-        let mut rows = vec![first.iter().chain(&accounts).map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+        let heads = first.iter().chain(&accounts).chain(&["lost_s", "caused_s"]);
+        let mut rows = vec![heads.map(|name| (*name).to_owned()).collect::<Vec<_>>()];
         for row in &self.locations {
             let mut fields = vec![row.handle.clone(), row.process.to_string()];
             fields.push(row.rank.map(|rank| rank.to_string()).unwrap_or_default());
             fields.extend([row.thread.to_string(), row.name.clone(), exact(row.wall_s), exact(row.cpu_s)]);
             fields.push(exact(sum(row.passive.values().copied())));
             fields.extend(accounts.iter().map(|id| exact(row.accounts.get(id).copied().unwrap_or(0.0))));
+            fields.extend([exact(row.lost_s), exact(row.caused_s)]);
             rows.push(fields);
         }
         rows
