@@ -16,6 +16,7 @@ mod waited;
 
 mod binaries;
 mod blame;
+mod blame;
 mod budget;
 mod callers;
 mod doctor;

@@ -1,0 +1,186 @@
+//! Blame: who held the lock, who came late, and that everything lost has a cause.
+
+use serde_json::Value;
+
+use crate::programs::built;
+use crate::recording::{Recorded, list, number, record};
+
+/// Seconds of each kind of wait.
+const SECONDS: &str = "2";
+
+/// Of what is lost, how much is not caused by anything that the report shows.
+fn assert_conserved(run: &Recorded) {
+    let ledger = run.page::<Value>("ledger", &[]);
+    let lost_s = number(&ledger, "/ledger/lost_s");
+    let threads = run.page::<Value>("threads", &[]);
+    let caused: f64 = list(&threads, "/locations").iter().map(|row| number(row, "/caused_s")).sum();
+    assert!((caused - lost_s).abs() <= 0.001 * lost_s + 1e-6, "{lost_s} s lost, {caused} s caused");
+    let flat = run.page::<Value>("tree", &["--metrics", "caused_s"]);
+    let root = number(&flat, "/contexts/0/metrics/caused_s/inclusive");
+    assert!((root - lost_s).abs() <= 0.001 * lost_s + 1e-6, "{lost_s} s lost, {root} s caused in the tree");
+}
+
+/// The share of what was lost on an account that is charged to a function and what it calls.
+fn share_of(run: &Recorded, account: &str, function: &str) -> f64 {
+    let metric = format!("caused_{account}_s");
+    let flat = run.page::<Value>("flat", &["--metrics", &metric]);
+    let tree = run.page::<Value>("tree", &["--metrics", &metric]);
+    let all = number(&tree, &format!("/contexts/0/metrics/{metric}/inclusive"));
+    let rows = list(&flat, "/functions").iter();
+    let of: f64 = rows
+        .filter(|row| row["function"].as_str() == Some(function))
+        .map(|row| number(row, &format!("/metrics/{metric}/inclusive")))
+        .sum();
+    assert!(all > 0.0, "nothing was lost for {account}");
+    of / all
+}
+
+/// Seconds that the page `locks` says were waited for what these functions held. A function that ends with the release may
+/// have left the call path then: it is known by where it had acquired the lock.
+fn held_by(page: &Value, functions: &[&str]) -> Vec<f64> {
+    let holders = || list(page, "/locks").iter().flat_map(|lock| list(lock, "/holders"));
+    let of = |function: &&str| {
+        let its = holders().filter(|row| {
+            row["function"].as_str() == Some(function)
+                || row["acquired"]["function"].as_str() == Some(function)
+        });
+        its.map(|row| number(row, "/seconds")).sum()
+    };
+    functions.iter().map(of).collect()
+}
+
+/// Seconds for which these threads held something by their own clocks.
+fn truly_held(run: &Recorded, threads: &[&str]) -> Vec<f64> {
+    let truth = run.truth();
+    let of = |name: &&str| {
+        let thread = list(&truth, "/threads").iter().find(|thread| thread["name"] == **name).unwrap();
+        list(thread, "/held").iter().map(|held| number(held, "/seconds")).sum()
+    };
+    threads.iter().map(of).collect()
+}
+
+/// Who held something for so long is blamed for as much of it as the other one waited: on a busy machine that one comes late
+/// to some of it, and is slow to go on.
+fn assert_blamed(
+    run: &Recorded,
+    page: &Value,
+    functions: &[&str],
+    holders: &[&str],
+    waiter: &str,
+    object: &str,
+) {
+    let (blamed, held) = (held_by(page, functions), truly_held(run, holders));
+    let truth = run.truth();
+    let thread = list(&truth, "/threads").iter().find(|thread| thread["name"] == waiter).unwrap();
+    let waits = list(thread, "/waits").iter().filter(|wait| wait["object"] == object);
+    let waited_s: f64 = waits.map(|wait| number(wait, "/seconds")).sum();
+    let absent_s = (held.iter().sum::<f64>() - waited_s).max(0.0);
+    let slow_s = (waited_s - number(page, "/waited_s")).max(0.0) + number(page, "/hand_over_s");
+    for ((function, held), blamed) in functions.iter().zip(&held).zip(&blamed) {
+        assert!(
+            *blamed <= held * 1.01 + 0.005 && *blamed >= held * 0.95 - 0.005 - absent_s - slow_s,
+            "{function} held for {held} s and is blamed for {blamed} s; absent {absent_s}, slow {slow_s}: {page:#}"
+        );
+    }
+    let known_s = number(page, "/waited_s") - number(page, "/hand_over_s");
+    assert!(blamed.iter().sum::<f64>() > 0.95 * known_s, "{page:#}");
+}
+
+#[test]
+fn a_holder_of_a_mutex_is_to_blame_and_not_who_waits() {
+    let Some(program) = built("waits") else { return };
+    let run = record(program, &[SECONDS, "mutex"]).succeeded();
+    assert_conserved(&run);
+    let share = share_of(&run, "lock", "hold_mutex");
+    assert!(share > 0.95, "{share} of the lock's blame is the holder's");
+    let page = run.page::<Value>("locks", &[]);
+    assert_blamed(&run, &page, &["hold_mutex"], &["mutex-holder"], "mutex-waiter", "mutex");
+    let lock = &list(&page, "/locks")[0];
+    assert_eq!((lock["kind"].as_str(), lock["objects"].as_u64()), (Some("mutex"), Some(1)));
+    assert_eq!(lock["waiters"][0]["function"], "wait_for_mutex");
+    assert_eq!(lock["holders"][0]["acquired"]["function"], "hold_mutex");
+    // Who waits for whom.
+    let pair = &lock["pairs"][0];
+    assert_eq!(
+        (&pair["waiter"]["name"], &pair["holder"]["name"]),
+        (&"mutex-waiter".into(), &"mutex-holder".into())
+    );
+    // A lock by its handle, and a part of the threads.
+    let handle = lock["handle"].as_str().unwrap();
+    let one = run.page::<Value>("locks", &[handle]);
+    assert_eq!(number(&one, "/locks/0/waited_s"), number(&page, "/locks/0/waited_s"));
+    let none = run.page::<Value>("locks", &["--where", "thread=mutex-holder"]);
+    assert!(number(&none, "/waited_s") < 0.05 * number(&page, "/waited_s"), "{none:#}");
+}
+
+#[test]
+fn a_holder_in_rust_is_known_where_it_lets_go() {
+    let Some(program) = built("waits_rust") else { return };
+    let run = record(program, &[SECONDS, "mutex"]).succeeded();
+    assert_conserved(&run);
+    let page = run.page::<Value>("locks", &[]);
+    let holder = &list(&page, "/locks")[0]["holders"][0];
+    // `drop` of the guard, at the end of the closure that held it.
+    assert!(holder["function"].as_str().unwrap().contains("with_mutex"), "{page:#}");
+    let others = number(&page, "/waited_s") - number(&page, "/hand_over_s") - number(holder, "/seconds");
+    assert!(others < 0.05 * number(&page, "/waited_s"), "{page:#}");
+    assert_eq!(list(&page, "/locks")[0]["pairs"][0]["holder"]["name"], "mutex-holder");
+}
+
+#[test]
+fn three_holders_in_a_row_are_to_blame_for_as_long_as_they_held_it() {
+    let Some(program) = built("waits") else { return };
+    let run = record(program, &[SECONDS, "three-holders"]).succeeded();
+    assert_conserved(&run);
+    let page = run.page::<Value>("locks", &[]);
+    let names = ["hold_short", "hold_medium", "hold_long"];
+    let holders = ["short-holder", "medium-holder", "long-holder"];
+    assert_blamed(&run, &page, &names, &holders, "waits-for-three", "contended");
+}
+
+#[test]
+fn trying_again_and_again_waits_for_the_holder_too() {
+    let Some(program) = built("waits") else { return };
+    let run = record(program, &[SECONDS, "trylock"]).succeeded();
+    assert_conserved(&run);
+    let page = run.page::<Value>("locks", &[]);
+    assert_blamed(&run, &page, &["hold_mutex"], &["trylock-holder"], "trylock-waiter", "mutex");
+}
+
+#[test]
+fn a_late_thread_is_to_blame_for_the_barrier() {
+    let Some(program) = built("waits") else { return };
+    let run = record(program, &[SECONDS, "barrier"]).succeeded();
+    assert_conserved(&run);
+    let (late, early) = (share_of(&run, "barrier", "come_late"), share_of(&run, "barrier", "come_early"));
+    // What is charged to those who came early is how long they take to go on: on a busy machine that is not nothing.
+    assert!(
+        late > 0.95 || late > 0.8 && late + early > 0.999,
+        "{late} is the late one's, {early} the others'"
+    );
+    let threads = run.page::<Value>("threads", &["--sort", "caused_s"]);
+    assert_eq!(list(&threads, "/locations")[0]["name"], "late");
+}
+
+#[test]
+fn every_kind_of_loss_has_a_cause() {
+    for (program, seconds) in [("waits", "0.2"), ("waits_rust", "0.2"), ("shares", "0.5")] {
+        let Some(program) = built(program) else { return };
+        assert_conserved(&record(program, &[seconds]).succeeded());
+    }
+}
+
+#[test]
+fn who_wakes_a_passive_thread_is_known() {
+    let Some(program) = built("waits") else { return };
+    let run = record(program, &[SECONDS, "condition", "semaphore"]).succeeded();
+    let page = run.page::<Value>("locks", &[]);
+    for (waiter, waker) in [("consume", "produce"), ("wait_for_post", "post")] {
+        let of = |wanted: Option<&str>| -> f64 {
+            let rows = list(&page, "/wakers").iter().filter(|row| row["waiter"]["function"] == waiter);
+            let chosen = rows.filter(|row| wanted.is_none_or(|wanted| row["waker"]["function"] == wanted));
+            chosen.map(|row| number(row, "/seconds")).sum()
+        };
+        assert!(of(Some(waker)) > 0.95 * of(None), "{waiter} is woken by {waker}: {page:#}");
+    }
+}
