@@ -16,7 +16,6 @@ mod waited;
 
 mod binaries;
 mod blame;
-mod blame;
 mod budget;
 mod callers;
 mod doctor;
