@@ -14,6 +14,9 @@ pub enum Except {
     DamagedLog,
     /// The space for the log was used up: of what came later only totals are known.
     FullLog,
+    /// A signal or a system call of the program's own ended it: how long its threads queued for a processor since that was
+    /// last asked for is not known.
+    Killed,
 }
 
 /// Of the total, what may be measured and yet belong to no account.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::chance::assert_close;
 use crate::command::run;
+use crate::explained::Except;
 use crate::pages::Operations;
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record, truth_in};
@@ -121,6 +122,7 @@ fn for_a_thread_that_ends_the_process() {
 fn that_sigkill_ends() {
     let Some((run, truth)) = recorded("killed") else { return };
     assert_eq!(run.ended.status.signal(), Some(libc::SIGKILL), "{}", run.ended.said());
+    run.except(Except::Killed);
     assert_waits(&run, &truth, 0.02);
     // Who was waiting when it ended is named.
     let page: Operations = run.page("waits", &[]);

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::chance::assert_close;
 use crate::command::run;
+use crate::explained::Except;
 use crate::pages::Summary;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, record, truth_in};
@@ -190,7 +191,7 @@ fn two_commands_of_a_shell_at_once() {
     let command = format!("'{program}' 1 busy >'{to}/a.truth' & '{program}' 0.5 busy >'{to}/b.truth'; wait");
     let run = record("sh", &["-c", &command]).succeeded();
     let summary = assert_account("sh", &run, &truths_in(folder.path()));
-    assert_eq!(summary.run.processors, 2.0);
+    assert!(summary.run.processors >= 2.0, "{summary:#?}");
     assert_eq!(summary.run.processes, 3);
 }
 
@@ -214,7 +215,7 @@ fn make_with_a_serial_link_step() {
     let truths = truths_in(folder.path());
     assert_eq!(truths.len(), 5);
     let summary = assert_account("make", &run, &truths);
-    assert_eq!(summary.run.processors, 2.0);
+    assert!(summary.run.processors >= 2.0, "{summary:#?}");
     assert!(summary.ledger.account_s("serial") >= 0.55, "the link step: {summary:#?}");
 }
 
@@ -236,8 +237,9 @@ fn assert_asleep(command: &str, reasons: &[&str]) {
     );
     for reason in reasons {
         let seconds: f64 = run.threads().locations.iter().map(|one| one.passive_s(reason)).sum();
+        // On a busy machine the processes of a pipeline start late.
         assert!(
-            seconds >= 0.95 * wall - processes,
+            seconds >= 0.8 * wall - processes,
             "{reason}: {seconds} s of {wall} s: {:#?}",
             run.threads()
         );
@@ -259,6 +261,7 @@ fn a_program_killed_with_parked_workers() {
     let Some(program) = built("hostile_waits") else { return };
     let run = record(program, &["1", "killed"]);
     assert_eq!(run.ended.status.signal(), Some(libc::SIGKILL), "{}", run.ended.said());
+    run.except(Except::Killed);
     let summary = run.summary();
     let ledger = &summary.ledger;
     let truth = run.truth();
