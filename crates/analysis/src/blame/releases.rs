@@ -123,13 +123,18 @@ pub(super) fn within(list: &[Let], after_ns: u64, until_ns: u64) -> &[Let] {
 }
 
 /// How many of the nearest releases stand for one that was not told.
-const NEAREST: usize = 8;
+pub(super) const NEAREST: usize = 8;
 /// How many are looked at to find them.
 const LOOKED_AT: usize = 64;
 
-/// The releases by others than `me` next to an instant that stand for others, too, nearest first.
-pub(super) fn nearest_sampled(list: &[Let], me: LocationId, at_ns: u64) -> impl Iterator<Item = &Let> {
-    let middle = list.partition_point(|one| one.time_ns <= at_ns);
+/// The releases by others than `me` next to an instant that stand for others, too, nearest first. `middle` is the position of
+/// the first one after it.
+pub(super) fn nearest_sampled(
+    list: &[Let],
+    me: LocationId,
+    middle: usize,
+    at_ns: u64,
+) -> impl Iterator<Item = &Let> {
     let (mut before, mut after) = (list[..middle].iter().rev().peekable(), list[middle..].iter().peekable());
     let by_distance = std::iter::from_fn(move || match (before.peek(), after.peek()) {
         (Some(b), Some(a)) if at_ns - b.time_ns > a.time_ns - at_ns => after.next(),

@@ -11,7 +11,7 @@
 use proust_log::records::RELEASE_WEIGHT_NS;
 
 use super::evidence::Evidence;
-use super::releases::{Let, nearest_sampled, within};
+use super::releases::{Let, NEAREST, nearest_sampled};
 use crate::ledger::Window;
 
 /// A wait of this length contains a told release, even if all sections are short ones.
@@ -69,8 +69,10 @@ pub(super) fn shares_of(list: &[Let], wait: &Waited, window: Window, out: &mut V
             out.push((holder, ns));
         }
     };
-    let others =
-        || within(list, wait.begin_ns, wait.end_ns).iter().filter(|one| one.location != wait.location);
+    let from = list.partition_point(|one| one.time_ns <= wait.begin_ns);
+    let meanwhile = list[from..].iter().take_while(|one| one.time_ns <= wait.end_ns).count();
+    let (meanwhile, after) = list[from..].split_at(meanwhile);
+    let others = || meanwhile.iter().filter(|one| one.location != wait.location);
     // The time that no section is known for.
     let mut untold_ns = 0.0;
     let mut sampled_weight = 0.0;
@@ -95,13 +97,10 @@ pub(super) fn shares_of(list: &[Let], wait: &Waited, window: Window, out: &mut V
     let is_released = others().next().is_some();
     if wait.in_vain || !is_released {
         // Who had it all the time lets it go later: this wait ended without the lock.
-        let later = list[list.partition_point(|one| one.time_ns <= wait.end_ns)..]
-            .iter()
-            .find(|one| one.location != wait.location)
-            .filter(|one| match one.held_ns {
-                0 => wait.in_vain,
-                held_ns => one.time_ns.saturating_sub(held_ns) <= at_ns,
-            });
+        let later = after.iter().find(|one| one.location != wait.location).filter(|one| match one.held_ns {
+            0 => wait.in_vain,
+            held_ns => one.time_ns.saturating_sub(held_ns) <= at_ns,
+        });
         if later.is_some() || wait.in_vain {
             give(later.map_or(Holder::Unknown, |one| Holder::Release(one.row)), tail_ns);
             tail_ns = 0.0;
@@ -123,8 +122,12 @@ pub(super) fn shares_of(list: &[Let], wait: &Waited, window: Window, out: &mut V
         return;
     }
     let middle_ns = wait.begin_ns + (wait.end_ns - wait.begin_ns) / 2;
+    let middle = from + meanwhile.partition_point(|one| one.time_ns <= middle_ns);
     let is_short = wait.end_ns - wait.begin_ns <= CERTAIN_NS || is_released;
-    let near = || nearest_sampled(list, wait.location, middle_ns).take_while(|_| is_short);
+    let mut near: [Option<&Let>; NEAREST] = [None; NEAREST];
+    let found = nearest_sampled(list, wait.location, middle, middle_ns).take_while(|_| is_short);
+    near.iter_mut().zip(found).for_each(|(place, one)| *place = Some(one));
+    let near = || near.iter().flatten();
     let weight: f64 = near().map(|one| one.weight_ns as f64).sum();
     if weight > 0.0 && wait.end_ns - wait.begin_ns < MANY_NS {
         // There are very many of them: one holder for each is as good as some for all.

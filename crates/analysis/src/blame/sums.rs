@@ -40,7 +40,8 @@ pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tal
             continue;
         }
         let middle_ns = event.begin_ns + (event.end_ns - event.begin_ns) / 2;
-        let near: Vec<&Let> = nearest_sampled(list, event.location, middle_ns).collect();
+        let middle = list.partition_point(|one| one.time_ns <= middle_ns);
+        let near: Vec<&Let> = nearest_sampled(list, event.location, middle, middle_ns).collect();
         let weight: f64 = near.iter().map(|one| all(one)).sum();
         if near.is_empty() {
             let unknown = tally.unknown(event.location, event.context);
