@@ -23,20 +23,32 @@ pub struct Cell {
 impl Cell {
     /// A cell with emphasis.
     pub fn painted(paint: Paint, text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), paint, tail: String::new() }
+        Cell { text: printable(text.into()), paint, tail: String::new() }
     }
 
     /// The same cell with faint text after it, which is given up first when there is no room.
     pub fn with_tail(mut self, tail: impl Into<String>) -> Cell {
-        self.tail = tail.into();
+        self.tail = printable(tail.into());
         self
     }
 }
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Cell {
-        Cell { text: text.into(), ..Cell::default() }
+        Cell { text: printable(text.into()), ..Cell::default() }
     }
+}
+
+/// A text as it may be shown: names come from programs and may hold anything, which must move no cursor and break no line.
+pub(crate) fn printable(text: String) -> String {
+    if !text.chars().any(char::is_control) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if c.is_control() { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
 }
 
 /// A table of text.

@@ -23,6 +23,7 @@ mod endings;
 mod everyday;
 mod exceptions;
 mod fortran;
+mod hostile_data;
 mod hostile_waits;
 mod interruptions;
 mod io;

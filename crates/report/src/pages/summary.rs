@@ -13,7 +13,7 @@ use crate::SCHEMA;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
 use crate::question::{Question, ReportError};
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::table::{Align, Cell, Table, printable};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
@@ -386,7 +386,7 @@ fn shell_word(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
+        printable(format!("'{}'", word.replace('\'', "'\\''")))
     }
 }
 

@@ -40,6 +40,7 @@ use crate::number::{exact, fixed, percent, sum};
 use crate::question::{Format, Question, ReportError, Sort};
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
+use crate::table::printable;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -238,7 +239,8 @@ impl Page for Timeline {
         };
         let names = (style.width / 5).max(8);
         let handle = longest(&mut self.locations.iter().map(|row| row.handle.clone()));
-        let name = longest(&mut self.locations.iter().map(|row| middle(&row.name, names, style.unicode)));
+        let shown = |name: &str| middle(&printable(name.to_owned()), names, style.unicode);
+        let name = longest(&mut self.locations.iter().map(|row| shown(&row.name)));
         let before = 1 + handle + 2 + name + 2 + 5 + 2;
         let width = style.width.saturating_sub(before).max(NARROWEST);
         let [labels, marks] = self.axis(width);
@@ -252,7 +254,7 @@ impl Page for Timeline {
         for row in &self.locations {
             let alive_s = row.spans.iter().map(SpanRow::length_s).sum();
             let share = percent(row.cpu_s, alive_s);
-            let shown = middle(&row.name, names, style.unicode);
+            let shown = shown(&row.name);
             let handle = style.paint(Paint::Faint, &format!("{:handle$}", row.handle));
             text.push_str(&format!(" {handle}  {shown:name$}  {share:>5}  "));
             let cells = self.cells(row, width);
