@@ -22,9 +22,12 @@ pub struct WakerRow {
     pub ns: u64,
 }
 
+/// Who, and where.
+type Place = (LocationId, ContextId);
+
 pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {
     let profile = evidence.profile;
-    let mut sums: Map<(LocationId, ContextId, Option<(LocationId, ContextId)>), (u64, u64)> = Map::default();
+    let mut sums: Map<(Place, Option<Place>), (u64, u64)> = Map::default();
     for (id, event) in profile.events.iter().enumerate() {
         if evidence.kind(id) != Kind::Woken || event.summed {
             continue;
@@ -40,10 +43,10 @@ pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow
         let last =
             within(wakes, event.begin_ns, event.end_ns).iter().rfind(|wake| wake.location != event.location);
         let waker = last.map(|wake| (wake.location, profile.releases[wake.row as usize].context));
-        let sum = sums.entry((event.location, event.context, waker)).or_default();
+        let sum = sums.entry(((event.location, event.context), waker)).or_default();
         (sum.0, sum.1) = (sum.0 + 1, sum.1.saturating_add(ns));
     }
-    let row = |((location, context, waker), (waits, ns))| WakerRow { location, context, waker, waits, ns };
+    let row = |(((location, context), waker), (waits, ns))| WakerRow { location, context, waker, waits, ns };
     let mut rows: Vec<WakerRow> = sums.into_iter().map(row).collect();
     rows.sort_unstable();
     rows
