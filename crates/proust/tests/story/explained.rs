@@ -17,6 +17,9 @@ pub enum Except {
     /// A signal or a system call of the program's own ended it: how long its threads queued for a processor since that was
     /// last asked for is not known.
     Killed,
+    /// Very many threads are made at once: on a busy machine their first steps wait, long and unseen, for the kernel's lock
+    /// on the memory of the process, whose holder has no processor.
+    ManyNewThreads,
 }
 
 /// Of the total, what may be measured and yet belong to no account.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::chance::assert_close;
 use crate::command::run;
 use crate::explained::Except;
-use crate::pages::Summary;
+use crate::pages::{Location, Summary};
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, record, truth_in};
 
@@ -163,6 +163,7 @@ fn a_server_that_is_hardly_busy() {
 #[test]
 fn many_sleeping_threads() {
     let Some((run, summary)) = assert_case(&["2", "sleepers"]) else { return };
+    run.except(Except::ManyNewThreads);
     assert_eq!(summary.run.threads, 201);
     let threads = run.threads();
     let sleepers = threads.locations.iter().filter(|one| one.thread != one.process);
@@ -235,14 +236,13 @@ fn assert_asleep(command: &str, reasons: &[&str]) {
         ledger.account_s("asleep") >= ledger.total_s - processors * (processes + queued + 0.02),
         "{summary:#?}"
     );
+    let threads = run.threads();
     for reason in reasons {
-        let seconds: f64 = run.threads().locations.iter().map(|one| one.passive_s(reason)).sum();
-        // On a busy machine the processes of a pipeline start late.
-        assert!(
-            seconds >= 0.8 * wall - processes,
-            "{reason}: {seconds} s of {wall} s: {:#?}",
-            run.threads()
-        );
+        // On a busy machine the processes of a pipeline start late and wake late.
+        let in_it = threads.locations.iter().filter(|one| one.passive_s(reason) > 0.0);
+        let queued = |one: &Location| one.account_s("preempted") + one.account_s("oversubscribed");
+        let seconds: f64 = in_it.map(|one| one.passive_s(reason) + queued(one)).sum();
+        assert!(seconds >= 0.8 * wall - processes, "{reason}: {seconds} s of {wall} s: {threads:#?}");
     }
 }
 
