@@ -3,13 +3,13 @@
 //! The ledger says who lost how much where. Here each loss gets its causes, and **blame conserves**: what is charged for
 //! a row of the ledger is what the row says, to the nanosecond.
 //!
-//! - `lock`: the sections that held the object during the wait ([`sections`]); the time in which nobody held it is
+//! - `lock`: the sections that held the object during the wait (`sections`); the time in which nobody held it is
 //!   hand-over, the lock's own.
-//! - `barrier`: what the last to come did longer than who waited for it ([`barriers`]).
+//! - `barrier`: what the last to come did longer than who waited for it (`barriers`).
 //! - `serial`, `narrow`: those who worked meanwhile, as the ledger has charged them already.
 //! - everything else that is lost is its own cause, and so is a wait whose cause is not known.
 //!
-//! Outside of all accounts stands who woke the threads that were passive ([`wakers`]).
+//! Outside of all accounts stands who woke the threads that were passive (`wakers`).
 //!
 //! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up for.
 
