@@ -177,7 +177,7 @@ def setting(result):
 
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
-          "threads": threads, "log_size": log_size, "memory": memory, "throughput": throughput, "report": report,
+          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "throughput": throughput, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 
 
