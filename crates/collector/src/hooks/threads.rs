@@ -7,7 +7,7 @@ use libc::{pthread_attr_t, pthread_t};
 use proust_log::records::ThreadOrigin;
 
 use crate::lane::{self, Lane, Start};
-use crate::path::memo::State;
+use crate::operation::here;
 use crate::real::{C11Routine, StartRoutine, call_real};
 use crate::sample::signal;
 use crate::{clock, life, logfile, raw, thread};
@@ -133,19 +133,7 @@ fn begin(lane: *mut c_void) -> Start {
     let lane: &'static Lane = unsafe { &*lane.cast() };
     // SAFETY: as above.
     let start = unsafe { lane.record() }.start;
-    let mut state = State { exact: true, ..State::default() };
-    // SAFETY: reads three registers. They belong together: the path is taken from this very instruction.
-    unsafe {
-        core::arch::asm!(
-            "lea {pc}, [rip]",
-            "mov {sp}, rsp",
-            "mov {bp}, rbp",
-            pc = out(reg) state.pc,
-            sp = out(reg) state.sp,
-            bp = out(reg) state.bp,
-            options(nomem, nostack, preserves_flags)
-        );
-    }
+    let state = here!();
     match life::recording() {
         Some(life) => {
             thread::attach(life, lane, ThreadOrigin::Created, Some((start.routine as u64, state)));
