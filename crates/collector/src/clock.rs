@@ -7,6 +7,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::raw;
 
+pub mod ticks;
+
 type GetTime = unsafe extern "C" fn(i32, *mut libc::timespec) -> i32;
 type GetCpu = unsafe extern "C" fn(*mut u32, *mut u32, *mut u8) -> i32;
 

@@ -87,6 +87,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     // SAFETY: forgets the calling thread's message.
     unsafe { libc::dlerror() };
     clock::find_vdso();
+    clock::ticks::find();
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.
     let Some(options) = (unsafe { options::read(environment) }) else { return };

@@ -172,6 +172,21 @@ pub fn around<R: Copy>(
     result
 }
 
+/// As [`around`], and when it ended; 0 if it was not followed.
+#[inline(always)]
+pub fn around_until<R: Copy>(
+    kind: impl Into<Kind>,
+    object: u64,
+    call: impl FnOnce() -> R,
+    outcome: impl FnOnce(R) -> Outcome,
+) -> (R, u64) {
+    let kind = kind.into();
+    let mut marker = 0;
+    let ticket = begin(kind, (object, 0), here!(), &mut marker);
+    let result = call();
+    (result, if ticket.is_followed() { end(&ticket, outcome(result)) } else { 0 })
+}
+
 /// As [`around`], with a second object.
 #[inline(always)]
 pub fn around_two<R: Copy>(
@@ -211,7 +226,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     unsafe { marker.write_volatile(begin_ns) };
     if kind.operation.nature() == Nature::Condition && waited::is_waited_for(objects.1) {
         // Waiting for a condition lets its mutex go.
-        releases::told(Operation::MutexUnlock, objects.1, begin_ns, state);
+        releases::told(Operation::MutexUnlock, objects.1, releases::LetGo::now(), state);
     }
     let mut caller = lane.callers.known(kind, state.sp);
     if caller == 0 && lane.callers.may_find(begin_ns) {
@@ -256,23 +271,23 @@ pub fn count(kind: Kind) -> bool {
     }
 }
 
-/// Ends an operation.
+/// Ends an operation; when that was, or 0 if it is none of this thread's any more.
 #[inline]
-pub fn end(ticket: &Ticket, outcome: Outcome) {
-    end_with(ticket, outcome, |kind, object| (kind, object));
+pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
+    end_with(ticket, outcome, |kind, object| (kind, object))
 }
 
 /// Ends an operation of which only its end shows what it was about: `found` makes of its kind and object what they
 /// really are. What that takes is no part of the operation.
 #[inline]
-pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) {
-    let Some(lane) = ticket.lane else { return };
+pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) -> u64 {
+    let Some(lane) = ticket.lane else { return 0 };
     // A fork inside the operation: the child has a record of its own.
     if !lane::current().is_some_and(|current| core::ptr::eq(current, lane)) {
-        return;
+        return 0;
     }
     let end_ns = clock::now_ns();
-    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
+    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return 0 };
     let (kind, object) = found(kind, lane.open.object());
     let passed = Passed {
         kind,
@@ -287,6 +302,7 @@ pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64)
     };
     tell(lane, &passed);
     lane.leave();
+    end_ns
 }
 
 /// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.

@@ -8,8 +8,8 @@ use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, tim
 use proust_log::operations::Operation;
 
 use super::family::real_functions;
+use crate::lane;
 use crate::operation::{self, Outcome, here, releases, tries};
-use crate::{clock, lane};
 
 /// `thrd_busy`
 const THREAD_BUSY: c_int = 1;
@@ -92,7 +92,7 @@ macro_rules! locks {
                         return result;
                     }
                 }
-                let result = operation::around(
+                let (result, since_ns) = operation::around_until(
                     Operation::$operation,
                     $object as u64,
                     // SAFETY: the real function with the arguments that the program gave.
@@ -100,7 +100,7 @@ macro_rules! locks {
                     Outcome::code,
                 );
                 if let Some(lane) = lane::current() {
-                    lane.sections.keep($object as u64, site, clock::now_ns());
+                    lane.sections.keep($object as u64, site, since_ns);
                 }
                 result
             }

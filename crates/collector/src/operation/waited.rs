@@ -12,7 +12,7 @@ const SLOTS: usize = 4096;
 #[derive(Debug)]
 pub struct Slot {
     waiters: AtomicU32,
-    /// When something of this slot was last let go while others waited.
+    /// Newest of the moments when something of this slot was let go while others waited.
     released_ns: AtomicU64,
 }
 
@@ -51,10 +51,9 @@ pub fn is_waited_for(object: u64) -> bool {
     slot(object).waiters.load(Ordering::Relaxed) != 0
 }
 
-/// An object was let go at `now_ns`; time since something of its slot was, None if nothing ever was.
-pub fn released(object: u64, now_ns: u64) -> Option<u64> {
-    let before_ns = slot(object).released_ns.swap(now_ns, Ordering::Relaxed);
-    (before_ns != 0).then(|| now_ns.saturating_sub(before_ns))
+/// An object was let go at `time_ns`: when something of its slot was before; 0 if nothing ever was.
+pub fn released(object: u64, time_ns: u64) -> u64 {
+    slot(object).released_ns.fetch_max(time_ns, Ordering::Relaxed)
 }
 
 /// A forked child has no thread that waits.
@@ -80,8 +79,10 @@ mod tests {
         assert!(is_waited_for(object));
         end(object);
         assert!(!is_waited_for(object));
-        assert_eq!(released(object, 1_000), None);
-        assert_eq!(released(object, 5_000), Some(4_000));
+        assert_eq!(released(object, 1_000), 0);
+        assert_eq!(released(object, 5_000), 1_000);
+        assert_eq!(released(object, 4_000), 5_000);
+        assert_eq!(released(object, 6_000), 5_000);
     }
 
     #[test]

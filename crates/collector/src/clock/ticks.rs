@@ -1,0 +1,137 @@
+//! The processor's own counter: where the vDSO's clock is too dear, because others wait meanwhile.
+//!
+//! Ticks become times later, by means of a reading of the clock: a tick's length is measured on the way. On a processor
+//! whose counter does not run evenly the clock itself stands in for it.
+
+use core::arch::x86_64::{__cpuid, _rdtsc};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::now_ns;
+
+/// Bit of CPUID leaf 0x80000007, register d: the counter runs at one rate, whatever the processor does.
+const INVARIANT: u32 = 1 << 8;
+const POWER_LEAF: u32 = 0x8000_0007;
+const HIGHEST_LEAF: u32 = 0x8000_0000;
+
+/// A tick's length is measured over ever longer times, from this one on.
+const FIRST_MEASURED_NS: u64 = 100_000;
+/// Over times like this one it is measured anew for ever.
+const MEASURED_ANEW_NS: u64 = 1_000_000_000;
+
+/// Counter and clock are read at one moment, if reading both takes no more ticks than this.
+const AT_ONCE_TICKS: u64 = 1_000;
+/// The processor may be taken away in between, but not again and again.
+const READINGS: usize = 4;
+
+/// Length of a tick in units of 2⁻³² ns; 0 = not known yet.
+static LENGTH: AtomicU64 = AtomicU64::new(0);
+static IS_COUNTER: AtomicBool = AtomicBool::new(false);
+
+/// The reading that the next length is measured from; `MEASURING` guards it.
+static BASE_TICKS: AtomicU64 = AtomicU64::new(0);
+static BASE_NS: AtomicU64 = AtomicU64::new(0);
+/// The next length is measured when this time has passed since.
+static NEXT_NS: AtomicU64 = AtomicU64::new(FIRST_MEASURED_NS);
+static MEASURING: AtomicBool = AtomicBool::new(false);
+
+/// Looks whether the counter is usable, and takes the first reading.
+pub fn find() {
+    if __cpuid(HIGHEST_LEAF).eax < POWER_LEAF || __cpuid(POWER_LEAF).edx & INVARIANT == 0 {
+        return;
+    }
+    IS_COUNTER.store(true, Ordering::Relaxed);
+    let (ticks, ns, _) = reading();
+    BASE_NS.store(ns, Ordering::Relaxed);
+    BASE_TICKS.store(ticks, Ordering::Relaxed);
+}
+
+/// Counter and clock, and whether they are of one moment.
+fn reading() -> (u64, u64, bool) {
+    let mut best = (0, 0, u64::MAX);
+    for _ in 0..READINGS {
+        let before = now();
+        let ns = now_ns();
+        let took = now().saturating_sub(before);
+        if took < best.2 {
+            best = (before + took / 2, ns, took);
+        }
+        if took <= AT_ONCE_TICKS {
+            break;
+        }
+    }
+    (best.0, best.1, best.2 <= AT_ONCE_TICKS)
+}
+
+/// The counter.
+#[inline]
+pub fn now() -> u64 {
+    if IS_COUNTER.load(Ordering::Relaxed) {
+        // SAFETY: every x86-64 processor has the instruction.
+        unsafe { _rdtsc() }
+    } else {
+        now_ns()
+    }
+}
+
+/// When the counter stood at `ticks`, not long ago. In a process's first moments that is told as now.
+pub fn time_ns(ticks: u64) -> u64 {
+    if !IS_COUNTER.load(Ordering::Relaxed) {
+        return ticks;
+    }
+    let (now_ticks, now_ns, at_once) = reading();
+    if at_once {
+        measure(now_ticks, now_ns);
+    }
+    now_ns.saturating_sub(as_ns(now_ticks.saturating_sub(ticks)))
+}
+
+/// So many ticks as nanoseconds; 0 in a process's first moments.
+pub fn as_ns(ticks: u64) -> u64 {
+    if !IS_COUNTER.load(Ordering::Relaxed) {
+        return ticks;
+    }
+    let ns = (u128::from(ticks) * u128::from(LENGTH.load(Ordering::Relaxed))) >> 32;
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}
+
+/// Measures a tick's length, if it is time to.
+fn measure(now_ticks: u64, now_ns: u64) {
+    if MEASURING.swap(true, Ordering::Acquire) {
+        return;
+    }
+    let passed_ns = now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed));
+    let passed_ticks = now_ticks.saturating_sub(BASE_TICKS.load(Ordering::Relaxed));
+    let next_ns = NEXT_NS.load(Ordering::Relaxed);
+    if passed_ticks > 0 && passed_ns >= next_ns {
+        LENGTH.store(((u128::from(passed_ns) << 32) / u128::from(passed_ticks)) as u64, Ordering::Relaxed);
+        if next_ns >= MEASURED_ANEW_NS {
+            BASE_NS.store(now_ns, Ordering::Relaxed);
+            BASE_TICKS.store(now_ticks, Ordering::Relaxed);
+        } else {
+            NEXT_NS.store((2 * passed_ns).min(MEASURED_ANEW_NS), Ordering::Relaxed);
+        }
+    }
+    MEASURING.store(false, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counter_tells_the_time_of_the_clock() {
+        crate::clock::find_vdso();
+        find();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        time_ns(now());
+        // A moment between two readings of the clock; the processor may be taken away in between.
+        for _ in 0..1000 {
+            let before = now_ns();
+            let ticks = now();
+            let after = now_ns();
+            let told = time_ns(ticks);
+            // A length measured over 20 ms is known to a few millionths, and what passed since is short.
+            assert!(told + 2_000 >= before && told <= after + 2_000, "{before} {told} {after}");
+        }
+    }
+}
