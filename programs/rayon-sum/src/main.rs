@@ -1,5 +1,7 @@
 //! Parallel iterators on a rayon pool, and named threads beside it.
-//! rayon-sum [SECONDS of every pool thread] [POOL THREADS]
+//! rayon-sum [SECONDS of every pool thread] [POOL THREADS] [serial]
+//!
+//! With `serial` there are no named threads, and the first thread prepares each sum alone.
 
 use std::ffi::{c_int, c_long};
 use std::hint::black_box;
@@ -49,6 +51,12 @@ fn named_work(chunks: u64) -> u64 {
     (0..chunks).map(burn_chunk).fold(0, u64::wrapping_add)
 }
 
+/// What the pool waits for.
+#[inline(never)]
+fn prepare(chunks: u64) -> u64 {
+    (0..chunks).map(burn_chunk).fold(1, u64::wrapping_add)
+}
+
 /// What one thread measured of itself.
 struct Truth {
     tid: c_int,
@@ -77,6 +85,8 @@ fn main() {
     let seconds: f64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(1.0);
     let threads: usize = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(2);
 
+    let serial = arguments.next().is_some_and(|word| word == "serial");
+
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|i| format!("pool-{i}"))
@@ -84,6 +94,7 @@ fn main() {
         .expect("a pool of threads");
     let named: Vec<thread::JoinHandle<Truth>> = ["reader", "writer"]
         .iter()
+        .take(if serial { 0 } else { 2 })
         .map(|name| {
             thread::Builder::new()
                 .name(name.to_string())
@@ -97,9 +108,14 @@ fn main() {
         })
         .collect();
 
-    let mut sum = 0u64;
+    let (mut sum, mut alone_s) = (0u64, 0.0);
     while pool.broadcast(|_| clock(THREAD_CPU)).iter().sum::<f64>() < seconds * threads as f64 {
         let chunks = 400 * threads as u64;
+        if serial {
+            let began = Instant::now();
+            sum ^= prepare(400);
+            alone_s += began.elapsed().as_secs_f64();
+        }
         sum ^= pool.install(|| (0..chunks).into_par_iter().map(burn_chunk).reduce(|| 0, u64::wrapping_add));
     }
     black_box(sum);
@@ -109,5 +125,6 @@ fn main() {
     print!("{{\"program\":\"rayon-sum\",");
     print_list("pool", &of_pool);
     print_list("named", &of_named);
+    print!("\"alone_s\":{alone_s:.6},");
     println!("\"cpu_s\":{:.6},\"wall_s\":{:.6}}}", clock(PROCESS_CPU), began.elapsed().as_secs_f64());
 }

@@ -164,16 +164,27 @@ fn with_condvar(rounds: u64) {
     );
 }
 
+fn come(barrier: &Barrier, rounds: u64, work_s: f64) {
+    for _ in 0..rounds {
+        burn_cpu(work_s);
+        wait("barrier", "barrier", AtBarrier, || barrier.wait());
+    }
+}
+
+#[inline(never)]
+fn come_late(barrier: &Barrier, rounds: u64) {
+    come(barrier, rounds, ROUND_S);
+}
+
+#[inline(never)]
+fn come_early(barrier: &Barrier, rounds: u64) {
+    come(barrier, rounds, ROUND_S / 4.0);
+}
+
 fn with_barrier(rounds: u64) {
     let barrier = Arc::new(Barrier::new(2));
     let other = Arc::clone(&barrier);
-    let come = move |barrier: Arc<Barrier>, work_s: f64| {
-        for _ in 0..rounds {
-            burn_cpu(work_s);
-            wait("barrier", "barrier", AtBarrier, || barrier.wait());
-        }
-    };
-    both(("late", move || come(barrier, ROUND_S)), ("early", move || come(other, ROUND_S / 4.0)));
+    both(("late", move || come_late(&barrier, rounds)), ("early", move || come_early(&other, rounds)));
 }
 
 fn with_once(rounds: u64) {
