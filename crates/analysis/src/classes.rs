@@ -163,7 +163,16 @@ impl ClassesOf {
 
 /// Whether the function that was called says itself what it waits for.
 fn says_what_it_is(nature: Nature) -> bool {
-    matches!(nature, Nature::Lock | Nature::Barrier | Nature::Join | Nature::Process | Nature::Accept)
+    matches!(
+        nature,
+        Nature::Lock
+            | Nature::Barrier
+            | Nature::Join
+            | Nature::Process
+            | Nature::Accept
+            | Nature::Runtime
+            | Nature::Pool
+    )
 }
 
 fn by_nature(nature: Nature) -> State {
@@ -186,5 +195,7 @@ fn by_nature(nature: Nature) -> State {
         Nature::Read | Nature::Write | Nature::Transfer | Nature::Manage => State::Working(Work::Io),
         // Never operations of their own.
         Nature::Release | Nature::Wake => State::Working(Work::Compute),
+        Nature::Runtime => State::Working(Work::Runtime),
+        Nature::Pool => State::Passive(PassiveReason::Pool),
     }
 }

@@ -19,12 +19,14 @@ mod log;
 mod modules;
 mod nodes;
 mod notes;
+mod openmp;
 mod outcome;
 mod paths;
 mod process;
 mod progress;
 mod quality;
 mod rank;
+mod regions;
 mod releases;
 mod texts;
 mod thread;
@@ -34,7 +36,7 @@ use proust_log::LogError;
 use proust_log::operations::{OPERATIONS, Operation};
 use proust_profile::{
     EventRow, Location, LocationId, OperationId, OperationInfo, ProcessId, Profile, ReleaseRow, RunFacts,
-    RunFile, SampleRow,
+    RunFile, SampleRow, SegmentRow, StayRow,
 };
 use rayon::prelude::*;
 
@@ -53,7 +55,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 5;
+pub const ANALYSIS_VERSION: u32 = 6;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -149,6 +151,7 @@ fn analyse(
         operations: numbers_of_operations(&logs),
         events: Vec::new(),
         releases: Vec::new(),
+        regions: regions::Regions::default(),
         clock: &clock,
     };
     filling.samples.reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.rows.len()).sum());
@@ -163,6 +166,7 @@ fn analyse(
     profile.operations = infos_of_operations(&filling.operations);
     profile.events = filling.events;
     profile.releases = filling.releases;
+    filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
     profile.contexts = tree.contexts;
@@ -183,6 +187,7 @@ struct Filling<'p> {
     operations: [Option<OperationId>; OPERATIONS],
     events: Vec<EventRow>,
     releases: Vec<ReleaseRow>,
+    regions: regions::Regions,
     clock: &'p RunClock,
 }
 
@@ -202,6 +207,7 @@ impl Filling<'_> {
         order.sort_unstable();
         let mut contexts: Vec<LaneContexts> = Vec::new();
         contexts.resize_with(log.lanes.len(), LaneContexts::default);
+        self.regions.find(&mut self.paths, number, log, &mut contexts);
         for (_, l, t) in order {
             let (Some(lane), Some(contexts)) = (log.lanes.get_mut(l), contexts.get_mut(l)) else { continue };
             let Some(thread) = lane.threads.get_mut(t) else { continue };
@@ -249,6 +255,19 @@ impl Filling<'_> {
                 row.time_ns = self.clock.since_start_ns(number, row.time_ns);
                 row.since_ns = row.since_ns.map(|since_ns| self.clock.since_start_ns(number, since_ns));
                 self.releases.push(row);
+            }
+            for raw in std::mem::take(&mut thread.in_regions.segments) {
+                let Some(operation) = self.operations.get(raw.row.operation as usize).copied().flatten() else {
+                    continue;
+                };
+                let context =
+                    self.paths.charge(contexts, number, &lane.nodes, raw.row.context, false, lost_as);
+                self.regions.segment(number, SegmentRow { location, operation, context, ..raw.row });
+            }
+            for stay in std::mem::take(&mut thread.in_regions.stays) {
+                let [fork_ns, begin_ns, end_ns] = [stay.fork_ns, stay.begin_ns, stay.end_ns]
+                    .map(|time_ns| self.clock.since_start_ns(number, time_ns));
+                self.regions.stay(number, StayRow { location, fork_ns, begin_ns, end_ns, ..stay });
             }
             self.sums.finish_location(location);
             let start_s = self.clock.since_start_s(number, thread.begin_ns);
@@ -313,7 +332,8 @@ fn numbers_of_operations(logs: &[LogHarvest]) -> [Option<OperationId>; OPERATION
     for thread in logs.iter().flat_map(LogHarvest::threads) {
         let events = thread.events.rows.iter().map(|event| event.row.operation);
         let releases = thread.releases.iter().map(|release| release.row.operation);
-        for operation in events.chain(releases) {
+        let segments = thread.in_regions.segments.iter().map(|segments| segments.row.operation);
+        for operation in events.chain(releases).chain(segments) {
             if let Some(number) = numbers.get_mut(operation as usize) {
                 *number = Some(0);
             }

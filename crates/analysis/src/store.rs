@@ -77,6 +77,7 @@ pub fn read_rows(dir: &Path, profile: &mut Profile) -> Result<(), TablesError> {
     profile.samples = tables::read_samples(&folder, profile)?;
     profile.events = tables::read_events(&folder, profile)?;
     profile.releases = tables::read_releases(&folder, profile)?;
+    profile.stays = tables::read_stays(&folder, profile)?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@
 //!    short operations, the run queue, or nothing
 //! 4. `charged`: where the processor time outside operations is charged
 //! 5. `spans`: all of it in order
+//! 6. `regions`: what of it lies in a parallel region
 //!
 //! Spans of a location follow each other from its begin to its end, without holes and without overlap.
 
@@ -17,6 +18,7 @@ mod charged;
 mod explained;
 mod gaps;
 mod operations;
+mod regions;
 mod shares;
 mod spans;
 mod states;
@@ -92,11 +94,14 @@ pub fn timelines(profile: &Profile) -> Run {
             location: id as u32,
             process: location.process,
             service: location.service,
-            spans: spans_of(
-                location,
-                of_location(&profile.samples, |row| row.location, id as u32),
-                of_location(&profile.events, |event| event.location, id as u32),
-                &states,
+            spans: regions::marked(
+                spans_of(
+                    location,
+                    of_location(&profile.samples, |row| row.location, id as u32),
+                    of_location(&profile.events, |event| event.location, id as u32),
+                    &states,
+                ),
+                of_location(&profile.stays, |stay| stay.location, id as u32),
             ),
         })
         .collect();

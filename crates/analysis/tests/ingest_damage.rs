@@ -9,7 +9,8 @@ use proust_analysis::timelines;
 use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    Child, Event, Node, Note, Release, Sample, SchedStat, Subject, Sum, ThreadBegin, ThreadEnd,
+    Child, Event, Node, Note, Region, Release, Sample, SchedStat, Segments, Stay, Subject, Sum, ThreadBegin,
+    ThreadEnd,
 };
 use synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
 
@@ -120,6 +121,9 @@ enum Anything {
     Event(u16, u16, Event),
     Sum(u16, u16, Sum),
     Release(u16, u16, Release),
+    Region(u16, Region),
+    Stay(u16, u16, Stay),
+    Segments(u16, Segments),
     Text(u32, String),
 }
 
@@ -182,6 +186,7 @@ fn anything() -> impl Strategy<Value = Anything> {
                         involuntary_switches: counts[2],
                         processor: counts[3],
                         overruns: counts[4],
+                        region: large[3] % 5,
                         ..Default::default()
                     },
                 )
@@ -198,6 +203,7 @@ fn anything() -> impl Strategy<Value = Anything> {
                     bytes: numbers[5],
                     node,
                     error,
+                    region: error % 5,
                     ..Default::default()
                 };
                 Anything::Event(operation, head, event)
@@ -213,6 +219,7 @@ fn anything() -> impl Strategy<Value = Anything> {
                     calls,
                     errors,
                     node,
+                    region: calls % 5,
                     ..Default::default()
                 };
                 Anything::Sum(operation, head, sum)
@@ -222,6 +229,33 @@ fn anything() -> impl Strategy<Value = Anything> {
                 let [time_ns, object, held_ns, weight_ns, since_ns] = numbers;
                 let release = Release { time_ns, object, held_ns, weight_ns, since_ns, node, site };
                 Anything::Release(operation, head, release)
+            }
+        ),
+        (0..4_u16, small(), small(), small(), small()).prop_map(|(origin, id, node, parent, body)| {
+            Anything::Region(origin, Region { id, node, parent, body })
+        }),
+        (any::<[u16; 2]>(), proptest::array::uniform3(number()), small()).prop_map(
+            |([number, team], [fork_ns, begin_ns, end_ns], region)| {
+                Anything::Stay(number, team, Stay { fork_ns, begin_ns, end_ns, region, reserved: 0 })
+            }
+        ),
+        (operation(), proptest::array::uniform5(number()), small(), small(), any::<u64>()).prop_map(
+            |(operation, numbers, region, node, executions)| {
+                let [since_ns, until_ns, work_ns, wait_ns, latency_ns] = numbers;
+                let segments = Segments {
+                    since_ns,
+                    until_ns,
+                    work_ns,
+                    wait_ns,
+                    latency_ns,
+                    executions,
+                    contended: node,
+                    region,
+                    node,
+                    team_min: 9,
+                    team_max: executions as u16,
+                };
+                Anything::Segments(operation, segments)
             }
         ),
         number().prop_map(|queued_ns| Anything::Stat(SchedStat { queued_ns, ..Default::default() })),
@@ -268,6 +302,8 @@ fn lane_header() -> impl Strategy<Value = LaneHeader> {
         overruns: large[7],
         unrecorded_operations: large[8],
         unrecorded_operation_ns: large[9],
+        wait_released_ns: large[0],
+        region: tid % 5,
         wait_operation: open.0.into(),
         wait_since_ns: open.1,
         wait_node: open.2,
@@ -313,6 +349,9 @@ proptest! {
                     Anything::Release(operation, head, release) => {
                         lane.push_head(*operation, *head, release)
                     }
+                    Anything::Region(origin, region) => lane.push(*origin, region),
+                    Anything::Stay(number, team, stay) => lane.push_head(*number, *team, stay),
+                    Anything::Segments(operation, segments) => lane.push(*operation, segments),
                     Anything::Text(id, text) => lane.text(Subject::ThreadName, *id, text),
                 };
             }

@@ -10,8 +10,10 @@ use core::sync::atomic::{
 };
 
 use proust_log::layout::LaneHeader;
+use proust_log::operations::Operation;
 use proust_log::writer::LaneWriter;
 
+use crate::openmp::Member;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
 use crate::operation::counted::Counted;
@@ -68,6 +70,10 @@ pub struct Lane {
     pub callers: Callers,
     /// The owner's tries to take a lock.
     pub tries: Tries,
+    /// What the owner is in of a parallel program.
+    pub member: &'static Member,
+    /// When the owner began.
+    born_ns: AtomicU64,
     /// The owner's calls that are counted only.
     pub counted: &'static Counted,
     /// The owner's operations since it last asked what a descriptor leads to.
@@ -123,6 +129,7 @@ pub fn claim() -> Option<&'static Lane> {
     });
     logfile::with_header(|header| header.lanes = header.lanes.max(number + 1));
     let counted: &'static Counted = Box::leak(Box::default());
+    let member: &'static Member = Box::leak(Box::default());
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
         busy: AtomicBool::new(false),
@@ -137,12 +144,14 @@ pub fn claim() -> Option<&'static Lane> {
         room: Room::new(),
         callers: Callers::default(),
         tries: Tries::default(),
+        member,
+        born_ns: AtomicU64::new(0),
         counted,
         targets_used: AtomicU32::new(0),
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
-        record: UnsafeCell::new(Record::new(writer, counted)),
+        record: UnsafeCell::new(Record::new(writer, counted, member)),
     }));
     let mut head = LANES.load(Ordering::Acquire);
     loop {
@@ -231,6 +240,85 @@ impl Lane {
             waited::end(self.open.object());
         }
         self.open.leave();
+    }
+
+    /// The owner's first instant.
+    #[inline]
+    pub fn born_ns(&self) -> u64 {
+        self.born_ns.load(Ordering::Relaxed)
+    }
+
+    /// A thread begins to own the lane: what was known of a parallel program is forgotten.
+    pub fn is_born(&self, now_ns: u64) {
+        self.born_ns.store(now_ns, Ordering::Relaxed);
+        self.member.forget();
+    }
+
+    /// The owner has done its part of a region, and waits for the others of `team`: the log says so before it blocks.
+    pub fn dock(&self, now_ns: u64, team: u64, region: u32) {
+        let header = self.header.load(Ordering::Relaxed);
+        if !header.is_null() {
+            // SAFETY: as in `enter`; `wait_released_ns` is the opener's to write only between here and `undock`.
+            unsafe {
+                (&raw mut (*header).wait_object).write_volatile(team);
+                (&raw mut (*header).wait_since_ns).write_volatile(now_ns);
+                (&raw mut (*header).wait_node).write_volatile(self.member.idle_node());
+                (&raw mut (*header).wait_target).write_volatile(0);
+                AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).store(0, Ordering::Relaxed);
+                (&raw mut (*header).region).write_volatile(region);
+                (&raw mut (*header).wait_operation).write_volatile(Operation::OmpRegionEnd as u32);
+            }
+        }
+    }
+
+    /// The owner has work again; when the region at whose end it waited was over, and how long before that the last one had
+    /// come. Zeros where nobody said so.
+    pub fn undock(&self) -> (u64, u64) {
+        let header = self.header.load(Ordering::Relaxed);
+        if header.is_null() {
+            return (0, 0);
+        }
+        // SAFETY: as in `dock`.
+        unsafe {
+            (&raw mut (*header).wait_operation).write_volatile(0);
+            (&raw mut (*header).region).write_volatile(0);
+            let released_ns =
+                AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).load(Ordering::Acquire);
+            let latency_ns = AtomicU64::from_ptr(&raw mut (*header).wait_latency_ns).load(Ordering::Relaxed);
+            (released_ns, latency_ns)
+        }
+    }
+
+    /// Since when the owner waits at a region's end, for who opened it.
+    pub fn docked_since_ns(&self) -> u64 {
+        let header = self.header.load(Ordering::Relaxed);
+        if header.is_null() {
+            return self.member.docked_ns();
+        }
+        // SAFETY: the header is mapped for the process's life.
+        unsafe { AtomicU64::from_ptr(&raw mut (*header).wait_since_ns).load(Ordering::Relaxed) }
+    }
+
+    /// The region at whose end the owner waits is over; for who opened it.
+    pub fn release_docked(&self, now_ns: u64, latency_ns: u64) {
+        let header = self.header.load(Ordering::Relaxed);
+        if !header.is_null() {
+            // SAFETY: as above; the owner reads these two only when it has work again.
+            unsafe {
+                AtomicU64::from_ptr(&raw mut (*header).wait_latency_ns).store(latency_ns, Ordering::Relaxed);
+                AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).store(now_ns, Ordering::Release);
+            }
+        }
+    }
+
+    /// Whether the owner waits for work, the region at whose end it waited being over.
+    pub fn is_idle(&self) -> bool {
+        let header = self.header.load(Ordering::Relaxed);
+        // SAFETY: as above.
+        self.member.docked_ns() != 0
+            && !header.is_null()
+            && unsafe { AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).load(Ordering::Relaxed) }
+                != 0
     }
 
     /// Sets the owner's timer; the one before comes back.

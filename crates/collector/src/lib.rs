@@ -12,6 +12,7 @@
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
 //! - [`operation`]: what a thread does inside a hooked function that takes time
 //! - [`hooks`]: what the program calls instead of the C library
+//! - [`openmp`]: parallel regions, by interception or as the runtime tells of them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
@@ -22,6 +23,7 @@ pub mod hooks;
 pub mod lane;
 pub mod life;
 pub mod logfile;
+pub mod openmp;
 pub mod operation;
 pub mod options;
 pub mod path;

@@ -23,6 +23,7 @@ pub mod counted;
 pub mod held;
 pub mod open;
 pub mod releases;
+pub mod stretch;
 pub mod sums;
 pub mod targets;
 pub mod threshold;
@@ -118,6 +119,12 @@ pub struct Ticket {
 impl Ticket {
     /// Of an operation that is not followed.
     pub const NONE: Ticket = Ticket { lane: None, begin_ns: 0 };
+
+    /// Of the operation that the lane's owner, the caller, is in.
+    #[inline]
+    pub fn of_open(lane: &'static Lane) -> Ticket {
+        Ticket { lane: Some(lane), begin_ns: lane.open.begin_ns() }
+    }
 
     /// Whether it is followed.
     #[inline]
@@ -219,6 +226,10 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
             return Ticket::NONE;
         }
         tries::stop(life, lane);
+    }
+    if lane.member.docked_ns() != 0 {
+        // The runtime's own, while it waits for work.
+        return Ticket::NONE;
     }
     let begin_ns = clock::now_ns();
     let marker = core::ptr::from_mut(marker);
@@ -368,7 +379,8 @@ fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
         return;
     }
     let (node, flags) = path_of(record, passed);
-    record.sums.caller(passed.kind, node, flags, &mut record.output);
+    let region = record.member.region();
+    record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
     record.spent(clock::now_ns().saturating_sub(passed.end_ns));
 }
 
@@ -414,6 +426,7 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
         object2: passed.object2,
         bytes: passed.outcome.bytes,
         node: node.0,
+        region: record.member.region(),
         error: passed.outcome.error,
         processor: clock::processor() as u16,
         ..Event::default()
@@ -472,6 +485,7 @@ pub fn look_into(life: &Life, lane: &Lane) {
     // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
     let record = unsafe { lane.record() };
     record.tell_sums();
+    record.sites.tell(&mut record.output);
     if lane.open.kind().is_some() && record.output.is_open() {
         let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
         // Its stack may go away at any moment: it is read as a foreign one.

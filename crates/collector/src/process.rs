@@ -9,7 +9,7 @@ use crate::lane;
 use crate::life::{self, Life};
 use crate::path::modules;
 use crate::sample::{signal, timer};
-use crate::{clock, logfile, operation, raw, thread};
+use crate::{clock, logfile, openmp, operation, raw, thread};
 
 unsafe extern "C" {
     /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
@@ -67,6 +67,8 @@ fn begin_under(mask: u64) {
     lane::set_current(None);
     lane::abandon_all();
     operation::waited::forget();
+    openmp::regions::after_fork();
+    openmp::holders::after_fork();
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();

@@ -7,6 +7,7 @@ use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
 
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
+use crate::openmp::team;
 use crate::operation::{self, tries};
 use crate::path::memo::State;
 use crate::path::modules;
@@ -62,6 +63,7 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.callers.forget();
     lane.sections.forget();
     lane.open.leave();
+    lane.is_born(clock::now_ns());
     let is_small = start.is_some() && record.start.is_small;
     if is_small {
         // SAFETY: the owner, with `busy` set.
@@ -179,6 +181,7 @@ pub fn detach(life: &Life) {
     if lane.tries.is_active() {
         tries::stop(life, lane);
     }
+    team::settle(lane);
     lane.with_record(|record| {
         // Cancellation and pthread_exit leave no frame behind.
         operation::note_left(life, lane, record, clock::now_ns());

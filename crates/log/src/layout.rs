@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.
@@ -173,6 +173,11 @@ pub struct LaneHeader {
     pub wait_node: u32,
     /// [`crate::operations::Target`] of that operation.
     pub wait_target: u32,
+    /// When the thread that opened the region at whose end this thread waits went on; 0 = not yet. Written by that
+    /// thread; from then on this one is without work.
+    pub wait_released_ns: u64,
+    /// How long before that the last of the team had come. Written like it.
+    pub wait_latency_ns: u64,
     /// Time of the thread's newest sample or begin.
     pub last_ns: u64,
     /// Thread CPU clock at `last_ns`.
@@ -193,6 +198,10 @@ pub struct LaneHeader {
     pub unrecorded_operations: u64,
     /// Time in those operations.
     pub unrecorded_operation_ns: u64,
+    /// Innermost parallel region that the thread is in; 0 = none.
+    pub region: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 impl FileHeader {

@@ -47,6 +47,10 @@ pub enum Nature {
     Release,
     /// Wakes who waits for something else than a lock. Told in the same way.
     Wake,
+    /// A parallel runtime's own work: opening a region, handing out iterations.
+    Runtime,
+    /// A pool's thread without work, blocked or spinning.
+    Pool,
 }
 
 impl Nature {
@@ -80,6 +84,11 @@ macro_rules! operations {
                 match self { $(Operation::$name => Nature::$nature,)* }
             }
 
+            /// Whether it is a construct of OpenMP.
+            pub const fn is_of_openmp(self) -> bool {
+                self as u16 >= Operation::OmpBarrier as u16
+            }
+
             /// The operation with this number.
             pub const fn from_number(number: u16) -> Option<Operation> {
                 match number { $($number => Some(Operation::$name),)* _ => None }
@@ -94,7 +103,7 @@ macro_rules! operations {
 }
 
 /// One more than the largest number of an operation.
-pub const OPERATIONS: usize = 192;
+pub const OPERATIONS: usize = 256;
 
 operations! {
     1 MutexLock "pthread_mutex_lock" Lock;
@@ -240,6 +249,26 @@ operations! {
     177 CndBroadcast "cnd_broadcast" Wake;
     178 SemaphorePost "sem_post" Wake;
     179 FutexWake "futex(FUTEX_WAKE)" Wake;
+    192 OmpBarrier "omp barrier" Barrier;
+    193 OmpRegionEnd "omp parallel end" Barrier;
+    194 OmpFork "omp parallel begin" Runtime;
+    195 OmpIdle "omp idle" Pool;
+    196 OmpCritical "omp critical" Lock;
+    197 OmpAtomic "omp atomic" Lock;
+    198 OmpOrdered "omp ordered" Lock;
+    199 OmpSetLock "omp_set_lock" Lock;
+    200 OmpSetNestLock "omp_set_nest_lock" Lock;
+    201 OmpTaskWait "omp taskwait" Barrier;
+    202 OmpTaskGroup "omp taskgroup" Barrier;
+    203 OmpCopyPrivate "omp single copyprivate" Barrier;
+    204 OmpDoacross "omp ordered doacross" Barrier;
+    205 OmpDispatch "omp dispatch" Runtime;
+    206 OmpTask "omp task" Runtime;
+    212 OmpCriticalEnd "omp critical end" Release;
+    213 OmpAtomicEnd "omp atomic end" Release;
+    214 OmpOrderedEnd "omp ordered end" Release;
+    215 OmpUnsetLock "omp_unset_lock" Release;
+    216 OmpUnsetNestLock "omp_unset_nest_lock" Release;
 }
 
 /// What a descriptor leads to.

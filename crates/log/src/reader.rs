@@ -9,8 +9,8 @@ use crate::layout::{
     CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Release, Sample, SchedStat,
-    Sum, TextHead, ThreadBegin, ThreadEnd, check_of,
+    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Region, Release, Sample,
+    SchedStat, Segments, Stay, Sum, TextHead, ThreadBegin, ThreadEnd, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -104,6 +104,12 @@ pub enum Record<'a> {
     Sum(u16, u16, Sum),
     /// A lock was let go or somebody woken; first by which [`crate::operations::Operation`], then flags.
     Release(u16, u16, Release),
+    /// A parallel region; first a [`crate::records::RegionOrigin`].
+    Region(u16, Region),
+    /// A thread was in a parallel region; first its number in the team, then the team's size.
+    Stay(u16, u16, Stay),
+    /// Segments of a region; first the [`crate::operations::Operation`] at which they ended.
+    Segments(u16, Segments),
     /// Records were lost here (damage, or a missing chunk).
     Gap,
     /// A record of a kind this version does not know.
@@ -329,6 +335,9 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Note as u8 => fixed(body).map(|b| Record::Note(a, b)),
         k if k == Kind::Event as u8 => fixed(body).map(|b| Record::Event(a, head.b, b)),
         k if k == Kind::Release as u8 => fixed(body).map(|b| Record::Release(a, head.b, b)),
+        k if k == Kind::Region as u8 => fixed(body).map(|b| Record::Region(a, b)),
+        k if k == Kind::Stay as u8 => fixed(body).map(|b| Record::Stay(a, head.b, b)),
+        k if k == Kind::Segments as u8 => fixed(body).map(|b| Record::Segments(a, b)),
         k if k == Kind::Sum as u8 => fixed(body).map(|b| Record::Sum(a, head.b, b)),
         k if k == Kind::Text as u8 => TextHead::read_from_prefix(body).ok().and_then(|(text, rest)| {
             Some(Record::Text {

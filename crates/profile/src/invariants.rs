@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{ContextKind, EventRow, Profile, ReleaseRow, SampleRow};
+use crate::{ContextKind, EventRow, Profile, ReleaseRow, SampleRow, StayRow};
 
 /// How a profile contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -93,7 +93,34 @@ impl Profile {
         self.check_values()?;
         check_samples(&self.samples, self)?;
         check_events(&self.events, self)?;
-        check_releases(&self.releases, self)
+        check_releases(&self.releases, self)?;
+        self.check_regions()?;
+        check_stays(&self.stays, self)
+    }
+
+    fn check_regions(&self) -> Result<(), BrokenInvariant> {
+        for (row, region) in self.regions.iter().enumerate() {
+            in_range("regions", row, "process", region.process, self.processes.len())?;
+            in_range("regions", row, "context", region.context, self.contexts.len())?;
+            if let Some(parent) = region.parent {
+                // A region is opened after the one around it.
+                in_range("regions", row, "region", parent, row)?;
+            }
+        }
+        let mut previous = None;
+        for (row, segment) in self.segments.iter().enumerate() {
+            in_range("segments", row, "location", segment.location, self.locations.len())?;
+            in_range("segments", row, "region", segment.region, self.regions.len())?;
+            in_range("segments", row, "operation", segment.operation, self.operations.len())?;
+            in_range("segments", row, "context", segment.context, self.contexts.len())?;
+            let key = (segment.location, segment.region, segment.operation, segment.context);
+            if previous.is_some_and(|previous| previous >= key) {
+                let order = "by location, region, operation and context, each combination once";
+                return Err(BrokenInvariant::Unsorted { table: "segments", row, order });
+            }
+            previous = Some(key);
+        }
+        Ok(())
     }
 
     fn check_contexts(&self) -> Result<(), BrokenInvariant> {
@@ -191,6 +218,21 @@ pub(crate) fn check_releases(releases: &[ReleaseRow], profile: &Profile) -> Resu
         let key = (release.location, release.time_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "releases", row, order: "by location and time" });
+        }
+        previous = key;
+    }
+    Ok(())
+}
+
+/// Checks the stays of a profile of which the rest is known.
+pub(crate) fn check_stays(stays: &[StayRow], profile: &Profile) -> Result<(), BrokenInvariant> {
+    let mut previous = (0, 0);
+    for (row, stay) in stays.iter().enumerate() {
+        in_range("stays", row, "location", stay.location, profile.locations.len())?;
+        in_range("stays", row, "region", stay.region, profile.regions.len())?;
+        let key = (stay.location, stay.begin_ns);
+        if previous > key {
+            return Err(BrokenInvariant::Unsorted { table: "stays", row, order: "by location and begin" });
         }
         previous = key;
     }

@@ -10,6 +10,7 @@
 //! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
+//! - [`regions`]: parallel regions, who was in them, and what was worked and waited there
 //! - [`releases`]: who let go what others waited for, and who woke them
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
@@ -23,6 +24,7 @@ pub mod facts;
 pub mod invariants;
 pub mod location;
 pub mod metric;
+pub mod regions;
 pub mod releases;
 pub mod run_file;
 pub mod samples;
@@ -34,6 +36,7 @@ pub use facts::{Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
+pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow};
 pub use releases::ReleaseRow;
 pub use run_file::RunFile;
 pub use samples::SampleRow;
@@ -55,7 +58,8 @@ pub struct Value {
 ///
 /// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are
 /// positions; `values` are sorted by (context, location, metric) and hold each combination at most once;
-/// `samples` and `releases` are sorted by (location, time), `events` by (location, end); no event ends before it begins,
+/// `samples` and `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
+/// `segments` by (location, region, operation, context), each combination once; no event ends before it begins,
 /// and its time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -83,6 +87,12 @@ pub struct Profile {
     pub events: Vec<EventRow>,
     /// The timeline of releases and wakes.
     pub releases: Vec<ReleaseRow>,
+    /// The parallel regions by [`RegionId`].
+    pub regions: Vec<RegionInfo>,
+    /// What was worked and waited at their sites.
+    pub segments: Vec<SegmentRow>,
+    /// The timeline of stays in them.
+    pub stays: Vec<StayRow>,
 }
 
 impl Profile {

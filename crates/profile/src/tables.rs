@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! profile/contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
-//!         operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet
+//!         operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
+//!         regions.parquet, segments.parquet, stays.parquet
 //!                                              one row per item; ids are row numbers
 //! profile/facts.json                           the run's facts, its quality, and what it was made from
 //! profile/…                                    what a later stage keeps beside it ([`write_with`])
@@ -13,7 +14,7 @@
 //! that a reader sees a whole profile or none.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, events and releases, by far the largest tables, can be
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases and stays, by far the largest tables, can be
 //! left out ([`read_without_samples`]) and read later ([`read_samples`], [`read_events`], [`read_releases`]).
 
 mod columns;
@@ -32,13 +33,13 @@ use serde::{Deserialize, Serialize};
 pub use digest::digest;
 pub use error::TablesError;
 
-use crate::{EventRow, Profile, Quality, ReleaseRow, RunFacts, SampleRow};
+use crate::{EventRow, Profile, Quality, ReleaseRow, RunFacts, SampleRow, StayRow};
 use folder::{CheckFile, Replacement};
 
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made anew from the logs.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,10 +139,11 @@ pub fn read(dir: &Path) -> Result<Profile, TablesError> {
     profile.samples = read_samples(dir, &profile)?;
     profile.events = read_events(dir, &profile)?;
     profile.releases = read_releases(dir, &profile)?;
+    profile.stays = read_stays(dir, &profile)?;
     Ok(profile)
 }
 
-/// Reads all but the samples, events and releases of the profile in the folder `dir`.
+/// Reads all but the samples, events, releases and stays of the profile in the folder `dir`.
 ///
 /// # Errors
 /// As [`read`].
@@ -188,6 +190,18 @@ pub fn read_releases(dir: &Path, profile: &Profile) -> Result<Vec<ReleaseRow>, T
     crate::invariants::check_releases(&releases, profile)
         .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
     Ok(releases)
+}
+
+/// Reads the stays of the profile in the folder `dir`, of which `profile` is the rest.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stays(dir: &Path, profile: &Profile) -> Result<Vec<StayRow>, TablesError> {
+    let check = CheckFile::read(dir)?;
+    let stays = decode::read_stays(&check.table(dir, encode::STAYS)?)?;
+    crate::invariants::check_stays(&stays, profile)
+        .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
+    Ok(stays)
 }
 
 /// Reads what the profile in the folder `dir` was made from; much faster than reading the profile.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
 use proust_profile::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    Quality, ReleaseRow, RunFacts, SampleRow, Target, Value,
+    Quality, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow, Target, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -111,6 +111,49 @@ fn events(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<EventRow>>
             .collect();
         rows.sort_by_key(|row| (row.location, row.end_ns));
         rows
+    })
+}
+
+/// Regions inside each other, and what was done in them.
+fn regions(
+    contexts: u32,
+    locations: u32,
+    processes: u32,
+) -> impl Strategy<Value = (Vec<RegionInfo>, Vec<SegmentRow>, Vec<StayRow>)> {
+    let row = (any::<[u32; 6]>(), any::<[u64; 5]>(), any::<bool>());
+    proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 40 }).prop_map(move |rows| {
+        let infos: Vec<RegionInfo> = (0..rows.len().min(5) as u32)
+            .map(|id| RegionInfo {
+                process: rows[id as usize].0[0] % processes.max(1),
+                context: rows[id as usize].0[1] % contexts,
+                parent: if rows[id as usize].2 { id.checked_sub(1) } else { None },
+                told: rows[id as usize].0[2] % 2 == 0,
+            })
+            .collect();
+        let mut segments = std::collections::BTreeMap::new();
+        let mut stays = Vec::new();
+        for (ids, numbers, _) in rows {
+            let (location, region) = (ids[0] % locations.max(1), ids[1] % infos.len() as u32);
+            let (operation, context) = (ids[2] % 3, ids[3] % contexts);
+            let segment = SegmentRow {
+                location,
+                region,
+                operation,
+                context,
+                executions: numbers[0],
+                contended: numbers[1],
+                work_ns: numbers[2],
+                wait_ns: numbers[3],
+                latency_ns: numbers[4],
+                team_min: ids[4],
+                team_max: ids[5],
+            };
+            segments.insert((location, region, operation, context), segment);
+            let [fork_ns, begin_ns, end_ns, ..] = numbers;
+            stays.push(StayRow { location, region, fork_ns, begin_ns, end_ns, number: ids[4], team: ids[5] });
+        }
+        stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
+        (infos, segments.into_values().collect(), stays)
     })
 }
 
@@ -235,9 +278,10 @@ fn profile() -> impl Strategy<Value = Profile> {
                     samples(count, location_count),
                     events(count, location_count),
                     releases(count, location_count),
+                    regions(count, location_count, process_count),
                 );
                 (values(count, location_count), rows).prop_map(
-                    move |(values, (samples, events, releases))| Profile {
+                    move |(values, (samples, events, releases, regions))| Profile {
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
                         quality: Quality { samples: facts.2, notes: facts.1.clone(), ..Quality::default() },
                         processes: processes.clone(),
@@ -256,6 +300,9 @@ fn profile() -> impl Strategy<Value = Profile> {
                             .into(),
                         events,
                         releases,
+                        regions: regions.0,
+                        segments: regions.1,
+                        stays: regions.2,
                     },
                 )
             })
@@ -286,7 +333,8 @@ proptest! {
         let without = tables::read_without_samples(&dir).unwrap();
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
         prop_assert_eq!(tables::read_samples(&dir, &without).unwrap(), &profile.samples[..]);
-        prop_assert!(without.releases.is_empty());
+        prop_assert!(without.releases.is_empty() && without.stays.is_empty());
+        prop_assert_eq!(tables::read_stays(&dir, &without).unwrap(), &profile.stays[..]);
         prop_assert_eq!(tables::read_events(&dir, &without).unwrap(), &profile.events[..]);
         prop_assert_eq!(tables::read_releases(&dir, &without).unwrap(), &profile.releases[..]);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);

@@ -30,6 +30,12 @@ pub enum LockKind {
     Condition,
     /// Something else that counts as a lock.
     Other,
+    /// A critical section or an atomic update of OpenMP.
+    Critical,
+    /// An ordered section of OpenMP.
+    Ordered,
+    /// A lock of OpenMP.
+    Omp,
 }
 
 impl LockKind {
@@ -44,6 +50,9 @@ impl LockKind {
             LockKind::Futex => "futex",
             LockKind::Condition => "condition",
             LockKind::Other => "other",
+            LockKind::Critical => "critical",
+            LockKind::Ordered => "ordered",
+            LockKind::Omp => "omp-lock",
         }
     }
 
@@ -55,6 +64,9 @@ impl LockKind {
             O::MtxLock | O::MtxTimedLock | O::MtxTryLock => LockKind::Mutex,
             O::SpinLock | O::SpinTryLock => LockKind::Spin,
             O::Once | O::CallOnce => LockKind::Once,
+            O::OmpCritical | O::OmpAtomic => LockKind::Critical,
+            O::OmpOrdered => LockKind::Ordered,
+            O::OmpSetLock | O::OmpSetNestLock => LockKind::Omp,
             O::FileLock | O::LockFile | O::ControlLock => LockKind::File,
             _ => match operation.nature() {
                 Nature::Lock | Nature::Spin => LockKind::RwLock,

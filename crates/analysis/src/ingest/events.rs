@@ -20,6 +20,9 @@ pub(super) struct RawEvent {
     pub(super) partial: bool,
 }
 
+/// The highest place that an operation may have.
+const MOST: Place = u32::MAX - 2;
+
 /// What is known of the thread whose operations these are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
@@ -209,8 +212,8 @@ impl Events {
                 .filter(|_| inherit)
                 .map_or((NO_PATH, false), |&mut (_, place, partial)| (place, partial));
         }
-        // No node has a number as high as that: a damaged record must not name a place that is not a node.
-        let caller = (node.min(i32::MAX as u32), head & EVENT_PARTIAL != 0);
+        // A damaged record must not name one of the codes for what is not known.
+        let caller = (node.min(MOST), head & EVENT_PARTIAL != 0);
         match known {
             Some(known) => (known.1, known.2) = caller,
             None => self.callers.push((operation, caller.0, caller.1)),

@@ -6,6 +6,7 @@ use proust_log::reader::Lane;
 use proust_log::records::{Module, NoteCode, Subject, ThreadOrigin};
 
 use super::nodes::{NodeSet, NodeTable};
+use super::openmp::{RawRegion, is_region_place};
 use super::texts::Texts;
 use super::thread::{Limits, NO_PATH, SLACK_NS, Thread, ThreadMeter};
 
@@ -28,6 +29,8 @@ pub(super) struct LaneHarvest {
     pub(super) texts: Texts,
     /// Process ids of children that were started.
     pub(super) children: Vec<u32>,
+    /// Parallel regions that its threads opened.
+    pub(super) regions: Vec<RawRegion>,
     pub(super) notes: Vec<(NoteCode, u64)>,
     /// Places at which records were lost.
     pub(super) gaps: u64,
@@ -69,7 +72,9 @@ struct Reading {
 impl Reading {
     fn take(&mut self, record: Record<'_>) {
         match record {
-            Record::Sample(flags, sample) => {
+            Record::Sample(flags, mut sample) => {
+                self.sampled(sample.node);
+                sample.node = self.harvest.nodes.in_regions.place(sample.node, sample.region, true);
                 let gap = std::mem::take(&mut self.gap);
                 let implied = match &self.current {
                     None => true,
@@ -83,7 +88,6 @@ impl Reading {
                 if let Some(meter) = &mut self.current {
                     meter.sample(flags, &sample, gap);
                 }
-                self.sampled(sample.node);
             }
             Record::Node(node) => self.harvest.nodes.add(&node),
             Record::ThreadBegin(origin, begin) => {
@@ -103,15 +107,34 @@ impl Reading {
                     .unwrap_or_else(|| ThreadMeter::implied(end.tid, end.time_ns, end.cpu_ns, self.limits));
                 self.add(meter.end(&end, gap));
             }
-            Record::Event(operation, head, event) => {
+            Record::Event(operation, head, mut event) => {
+                self.called(event.node);
+                event.node = self.harvest.nodes.in_regions.place(event.node, event.region, false);
                 let begin_ns = event.begin_ns.min(event.end_ns);
                 let meter = self.thread_of_operation(begin_ns, (event.cpu_ns != 0).then_some(event.cpu_ns));
                 meter.event(operation, head, &event);
-                self.called(event.node);
             }
-            Record::Sum(operation, head, sum) => {
-                self.thread_of_operation(sum.since_ns.min(sum.until_ns), None).sum(operation, head, &sum);
+            Record::Sum(operation, head, mut sum) => {
                 self.called(sum.node);
+                sum.node = self.harvest.nodes.in_regions.place(sum.node, sum.region, false);
+                self.thread_of_operation(sum.since_ns.min(sum.until_ns), None).sum(operation, head, &sum);
+            }
+            Record::Region(origin, region) => {
+                self.harvest.regions.push(RawRegion::new(origin, &region));
+                self.called(region.node);
+                self.called(region.body);
+            }
+            Record::Stay(number, team, stay) => {
+                let meter = self.thread_of_operation(stay.begin_ns, None);
+                meter.stay(number, team, &stay);
+            }
+            Record::Segments(operation, segments) => {
+                self.called(segments.node);
+                let place = self.harvest.nodes.in_regions.place(segments.node, segments.region, false);
+                // When they were is no matter: they are of the lane's thread, or of none.
+                if let Some(meter) = &mut self.current {
+                    meter.segments(operation, place, &segments);
+                }
             }
             Record::Release(operation, head, release) => {
                 self.thread_of_operation(release.time_ns, None).release(operation, head, &release);
@@ -199,6 +222,10 @@ impl Reading {
 
     #[inline]
     fn sampled(&mut self, node: u32) {
+        // What stands for a place in a region was looked at when it was met.
+        if is_region_place(node) {
+            return;
+        }
         if self.seen.insert(node, &self.harvest.nodes) {
             self.harvest.sampled.push(node);
         }
@@ -214,8 +241,14 @@ impl Reading {
         let counted_elsewhere = |header: &LaneHeader| self.limits.ends_without_room && header.final_ns == 0;
         let header = header.filter(|header| header.tid != 0 && !counted_elsewhere(header));
         match (self.current.take(), header) {
-            (Some(meter), Some(header)) if meter.may_be(header.tid) => {
+            (Some(mut meter), Some(header)) if meter.may_be(header.tid) => {
                 let gap = self.gap;
+                if header.wait_operation != 0 {
+                    self.called(header.wait_node);
+                    let places = &mut self.harvest.nodes.in_regions;
+                    let place = places.place(header.wait_node, header.region, false);
+                    meter.waits_in_region(place);
+                }
                 self.add(meter.close(&header, gap));
             }
             (meter, header) => {

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use proust_log::records::Node;
 
+use super::openmp::PlacesInRegions;
+
 /// A frame below its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaneNode {
@@ -20,6 +22,8 @@ pub(super) struct LaneNode {
 pub(super) struct NodeTable {
     in_order: Vec<LaneNode>,
     others: HashMap<u32, LaneNode>,
+    /// Places inside parallel regions.
+    pub(super) in_regions: PlacesInRegions,
 }
 
 /// Where a walk from a node to its ancestors ends.

@@ -4,13 +4,15 @@
 //! what is shown as the thread's CPU time are the same sum.
 
 use proust_log::layout::LaneHeader;
+use proust_log::operations::Operation;
 use proust_log::records::{
-    Event, Release, SAMPLE_IN_OPERATION, SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Sum, ThreadBegin,
-    ThreadEnd,
+    Event, Release, SAMPLE_IN_OPERATION, SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Segments, Stay, Sum,
+    ThreadBegin, ThreadEnd,
 };
 use proust_profile::SampleRow;
 
 use super::events::{Bounds, Events, Finished};
+use super::openmp::InRegions;
 use super::releases::{RawRelease, Releases};
 
 /// In a row's `context`, before contexts exist: a node's number, or one of the codes below.
@@ -101,6 +103,8 @@ pub(super) struct Thread {
     pub(super) events: Finished,
     /// What it let go, and whom it woke, sorted by time.
     pub(super) releases: Vec<RawRelease>,
+    /// What it did in parallel regions.
+    pub(super) in_regions: InRegions,
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,
@@ -159,6 +163,8 @@ pub(super) struct ThreadMeter {
     sampled_own_ns: u64,
     events: Events,
     releases: Releases,
+    /// The place of what it was still in, as part of a region.
+    open_place: Option<Place>,
 }
 
 /// How much of an advance was spent in which mode, and in the collector.
@@ -214,6 +220,7 @@ impl ThreadMeter {
                 weights: Weights::default(),
                 events: Finished::default(),
                 releases: Vec::new(),
+                in_regions: InRegions::default(),
                 samples: 0,
                 partial: 0,
                 truncated: 0,
@@ -236,6 +243,7 @@ impl ThreadMeter {
             sampled_own_ns: 0,
             events: Events::default(),
             releases: Releases::default(),
+            open_place: None,
         }
     }
 
@@ -339,6 +347,24 @@ impl ThreadMeter {
     pub(super) fn release(&mut self, operation: u16, head: u16, release: &Release) {
         let bounds = self.bounds();
         let plausible = self.releases.release(operation, head, release, &bounds);
+        self.thread.implausible += u64::from(!plausible);
+    }
+
+    /// The place of what it was still in when its record ended, as part of the region around it.
+    pub(super) fn waits_in_region(&mut self, place: Place) {
+        self.open_place = Some(place);
+    }
+
+    /// It was in a parallel region.
+    pub(super) fn stay(&mut self, number: u16, team: u16, stay: &Stay) {
+        let bounds = self.bounds();
+        let plausible = self.thread.in_regions.stay(number, team, stay, &bounds);
+        self.thread.implausible += u64::from(!plausible);
+    }
+
+    /// What it worked before a site of a region, and waited there.
+    pub(super) fn segments(&mut self, operation: u16, place: Place, segments: &Segments) {
+        let plausible = self.thread.in_regions.segments(operation, place, segments);
         self.thread.implausible += u64::from(!plausible);
     }
 
@@ -457,8 +483,27 @@ impl ThreadMeter {
         self.thread.overruns = header.overruns;
         self.thread.unrecorded_samples = header.unrecorded_samples;
         let (bounds, end_ns) = (self.bounds(), self.thread.end_ns.max(self.events.end_ns()));
-        self.events.open(header, end_ns, &bounds);
+        self.open_operation(header, end_ns, &bounds);
         self.finish(if closed { Closing::Complete } else { Closing::LastSeen })
+    }
+
+    /// What it was still in. At a region's end it waits for the others only until who opened it goes on.
+    fn open_operation(&mut self, header: &LaneHeader, end_ns: u64, bounds: &Bounds) {
+        let place = self.open_place.unwrap_or(header.wait_node);
+        let (begin_ns, released_ns) = (header.wait_since_ns, header.wait_released_ns);
+        let waits = header.wait_operation == Operation::OmpRegionEnd as u32;
+        if waits && begin_ns != 0 && (begin_ns..=end_ns).contains(&released_ns) {
+            let event = Event { begin_ns, end_ns: released_ns, node: place, ..Event::default() };
+            self.events.event(Operation::OmpRegionEnd as u16, 0, &event, bounds);
+            let idle = LaneHeader {
+                wait_operation: Operation::OmpIdle as u32,
+                wait_since_ns: released_ns,
+                ..*header
+            };
+            self.events.open(&idle, end_ns, bounds);
+        } else {
+            self.events.open(&LaneHeader { wait_node: place, ..*header }, end_ns, bounds);
+        }
     }
 
     /// Nothing is known of the thread's end.

@@ -135,6 +135,9 @@ fn by_state(state: State, nature: Nature) -> Class {
 fn by_operation(operation: Operation, target: Target) -> Class {
     let passive = |reason| Class::Passive(reason, Work::Compute);
     match operation.nature() {
+        // Runtimes of parallel regions look for a while before they sleep, and one cannot tell which they did.
+        Nature::Lock if operation.is_of_openmp() => Class::Poll(Wait::Lock),
+        Nature::Barrier if operation.is_of_openmp() => Class::Poll(Wait::Barrier),
         Nature::Lock => Class::Wait(Wait::Lock),
         Nature::Spin => Class::Poll(Wait::Lock),
         Nature::Barrier => Class::Wait(Wait::Barrier),
@@ -158,6 +161,8 @@ fn by_operation(operation: Operation, target: Target) -> Class {
         },
         // Never operations of their own.
         Nature::Release | Nature::Wake => Class::Work(Work::Compute),
+        Nature::Runtime => Class::Work(Work::Runtime),
+        Nature::Pool => Class::Idle(PassiveReason::Pool),
     }
 }
 

@@ -10,6 +10,10 @@ use super::lent::Lent;
 use super::output::Output;
 use super::usage::{Usage, scheduler_numbers};
 use crate::life::Life;
+use crate::openmp::Member;
+use crate::openmp::regions::Regions;
+use crate::openmp::sites::Sites;
+use crate::openmp::tasks::Tasks;
 use crate::operation::counted::{Counted, Told};
 use crate::operation::sums::Sums;
 use crate::operation::threshold::{Limit, hook_ns};
@@ -73,6 +77,16 @@ pub struct Record {
     counted_told: Told,
     /// From which length on they are.
     pub limit: Limit,
+    /// What the thread is in of a parallel program.
+    pub member: &'static Member,
+    /// The parallel regions that it opened.
+    pub regions: Regions,
+    /// What it did in them.
+    pub sites: Sites,
+    /// The tasks that it is in.
+    pub tasks: Tasks,
+    /// From which length on its stays in them are told alone.
+    pub stay_limit: Limit,
     /// Merged timer expirations, whole thread.
     pub overruns: u64,
     /// When the scheduler's numbers were last read.
@@ -95,7 +109,7 @@ pub struct Record {
 
 impl Record {
     /// For a lane that writes through `writer`.
-    pub fn new(writer: Option<LaneWriter>, counted: &'static Counted) -> Record {
+    pub fn new(writer: Option<LaneWriter>, counted: &'static Counted, member: &'static Member) -> Record {
         Record {
             output: Output::new(writer),
             tree: Tree::default(),
@@ -109,6 +123,11 @@ impl Record {
             counted,
             counted_told: Told::default(),
             limit: Limit::default(),
+            member,
+            regions: Regions::default(),
+            sites: Sites::default(),
+            tasks: Tasks::default(),
+            stay_limit: Limit::default(),
             overruns: 0,
             scheduler_read_ns: 0,
             scheduler_read_cpu_ns: 0,
@@ -182,6 +201,9 @@ impl Record {
         self.overruns = 0;
         self.sums = Sums::default();
         self.limit = Limit::default();
+        self.sites.forget();
+        self.tasks.forget();
+        self.stay_limit = Limit::default();
         self.name = [0; 16];
         (self.scheduler_read_ns, self.scheduler_read_cpu_ns) = (begin.time_ns, begin.cpu_ns);
         self.output.header(|header| {
@@ -297,6 +319,7 @@ impl Record {
         self.push_name(tid);
         self.tell_lent();
         self.tell_sums();
+        self.sites.tell(&mut self.output);
         if self.limit.coarsest_ns > 0 {
             self.note(NoteCode::Coarsened, self.limit.coarsest_ns);
         }

@@ -132,6 +132,24 @@ impl Open {
         }
     }
 
+    /// Address of the word in its hook's frame; 0 = no frame stands for it.
+    pub fn marker(&self) -> u64 {
+        self.marker.load(Ordering::Relaxed)
+    }
+
+    /// No frame of the thread's stack stands for it: only its end ends it.
+    pub fn hold(&self) {
+        self.sp.store(u64::MAX, Ordering::Relaxed);
+        self.marker.store(0, Ordering::Relaxed);
+    }
+
+    /// The frame where its call path begins.
+    pub fn set_frame(&self, state: State) {
+        self.pc.store(state.pc, Ordering::Relaxed);
+        self.sp.store(state.sp, Ordering::Relaxed);
+        self.bp.store(state.bp, Ordering::Relaxed);
+    }
+
     /// Its call path, or that of the one before at this depth; 0 = not known.
     pub fn node(&self) -> NodeId {
         self.node.load(Ordering::Relaxed)

@@ -23,6 +23,8 @@ struct Slot {
     found: bool,
     node: NodeId,
     node_flags: u16,
+    /// Innermost parallel region of that caller.
+    region: u32,
     ns: u64,
     bytes: u64,
     since_ns: u64,
@@ -109,8 +111,14 @@ impl Sums {
         !slot.found || slot.unfound_ns >= SUM_PATH_NS
     }
 
-    /// The caller of the operation that was just added; what its kind came to is told as his.
-    pub fn caller(&mut self, kind: Kind, node: NodeId, flags: u16, output: &mut Output) {
+    /// The caller of the operation that was just added, the flags of its path and its region; what its kind came to is
+    /// told as his.
+    pub fn caller(
+        &mut self,
+        kind: Kind,
+        (node, flags, region): (NodeId, u16, u32),
+        output: &mut Output,
+    ) {
         let slot = self.slot(kind.number());
         if slot.kind == 0 {
             return;
@@ -118,6 +126,7 @@ impl Sums {
         slot.found = true;
         slot.node = node;
         slot.node_flags = flags;
+        slot.region = region;
         slot.unfound_ns = 0;
         tell(slot, output);
     }
@@ -153,7 +162,7 @@ fn tell(slot: &mut Slot, output: &mut Output) {
         calls: slot.calls,
         errors: slot.errors,
         node: slot.node,
-        reserved: 0,
+        region: slot.region,
     };
     let (operation, target) = Kind::parts(slot.kind);
     let flags = slot.node_flags | target << EVENT_TARGET_SHIFT;
@@ -190,7 +199,7 @@ mod tests {
             let one = short(Operation::Read, call * 1_000, 500);
             if sums.add(&one, &mut output) {
                 found += 1;
-                sums.caller(one.kind, 7, 0, &mut output);
+                sums.caller(one.kind, (7, 0, 3), &mut output);
             }
         }
         // 10 000 × 500 ns are five times the time that one caller stands for.

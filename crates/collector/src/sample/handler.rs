@@ -132,7 +132,7 @@ fn take(
         operation::note_left(life, lane, record, begin);
     }
     let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
-    if !lane.open.is_free() || lane.tries.is_live(begin) {
+    if !lane.open.is_free() || lane.tries.is_live(begin) || lane.member.docked_ns() != 0 {
         flags |= SAMPLE_IN_OPERATION;
     }
     record.tell_sums();
@@ -151,7 +151,7 @@ fn take(
         involuntary_switches: saturate16(delta.switches.1),
         processor: clock::processor() as u16,
         interval: 0,
-        region: 0,
+        region: if lane.is_idle() { 0 } else { lane.member.region() },
         runtime_state: 0,
         overruns: saturate16(overruns),
     };
@@ -163,6 +163,7 @@ fn take(
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
         record.push_scheduler(begin, cpu_ns);
+        record.sites.tell(&mut record.output);
         record.tell_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }

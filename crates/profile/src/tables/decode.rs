@@ -2,12 +2,14 @@
 
 use std::thread;
 
-use super::encode::{CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESSES, VALUES};
+use super::encode::{
+    CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESSES, REGIONS, SEGMENTS, VALUES,
+};
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    ReleaseRow, SampleRow, Target, Value,
+    RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events and releases.
@@ -22,6 +24,8 @@ pub(super) fn read_all_but_rows(
     profile.locations = rows(&open(LOCATIONS)?, locations)?;
     profile.values = rows(&open(VALUES)?, values)?;
     profile.operations = rows(&open(OPERATIONS)?, operations)?;
+    profile.regions = rows(&open(REGIONS)?, regions)?;
+    profile.segments = rows(&open(SEGMENTS)?, segments)?;
     Ok(())
 }
 
@@ -49,6 +53,11 @@ pub(super) fn read_events(table: &Table) -> Result<Vec<EventRow>, TablesError> {
 /// The releases.
 pub(super) fn read_releases(table: &Table) -> Result<Vec<ReleaseRow>, TablesError> {
     side_by_side(table, releases)
+}
+
+/// The stays.
+pub(super) fn read_stays(table: &Table) -> Result<Vec<StayRow>, TablesError> {
+    side_by_side(table, stays)
 }
 
 /// The rows of a large table, row groups side by side on all processors.
@@ -237,4 +246,34 @@ fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError>
         weight_ns,
         since_ns,
     })
+}
+
+fn regions(table: &Table, group: usize) -> Result<Vec<RegionInfo>, TablesError> {
+    zip_rows!(table, group; process: u32s, context: u32s, parent: optional_u32s, told: bools;
+        RegionInfo { process, context, parent, told })
+}
+
+fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError> {
+    zip_rows!(table, group;
+    location: u32s, region: u32s, operation: u32s, context: u32s, executions: u64s, contended: u64s,
+    work_ns: u64s, wait_ns: u64s, latency_ns: u64s, team_min: u32s, team_max: u32s;
+    SegmentRow {
+        location,
+        region,
+        operation,
+        context,
+        executions,
+        contended,
+        work_ns,
+        wait_ns,
+        latency_ns,
+        team_min,
+        team_max,
+    })
+}
+
+fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
+    zip_rows!(table, group;
+        location: u32s, region: u32s, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
+        StayRow { location, region, fork_ns, begin_ns, end_ns, number, team })
 }

@@ -14,6 +14,9 @@ pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const OPERATIONS: &str = "operations.parquet";
 pub(super) const EVENTS: &str = "events.parquet";
 pub(super) const RELEASES: &str = "releases.parquet";
+pub(super) const REGIONS: &str = "regions.parquet";
+pub(super) const SEGMENTS: &str = "segments.parquet";
+pub(super) const STAYS: &str = "stays.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -29,7 +32,10 @@ pub(super) fn write_all(
     write(SAMPLES, &samples(profile))?;
     write(OPERATIONS, &operations(profile))?;
     write(EVENTS, &events(profile))?;
-    write(RELEASES, &releases(profile))
+    write(RELEASES, &releases(profile))?;
+    write(REGIONS, &regions(profile))?;
+    write(SEGMENTS, &segments(profile))?;
+    write(STAYS, &stays(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -182,5 +188,45 @@ fn releases(profile: &Profile) -> Vec<Column> {
         column!(rows, "held_ns", U64, |r| r.held_ns),
         column!(rows, "weight_ns", U64, |r| r.weight_ns),
         column!(rows, "since_ns", OptionalU64, |r| r.since_ns),
+    ]
+}
+
+fn regions(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.regions;
+    vec![
+        column!(rows, "process", U32, |r| r.process),
+        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "parent", OptionalU32, |r| r.parent),
+        column!(rows, "told", Bool, |r| r.told),
+    ]
+}
+
+fn segments(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.segments;
+    vec![
+        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "region", U32, |r| r.region),
+        column!(rows, "operation", U32, |r| r.operation),
+        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "executions", U64, |r| r.executions),
+        column!(rows, "contended", U64, |r| r.contended),
+        column!(rows, "work_ns", U64, |r| r.work_ns),
+        column!(rows, "wait_ns", U64, |r| r.wait_ns),
+        column!(rows, "latency_ns", U64, |r| r.latency_ns),
+        column!(rows, "team_min", U32, |r| r.team_min),
+        column!(rows, "team_max", U32, |r| r.team_max),
+    ]
+}
+
+fn stays(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.stays;
+    vec![
+        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "region", U32, |r| r.region),
+        column!(rows, "fork_ns", U64, |r| r.fork_ns),
+        column!(rows, "begin_ns", U64, |r| r.begin_ns),
+        column!(rows, "end_ns", U64, |r| r.end_ns),
+        column!(rows, "number", U32, |r| r.number),
+        column!(rows, "team", U32, |r| r.team),
     ]
 }

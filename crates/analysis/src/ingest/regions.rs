@@ -1,0 +1,95 @@
+//! The parallel regions of all processes, and what was done in them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proust_profile::{
+    ContextId, LocationId, OperationId, Profile, RegionId, RegionInfo, SegmentRow, StayRow,
+};
+
+use super::log::LogHarvest;
+use super::paths::{LaneContexts, Paths};
+
+/// Regions in the making.
+#[derive(Default)]
+pub(super) struct Regions {
+    regions: Vec<RegionInfo>,
+    /// By log and the process's number.
+    ids: HashMap<(usize, u32), RegionId>,
+    known: HashMap<RegionInfo, RegionId>,
+    segments: BTreeMap<(LocationId, RegionId, OperationId, ContextId), SegmentRow>,
+    stays: Vec<StayRow>,
+}
+
+impl Regions {
+    /// Finds the places of a log's regions; those around others come first.
+    pub(super) fn find(
+        &mut self,
+        paths: &mut Paths<'_>,
+        log_number: usize,
+        log: &LogHarvest,
+        contexts: &mut [LaneContexts],
+    ) {
+        let of_lanes = log.lanes.iter().enumerate();
+        let mut all: Vec<_> = of_lanes
+            .flat_map(|(lane, harvest)| harvest.regions.iter().map(move |raw| (raw.id, lane, *raw)))
+            .collect();
+        all.sort_by_key(|&(id, lane, _)| (id, lane));
+        all.dedup_by_key(|&mut (id, ..)| id);
+        for (id, lane, raw) in all {
+            let (Some(harvest), Some(contexts)) = (log.lanes.get(lane), contexts.get_mut(lane)) else {
+                continue;
+            };
+            let info = RegionInfo {
+                process: log_number as u32,
+                context: paths.region(contexts, log_number, &harvest.nodes, &raw),
+                parent: self.ids.get(&(log_number, raw.parent)).copied(),
+                told: raw.told,
+            };
+            let regions = &mut self.regions;
+            let region = *self.known.entry(info).or_insert_with(|| {
+                regions.push(info);
+                (regions.len() - 1) as RegionId
+            });
+            self.ids.insert((log_number, id), region);
+        }
+    }
+
+    /// Adds what was worked and waited at a site; its region is the process's number.
+    pub(super) fn segment(&mut self, log: usize, row: SegmentRow) {
+        let Some(&region) = self.ids.get(&(log, row.region)) else { return };
+        let key = (row.location, region, row.operation, row.context);
+        let sum = self.segments.entry(key).or_insert(SegmentRow {
+            location: row.location,
+            region,
+            operation: row.operation,
+            context: row.context,
+            team_min: row.team_min,
+            ..SegmentRow::default()
+        });
+        sum.executions = sum.executions.saturating_add(row.executions);
+        sum.contended = sum.contended.saturating_add(row.contended);
+        sum.work_ns = sum.work_ns.saturating_add(row.work_ns);
+        sum.wait_ns = sum.wait_ns.saturating_add(row.wait_ns);
+        sum.latency_ns = sum.latency_ns.saturating_add(row.latency_ns);
+        // 0 = not known.
+        sum.team_min = match (sum.team_min, row.team_min) {
+            (0, other) | (other, 0) => other,
+            (a, b) => a.min(b),
+        };
+        sum.team_max = sum.team_max.max(row.team_max);
+    }
+
+    /// Adds a stay; its region is the process's number.
+    pub(super) fn stay(&mut self, log: usize, row: StayRow) {
+        if let Some(&region) = self.ids.get(&(log, row.region)) {
+            self.stays.push(StayRow { region, ..row });
+        }
+    }
+
+    pub(super) fn give_to(mut self, profile: &mut Profile) {
+        self.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
+        profile.regions = self.regions;
+        profile.segments = self.segments.into_values().collect();
+        profile.stays = self.stays;
+    }
+}

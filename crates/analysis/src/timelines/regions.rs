@@ -1,0 +1,105 @@
+//! Which spans lie in a parallel region: empty slots beside them are the region's, not serial code's.
+
+use proust_profile::StayRow;
+
+use crate::ledger::{Parts, Span};
+
+/// The spans of a location, cut where a stay of `stays` begins or ends, those inside marked.
+pub(super) fn marked(spans: Vec<Span>, stays: &[StayRow]) -> Vec<Span> {
+    if stays.is_empty() {
+        return spans;
+    }
+    let windows = united(stays);
+    let mut out = Vec::with_capacity(spans.len() + 2 * windows.len());
+    let mut next = 0;
+    for mut span in spans {
+        while let Some(&(begin_ns, end_ns)) = windows.get(next)
+            && begin_ns < span.end_ns
+        {
+            if end_ns <= span.start_ns {
+                next += 1;
+                continue;
+            }
+            if begin_ns > span.start_ns {
+                out.push(take_until(&mut span, begin_ns));
+            }
+            if end_ns >= span.end_ns {
+                span = span.in_region();
+                break;
+            }
+            out.push(take_until(&mut span, end_ns).in_region());
+            next += 1;
+        }
+        out.push(span);
+    }
+    out
+}
+
+/// From the begin of each stay's way in to the end of its part; regions inside others make one window with them.
+fn united(stays: &[StayRow]) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = stays.iter().map(|stay| (stay.fork_ns, stay.end_ns)).collect();
+    all.sort_unstable();
+    let mut windows: Vec<(u64, u64)> = Vec::with_capacity(all.len());
+    for (begin_ns, end_ns) in all {
+        match windows.last_mut() {
+            Some(last) if begin_ns <= last.1 => last.1 = last.1.max(end_ns),
+            _ => windows.push((begin_ns, end_ns)),
+        }
+    }
+    windows.retain(|(begin_ns, end_ns)| begin_ns < end_ns);
+    windows
+}
+
+/// Cuts a span: what lies before `at_ns`, with its share of each part, comes back.
+fn take_until(span: &mut Span, at_ns: u64) -> Span {
+    let (length_ns, before_ns) = (span.length_ns(), at_ns - span.start_ns);
+    let mut before = Span { end_ns: at_ns, parts: Parts::default(), ..*span };
+    let mut after = Span { start_ns: at_ns, parts: Parts::default(), ..*span };
+    for (work, ns) in span.parts.iter() {
+        let share_ns = (u128::from(ns) * u128::from(before_ns) / u128::from(length_ns.max(1))) as u64;
+        before.parts.add(work, share_ns);
+        after.parts.add(work, ns - share_ns);
+    }
+    *span = after;
+    before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{State, Work};
+
+    fn stay(fork_ns: u64, end_ns: u64) -> StayRow {
+        StayRow { fork_ns, begin_ns: fork_ns + 1, end_ns, ..StayRow::default() }
+    }
+
+    #[test]
+    fn spans_are_cut_at_the_borders_of_regions_and_nothing_is_lost() {
+        let span = |start_ns, end_ns| {
+            Span::new(start_ns, end_ns, State::Working(Work::Compute), 1)
+                .with(Work::Fault, (end_ns - start_ns) / 2)
+        };
+        let spans = vec![span(0, 100), span(100, 110), span(110, 400)];
+        let marked = marked(spans.clone(), &[stay(50, 200), stay(60, 120), stay(300, 350)]);
+        let shown: Vec<_> = marked.iter().map(|span| (span.start_ns, span.end_ns, span.in_region)).collect();
+        let expected = [
+            (0, 50, false),
+            (50, 100, true),
+            (100, 110, true),
+            (110, 200, true),
+            (200, 300, false),
+            (300, 350, true),
+            (350, 400, false),
+        ];
+        assert_eq!(shown, expected);
+        let faults = |spans: &[Span]| spans.iter().map(|span| span.parts.sum_ns()).sum::<u64>();
+        assert_eq!(faults(&marked), faults(&spans));
+    }
+
+    #[test]
+    fn without_regions_nothing_changes() {
+        let spans = vec![Span::new(5, 9, State::Working(Work::Io), 0)];
+        assert_eq!(marked(spans.clone(), &[]), spans);
+        assert_eq!(marked(spans.clone(), &[stay(9, 20)]), spans);
+    }
+}

@@ -1,0 +1,175 @@
+//! Regions: the program's function is run by way of ours, on every thread of the team.
+
+use core::ffi::{c_int, c_long, c_uint, c_void};
+
+use proust_log::records::RegionOrigin;
+
+use super::behind;
+use crate::lane;
+use crate::openmp::runtime;
+use crate::openmp::team::{self, Opening, Team};
+use crate::operation::here;
+
+/// What a thread of a team runs.
+pub type Body = unsafe extern "C-unwind" fn(*mut c_void);
+
+/// Opens a region for `body` by the frame of the hook, unless the runtime tells of it.
+macro_rules! opened {
+    ($function:expr, $body:ident, $data:ident, $marker:ident) => {
+        if runtime::tells($function as *mut c_void) {
+            None
+        } else {
+            team::open(&Opening {
+                construct: $body as usize as u64,
+                origin: RegionOrigin::Gomp,
+                function: $body as usize,
+                data: $data as usize,
+                state: here!(),
+                marker: &raw mut $marker,
+            })
+        }
+    };
+}
+
+/// First function of a thread in a region.
+unsafe extern "C-unwind" fn run(team: *mut c_void) {
+    // SAFETY: the hooks below pass a team, and teams are never freed.
+    let team: &'static Team = unsafe { &*team.cast() };
+    begin(team);
+    let (body, data) = team.body();
+    // SAFETY: the program gave a function of this type and its argument.
+    unsafe { core::mem::transmute::<usize, Body>(body)(data) };
+    team::done(team);
+}
+
+#[inline(never)]
+fn begin(team: &'static Team) {
+    let call = |function: Option<unsafe extern "C-unwind" fn() -> c_int>, otherwise| match function {
+        // SAFETY: asks the runtime for a number.
+        Some(function) => unsafe { function() }.unsigned_abs(),
+        None => otherwise,
+    };
+    team::join(team, call(real::omp_get_thread_num(), 0), call(real::omp_get_num_threads(), 1));
+}
+
+/// Declares hooks of functions that open a region and return when it is over.
+macro_rules! whole {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ) $(-> $result:ty)?; )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[allow(non_snake_case, reason = "the runtime's names")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(body: Body, data: *mut c_void $(, $argument: $type)*) $(-> $result)? {
+            let Some(function) = real::$name() else {
+                // Without a runtime the program would not have been started; alone it does what one thread does.
+                // SAFETY: what the runtime would do on the calling thread.
+                unsafe { body(data) };
+                return Default::default();
+            };
+            let mut marker = 0_u64;
+            match opened!(function, body, data, marker) {
+                // SAFETY: the real function with the arguments that the program gave.
+                None => unsafe { function(body, data $(, $argument)*) },
+                Some(team) => {
+                    let passed = core::ptr::from_ref(team).cast_mut().cast();
+                    // SAFETY: as above, but that ours calls the program's function.
+                    let result = unsafe { function(run, passed $(, $argument)*) };
+                    team::close(team, None);
+                    result
+                }
+            }
+        }
+    )* };
+}
+
+/// Declares hooks of functions that only begin a region; the program runs its function itself, and ends the region.
+macro_rules! begun {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[allow(non_snake_case, reason = "the runtime's names")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(body: Body, data: *mut c_void $(, $argument: $type)*) {
+            let Some(function) = real::$name() else { return };
+            let opening = Opening {
+                construct: body as usize as u64,
+                origin: RegionOrigin::Gomp,
+                function: body as usize,
+                data: data as usize,
+                state: here!(),
+                marker: core::ptr::null_mut(),
+            };
+            let team = if runtime::tells(function as *mut c_void) { None } else { team::open(&opening) };
+            match team {
+                // SAFETY: the real function with the arguments that the program gave.
+                None => unsafe { function(body, data $(, $argument)*) },
+                Some(team) => {
+                    let passed = core::ptr::from_ref(team).cast_mut().cast();
+                    // SAFETY: as above, but that ours calls the program's function on the other threads.
+                    unsafe { function(run, passed $(, $argument)*) };
+                    begin(team);
+                }
+            }
+        }
+    )* };
+}
+
+whole! {
+    GOMP_parallel(threads: c_uint, flags: c_uint);
+    GOMP_parallel_reductions(threads: c_uint, flags: c_uint) -> c_uint;
+    GOMP_parallel_sections(threads: c_uint, sections: c_uint, flags: c_uint);
+    GOMP_parallel_loop_static(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_guided(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_guided(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
+}
+
+begun! {
+    GOMP_parallel_start(threads: c_uint);
+    GOMP_parallel_sections_start(threads: c_uint, sections: c_uint);
+    GOMP_parallel_loop_static_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_dynamic_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_guided_start(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_runtime_start(threads: c_uint, start: c_long, end: c_long, step: c_long);
+}
+
+/// `GOMP_parallel_end`
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the runtime's names")]
+pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
+    let Some(function) = real::GOMP_parallel_end() else { return };
+    let team = lane::current().and_then(|lane| lane.member.team()).filter(|team| team.ends_by_call());
+    if let Some(team) = team {
+        team::done(team);
+    }
+    // SAFETY: the real function.
+    unsafe { function() };
+    if let Some(team) = team {
+        team::close(team, Some(here!()));
+    }
+}
+
+behind! {
+    omp_get_thread_num() -> c_int;
+    omp_get_num_threads() -> c_int;
+    GOMP_parallel(Body, *mut c_void, c_uint, c_uint);
+    GOMP_parallel_reductions(Body, *mut c_void, c_uint, c_uint) -> c_uint;
+    GOMP_parallel_sections(Body, *mut c_void, c_uint, c_uint, c_uint);
+    GOMP_parallel_loop_static(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_dynamic(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_guided(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_nonmonotonic_dynamic(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_nonmonotonic_guided(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_runtime(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_nonmonotonic_runtime(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_uint);
+    GOMP_parallel_start(Body, *mut c_void, c_uint);
+    GOMP_parallel_sections_start(Body, *mut c_void, c_uint, c_uint);
+    GOMP_parallel_loop_static_start(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long);
+    GOMP_parallel_loop_dynamic_start(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long);
+    GOMP_parallel_loop_guided_start(Body, *mut c_void, c_uint, c_long, c_long, c_long, c_long);
+    GOMP_parallel_loop_runtime_start(Body, *mut c_void, c_uint, c_long, c_long, c_long);
+    GOMP_parallel_end();
+}

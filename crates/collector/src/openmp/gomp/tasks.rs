@@ -1,0 +1,159 @@
+//! Deferred work: the program's function is run by way of ours, wherever and whenever the runtime does it.
+//!
+//! What a task needs is copied when it is made. What we need is copied with it, behind what is the program's: the length of
+//! that is part of the type of the function that runs it.
+
+use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
+
+use super::behind;
+use super::parallel::Body;
+use crate::openmp::{runtime, tasks};
+
+/// Copies a task's data, if copying bytes is not enough.
+pub type Copier = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)>;
+
+/// Behind the program's data.
+#[repr(C)]
+struct Tail {
+    body: Body,
+}
+
+/// What our copier is given.
+struct Given {
+    body: Body,
+    data: *mut c_void,
+    bytes: usize,
+    copier: Copier,
+}
+
+/// Data are taken to be a multiple of so many bytes long.
+const STEP: usize = 16;
+/// Tasks with more data than so many steps run without being followed.
+const STEPS: usize = 64;
+
+unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, given: *mut c_void) {
+    // SAFETY: `make` passes what it has in its frame, in which the runtime copies; `to` has room for N steps and a tail.
+    unsafe {
+        let given = &*given.cast::<Given>();
+        match given.copier {
+            Some(copier) => copier(to, given.data),
+            None => core::ptr::copy_nonoverlapping(given.data.cast::<u8>(), to.cast::<u8>(), given.bytes),
+        }
+        to.cast::<u8>().add(N * STEP).cast::<Tail>().write_unaligned(Tail { body: given.body });
+    }
+}
+
+unsafe extern "C-unwind" fn run<const N: usize>(data: *mut c_void) {
+    // SAFETY: `copy` with the same N wrote the tail.
+    let Tail { body } = unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
+    tasks::begin(body as usize as u64);
+    // SAFETY: the program's function with its data.
+    unsafe { body(data) };
+    tasks::end();
+}
+
+type Pair = (Body, unsafe extern "C-unwind" fn(*mut c_void, *mut c_void));
+
+macro_rules! pairs {
+    ($($n:literal)*) => { [$((run::<$n>, copy::<$n>)),*] };
+}
+
+static PAIRS: [Pair; STEPS + 1] = pairs! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40
+    41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64
+};
+
+/// The functions for data of so many bytes, and how long they are with ours; None if this task is not followed.
+fn pair(bytes: c_long, function: *mut c_void) -> Option<(Pair, c_long)> {
+    if runtime::tells(function) || !tasks::are_followed() {
+        return None;
+    }
+    let steps = usize::try_from(bytes).ok()?.div_ceil(STEP);
+    let pair = *PAIRS.get(steps)?;
+    Some((pair, (steps * STEP + size_of::<Tail>()) as c_long))
+}
+
+/// `GOMP_task`
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "the runtime's names")]
+#[expect(clippy::too_many_arguments, reason = "as many as the runtime's")]
+pub unsafe extern "C-unwind" fn GOMP_task(
+    body: Body,
+    data: *mut c_void,
+    copier: Copier,
+    bytes: c_long,
+    alignment: c_long,
+    deferred: bool,
+    flags: c_uint,
+    depend: *mut *mut c_void,
+    priority: c_int,
+    detach: *mut c_void,
+) {
+    let Some(function) = real::GOMP_task() else { return };
+    match pair(bytes, function as *mut c_void) {
+        // SAFETY: the real function with the arguments that the program gave. Programs of older compilers give one less,
+        // which the runtime looks at only if they say that it is there.
+        None => unsafe {
+            function(body, data, copier, bytes, alignment, deferred, flags, depend, priority, detach);
+        },
+        Some(((run, copy), ours)) => {
+            let mut given = Given { body, data, bytes: bytes as usize, copier };
+            let given = (&raw mut given).cast();
+            let alignment = alignment.max(align_of::<Tail>() as c_long);
+            // SAFETY: as above; the copy is made before the call returns.
+            unsafe {
+                function(run, given, Some(copy), ours, alignment, deferred, flags, depend, priority, detach)
+            };
+        }
+    }
+}
+
+macro_rules! loops {
+    ($($name:ident $type:ty;)*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, reason = "the runtime's names")]
+        #[expect(clippy::too_many_arguments, reason = "as many as the runtime's")]
+        pub unsafe extern "C-unwind" fn $name(
+            body: Body,
+            data: *mut c_void,
+            copier: Copier,
+            bytes: c_long,
+            alignment: c_long,
+            flags: c_uint,
+            tasks: c_ulong,
+            priority: c_int,
+            start: $type,
+            end: $type,
+            step: $type,
+        ) {
+            let Some(function) = real::$name() else { return };
+            match pair(bytes, function as *mut c_void) {
+                // SAFETY: the real function with the arguments that the program gave.
+                None => unsafe {
+                    function(body, data, copier, bytes, alignment, flags, tasks, priority, start, end, step);
+                },
+                Some(((run, copy), ours)) => {
+                    let mut given = Given { body, data, bytes: bytes as usize, copier };
+                    let given = (&raw mut given).cast();
+                    let alignment = alignment.max(align_of::<Tail>() as c_long);
+                    // SAFETY: as above. The runtime writes each task's bounds to the begin of its copy.
+                    unsafe {
+                        function(run, given, Some(copy), ours, alignment, flags, tasks, priority, start, end, step);
+                    }
+                }
+            }
+        }
+    )* };
+}
+
+loops! {
+    GOMP_taskloop c_long;
+    GOMP_taskloop_ull u64;
+}
+
+behind! {
+    GOMP_task(Body, *mut c_void, Copier, c_long, c_long, bool, c_uint, *mut *mut c_void, c_int, *mut c_void);
+    GOMP_taskloop(Body, *mut c_void, Copier, c_long, c_long, c_uint, c_ulong, c_int, c_long, c_long, c_long);
+    GOMP_taskloop_ull(Body, *mut c_void, Copier, c_long, c_long, c_uint, c_ulong, c_int, u64, u64, u64);
+}

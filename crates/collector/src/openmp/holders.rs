@@ -1,0 +1,140 @@
+//! Who is in a section that only one thread at a time may be in: critical, atomic, ordered, locks.
+//!
+//! Whether anybody is in one is counted here, so that a thread which has to wait for nobody reads no clock. The count is by
+//! address, and two sections may share one: then some waits are looked at that are none.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use proust_log::operations::Operation;
+
+use super::team::{self, Team};
+use super::wait;
+use crate::lane;
+use crate::operation::{self, Kind, here};
+use crate::path::memo::State;
+
+const SLOTS: usize = 1024;
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Slot(AtomicU32);
+
+static TABLE: [Slot; SLOTS] = [const { Slot(AtomicU32::new(0)) }; SLOTS];
+
+#[inline]
+fn slot(object: u64) -> &'static AtomicU32 {
+    &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize % SLOTS].0
+}
+
+/// What stands for the turn of the calling thread's team in an ordered loop.
+#[inline]
+pub fn turn() -> u64 {
+    lane::current().and_then(|lane| lane.member.team()).map_or(1, |team| Team::object(team) + 1)
+}
+
+/// Runs `call`, in which the thread waits until nobody is in `object`, and is in it from then on.
+#[inline(always)]
+pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl FnOnce() -> R) -> R {
+    // Whose turn it is in an ordered loop is not told by who is in it.
+    let is_free = come(object) && operation != Operation::OmpOrdered;
+    if is_free {
+        let result = call();
+        entered_at(operation, object, site, here!());
+        return result;
+    }
+    let mut marker = 0;
+    let state = here!();
+    let is_followed = begin(operation, object, state, &mut marker);
+    let result = call();
+    if is_followed {
+        end(operation, object, site, state);
+    }
+    result
+}
+
+/// Another thread comes to `object`; whether nobody was there.
+#[inline]
+pub fn come(object: u64) -> bool {
+    slot(object).fetch_add(1, Ordering::Relaxed) == 0
+}
+
+/// A thread leaves `object`.
+#[inline]
+pub fn leave(object: u64) {
+    // A lock that was set before the record began was never counted.
+    let _ = slot(object).fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
+}
+
+/// The calling thread is in `object` without having waited, by a function that tries.
+#[inline]
+pub fn entered(object: u64, site: u64) {
+    come(object);
+    if let Some(lane) = lane::current() {
+        lane.sections.keep(object, site, 0);
+    }
+}
+
+/// The calling thread is in `object` without having waited.
+#[inline]
+pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
+    let Some(lane) = lane::current() else { return };
+    lane.sections.keep(object, site, 0);
+    if lane.member.team().is_some() {
+        wait::counted(lane, operation, site, state);
+    }
+}
+
+/// The calling thread begins to wait.
+#[inline]
+pub fn begin(operation: Operation, object: u64, state: State, marker: *mut u64) -> bool {
+    let Some(lane) = lane::current() else { return false };
+    let mut none = 0;
+    // SAFETY: a word in the caller's frame, or null.
+    let word = unsafe { marker.as_mut() };
+    let ticket = operation::begin(Kind::from(operation), (object, 0), state, word.unwrap_or(&mut none));
+    if !ticket.is_followed() {
+        return false;
+    }
+    if marker.is_null() {
+        lane.open.hold();
+    }
+    lane.member.pause(lane.open.begin_ns());
+    true
+}
+
+/// Its wait is over.
+#[inline]
+pub fn end(operation: Operation, object: u64, site: u64, state: State) {
+    let Some(lane) = lane::current() else { return };
+    let begin_ns = lane.open.begin_ns();
+    let end_ns = team::end_open(lane, operation);
+    if end_ns == 0 {
+        return;
+    }
+    lane.sections.keep(object, site, end_ns);
+    wait::waited_for_holder(lane, operation, (site, state), end_ns, end_ns.saturating_sub(begin_ns));
+}
+
+/// A forked child has no other threads.
+pub fn after_fork() {
+    for slot in &TABLE {
+        slot.0.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_second_finds_somebody() {
+        let object = 0x7f12_3450;
+        assert!(come(object));
+        assert!(!come(object));
+        leave(object);
+        leave(object);
+        leave(object);
+        assert!(come(object));
+        leave(object);
+    }
+}

@@ -1,0 +1,327 @@
+//! What a thread is in: its innermost region, the segment of work that it is at, and since when it has been without any.
+//!
+//! A thread that has done its part of a region it did not open is *docked*: it waits for the others, and then for the next
+//! region. It does not know when the one becomes the other; who opened the region writes that into the lane's header.
+
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use super::team::Team;
+use crate::lane::Lane;
+use crate::path::tree::NodeId;
+
+/// Regions inside regions that one thread opens; deeper ones are not followed.
+pub const LEVELS: usize = 16;
+
+/// Used by its thread alone, but for `next`.
+#[derive(Debug, Default)]
+pub struct Member {
+    region: AtomicU32,
+    /// The team that it works in; null = none.
+    team: AtomicPtr<Team>,
+    /// Its number in that team.
+    number: AtomicU32,
+    /// Barriers that it has passed in that team.
+    barriers: AtomicU32,
+    /// The barrier that it is at.
+    barrier: AtomicU32,
+    /// Requests for iterations.
+    requests: AtomicU32,
+    /// Begin of its part of the region.
+    begin_ns: AtomicU64,
+    /// Since when it has been at work, if it is.
+    since_ns: AtomicU64,
+    /// Work since the last site, but for that since `since_ns`.
+    worked_ns: AtomicU64,
+    /// Waiting that was interrupted by work, and goes on.
+    waited_ns: AtomicU64,
+    /// Since when it is docked; 0 = it is not.
+    docked_ns: AtomicU64,
+    /// Path of a thread of the runtime without work; 0 = not known.
+    idle_node: AtomicU32,
+    /// Next in the list of the team's members.
+    next: AtomicPtr<Lane>,
+    /// Teams that it has opened, outermost first; made once for each level.
+    levels: [AtomicPtr<Team>; LEVELS],
+    depth: AtomicU32,
+}
+
+/// What [`Member`] says of the region around one that is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// Its number; 0 = none.
+    pub region: u32,
+    /// Address of the team; 0 = none.
+    pub team: usize,
+    /// The number in the team.
+    pub number: u32,
+    /// Barriers passed in it.
+    pub barriers: u32,
+    /// Begin of the part.
+    pub begin_ns: u64,
+    /// Work since the last site.
+    pub worked_ns: u64,
+}
+
+impl Member {
+    /// Number of the innermost region; 0 = none.
+    #[inline]
+    pub fn region(&self) -> u32 {
+        self.region.load(Ordering::Relaxed)
+    }
+
+    /// Sets that number, for records to come.
+    #[inline]
+    pub fn set_region(&self, region: u32) {
+        self.region.store(region, Ordering::Relaxed);
+    }
+
+    /// The team that the thread works in.
+    #[inline]
+    pub fn team(&self) -> Option<&'static Team> {
+        // SAFETY: null, or a team, and those are never freed.
+        unsafe { self.team.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// The thread's number in its team.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Begin of its part.
+    #[inline]
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns.load(Ordering::Relaxed)
+    }
+
+    /// How many barriers it passed before this one.
+    #[inline]
+    pub fn next_barrier(&self) -> u32 {
+        let passed = self.barriers.load(Ordering::Relaxed);
+        self.barriers.store(passed.wrapping_add(1), Ordering::Relaxed);
+        passed
+    }
+
+    /// The barrier that it is at.
+    #[inline]
+    pub fn barrier(&self) -> u32 {
+        self.barrier.load(Ordering::Relaxed)
+    }
+
+    /// Keeps it.
+    #[inline]
+    pub fn set_barrier(&self, barrier: u32) {
+        self.barrier.store(barrier, Ordering::Relaxed);
+    }
+
+    /// How many requests for iterations it made before this one.
+    #[inline]
+    pub fn next_request(&self) -> u32 {
+        let made = self.requests.load(Ordering::Relaxed);
+        self.requests.store(made.wrapping_add(1), Ordering::Relaxed);
+        made
+    }
+
+    /// Sets the work since the last site.
+    pub fn set_worked(&self, worked_ns: u64) {
+        self.worked_ns.store(worked_ns, Ordering::Relaxed);
+    }
+
+    /// It begins its part in a team.
+    pub fn enter(&self, team: &'static Team, region: u32, number: u32, now_ns: u64) {
+        self.region.store(region, Ordering::Relaxed);
+        self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
+        self.barriers.store(0, Ordering::Relaxed);
+        self.begin_ns.store(now_ns, Ordering::Relaxed);
+        self.worked_ns.store(0, Ordering::Relaxed);
+        self.since_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// It is in no team any more.
+    pub fn leave(&self) {
+        self.team.store(core::ptr::null_mut(), Ordering::Relaxed);
+        self.since_ns.store(0, Ordering::Relaxed);
+    }
+
+    /// It stops working at `now_ns`, for something that is no part of its segment.
+    #[inline]
+    pub fn pause(&self, now_ns: u64) {
+        let since_ns = self.since_ns.swap_relaxed(0);
+        if since_ns != 0 {
+            let worked_ns = self.worked_ns.load(Ordering::Relaxed) + now_ns.saturating_sub(since_ns);
+            self.worked_ns.store(worked_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// It goes on working.
+    #[inline]
+    pub fn resume(&self, now_ns: u64) {
+        self.since_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Takes the work of the segment that has ended.
+    #[inline]
+    pub fn take_work(&self) -> u64 {
+        self.worked_ns.swap_relaxed(0)
+    }
+
+    /// Adds to the waiting that was interrupted.
+    pub fn waited(&self, ns: u64) {
+        self.waited_ns.store(self.waited_ns.load(Ordering::Relaxed) + ns, Ordering::Relaxed);
+    }
+
+    /// Takes it.
+    #[inline]
+    pub fn take_waited(&self) -> u64 {
+        self.waited_ns.swap_relaxed(0)
+    }
+
+    /// What it is in, to be taken up again after a region inside.
+    pub fn place(&self) -> Place {
+        Place {
+            region: self.region(),
+            team: self.team.load(Ordering::Relaxed) as usize,
+            number: self.number(),
+            barriers: self.barriers.load(Ordering::Relaxed),
+            begin_ns: self.begin_ns(),
+            worked_ns: self.worked_ns.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Takes it up again.
+    pub fn restore(&self, place: &Place, now_ns: u64) {
+        self.region.store(place.region, Ordering::Relaxed);
+        self.team.store(place.team as *mut Team, Ordering::Relaxed);
+        self.number.store(place.number, Ordering::Relaxed);
+        self.barriers.store(place.barriers, Ordering::Relaxed);
+        self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
+        self.worked_ns.store(place.worked_ns, Ordering::Relaxed);
+        self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
+    }
+
+    /// Since when it is docked; 0 = it is not.
+    #[inline]
+    pub fn docked_ns(&self) -> u64 {
+        self.docked_ns.load(Ordering::Relaxed)
+    }
+
+    /// It docks, or with 0 does so no more.
+    #[inline]
+    pub fn set_docked(&self, now_ns: u64) {
+        self.docked_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Path of the thread without work.
+    #[inline]
+    pub fn idle_node(&self) -> NodeId {
+        self.idle_node.load(Ordering::Relaxed)
+    }
+
+    /// Keeps it.
+    pub fn set_idle_node(&self, node: NodeId) {
+        self.idle_node.store(node, Ordering::Relaxed);
+    }
+
+    /// The next member of the team that it is in the list of. For who opened that team.
+    #[inline]
+    pub fn next(&self) -> *mut Lane {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Sets that.
+    #[inline]
+    pub fn set_next(&self, lane: *mut Lane) {
+        self.next.store(lane, Ordering::Relaxed);
+    }
+
+    /// The team for the next region that it opens; None if there are too many, or no memory.
+    pub fn push_level(&self) -> Option<&'static Team> {
+        let depth = self.depth.load(Ordering::Relaxed);
+        let level = self.levels.get(depth as usize)?;
+        let mut team = level.load(Ordering::Relaxed);
+        if team.is_null() {
+            team = Box::into_raw(Box::default());
+            level.store(team, Ordering::Relaxed);
+        }
+        self.depth.store(depth + 1, Ordering::Relaxed);
+        // SAFETY: made above, or when this level was first reached; never freed.
+        unsafe { team.as_ref() }
+    }
+
+    /// The innermost team that it has opened and not closed.
+    pub fn last_level(&self) -> Option<&'static Team> {
+        let depth = (self.depth.load(Ordering::Relaxed) as usize).checked_sub(1)?;
+        // SAFETY: as above.
+        unsafe { self.levels.get(depth)?.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// That one is closed.
+    pub fn pop_level(&self) {
+        let depth = self.depth.load(Ordering::Relaxed);
+        self.depth.store(depth.saturating_sub(1), Ordering::Relaxed);
+    }
+
+    /// The lane's next thread begins.
+    pub fn forget(&self) {
+        self.restore(&Place::default(), 0);
+        self.docked_ns.store(0, Ordering::Relaxed);
+        self.idle_node.store(0, Ordering::Relaxed);
+        self.depth.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A swap that is none of several threads: of fields that only their thread writes.
+trait SwapRelaxed {
+    fn swap_relaxed(&self, value: u64) -> u64;
+}
+
+impl SwapRelaxed for AtomicU64 {
+    #[inline]
+    fn swap_relaxed(&self, value: u64) -> u64 {
+        let before = self.load(Ordering::Relaxed);
+        self.store(value, Ordering::Relaxed);
+        before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_what_lies_between_waits() {
+        let member = Member::default();
+        member.resume(100);
+        member.pause(130);
+        member.pause(150);
+        member.resume(200);
+        member.pause(205);
+        assert_eq!(member.take_work(), 35);
+        assert_eq!(member.take_work(), 0);
+    }
+
+    #[test]
+    fn a_region_inside_leaves_the_outer_one_as_it_was() {
+        let member = Member::default();
+        let (outer, inner) = (member.push_level().unwrap(), member.push_level().unwrap());
+        member.enter(outer, 7, 3, 1_000);
+        member.next_barrier();
+        member.pause(1_010);
+        let place = member.place();
+        member.enter(inner, 8, 0, 1_020);
+        member.restore(&place, 1_100);
+        assert_eq!((member.region(), member.number(), member.begin_ns()), (7, 3, 1_000));
+        assert_eq!(member.next_barrier(), 1);
+        member.pause(1_105);
+        assert_eq!(member.take_work(), 15);
+        member.pop_level();
+        assert!(core::ptr::eq(member.last_level().unwrap(), outer));
+    }
+
+    #[test]
+    fn no_more_levels_than_there_are() {
+        let member = Member::default();
+        assert_eq!((0..LEVELS + 5).filter(|_| member.push_level().is_some()).count(), LEVELS);
+    }
+}

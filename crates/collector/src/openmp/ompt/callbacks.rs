@@ -1,0 +1,227 @@
+//! What the runtime tells. Nothing here waits or unwinds; what the runtime keeps for us are teams and marks of tasks.
+
+use core::ffi::{c_int, c_uint, c_void};
+
+use proust_log::operations::Operation;
+use proust_log::records::RegionOrigin;
+
+use super::layout::{
+    BEGIN, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL, TASK_EXPLICIT,
+    TASK_INITIAL, mutex, sync,
+};
+use crate::lane;
+use crate::openmp::team::{self, Opening, Team};
+use crate::openmp::{holders, tasks, wait};
+use crate::operation::{here, releases};
+
+/// The team that a word stands for: implicit tasks and regions have one.
+unsafe fn team_of(data: *const Data) -> Option<&'static Team> {
+    // SAFETY: the runtime's word, or null. It holds a team, nothing, or the mark of a task, which is odd.
+    unsafe {
+        let value = data.as_ref()?.value;
+        if value & 1 != 0 { None } else { (value as *const Team).as_ref() }
+    }
+}
+
+unsafe fn set(data: *mut Data, value: u64) {
+    // SAFETY: the runtime's word, or null.
+    if let Some(data) = unsafe { data.as_mut() } {
+        data.value = value;
+    }
+}
+
+/// `ompt_callback_parallel_begin`
+pub unsafe extern "C" fn parallel_begin(
+    _: *mut Data,
+    _: *const c_void,
+    parallel: *mut Data,
+    _: c_uint,
+    flags: c_int,
+    site: *const c_void,
+) {
+    // SAFETY: the runtime's word.
+    unsafe { set(parallel, 0) };
+    if flags & PARALLEL_LEAGUE != 0 {
+        return;
+    }
+    let opening = Opening {
+        construct: site as u64,
+        origin: RegionOrigin::Ompt,
+        function: 0,
+        data: 0,
+        state: here!(),
+        marker: core::ptr::null_mut(),
+    };
+    if let Some(team) = team::open(&opening) {
+        // SAFETY: as above.
+        unsafe { set(parallel, core::ptr::from_ref(team) as u64) };
+    }
+}
+
+/// `ompt_callback_parallel_end`
+pub unsafe extern "C" fn parallel_end(parallel: *mut Data, _: *mut Data, _: c_int, _: *const c_void) {
+    // SAFETY: the runtime's word.
+    if let Some(team) = unsafe { team_of(parallel) } {
+        team::close(team, Some(here!()));
+    }
+}
+
+/// `ompt_callback_implicit_task`
+pub unsafe extern "C" fn implicit_task(
+    endpoint: c_int,
+    parallel: *mut Data,
+    task: *mut Data,
+    size: c_uint,
+    number: c_uint,
+    flags: c_int,
+) {
+    if flags & TASK_INITIAL != 0 || endpoint != BEGIN {
+        // Its end comes late: when the thread begins to wait for the others it has done its part.
+        return;
+    }
+    // SAFETY: the runtime's words.
+    unsafe {
+        set(task, 0);
+        if let Some(team) = team_of(parallel) {
+            set(task, core::ptr::from_ref(team) as u64);
+            team::join(team, number, size);
+        }
+    }
+}
+
+/// `ompt_callback_sync_region_wait`
+pub unsafe extern "C" fn sync_region_wait(
+    kind: c_int,
+    endpoint: c_int,
+    _: *mut Data,
+    task: *mut Data,
+    site: *const c_void,
+) {
+    // SAFETY: the runtime's word.
+    let team = unsafe { team_of(task) };
+    let operation = match kind {
+        sync::BARRIER_IMPLICIT_PARALLEL => return region_end(endpoint, team),
+        // Older runtimes do not tell the end of a region from that of work-sharing: there, only the one who opened it has
+        // a place to name, and it is the region's own.
+        sync::BARRIER_IMPLICIT if site.is_null() || team.is_some_and(|team| team.is_of(site as u64)) => {
+            return region_end(endpoint, team);
+        }
+        sync::TASKWAIT => Operation::OmpTaskWait,
+        sync::TASKGROUP => Operation::OmpTaskGroup,
+        sync::BARRIER
+        | sync::BARRIER_IMPLICIT
+        | sync::BARRIER_EXPLICIT
+        | sync::BARRIER_IMPLEMENTATION
+        | sync::BARRIER_IMPLICIT_WORKSHARE => Operation::OmpBarrier,
+        sync::REDUCTION | sync::BARRIER_TEAMS => return,
+        _ => return,
+    };
+    if endpoint == BEGIN {
+        if let Some(begun) = wait::begin_for_all(operation, here!(), core::ptr::null_mut())
+            && let Some(lane) = lane::current()
+        {
+            lane.member.set_barrier(begun.barrier());
+        }
+    } else if let Some(begun) = wait::Begun::of_current() {
+        let state = here!();
+        if let Some(lane) = lane::current() {
+            lane.open.set_frame(state);
+        }
+        wait::end_for_all(operation, &begun, site as u64, state);
+    }
+}
+
+/// A thread has done its part, or goes on behind the region: then who opened it tells so, too.
+fn region_end(endpoint: c_int, team: Option<&'static Team>) {
+    if endpoint == BEGIN
+        && let Some(team) = team
+    {
+        team::done(team);
+    }
+}
+
+fn entering(kind: c_int) -> Option<Operation> {
+    Some(match kind {
+        mutex::LOCK => Operation::OmpSetLock,
+        mutex::NEST_LOCK => Operation::OmpSetNestLock,
+        mutex::CRITICAL => Operation::OmpCritical,
+        mutex::ATOMIC => Operation::OmpAtomic,
+        mutex::ORDERED => Operation::OmpOrdered,
+        _ => return None,
+    })
+}
+
+/// `ompt_callback_mutex_acquire`
+pub unsafe extern "C" fn mutex_acquire(kind: c_int, _: c_uint, _: c_uint, object: u64, _: *const c_void) {
+    let Some(operation) = entering(kind) else { return };
+    let is_free = holders::come(object);
+    if !is_free || operation == Operation::OmpOrdered {
+        holders::begin(operation, object, here!(), core::ptr::null_mut());
+    }
+}
+
+/// `ompt_callback_mutex_acquired`
+pub unsafe extern "C" fn mutex_acquired(kind: c_int, object: u64, site: *const c_void) {
+    let Some(operation) = entering(kind) else {
+        if matches!(kind, mutex::TEST_LOCK | mutex::TEST_NEST_LOCK) {
+            holders::entered(object, site as u64);
+        }
+        return;
+    };
+    let state = here!();
+    let Some(lane) = lane::current() else { return };
+    if lane.open.kind().is_some_and(|kind| kind.operation == operation) {
+        lane.open.set_frame(state);
+        holders::end(operation, object, site as u64, state);
+    } else {
+        holders::entered_at(operation, object, site as u64, state);
+    }
+}
+
+/// `ompt_callback_mutex_released`
+pub unsafe extern "C" fn mutex_released(kind: c_int, object: u64, _: *const c_void) {
+    let operation = match kind {
+        mutex::LOCK | mutex::TEST_LOCK => Operation::OmpUnsetLock,
+        mutex::NEST_LOCK | mutex::TEST_NEST_LOCK => Operation::OmpUnsetNestLock,
+        mutex::CRITICAL => Operation::OmpCriticalEnd,
+        mutex::ATOMIC => Operation::OmpAtomicEnd,
+        mutex::ORDERED => Operation::OmpOrderedEnd,
+        _ => return,
+    };
+    holders::leave(object);
+    releases::around(operation, object, || (), || here!());
+}
+
+/// `ompt_callback_task_create`
+pub unsafe extern "C" fn task_create(
+    _: *mut Data,
+    _: *const c_void,
+    new: *mut Data,
+    flags: c_int,
+    _: c_int,
+    site: *const c_void,
+) {
+    if flags & TASK_EXPLICIT != 0 {
+        // SAFETY: the runtime's word.
+        unsafe { set(new, site as u64 | 1) };
+    }
+}
+
+/// `ompt_callback_task_schedule`
+pub unsafe extern "C" fn task_schedule(prior: *mut Data, status: c_int, next: *mut Data) {
+    // SAFETY: the runtime's words, or null.
+    let mark =
+        |data: *mut Data| unsafe { data.as_ref() }.map(|data| data.value).filter(|value| value & 1 != 0);
+    if status == STATUS_LATE_FULFILL {
+        return;
+    }
+    if mark(prior).is_some() && matches!(status, STATUS_COMPLETE | STATUS_CANCEL) {
+        tasks::end();
+    }
+    // What a thread goes back to has begun already.
+    if let Some(construct) = mark(next)
+        && !matches!(status, STATUS_COMPLETE | STATUS_CANCEL)
+    {
+        tasks::begin(construct & !1);
+    }
+}

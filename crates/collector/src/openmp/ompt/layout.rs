@@ -1,0 +1,125 @@
+//! Types and numbers of the interface.
+
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+/// A word that the runtime keeps for the tool.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Data {
+    /// The word.
+    pub value: u64,
+}
+
+/// Finds a function of the runtime by its name.
+pub type Lookup = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+/// `ompt_set_callback`
+pub type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
+
+/// What `ompt_start_tool` returns.
+#[repr(C)]
+pub struct StartToolResult {
+    /// Called first; 0 = the tool is not interested any more.
+    pub initialize: unsafe extern "C" fn(Lookup, c_int, *mut Data) -> c_int,
+    /// Called last.
+    pub finalize: unsafe extern "C" fn(*mut Data),
+    /// The tool's own.
+    pub tool_data: Data,
+}
+
+// SAFETY: the runtime alone uses it.
+unsafe impl Sync for StartToolResult {}
+
+/// `ompt_start_tool`
+pub type StartTool = unsafe extern "C" fn(c_uint, *const c_char) -> *mut StartToolResult;
+
+/// `ompt_scope_endpoint_t`
+pub const BEGIN: c_int = 1;
+/// See [`BEGIN`].
+pub const END: c_int = 2;
+
+/// `ompt_task_flag_t`: the thread's first task, which no region has.
+pub const TASK_INITIAL: c_int = 1;
+/// A task that was made by the program.
+pub const TASK_EXPLICIT: c_int = 4;
+/// A task that stands for nothing but its target or its wait.
+pub const TASK_OTHERS: c_int = 0x10 | 0x08;
+
+/// `ompt_task_status_t`: the prior task is complete.
+pub const STATUS_COMPLETE: c_int = 1;
+/// The prior task was cancelled.
+pub const STATUS_CANCEL: c_int = 3;
+/// The prior task goes on: only an event of it is done.
+pub const STATUS_LATE_FULFILL: c_int = 6;
+
+/// `ompt_parallel_flag_t`: a league of teams.
+pub const PARALLEL_LEAGUE: c_int = 1;
+
+/// `ompt_sync_region_t`
+pub mod sync {
+    use core::ffi::c_int;
+
+    /// Any barrier.
+    pub const BARRIER: c_int = 1;
+    /// One that the program did not ask for: the end of work-sharing or, in older runtimes, of a region.
+    pub const BARRIER_IMPLICIT: c_int = 2;
+    /// One that it asked for.
+    pub const BARRIER_EXPLICIT: c_int = 3;
+    /// The runtime's own.
+    pub const BARRIER_IMPLEMENTATION: c_int = 4;
+    /// For tasks.
+    pub const TASKWAIT: c_int = 5;
+    /// For tasks of a group.
+    pub const TASKGROUP: c_int = 6;
+    /// In a reduction.
+    pub const REDUCTION: c_int = 7;
+    /// The end of work-sharing.
+    pub const BARRIER_IMPLICIT_WORKSHARE: c_int = 8;
+    /// The end of a region.
+    pub const BARRIER_IMPLICIT_PARALLEL: c_int = 9;
+    /// The end of a league.
+    pub const BARRIER_TEAMS: c_int = 10;
+}
+
+/// `ompt_mutex_t`
+pub mod mutex {
+    use core::ffi::c_int;
+
+    /// `omp_set_lock`
+    pub const LOCK: c_int = 1;
+    /// `omp_test_lock`
+    pub const TEST_LOCK: c_int = 2;
+    /// `omp_set_nest_lock`
+    pub const NEST_LOCK: c_int = 3;
+    /// `omp_test_nest_lock`
+    pub const TEST_NEST_LOCK: c_int = 4;
+    /// A critical section.
+    pub const CRITICAL: c_int = 5;
+    /// An atomic update.
+    pub const ATOMIC: c_int = 6;
+    /// An ordered section.
+    pub const ORDERED: c_int = 7;
+}
+
+/// `ompt_callbacks_t`
+pub mod event {
+    use core::ffi::c_int;
+
+    /// A region is opened.
+    pub const PARALLEL_BEGIN: c_int = 3;
+    /// It is over.
+    pub const PARALLEL_END: c_int = 4;
+    /// A task is made.
+    pub const TASK_CREATE: c_int = 5;
+    /// A thread goes on with another task.
+    pub const TASK_SCHEDULE: c_int = 6;
+    /// A thread begins or ends its part of a region.
+    pub const IMPLICIT_TASK: c_int = 7;
+    /// A thread waits for others.
+    pub const SYNC_REGION_WAIT: c_int = 16;
+    /// A lock is let go.
+    pub const MUTEX_RELEASED: c_int = 17;
+    /// A lock is wanted.
+    pub const MUTEX_ACQUIRE: c_int = 26;
+    /// It was got.
+    pub const MUTEX_ACQUIRED: c_int = 27;
+}

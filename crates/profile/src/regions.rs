@@ -1,0 +1,66 @@
+//! Parallel regions: where they are, who was in them when, and what was worked and waited at each of their sites.
+
+use crate::{ContextId, LocationId, OperationId, ProcessId};
+
+/// Position in [`crate::Profile::regions`].
+pub type RegionId = u32;
+
+/// A parallel region: a construct on a call path, however often it was executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegionInfo {
+    /// In which process.
+    pub process: ProcessId,
+    /// The region in the tree of contexts; everything its threads do in it lies below.
+    pub context: ContextId,
+    /// The region in which it was opened.
+    pub parent: Option<RegionId>,
+    /// Whether the runtime told of it by itself; otherwise the program's calls were intercepted.
+    pub told: bool,
+}
+
+/// A thread was in a region, long enough to be told alone. Stays of a location do not overlap, but for those in regions
+/// that are opened inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StayRow {
+    /// Which thread.
+    pub location: LocationId,
+    /// Which region.
+    pub region: RegionId,
+    /// When the region was opened, nanoseconds since the run's start.
+    pub fork_ns: u64,
+    /// When the thread began its part.
+    pub begin_ns: u64,
+    /// When it had done it, before it waited for the others.
+    pub end_ns: u64,
+    /// Its number in the team; saturates at 65535.
+    pub number: u32,
+    /// Threads in the team; saturates likewise.
+    pub team: u32,
+}
+
+/// What a thread worked before a site of a region, and waited in it: over all its executions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentRow {
+    /// Which thread.
+    pub location: LocationId,
+    /// Which region.
+    pub region: RegionId,
+    /// What the site is.
+    pub operation: OperationId,
+    /// Where the site is.
+    pub context: ContextId,
+    /// How often.
+    pub executions: u64,
+    /// Of these, how often somebody had to be waited for.
+    pub contended: u64,
+    /// Time from the site before to this one, ns: work, on a processor or not.
+    pub work_ns: u64,
+    /// Time in the site, ns.
+    pub wait_ns: u64,
+    /// Of that, when there was nobody to wait for any more, ns.
+    pub latency_ns: u64,
+    /// Fewest threads that were in the team; 0 = not known.
+    pub team_min: u32,
+    /// Most threads that were in the team; 0 = not known.
+    pub team_max: u32,
+}
