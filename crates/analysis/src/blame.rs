@@ -15,6 +15,7 @@
 
 mod barriers;
 mod cause;
+mod charging;
 mod delays;
 mod evidence;
 mod hash;
@@ -27,15 +28,15 @@ mod tally;
 mod tests;
 mod wakers;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use proust_profile::{ContextId, LocationId, Profile};
 
-use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, WaitCharge, Windows};
+use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Windows};
 use crate::timelines::OperationStates;
 use barriers::Barriers;
 use evidence::Evidence;
-use tally::Tally;
 
 pub use cause::{BlameRow, Cause, CauseKind};
 pub use locks::{Lock, LockId, LockKind, LockWaits};
@@ -56,7 +57,8 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// Draws up the account of `run` and finds its causes. `run` must be the timelines of `profile`.
+    /// Draws up the account of `run` and finds its causes. `run` must be the timelines of `profile`. Without a number of
+    /// processors they are those that the whole run really used, whatever the windows.
     ///
     /// The ledger knows the blame by context, too ([`Ledger::caused`]).
     ///
@@ -66,15 +68,24 @@ impl Blame {
         profile: &Profile,
         states: &OperationStates,
         run: &Run,
-        processors: &Processors,
+        processors: Option<&Processors>,
         windows: &Windows,
     ) -> Result<(Ledger, Blame), LedgerError> {
-        let evidence = Evidence::new(profile, states);
-        let barriers = Barriers::new(&evidence, run, windows);
-        let mut tally = Tally::default();
-        let mut charging = Charging::new(&evidence, &barriers, &mut tally);
-        let mut ledger = Ledger::with_waits(run, processors, windows, |charge| charging.take(charge))?;
-        let delays = charging.delays;
+        let measure = || match processors {
+            Some(given) => Ok(Cow::Borrowed(given)),
+            None => Processors::measured(run, &Windows::all()).map(Cow::Owned),
+        };
+        let look = || {
+            let evidence = Evidence::new(profile, states);
+            let barriers = Barriers::new(&evidence, run, windows);
+            (evidence, barriers)
+        };
+        let (processors, (evidence, barriers)) = rayon::join(measure, look);
+        let processors = processors?;
+        let (ledger, charged) = charging::charged(&evidence, &barriers, |on_wait| {
+            Ledger::with_waits(run, &processors, windows, on_wait)
+        });
+        let (mut ledger, charging::Charged { mut tally, delays }) = (ledger?, charged);
         delays.charge(&barriers, &mut tally);
         sums::charge(&evidence, windows, &mut tally);
         let rows = tally.settle(&ledger);
@@ -86,64 +97,6 @@ impl Blame {
             wakers: wakers::wakers(&evidence, windows),
         };
         Ok((ledger, blame))
-    }
-}
-
-/// Goes through the waits in the order in which the sweep meets them.
-struct Charging<'e, 't> {
-    evidence: &'e Evidence<'e>,
-    barriers: &'e Barriers,
-    tally: &'t mut Tally,
-    delays: delays::Delays,
-    /// The next single wait of each location, as a position in the profile's events.
-    next: Vec<usize>,
-    shares: Vec<(sections::Holder, f64)>,
-}
-
-impl<'e, 't> Charging<'e, 't> {
-    fn new(evidence: &'e Evidence<'e>, barriers: &'e Barriers, tally: &'t mut Tally) -> Charging<'e, 't> {
-        let next = evidence.ranges.iter().map(|range| range.start).collect();
-        Charging { evidence, barriers, tally, delays: delays::Delays::default(), next, shares: Vec::new() }
-    }
-
-    fn take(&mut self, charge: &WaitCharge) {
-        let evidence = self.evidence;
-        let victim = self.tally.victim(charge.location, charge.wait.account(), charge.context);
-        let ns = charge.window.length_ns();
-        let Some(event) = self.event(charge) else {
-            self.tally.unplaced(victim, ns, charge.slots_ns);
-            return;
-        };
-        let slots_per_ns = if ns > 0 { charge.slots_ns / ns as f64 } else { 0.0 };
-        match evidence.kind(event) {
-            evidence::Kind::Lock => {
-                sections::shares(evidence, event, charge.window, &mut self.shares);
-                for (holder, ns) in self.shares.drain(..) {
-                    let cause = self.tally.holder(evidence, event, charge, holder);
-                    self.tally.add(victim, cause, ns, ns * slots_per_ns);
-                }
-            }
-            evidence::Kind::Barrier => match self.barriers.instance(event) {
-                Some(instance) => {
-                    self.delays.add(instance, charge.location, victim, charge.window, charge.slots_ns);
-                }
-                None => self.tally.unplaced(victim, ns, charge.slots_ns),
-            },
-            _ => self.tally.unplaced(victim, ns, charge.slots_ns),
-        }
-    }
-
-    /// The operation that is this wait; None if it is a part of a sum, or was seen by samples only.
-    fn event(&mut self, charge: &WaitCharge) -> Option<usize> {
-        let location = charge.location as usize;
-        let end = self.evidence.ranges.get(location)?.end;
-        let next = self.next.get_mut(location)?;
-        let events = &self.evidence.profile.events;
-        while *next < end && (events[*next].summed || events[*next].end_ns <= charge.window.start_ns) {
-            *next += 1;
-        }
-        let event = events.get(*next).filter(|_| *next < end)?;
-        (event.begin_ns <= charge.window.start_ns && event.context == charge.context).then_some(*next)
     }
 }
 

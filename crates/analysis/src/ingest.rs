@@ -257,7 +257,8 @@ impl Filling<'_> {
                 self.releases.push(row);
             }
             for raw in std::mem::take(&mut thread.in_regions.segments) {
-                let Some(operation) = self.operations.get(raw.row.operation as usize).copied().flatten() else {
+                let Some(operation) = self.operations.get(raw.row.operation as usize).copied().flatten()
+                else {
                     continue;
                 };
                 let context =

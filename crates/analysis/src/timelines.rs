@@ -64,11 +64,8 @@ pub fn blame_within(
     windows: &Windows,
 ) -> Result<(Ledger, Blame), LedgerError> {
     let run = timelines(profile);
-    let processors = match processors {
-        Some(total) => Processors::given(&run, total)?,
-        None => Processors::measured(&run, &Windows::all())?,
-    };
-    Blame::of(profile, &OperationStates::of(profile), &run, &processors, windows)
+    let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
+    Blame::of(profile, &OperationStates::of(profile), &run, given.as_ref(), windows)
 }
 
 /// The timelines of a profile's locations.

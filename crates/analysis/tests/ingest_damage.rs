@@ -220,7 +220,6 @@ fn anything() -> impl Strategy<Value = Anything> {
                     errors,
                     node,
                     region: calls % 5,
-                    ..Default::default()
                 };
                 Anything::Sum(operation, head, sum)
             }),

@@ -54,6 +54,15 @@ impl Delays {
         }
     }
 
+    /// Takes over the waits of other locations, whose victims' numbers have grown by `moved_by`.
+    pub(super) fn append(&mut self, other: Delays, moved_by: VictimId) {
+        let moved = |sums: Waits| -> Waits {
+            sums.into_iter().map(|(victim, sum)| (victim + moved_by, sum)).collect()
+        };
+        self.waits.extend(other.waits.into_iter().map(|(key, waits)| (key, moved(waits))));
+        self.opening.extend(moved(other.opening));
+    }
+
     /// Charges all of it.
     pub(super) fn charge(self, barriers: &Barriers, tally: &mut Tally) {
         for (victim, (ns, slots_ns)) in self.opening {

@@ -130,6 +130,22 @@ impl Tally {
         (victim.location, victim.context)
     }
 
+    /// Takes over the sums of other victims than its own. Their numbers grow by what comes back.
+    pub(super) fn append(&mut self, other: Tally) -> VictimId {
+        let moved_by = self.victims.len() as VictimId;
+        let causes: Vec<Charged> = other.causes.into_iter().map(|cause| self.cause(cause)).collect();
+        let charged = |charged| match charged {
+            Charged::To(cause) => causes[cause as usize],
+            Charged::AsWaits(victim) => Charged::AsWaits(victim + moved_by),
+        };
+        self.victims.extend(other.victims.into_iter().map(|victim| {
+            let amounts = victim.amounts.into_iter().map(|(to, amount)| (charged(to), amount)).collect();
+            Victim { amounts, ..victim }
+        }));
+        self.victim_ids.extend(other.victim_ids.into_iter().map(|(key, id)| (key, id + moved_by)));
+        moved_by
+    }
+
     /// Charges a part of a victim's loss.
     pub(super) fn add(&mut self, victim: VictimId, charged: Charged, ns: f64, slots_ns: f64) {
         let amount = self.victims[victim as usize].amounts.entry(charged).or_default();
