@@ -2,6 +2,7 @@
 
 pub mod blame;
 pub mod classes;
+pub mod findings;
 pub mod ingest;
 pub mod ledger;
 pub mod operations;

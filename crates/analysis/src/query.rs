@@ -10,10 +10,12 @@
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
 //! - [`OperationSums`]: waits and I/O by operation and place
+//! - [`effort()`]: work, idleness and overhead by context
 //! - [`Statistics`]: how an amount is spread over the locations
 
 mod amounts;
 mod bottom_up;
+mod effort;
 mod expression;
 mod forest;
 mod glob;
@@ -31,6 +33,7 @@ mod tests;
 
 pub use amounts::Amounts;
 pub use bottom_up::{BottomUp, Node};
+pub use effort::{Effort, Reading, effort};
 pub use expression::{Clause, Filter, FilterError, Key, Pattern};
 pub use forest::Forest;
 pub use handle::Handle;

@@ -15,8 +15,8 @@ use thiserror::Error;
 pub use rules::WaitRules;
 
 use crate::classes::ClassError;
+use crate::findings::{self, Finding};
 use crate::ledger::{KeptRows, Ledger};
-use crate::timelines;
 
 use crate::ingest::{ANALYSIS_VERSION, Counter, IngestError, Progress, Stage, Symbols, ingest, sources};
 
@@ -24,6 +24,8 @@ use crate::ingest::{ANALYSIS_VERSION, Counter, IngestError, Progress, Stage, Sym
 const LEDGER: &str = "ledger.json";
 /// File beside it: its rows.
 const LEDGER_ROWS: &str = "ledger_rows.json";
+/// File beside it: what was found in the whole run.
+const FINDINGS: &str = "findings.json";
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -93,6 +95,16 @@ pub fn ledger(dir: &Path) -> Option<Ledger> {
     serde_json::from_slice(&text).ok()
 }
 
+/// The findings of the whole run, as they were kept with the profile; None under the same conditions as [`ledger`].
+pub fn findings(dir: &Path) -> Option<Vec<Finding>> {
+    let folder = dir.join(PROFILE_FOLDER);
+    let provenance = provenance(dir, &WaitRules::of_user().ok()?).ok()?;
+    if !fits(&folder, &provenance).ok()? {
+        return None;
+    }
+    serde_json::from_slice(&tables::read_more(&folder, FINDINGS).ok()?).ok()
+}
+
 /// As [`ledger`], with its rows, which take longer to read.
 pub fn ledger_with_rows(dir: &Path, profile: &Profile) -> Option<Ledger> {
     let mut ledger = ledger(dir)?;
@@ -156,9 +168,10 @@ pub fn open_by(
         profile.facts.wait_rules.clone_from(&rules.text);
         counter.begin(Stage::Keeping, 0);
         // Drawing it up takes all samples, which most pages do without.
-        let more = timelines::ledger(&profile).ok().and_then(|ledger| {
+        let more = findings::findings(&profile, None).ok().and_then(|(ledger, found)| {
             let rows = serde_json::to_vec(&KeptRows::of(&ledger)).ok()?;
-            Some(vec![(LEDGER, serde_json::to_vec(&ledger).ok()?), (LEDGER_ROWS, rows)])
+            let found = serde_json::to_vec(&found).ok()?;
+            Some(vec![(LEDGER, serde_json::to_vec(&ledger).ok()?), (LEDGER_ROWS, rows), (FINDINGS, found)])
         });
         let more = more.unwrap_or_default();
         let kept = tables::write_with(&folder, &profile, &provenance, &more);

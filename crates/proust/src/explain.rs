@@ -1,22 +1,37 @@
-//! `proust explain`: the words of the reports.
+//! `proust explain`: the words of the reports, and how a finding was made.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_analysis::query::nearest;
-use proust_report::Paint;
+use proust_analysis::findings::{Kind, findings};
+use proust_analysis::query::{Handle, nearest};
+use proust_analysis::store::{self, Parts};
+use proust_analysis::words::counted;
+use proust_report::{Paint, derivation, explain_kind, explain_thresholds};
 
 use crate::failure::WrongUsage;
-use crate::{output, terminal};
+use crate::{output, progress, runs, terminal};
 
 /// Arguments of `proust explain`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  proust explain serial\n  proust explain cpu_residual\n  proust explain")]
+#[command(after_help = "\
+Examples:
+  proust explain serial            a word of the reports
+  proust explain convoy            a kind of finding
+  proust explain thresholds        what findings ask for
+  proust explain L1                how the first finding of the newest run here was made
+  proust explain solve.1.proust L2
+  proust explain                   all words")]
 pub struct ExplainArgs {
-    /// A word of the reports; without it all words are listed
-    pub word: Option<String>,
+    /// A word of the reports, or a finding such as L1, after the folder of its run; without one all words are listed
+    #[arg(value_name = "DIR] [WORD", num_args = 0..=2)]
+    pub words: Vec<String>,
 }
+
+/// The word that stands for all thresholds of findings.
+const THRESHOLDS: &str = "thresholds";
 
 /// One entry of the dictionary.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,13 +53,26 @@ fn entries() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// Explains a word.
+/// Explains a word, or a finding.
 ///
 /// # Errors
-/// When the word is not known.
+/// When the word is not known, or the run has no such finding.
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let style = terminal::style();
-    let Some(word) = &args.word else {
+    let (dir, word) = match &args.words[..] {
+        [] => (None, None),
+        [word] => (None, Some(word)),
+        [dir, word, ..] => (Some(PathBuf::from(dir)), Some(word)),
+    };
+    if let Some(Handle::Finding(number)) = word.and_then(|word| Handle::parse(word)) {
+        return explain_finding(dir.as_deref(), number);
+    }
+    if let (Some(_), Some(word)) = (&dir, word) {
+        return Err(
+            WrongUsage(format!("of a run findings are explained, such as L1, and `{word}` is none")).into()
+        );
+    }
+    let Some(word) = word else {
         let mut text = String::new();
         let mut sorts: Vec<&str> = entries().map(|entry| entry.sort).collect();
         sorts.dedup();
@@ -53,12 +81,23 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
                 entries().filter(|entry| entry.sort == sort).map(|entry| entry.word).collect();
             text.push_str(&format!("{}\n  {}\n", style.paint(Paint::Strong, sort), words.join(", ")));
         }
+        let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.id()).chain([THRESHOLDS]).collect();
+        text.push_str(&format!("{}\n  {}\n", style.paint(Paint::Strong, "findings"), kinds.join(", ")));
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     };
+    if word == THRESHOLDS {
+        output::print(&explain_thresholds(&style))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(text) = explain_kind(word, &style) {
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let found: Vec<Entry> = entries().filter(|entry| entry.word.eq_ignore_ascii_case(word)).collect();
     if found.is_empty() {
-        let known: Vec<&str> = entries().map(|entry| entry.word).collect();
+        let kinds = Kind::ALL.iter().map(|kind| kind.id());
+        let known: Vec<&str> = entries().map(|entry| entry.word).chain(kinds).chain([THRESHOLDS]).collect();
         let alike = nearest(word, known, 4);
         let end = if alike.is_empty() {
             "`proust explain` lists all words".to_owned()
@@ -72,6 +111,35 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
         .map(|entry| format!("{}  {}\n{}\n", style.paint(Paint::Strong, entry.word), entry.sort, entry.text))
         .collect();
     output::print(&text.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows how a finding was made.
+fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
+    let dir = runs::named_or_newest(dir)?;
+    let mut profile = progress::open(&dir, Parts::WithoutSamples)?;
+    let (ledger, found) = match (store::ledger(&dir), store::findings(&dir)) {
+        (Some(ledger), Some(found)) => (ledger, found),
+        _ => {
+            if profile.samples.is_empty() && profile.events.is_empty() {
+                profile = progress::open(&dir, Parts::All)?;
+            }
+            findings(&profile, None)?
+        }
+    };
+    let Some(text) = derivation(&ledger, &found, number, &dir.to_string_lossy(), &terminal::style()) else {
+        let there = match found.len() {
+            0 => "has no findings".to_owned(),
+            1 => "has one finding, L1".to_owned(),
+            several => format!("has {}, L1 to L{several}", counted(several, "finding")),
+        };
+        return Err(WrongUsage(format!(
+            "there is no finding L{number}: the run in {} {there}",
+            dir.display()
+        ))
+        .into());
+    };
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use proust_analysis::findings::Finding;
 use proust_analysis::ledger::{IoAs, Ledger};
 use proust_analysis::query::{Filter, nearest};
 use proust_analysis::store::{self, Parts};
@@ -20,8 +21,9 @@ use crate::{output, progress, runs, terminal};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Pages:
-  summary             what ran, the ledger, the hottest places, what to look at next (default)
+  summary             what ran, the ledger, the findings, the hottest places (default)
   tree [CONTEXT]      contexts from the top down, or only what is below a context such as c12
+  effort [CONTEXT]    work, idleness and overhead by context, and what they say
   callers [FUNCTION]  functions with their callers; or one function with its callers and callees
   flat                functions
   ledger              the account in full: of all threads and all empty slots
@@ -192,7 +194,7 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
     let mut profile = progress::open(dir, parts)?;
     let style = terminal::style();
     let rendered = match kept_ledger(dir, &profile, question) {
-        Some(ledger) => render_with(&profile, &ledger, question, &style)?,
+        Some((ledger, found)) => render_with(&profile, &ledger, &found, question, &style)?,
         None => {
             if profile.samples.is_empty() && profile.events.is_empty() {
                 match store::read_rows(dir, &mut profile) {
@@ -211,9 +213,13 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
     Ok(profile)
 }
 
-/// The ledger of the whole run, if it was kept with as much as the page takes.
-fn kept_ledger(dir: &Path, profile: &Profile, question: &Question) -> Option<Ledger> {
-    if question.needs_rows() { store::ledger_with_rows(dir, profile) } else { store::ledger(dir) }
+/// The ledger of the whole run and the findings, if they were kept with as much as the page takes.
+fn kept_ledger(dir: &Path, profile: &Profile, question: &Question) -> Option<(Ledger, Vec<Finding>)> {
+    if question.needs_rows() {
+        return Some((store::ledger_with_rows(dir, profile)?, Vec::new()));
+    }
+    let found = if question.page == PageName::Summary { store::findings(dir)? } else { Vec::new() };
+    Some((store::ledger(dir)?, found))
 }
 
 /// What is missing in the data, in words: all that the quality has a number for.

@@ -26,6 +26,7 @@ pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use table::{Align, Cell, Table};
 
+use proust_analysis::findings::{Finding, Kind};
 use proust_analysis::ledger::Ledger;
 use proust_profile::Profile;
 
@@ -48,18 +49,42 @@ pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<R
     pages::render(profile, None, question, style)
 }
 
-/// As [`render`], with the ledger of the whole run, which is then not drawn up again: that would take the samples.
-/// Where [`Question::needs_rows`] says so it needs its rows.
+/// As [`render`], with the ledger of the whole run and what was found in it, which are then not drawn up again: that would
+/// take the samples. Where [`Question::needs_rows`] says so the ledger needs its rows; the findings are shown in the summary.
 ///
 /// # Errors
 /// As [`render`].
 pub fn render_with(
     profile: &Profile,
     ledger: &Ledger,
+    findings: &[Finding],
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
-    pages::render(profile, Some(ledger), question, style)
+    pages::render(profile, Some((ledger, findings)), question, style)
+}
+
+/// A finding with its derivation, as text: which numbers, which formula, which thresholds, where to look next. `number` is its
+/// rank, from 1 on; None if there are not so many. `dir` is how commands name the run's folder.
+pub fn derivation(
+    ledger: &Ledger,
+    findings: &[Finding],
+    number: u32,
+    dir: &str,
+    style: &Style,
+) -> Option<String> {
+    pages::derivation(ledger, findings, number, dir, style)
+}
+
+/// What a kind of finding is, by its identifier, as text; None if there is no such kind.
+pub fn explain_kind(id: &str, style: &Style) -> Option<String> {
+    let kind = Kind::ALL.iter().find(|kind| kind.id().eq_ignore_ascii_case(id))?;
+    Some(style.plain(pages::kind_text(*kind, style)))
+}
+
+/// All thresholds of findings, as text.
+pub fn explain_thresholds(style: &Style) -> String {
+    style.plain(pages::thresholds_text(style))
 }
 
 /// The schema of the JSON contract.

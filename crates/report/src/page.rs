@@ -10,6 +10,8 @@ pub enum PageName {
     Ledger,
     /// Contexts from the top down.
     Tree,
+    /// Work, idleness and overhead by context, and what they say.
+    Effort,
     /// Functions with their callers; or one function with its callers and callees.
     Callers,
     /// Functions.
@@ -30,10 +32,11 @@ pub enum PageName {
 
 impl PageName {
     /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 11] = [
+    pub const ALL: [PageName; 12] = [
         PageName::Summary,
         PageName::Ledger,
         PageName::Tree,
+        PageName::Effort,
         PageName::Callers,
         PageName::Flat,
         PageName::Threads,
@@ -50,6 +53,7 @@ impl PageName {
             PageName::Summary => "summary",
             PageName::Ledger => "ledger",
             PageName::Tree => "tree",
+            PageName::Effort => "effort",
             PageName::Callers => "callers",
             PageName::Flat => "flat",
             PageName::Threads => "threads",
@@ -63,7 +67,10 @@ impl PageName {
 
     /// Whether it shows seconds by account of parts of the program, for which the rows of a ledger are needed.
     pub fn has_rows(self) -> bool {
-        matches!(self, PageName::Tree | PageName::Callers | PageName::Flat | PageName::Timeline)
+        matches!(
+            self,
+            PageName::Tree | PageName::Effort | PageName::Callers | PageName::Flat | PageName::Timeline
+        )
     }
 
     /// The page of this word.

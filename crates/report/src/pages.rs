@@ -2,7 +2,9 @@
 
 mod account;
 mod callers;
+mod effort;
 mod facts;
+mod findings;
 mod flat;
 mod io;
 mod ledger;
@@ -19,6 +21,8 @@ mod tree;
 mod waits;
 
 use account::Drawn;
+pub(crate) use findings::{kind_text, thresholds_text};
+use proust_analysis::findings::Finding;
 use proust_analysis::ledger::Ledger;
 use proust_analysis::query::{Handle, Selection};
 use proust_analysis::words::counted;
@@ -43,12 +47,12 @@ trait Page: Serialize {
 
 pub(crate) fn render(
     profile: &Profile,
-    kept: Option<&Ledger>,
+    kept: Option<(&Ledger, &[Finding])>,
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
     let mut selection = Selection::new(profile, &question.filter);
-    let drawn = Drawn::new(&selection, question, kept);
+    let drawn = Drawn::new(&selection, question, kept.map(|(ledger, _)| ledger));
     // What has columns by account still has its others where no account can be drawn up.
     if let Ok(drawn) = &drawn
         && question.page.has_rows()
@@ -59,11 +63,13 @@ pub(crate) fn render(
     let drawn = || drawn.as_ref().map_err(Clone::clone);
     let page = match question.page {
         PageName::Summary => {
-            write(&summary::Summary::build(&selection, question, drawn()?)?, question, style)
+            let found = kept.map(|(_, found)| found);
+            write(&summary::Summary::build(&selection, question, drawn()?, found)?, question, style)
         }
         PageName::Ledger => {
             write(&ledger::LedgerPage::build(&selection, question, drawn()?)?, question, style)
         }
+        PageName::Effort => write(&effort::EffortPage::build(selection, question)?, question, style),
         PageName::Tree => write(&tree::Tree::build(selection, question)?, question, style),
         PageName::Callers if question.arguments.is_empty() => {
             write(&callers::Callers::build(&selection, question)?, question, style)
@@ -82,6 +88,19 @@ pub(crate) fn render(
         }
     };
     Ok(Rendered { page, notes })
+}
+
+/// A finding with its derivation.
+pub(crate) fn derivation(
+    ledger: &Ledger,
+    found: &[Finding],
+    number: u32,
+    dir: &str,
+    style: &Style,
+) -> Option<String> {
+    let total_s = facts::seconds(ledger.total_ns);
+    findings::derivation(found, number, total_s, &summary::shell_word(dir), style)
+        .map(|text| style.plain(text))
 }
 
 fn write(page: &impl Page, question: &Question, style: &Style) -> String {

@@ -1,4 +1,4 @@
-//! Short names of rows, which other pages accept: `c12`, `f7`, `t3`, `p0`, `k1`.
+//! Short names of rows, which other pages and commands accept: `c12`, `f7`, `t3`, `p0`, `k1`, `L1`.
 
 use std::fmt;
 
@@ -20,6 +20,8 @@ pub enum Handle {
     Process(ProcessId),
     /// `k1`: a lock.
     Lock(LockId),
+    /// `L1`: a finding, by its rank: the first is 1.
+    Finding(u32),
 }
 
 impl Handle {
@@ -36,6 +38,7 @@ impl Handle {
             b't' => Some(Handle::Location(number)),
             b'p' => Some(Handle::Process(number)),
             b'k' => Some(Handle::Lock(number)),
+            b'L' => Some(Handle::Finding(number)),
             _ => None,
         }
     }
@@ -49,6 +52,7 @@ impl fmt::Display for Handle {
             Handle::Location(id) => format!("t{id}"),
             Handle::Process(id) => format!("p{id}"),
             Handle::Lock(id) => format!("k{id}"),
+            Handle::Finding(rank) => format!("L{rank}"),
         };
         f.pad(&text)
     }
@@ -60,7 +64,7 @@ mod tests {
 
     #[test]
     fn handles_round_trip() {
-        for text in ["c0", "f7", "t12", "p3", "k1"] {
+        for text in ["c0", "f7", "t12", "p3", "k1", "L1"] {
             assert_eq!(Handle::parse(text).map(|handle| handle.to_string()).as_deref(), Some(text));
         }
         for text in ["", "c", "x1", "c1a", "compute", "é1", "c99999999999"] {

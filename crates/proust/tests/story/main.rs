@@ -22,6 +22,7 @@ mod doctor;
 mod endings;
 mod everyday;
 mod exceptions;
+mod findings;
 mod fortran;
 mod hostile_data;
 mod hostile_waits;

@@ -1,5 +1,8 @@
-//! The page `summary`: what ran, the ledger, the hottest places, the quality, and where to look next.
+//! The page `summary`: what ran, the ledger, the findings, the hottest places, the quality, and where to look next.
 
+use std::borrow::Cow;
+
+use proust_analysis::findings::{Finding, findings};
 use proust_analysis::ledger::{Account, IoAs};
 use proust_analysis::query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_analysis::words::counted;
@@ -8,6 +11,7 @@ use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock};
 use super::facts::{RunBlock, quality};
+use super::findings::{FindingRow, rows, summary_text};
 use super::{Page, base_name, heading, no_arguments, place, quality as quality_page, tree};
 use crate::SCHEMA;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
@@ -25,7 +29,7 @@ pub(super) struct Summary {
     schema: u32,
     run: RunBlock,
     ledger: LedgerBlock,
-    findings: Vec<Finding>,
+    findings: Vec<FindingRow>,
     cpu_s: f64,
     user_s: f64,
     system_s: f64,
@@ -43,10 +47,6 @@ pub(super) struct Summary {
     #[serde(skip)]
     io: IoAs,
 }
-
-/// A ranked statement; none are made yet.
-#[derive(Debug, Serialize)]
-struct Finding {}
 
 #[derive(Debug, Serialize)]
 struct HotFunction {
@@ -83,6 +83,7 @@ impl Summary {
         selection: &Selection<'_>,
         question: &Question,
         drawn: &Drawn<'_>,
+        kept: Option<&[Finding]>,
     ) -> Result<Summary, ReportError> {
         no_arguments(question)?;
         let profile = selection.profile();
@@ -146,13 +147,20 @@ impl Summary {
         if ledger.accounts[Account::Fault] > 0 {
             notes.push("fault is an estimate from the number of page faults and the system time".into());
         }
+        let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
+        let found: Cow<'_, [Finding]> = match kept {
+            // They are about the whole run.
+            _ if !question.filter.is_empty() => Cow::Borrowed(&[]),
+            Some(kept) if question.processors.is_none() => Cow::Borrowed(kept),
+            _ => Cow::Owned(findings(profile, question.processors)?.1),
+        };
         let scope = (!question.filter.is_empty()).then(|| super::scope(selection, question));
         notes.extend(drawn.notes.iter().cloned());
         Ok(Summary {
             schema: SCHEMA,
             run: RunBlock::new(profile, drawn.processors),
             ledger: LedgerBlock::new(drawn),
-            findings: Vec::new(),
+            findings: rows(&found, &shell_word(&dir)),
             cpu_s: selection.total(Metric::Cpu),
             user_s: selection.total(Metric::User),
             system_s: selection.total(Metric::System),
@@ -161,7 +169,7 @@ impl Summary {
             hot_path,
             quality: quality(selection, question, ledger),
             notes,
-            dir: if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() },
+            dir,
             scope,
             formula: drawn.formula(profile.facts.available_processors),
             io: drawn.io,
@@ -249,6 +257,14 @@ impl Summary {
         }
         text.push('\n');
         text
+    }
+
+    fn findings_text(&self, style: &Style) -> String {
+        if self.scope.is_some() {
+            let why = "made of the whole run: without --where they are here";
+            return heading(style, "Findings", why) + "\n";
+        }
+        summary_text(&self.findings, self.ledger.total_s, &shell_word(&self.dir), style)
     }
 
     fn hot_text(&self, style: &Style) -> String {
@@ -381,7 +397,7 @@ fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn shell_word(word: &str) -> String {
+pub(super) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -394,6 +410,7 @@ impl Page for Summary {
     fn text(&self, style: &Style) -> String {
         self.facts_text(style)
             + &self.ledger_text(style)
+            + &self.findings_text(style)
             + &self.hot_text(style)
             + &self.quality_text(style)
             + &self.next_text(style)

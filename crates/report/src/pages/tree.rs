@@ -72,7 +72,7 @@ struct ContextRow {
 impl Tree {
     pub fn build(mut selection: Selection<'_>, question: &Question) -> Result<Tree, ReportError> {
         let profile = selection.profile();
-        let root = root(profile, &question.arguments)?;
+        let root = root(profile, question.page.id(), &question.arguments)?;
         if root != 0 {
             selection = selection.under(root);
         }
@@ -148,7 +148,7 @@ impl Tree {
     }
 }
 
-fn root(profile: &Profile, arguments: &[String]) -> Result<ContextId, ReportError> {
+pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Result<ContextId, ReportError> {
     let [argument, more @ ..] = arguments else { return Ok(0) };
     match Handle::parse(argument) {
         Some(Handle::Context(id)) if more.is_empty() => {
@@ -163,7 +163,7 @@ fn root(profile: &Profile, arguments: &[String]) -> Result<ContextId, ReportErro
             })
         }
         _ => Err(ReportError::Usage(format!(
-            "`tree` takes one context such as c12, not `{}`; for a function use `--where function=NAME` or the page \
+            "`{page}` takes one context such as c12, not `{}`; for a function use `--where function=NAME` or the page \
              `callers NAME`",
             arguments.join(" ")
         ))),

@@ -131,7 +131,7 @@ fn processors_can_be_given_and_io_can_be_lost() {
     let with = |io_as| {
         let question = Question { io_as, format: Format::Json, ..Question::default() };
         let page =
-            proust_report::render_with(&profile(), &account, &question, &Style::default()).unwrap().page;
+            proust_report::render_with(&profile(), &account, &[], &question, &Style::default()).unwrap().page;
         serde_json::from_str::<serde_json::Value>(&page).unwrap()["ledger"]["productive_s"].as_f64()
     };
     use proust_analysis::ledger::IoAs;

@@ -1,0 +1,84 @@
+//! Findings: what a run lost, said so that somebody can act on it.
+//!
+//! A finding names a cause (a source line), the seconds that could be won, who was the victim, the numbers that it was
+//! found by, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file holds one family of kinds.
+//! What a kind asks for is in one place, [`thresholds`], and every finding keeps what was compared with what
+//! ([`Check`]), so that its derivation can be shown.
+//!
+//! - `locks`: sections held across I/O or sleep, short ones in hot loops, convoys, long ones, spinning
+//! - `phases`: serial phases, a long task at the end of a pool, too few tasks
+//! - `barriers`: a late thread
+//! - `tasks`: tasks that are too small
+//! - `crowding`: more threads than processors
+//! - `faults`: memory touched first by one thread, at the start, or again and again
+//! - `kernel`: processor time in system calls
+//! - `polls`: sleeping and spinning for something to happen
+//! - `churn`: threads that live too short
+//! - `transfers`: I/O of a few bytes, synchronisation of files
+//!
+//! What can be won is capped by what the processors had to give beyond what was used ([`Facts::recoverable_s`]); findings
+//! are ranked by it, the smallest are left out, and so is what chance or a busy machine may have brought about
+//! (`rank`). This module decides no wording.
+
+mod barriers;
+mod churn;
+mod crowding;
+mod facts;
+mod faults;
+mod finding;
+mod kernel;
+mod locks;
+mod overhead;
+mod phases;
+mod place;
+mod polls;
+mod rank;
+mod sections;
+mod stretches;
+mod tasks;
+#[cfg(test)]
+mod tests;
+pub mod thresholds;
+mod transfers;
+
+use proust_profile::Profile;
+
+use crate::blame::Blame;
+use crate::ledger::{Ledger, LedgerError, Processors, Windows};
+use crate::timelines::{OperationStates, timelines};
+
+pub use facts::Facts;
+pub use finding::{Figure, Finding, Kind, Sure, Victim};
+pub(crate) use overhead::Overhead;
+pub use place::Place;
+pub use rank::MOST;
+pub use thresholds::{Check, Threshold};
+
+/// All kinds, in the order in which they are looked for.
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 10] = [
+    locks::find,
+    phases::find,
+    barriers::find,
+    tasks::find,
+    crowding::find,
+    faults::find,
+    kernel::find,
+    polls::find,
+    churn::find,
+    transfers::find,
+];
+
+/// The account of the whole run, on so many processors (None = those that it really used), and the findings of it, most
+/// recoverable seconds first. The profile needs its samples, operations and releases.
+///
+/// # Errors
+/// When the profile's processes and locations contradict each other.
+pub fn findings(profile: &Profile, processors: Option<u32>) -> Result<(Ledger, Vec<Finding>), LedgerError> {
+    let run = timelines(profile);
+    let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
+    let states = OperationStates::of(profile);
+    let (ledger, blame) = Blame::of(profile, &states, &run, given.as_ref(), &Windows::all())?;
+    let facts = Facts::new(profile, &states, &run, &ledger, &blame);
+    let found = rank::ranked(&facts, KINDS.iter().flat_map(|find| find(&facts)).collect());
+    Ok((ledger, found))
+}

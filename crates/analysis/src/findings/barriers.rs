@@ -1,0 +1,73 @@
+//! Barriers at which all wait for the one that has more to do.
+//!
+//! Who comes late because it had no processor has not more to do: what it worked more than the others is the most that
+//! each of them can have waited for it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proust_profile::{ContextId, LocationId};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use crate::blame::{BlameRow, CauseKind};
+use crate::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_place: BTreeMap<_, Vec<&BlameRow>> = BTreeMap::new();
+    for row in facts.blame.rows.iter().filter(|row| row.account == Account::Barrier) {
+        by_place.entry(facts.places.line_key(row.context)).or_default().push(row);
+    }
+    by_place.into_values().filter_map(|rows| late_thread(facts, &rows)).collect()
+}
+
+fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
+    let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
+    let mut by_late: BTreeMap<LocationId, f64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Late) {
+        *by_late.entry(row.cause.location).or_default() += seconds(row);
+    }
+    let all_s: f64 = by_late.values().sum();
+    let (&late, &waited_s) = by_late.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let for_it: Vec<&&BlameRow> =
+        rows.iter().filter(|row| row.cause.kind == CauseKind::Late && row.cause.location == late).collect();
+    let early: BTreeSet<LocationId> = for_it.iter().map(|row| row.location).collect();
+    let mine_s = facts.worked_s(late);
+    let theirs_s = early.iter().map(|&other| facts.worked_s(other)).sum::<f64>() / early.len().max(1) as f64;
+    // Empty slots wait for it, too.
+    let waiters = (early.len() as f64).max(facts.width - 1.0);
+    let lost_s = waited_s.min((mine_s - theirs_s).max(0.0) * waiters);
+    let mut contexts: HashMap<ContextId, f64> = HashMap::new();
+    for row in &for_it {
+        *contexts.entry(row.cause.context).or_default() += seconds(row);
+    }
+    let places: BTreeSet<(LocationId, ContextId)> =
+        rows.iter().map(|row| (row.location, row.context)).collect();
+    let times: u64 = (facts.profile.events.iter())
+        .filter(|event| places.contains(&(event.location, event.context)))
+        .map(|event| u64::from(event.calls))
+        .sum();
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost_s, 0.0)
+        || !checks.holds(&limits::LATE_TIMES, times as f64)
+        || !checks.holds(&limits::LATE_SHARE, waited_s / all_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::LATE_EXCESS, (mine_s - theirs_s) / mine_s.max(f64::MIN_POSITIVE))
+    {
+        return None;
+    }
+    let cause = facts.places.cause(&contexts, limits::PHASE_SHARE.value)?;
+    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, lost_s, 0.0, cause);
+    let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
+    finding.victims = facts.victims(waits);
+    finding.evidence = vec![
+        Figure::seconds("waited at this barrier", rows.iter().map(|row| seconds(row)).sum()),
+        Figure::seconds("of it for this thread", waited_s),
+        Figure::count("waits", times as f64),
+        Figure::seconds("work of this thread", mine_s),
+        Figure::seconds("work of those who waited for it, on average", theirs_s),
+        Figure::seconds("this thread had no processor", facts.queued_s(late)),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

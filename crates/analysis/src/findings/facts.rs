@@ -1,0 +1,245 @@
+//! What all kinds of findings are made from.
+
+use std::collections::HashMap;
+
+use proust_log::operations::{Nature, Operation};
+use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, Profile};
+
+use super::finding::{Finding, Kind, Sure, Victim};
+use super::place::{Place, Places};
+use super::stretches::Stretches;
+use super::thresholds::{self as limits, Checks};
+use crate::blame::Blame;
+use crate::ledger::{Account, Ledger, PassiveReason, Run, State};
+use crate::operations::Operations;
+use crate::timelines::OperationStates;
+
+/// A run as the kinds of findings see it.
+#[derive(Debug)]
+pub struct Facts<'r> {
+    pub(super) profile: &'r Profile,
+    pub(super) ledger: &'r Ledger,
+    pub(super) blame: &'r Blame,
+    pub(super) places: Places<'r>,
+    pub(super) operations: Operations,
+    /// What the time in each event counts as.
+    pub(super) states: Vec<State>,
+    pub(super) stretches: Stretches,
+    pub(super) total_s: f64,
+    pub(super) wall_s: f64,
+    pub(super) cpu_s: f64,
+    /// Processors available, C.
+    pub(super) available: f64,
+    /// Processors that could be busy at once: those that the run used, but not more than there are.
+    pub(super) width: f64,
+    /// What each location was started for.
+    pub(super) starts: Vec<Option<FunctionId>>,
+    /// Own processor time, in s, and that in the kernel, by context.
+    pub(super) cpu: Vec<f64>,
+    pub(super) system: Vec<f64>,
+    /// Σ w² of the samples, s², by context.
+    pub(super) squares: Vec<f64>,
+    /// Samples by context.
+    pub(super) samples: Vec<f64>,
+}
+
+impl<'r> Facts<'r> {
+    pub(super) fn new(
+        profile: &'r Profile,
+        states: &OperationStates,
+        run: &Run,
+        ledger: &'r Ledger,
+        blame: &'r Blame,
+    ) -> Facts<'r> {
+        let places = Places::new(profile);
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let processors = f64::from(ledger.processors.max(1));
+        let available = match profile.facts.available_processors {
+            0 => processors,
+            known => f64::from(known),
+        };
+        let own = |wanted: Metric| {
+            let mut own = vec![0.0; profile.contexts.len()];
+            for value in profile.values.iter().filter(|value| value.metric == wanted) {
+                own[value.context as usize] += value.amount;
+            }
+            own
+        };
+        let width = processors.min(available);
+        Facts {
+            starts: starts(profile, &places),
+            states: profile.events.iter().map(|event| states.of_event(event)).collect(),
+            operations: Operations::of(profile),
+            stretches: Stretches::new(run, ledger, width),
+            total_s: seconds(ledger.total_ns),
+            wall_s: seconds(ledger.wall_ns),
+            cpu_s: profile.locations.iter().map(|location| location.cpu_s).sum(),
+            available,
+            width,
+            cpu: own(Metric::Cpu),
+            system: own(Metric::System),
+            squares: own(Metric::CpuSquares),
+            samples: own(Metric::Samples),
+            places,
+            profile,
+            ledger,
+            blame,
+        }
+    }
+
+    /// What of a loss could be won: the processors gave C × T, and the part that other work used is gone. `burned_s` is
+    /// processor time that the loss itself took.
+    pub fn recoverable_s(&self, lost_s: f64, burned_s: f64) -> f64 {
+        let left_s = self.available * self.wall_s - self.cpu_s + burned_s;
+        lost_s.min(left_s.max(0.0))
+    }
+
+    /// Whether so much is worth a word, kept among the checks.
+    pub(super) fn matters(&self, checks: &mut Checks, lost_s: f64, burned_s: f64) -> bool {
+        checks.holds(&limits::LEAST_TOTAL_S, self.total_s)
+            && checks.holds(&limits::LEAST_SHARE, self.recoverable_s(lost_s, burned_s) / self.total_s)
+    }
+
+    /// A finding about so many seconds, still without victims and evidence.
+    pub(super) fn finding(
+        &self,
+        kind: Kind,
+        account: Account,
+        lost_s: f64,
+        burned_s: f64,
+        cause: Place,
+    ) -> Finding {
+        Finding {
+            kind,
+            account: account.id().into(),
+            recoverable_s: self.recoverable_s(lost_s, burned_s),
+            lost_s,
+            burned_s,
+            error_s: 0.0,
+            cause,
+            victims: Vec::new(),
+            evidence: Vec::new(),
+            checks: Vec::new(),
+            sure: Sure::Likely,
+            lock: None,
+        }
+    }
+
+    pub(super) fn nature(&self, event: &EventRow) -> Option<Nature> {
+        self.operations.nature(event.operation)
+    }
+
+    pub(super) fn operation(&self, event: &EventRow) -> Option<Operation> {
+        self.operations.get(event.operation)
+    }
+
+    /// The events of a location.
+    pub(super) fn events_of(&self, location: LocationId) -> &'r [EventRow] {
+        let events = &self.profile.events;
+        let from = events.partition_point(|event| event.location < location);
+        let to = events.partition_point(|event| event.location <= location);
+        &events[from..to]
+    }
+
+    /// What a location spent on accounts, s.
+    pub(super) fn spent_s(&self, location: LocationId, accounts: &[Account]) -> f64 {
+        let of = self.ledger.locations.iter().find(|row| row.location == location);
+        of.map_or(0.0, |row| accounts.iter().map(|&account| row.accounts[account]).sum::<u64>() as f64 / 1e9)
+    }
+
+    /// What a location did itself, s: on a processor, or in I/O, and not waiting.
+    pub(super) fn worked_s(&self, location: LocationId) -> f64 {
+        self.spent_s(location, &WORK)
+    }
+
+    /// How long it could run and had no processor, s.
+    pub(super) fn queued_s(&self, location: LocationId) -> f64 {
+        self.spent_s(location, &QUEUED)
+    }
+
+    /// How long it waited for work to appear, s.
+    pub(super) fn waited_for_work_s(&self, location: LocationId) -> f64 {
+        let of = self.ledger.locations.iter().find(|row| row.location == location);
+        let sum = |row: &crate::ledger::LocationAccounts| -> u64 {
+            FOR_WORK.iter().map(|&reason| row.passive[reason]).sum()
+        };
+        of.map_or(0.0, |row| sum(row) as f64 / 1e9)
+    }
+
+    /// Other locations of the same process that were started for the same.
+    pub(super) fn alike(&self, location: LocationId) -> Vec<LocationId> {
+        let Some(start) = self.starts[location as usize] else { return Vec::new() };
+        let process = self.profile.locations[location as usize].process;
+        (0..self.starts.len() as LocationId)
+            .filter(|&other| {
+                other != location
+                    && self.starts[other as usize] == Some(start)
+                    && self.profile.locations[other as usize].process == process
+            })
+            .collect()
+    }
+
+    /// The standard error of the processor time sampled in these contexts, s.
+    pub(super) fn error_s(&self, contexts: impl IntoIterator<Item = ContextId>) -> f64 {
+        contexts.into_iter().map(|context| self.squares[context as usize]).sum::<f64>().sqrt()
+    }
+
+    /// Victims by place, most first.
+    pub(super) fn victims(&self, of: impl IntoIterator<Item = (LocationId, ContextId, f64)>) -> Vec<Victim> {
+        type Key = (Option<FunctionId>, Option<u32>);
+        let mut sums: HashMap<Key, (ContextId, Vec<LocationId>, f64)> = HashMap::new();
+        for (location, context, seconds) in of {
+            let sum = sums.entry(self.places.line_key(context)).or_insert((context, Vec::new(), 0.0));
+            sum.0 = sum.0.min(context);
+            sum.1.push(location);
+            sum.2 += seconds;
+        }
+        let mut victims: Vec<Victim> = (sums.into_values())
+            .map(|(context, mut locations, seconds)| {
+                locations.sort_unstable();
+                locations.dedup();
+                Victim { place: self.places.place(context), threads: locations.len(), seconds }
+            })
+            .collect();
+        victims.sort_by(|a, b| {
+            b.seconds.total_cmp(&a.seconds).then_with(|| a.place.context.cmp(&b.place.context))
+        });
+        victims.truncate(VICTIMS);
+        victims
+    }
+}
+
+/// Places of victims that a finding names.
+const VICTIMS: usize = 4;
+
+/// Accounts of what a location does itself.
+const WORK: [Account; 4] = [Account::Compute, Account::Io, Account::Fault, Account::Runtime];
+/// Accounts of having no processor.
+pub(super) const QUEUED: [Account; 2] = [Account::Oversubscribed, Account::Preempted];
+
+/// Why a thread is passive that could work if there were work.
+pub(super) const FOR_WORK: [PassiveReason; 9] = [
+    PassiveReason::Condition,
+    PassiveReason::Semaphore,
+    PassiveReason::Park,
+    PassiveReason::Pool,
+    PassiveReason::Queue,
+    PassiveReason::Futex,
+    PassiveReason::Pipe,
+    PassiveReason::Socket,
+    PassiveReason::Event,
+];
+
+/// What each location was started for: the outermost function of the program on its first call path.
+fn starts(profile: &Profile, places: &Places<'_>) -> Vec<Option<FunctionId>> {
+    let mut starts = vec![None; profile.locations.len()];
+    let paths = (profile.samples.iter().map(|row| (row.location, row.context)))
+        .chain(profile.events.iter().map(|event| (event.location, event.context)));
+    for (location, context) in paths {
+        let start = &mut starts[location as usize];
+        if start.is_none() {
+            *start = places.start(context);
+        }
+    }
+    starts
+}

@@ -1,0 +1,111 @@
+//! Page faults: memory that is touched for the first time.
+//!
+//! When and by whom is measured exactly; what a fault costs is not told by the system. The time in the kernel where they
+//! happened is an upper limit, and more exact than a fixed cost, which the ledger books. Which memory it was is not known.
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextId, LocationId, Metric};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use crate::ledger::Account;
+
+/// A page fault takes no longer than this, s, on a virtual machine, the page being cleared included.
+pub(super) const FAULT_AT_MOST_S: f64 = 10e-6;
+
+/// Parts of the run by which faults are told apart in time.
+const PARTS: usize = 12;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    page_faults(facts).into_iter().collect()
+}
+
+fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
+    let mut by_context: HashMap<ContextId, f64> = HashMap::new();
+    let mut by_location: HashMap<LocationId, f64> = HashMap::new();
+    for value in facts.profile.values.iter().filter(|value| value.metric == Metric::MinorFaults) {
+        *by_context.entry(value.context).or_default() += value.amount;
+        *by_location.entry(value.location).or_default() += value.amount;
+    }
+    let all: f64 = by_context.values().sum();
+    let mut checks = Checks::default();
+    let limit_s = |(&context, &faults): (&ContextId, &f64)| {
+        facts.system[context as usize].min(faults * FAULT_AT_MOST_S)
+    };
+    let lost_s: f64 = by_context.iter().map(limit_s).sum();
+    if !facts.matters(&mut checks, lost_s, lost_s) || !checks.holds(&limits::FAULTS, all) {
+        return None;
+    }
+    let (&toucher, &by_one) = by_location.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
+    let cause = facts.places.cause(&by_context, 0.5)?;
+    let (in_kernel_s, booked_s) = (lost_s, facts.ledger.accounts[Account::Fault] as f64 / 1e9);
+    let when = When::of(facts);
+    let by_one_share = by_one / all;
+    let used_after = when.used_after(facts, toucher);
+    let mut as_first = checks.clone();
+    let is_first_touch = facts.width >= 2.0
+        && as_first.holds(&limits::FAULTS_BY_ONE, by_one_share)
+        && as_first.holds(&limits::FAULTS_AT_ONCE, when.at_once)
+        && as_first.holds(&limits::USED_AFTER, used_after);
+    // Touched in parallel, it takes each of them a part of that time.
+    let first_s = lost_s * (1.0 - 1.0 / facts.width);
+    let (kind, checks, lost_s) = if is_first_touch && facts.matters(&mut as_first, first_s, first_s) {
+        (Kind::FirstTouch, as_first, first_s)
+    } else if when.at_once >= limits::FAULTS_AT_ONCE.value {
+        checks.holds(&limits::FAULTS_AT_ONCE, when.at_once);
+        (Kind::FaultStartup, checks, lost_s)
+    } else {
+        (Kind::FaultChurn, checks, lost_s)
+    };
+    let mut finding = facts.finding(kind, Account::Fault, lost_s, lost_s, cause);
+    finding.evidence = vec![
+        Figure::count("page faults", all),
+        Figure::seconds("in the kernel where they happened", in_kernel_s),
+        Figure::seconds("of it on the account fault, by a fixed cost", booked_s),
+        Figure::share("of them by one thread", by_one_share),
+        Figure::share("of them within one third of the run", when.at_once),
+        Figure::share("of the processor time was other threads' afterwards", used_after),
+    ];
+    finding.sure = if kind == Kind::FirstTouch { Sure::Possible } else { Sure::Likely };
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// When the faults were.
+struct When {
+    /// Of all faults, the most that lie within a third of the run.
+    at_once: f64,
+    /// When most of them were over, ns.
+    over_ns: u64,
+}
+
+impl When {
+    fn of(facts: &Facts<'_>) -> When {
+        let wall_ns = (facts.wall_s * 1e9).max(1.0);
+        let part_of = |time_ns: u64| ((time_ns as f64 / wall_ns * PARTS as f64) as usize).min(PARTS - 1);
+        let mut parts = [0.0; PARTS];
+        let mut before: HashMap<LocationId, u64> = HashMap::new();
+        for row in &facts.profile.samples {
+            // They lie somewhere between the sample before and this one: in its middle on average.
+            let since_ns = before.insert(row.location, row.time_ns).unwrap_or(row.time_ns);
+            parts[part_of(since_ns / 2 + row.time_ns / 2)] += f64::from(row.minor_faults);
+        }
+        let all = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let third = PARTS / 3;
+        let windows = parts.windows(third).map(|window| window.iter().sum::<f64>());
+        let (at, most) =
+            windows.enumerate().fold((0, 0.0), |best, (at, sum)| if sum > best.1 { (at, sum) } else { best });
+        // Within it, until the last part that has much of them.
+        let last = (at..at + third).rev().find(|&part| parts[part] >= 0.1 * most).unwrap_or(at);
+        When { at_once: most / all, over_ns: ((last + 1) as f64 / PARTS as f64 * wall_ns) as u64 }
+    }
+
+    /// Of all processor time, what others than the one that touched the memory used afterwards.
+    fn used_after(&self, facts: &Facts<'_>, toucher: LocationId) -> f64 {
+        let after = facts.profile.samples.iter();
+        let after = after.filter(|row| row.location != toucher && row.time_ns > self.over_ns);
+        after.map(|row| row.cpu_ns).sum::<u64>() as f64 / 1e9 / facts.cpu_s.max(f64::MIN_POSITIVE)
+    }
+}

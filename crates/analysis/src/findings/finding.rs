@@ -1,0 +1,167 @@
+//! What a finding is.
+
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+use super::thresholds::Check;
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $name:ident $id:literal;)*) => {
+        /// What sort of loss a finding is about. The identifiers are part of the JSON contract.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Kind {
+            $($(#[doc = $doc])* #[serde(rename = $id)] $name,)*
+        }
+
+        impl Kind {
+            /// All kinds.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name),*];
+
+            /// The stable identifier.
+            pub const fn id(self) -> &'static str {
+                match self { $(Kind::$name => $id,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A lock is held while its holder does I/O.
+    LockAcrossIo "lock-across-io";
+    /// A lock is held while its holder sleeps, or waits for something else.
+    LockAcrossSleep "lock-across-sleep";
+    /// A short critical section is entered all the time.
+    HotSection "hot-section";
+    /// Several threads stand in line for one lock most of the time.
+    Convoy "convoy";
+    /// A lock is held for long.
+    LongSection "long-section";
+    /// Threads wait for a lock by trying again and again.
+    LockSpin "lock-spin";
+    /// One thread works alone, and there is no other work.
+    SerialPhase "serial-phase";
+    /// One thread of several alike goes on alone when the others have nothing left to do.
+    LongTask "long-task";
+    /// Threads wait for work again and again while a few others work.
+    IdlePool "idle-pool";
+    /// All wait at a barrier for the one that has more to do.
+    LateThread "late-thread";
+    /// More is spent on handing out tasks than a task should cost.
+    SmallTasks "small-tasks";
+    /// More threads want to run than there are processors.
+    Oversubscription "oversubscription";
+    /// One thread touches the memory first that several use.
+    FirstTouch "first-touch";
+    /// Much memory is touched for the first time at once.
+    FaultStartup "fault-startup";
+    /// Memory is given back and touched again all the time.
+    FaultChurn "fault-churn";
+    /// System calls take the processors.
+    SystemStorm "system-storm";
+    /// Everything stands still while somebody sleeps and looks, sleeps and looks.
+    SleepPoll "sleep-poll";
+    /// A thread waits by giving its processor away again and again.
+    SpinWait "spin-wait";
+    /// Very many short-lived threads.
+    ThreadChurn "thread-churn";
+    /// I/O of a few bytes a call.
+    TinyIo "tiny-io";
+    /// Files are synchronised with their device again and again.
+    SyncStorm "sync-storm";
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sure {
+    /// It was measured, from begin to end.
+    Certain,
+    /// It follows from what was measured, or from enough samples.
+    Likely,
+    /// What was measured fits it, and other things as well.
+    Possible,
+}
+
+impl Sure {
+    /// The stable identifier, as in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Sure::Certain => "certain",
+            Sure::Likely => "likely",
+            Sure::Possible => "possible",
+        }
+    }
+}
+
+/// A number that speaks for a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is, in plain words.
+    pub what: String,
+    /// How much.
+    pub value: f64,
+    /// Its unit: `s`, `count`, `bytes`, `1/s`, `share` (of 1).
+    pub unit: String,
+}
+
+impl Figure {
+    /// A number in this unit.
+    pub fn new(what: impl Into<String>, value: f64, unit: &str) -> Figure {
+        Figure { what: what.into(), value, unit: unit.into() }
+    }
+
+    /// Seconds.
+    pub fn seconds(what: impl Into<String>, value: f64) -> Figure {
+        Figure::new(what, value, "s")
+    }
+
+    /// A number of things.
+    pub fn count(what: impl Into<String>, value: f64) -> Figure {
+        Figure::new(what, value, "count")
+    }
+
+    /// A part of a whole, 0 to 1.
+    pub fn share(what: impl Into<String>, value: f64) -> Figure {
+        Figure::new(what, value, "share")
+    }
+}
+
+/// Who lost the time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Victim {
+    /// Where.
+    pub place: Place,
+    /// How many threads.
+    pub threads: usize,
+    /// How much they lost, s.
+    pub seconds: f64,
+}
+
+/// A statement about a loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What sort of loss.
+    pub kind: Kind,
+    /// Identifier of the account that the seconds are on.
+    pub account: String,
+    /// What could be won, s: `lost_s`, capped by what the processors had left.
+    pub recoverable_s: f64,
+    /// What was lost, s.
+    pub lost_s: f64,
+    /// Processor time that the loss itself burns, s: part of what could be won, and not used otherwise.
+    pub burned_s: f64,
+    /// Standard error of `lost_s`, s; 0 where nothing of it was sampled.
+    pub error_s: f64,
+    /// What to look at.
+    pub cause: Place,
+    /// Who lost it, most first. Empty where nobody waited.
+    pub victims: Vec<Victim>,
+    /// The numbers it was found by.
+    pub evidence: Vec<Figure>,
+    /// What was compared with which threshold.
+    pub checks: Vec<Check>,
+    /// How sure it is.
+    pub sure: Sure,
+    /// The lock it is about, where it is about one: position in [`crate::blame::Blame::locks`].
+    pub lock: Option<u32>,
+}

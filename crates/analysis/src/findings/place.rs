@@ -1,0 +1,224 @@
+//! Places in the program as its author knows them: a function of the program's own, and a line in it.
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
+use serde::{Deserialize, Serialize};
+
+/// A place in the source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The call path it stands for.
+    pub context: Option<ContextId>,
+    /// The function's name.
+    pub function: Option<String>,
+    /// Its file.
+    pub file: Option<String>,
+    /// The line: where the function goes on, or where it is declared if that is all that is known.
+    pub line: Option<u32>,
+}
+
+/// For each context the innermost function on its path that the program's author wrote, and where in it the path goes on.
+#[derive(Debug)]
+pub(super) struct Places<'p> {
+    profile: &'p Profile,
+    /// The frame or inlined call of that function.
+    own: Vec<ContextId>,
+    /// What tells the line in it.
+    at: Vec<ContextId>,
+    /// The outermost such function.
+    outer: Vec<Option<ContextId>>,
+    /// The program's functions that several others call, by function.
+    shared: Vec<bool>,
+}
+
+impl<'p> Places<'p> {
+    pub(super) fn new(profile: &'p Profile) -> Places<'p> {
+        let is_own: Vec<bool> =
+            profile.functions.iter().map(|function| is_of_program(profile, function)).collect();
+        let count = profile.contexts.len();
+        let mut places = Places {
+            profile,
+            own: (0..count as ContextId).collect(),
+            at: (0..count as ContextId).collect(),
+            outer: vec![None; count],
+            shared: vec![false; profile.functions.len()],
+        };
+        let mut found = vec![false; count];
+        for (id, context) in profile.contexts.iter().enumerate() {
+            let parent = context.parent.map(|parent| parent as usize);
+            places.outer[id] = parent.and_then(|parent| places.outer[parent]);
+            let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
+            let function = context.function.filter(|_| is_call);
+            if function.is_some_and(|function| is_own[function as usize]) {
+                found[id] = true;
+                places.outer[id].get_or_insert(id as ContextId);
+                continue;
+            }
+            let Some(parent) = parent.filter(|&parent| found[parent]) else { continue };
+            found[id] = true;
+            places.own[id] = places.own[parent];
+            // Directly below the function: its own line, or a call that it makes.
+            let below = places.own[parent] as usize == parent;
+            places.at[id] = if below { id as ContextId } else { places.at[parent] };
+        }
+        places.shared = places.shared();
+        places
+    }
+
+    /// Which functions are called by several others.
+    fn shared(&self) -> Vec<bool> {
+        let mut caller: Vec<Option<FunctionId>> = vec![None; self.profile.functions.len()];
+        let mut shared = vec![false; self.profile.functions.len()];
+        for (id, context) in self.profile.contexts.iter().enumerate() {
+            let is_own = self.own[id] as usize == id && self.outer[id].is_some();
+            let (Some(function), Some(parent), true) = (context.function, context.parent, is_own) else {
+                continue;
+            };
+            let Some(by) = self.function(parent).filter(|&by| by != function) else { continue };
+            let known = caller[function as usize].get_or_insert(by);
+            shared[function as usize] |= *known != by;
+        }
+        shared
+    }
+
+    /// The place that most of these amounts have in common. Helpers that several functions call say little: of them it is
+    /// the caller.
+    pub(super) fn cause(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<Place> {
+        let innermost = self.dominating(amounts, share)?;
+        let contexts = &self.profile.contexts;
+        let (mut call, mut inside) = (self.own(innermost), None);
+        while contexts[call as usize].function.is_some_and(|function| self.shared[function as usize]) {
+            let above = contexts[call as usize].parent.map(|parent| self.own(parent));
+            match above.filter(|&above| above != call && self.outer[above as usize].is_some()) {
+                Some(above) => (call, inside) = (above, Some(call)),
+                None => return Some(self.place(innermost)),
+            }
+        }
+        let Some(inside) = inside else { return Some(self.place(innermost)) };
+        // A call's own place is where it is called from.
+        let called = &contexts[inside as usize];
+        let function =
+            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        Some(Place { context: Some(inside), function, file: called.file.clone(), line: called.line })
+    }
+
+    /// The frame of the program's innermost function on this path; the context itself if there is none.
+    pub(super) fn own(&self, context: ContextId) -> ContextId {
+        self.own[context as usize]
+    }
+
+    /// The program's innermost function on this path.
+    pub(super) fn function(&self, context: ContextId) -> Option<FunctionId> {
+        self.profile.contexts[self.own(context) as usize].function
+    }
+
+    /// The program's outermost function on this path: what a thread was started for.
+    pub(super) fn start(&self, context: ContextId) -> Option<FunctionId> {
+        self.profile.contexts[self.outer[context as usize]? as usize].function
+    }
+
+    /// What is the same for all contexts of one line.
+    pub(super) fn line_key(&self, context: ContextId) -> (Option<FunctionId>, Option<u32>) {
+        let at = &self.profile.contexts[self.at[context as usize] as usize];
+        (self.function(context), at.line)
+    }
+
+    /// The name of the function that is called innermost, the program's own or not.
+    pub(super) fn leaf(&self, mut context: ContextId) -> Option<&'p Function> {
+        loop {
+            let at = &self.profile.contexts[context as usize];
+            if matches!(at.kind, ContextKind::Frame | ContextKind::Inline) {
+                return at.function.map(|id| &self.profile.functions[id as usize]);
+            }
+            context = at.parent?;
+        }
+    }
+
+    pub(super) fn place(&self, context: ContextId) -> Place {
+        let contexts = &self.profile.contexts;
+        let own = &contexts[self.own(context) as usize];
+        let at = self.at[context as usize];
+        let function = own.function.map(|id| &self.profile.functions[id as usize]);
+        // A frame's own line is where it is called from.
+        let inside = at != self.own(context) || contexts[at as usize].kind == ContextKind::Line;
+        let inside = Some(&contexts[at as usize]).filter(|at| inside && at.line.is_some());
+        let (file, line) = match (inside, function) {
+            (Some(at), _) => (at.file.clone(), at.line),
+            (None, Some(function)) => (function.file.clone(), function.line),
+            (None, None) => (None, None),
+        };
+        Place { context: Some(context), function: function.map(|function| function.name.clone()), file, line }
+    }
+
+    /// Where a function is declared.
+    pub(super) fn declared(&self, function: FunctionId) -> Place {
+        let function = &self.profile.functions[function as usize];
+        let (file, line) = (function.file.clone(), function.line);
+        Place { context: None, function: Some(function.name.clone()), file, line }
+    }
+
+    /// The innermost context that has at least `share` of these amounts below it or in it; None if there are none.
+    pub(super) fn dominating(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<ContextId> {
+        let contexts = &self.profile.contexts;
+        let mut inclusive: HashMap<ContextId, f64> = HashMap::new();
+        for (&context, &amount) in amounts {
+            let mut at = Some(context);
+            while let Some(id) = at {
+                *inclusive.entry(id).or_default() += amount;
+                at = contexts[id as usize].parent;
+            }
+        }
+        let all: f64 = amounts.values().sum();
+        // A child has a larger number than its parent: the largest that holds enough is the innermost.
+        (inclusive.into_iter())
+            .filter(|&(_, amount)| all > 0.0 && amount >= share * all)
+            .map(|(id, _)| id)
+            .max()
+    }
+
+    /// Whether a context is another one or below it.
+    pub(super) fn is_below(&self, context: ContextId, root: ContextId) -> bool {
+        let mut at = Some(context);
+        while let Some(id) = at.filter(|&id| id >= root) {
+            if id == root {
+                return true;
+            }
+            at = self.profile.contexts[id as usize].parent;
+        }
+        false
+    }
+}
+
+/// Folders of a system's own libraries.
+const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+
+/// Libraries that are compiled into programs.
+const LIBRARIES: [&str; 12] = [
+    "std::",
+    "core::",
+    "alloc::",
+    "lock_api::",
+    "parking_lot",
+    "__gthread",
+    "crossbeam",
+    "rayon_core::",
+    "rayon::",
+    "tokio::",
+    "drop_in_place",
+    "drop_glue",
+];
+
+/// Parts of the C library that are linked into programs themselves.
+const START: [&str; 2] = ["_start", "__libc_csu_init"];
+
+fn is_of_program(profile: &Profile, function: &Function) -> bool {
+    let Some(module) = function.module else { return false };
+    let path = profile.modules[module as usize].path.as_str();
+    if SYSTEM.iter().any(|folder| path.starts_with(folder)) || path.starts_with('[') {
+        return false;
+    }
+    let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
+    let name = name.trim_start_matches(['<', '&']);
+    !LIBRARIES.iter().any(|library| name.starts_with(library)) && !START.contains(&name)
+}

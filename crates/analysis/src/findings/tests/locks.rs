@@ -1,0 +1,122 @@
+//! One kind for each lock: by what is done under it, how long it is held, and how many wait.
+
+use proust_log::operations::Operation;
+
+use super::super::{Finding, Kind};
+use super::{Builder, cause, has, near, one};
+
+/// Two threads take turns with a lock for `held_ms` of each 10 ms; `inside` says what the holder does there.
+fn turns(held_ms: u64, inside: Option<Operation>) -> Vec<Finding> {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..50 {
+        let at_ms = turn * 20;
+        for (holder, waiter) in [(0, 1), (1, 0)] {
+            let at_ms = at_ms + 10 * u64::from(holder);
+            let until_ms = at_ms + held_ms;
+            let paths = ["main section", "worker section"];
+            if let Some(operation) = inside {
+                run.during(
+                    holder,
+                    &format!("{} store", paths[holder as usize]),
+                    operation,
+                    (at_ms, until_ms),
+                );
+                run.work(holder, paths[holder as usize], (until_ms, at_ms + 10));
+            } else {
+                run.work(holder, paths[holder as usize], (at_ms, at_ms + 10));
+            }
+            if held_ms > 0 {
+                run.during(waiter, paths[waiter as usize], Operation::MutexLock, (at_ms, until_ms)).object =
+                    0x10;
+                run.unlock(holder, paths[holder as usize], 0x10, until_ms, held_ms);
+            }
+            run.work(waiter, paths[waiter as usize], (until_ms, at_ms + 10));
+        }
+    }
+    run.findings()
+}
+
+#[test]
+fn what_the_holder_does_meanwhile_comes_first() {
+    let found = turns(6, Some(Operation::Write));
+    let finding = one(&found, Kind::LockAcrossIo);
+    near(finding.lost_s, 0.6);
+    assert_eq!((cause(finding), finding.account.as_str()), ("store", "lock"));
+    assert_eq!(finding.victims.iter().map(|victim| victim.threads).sum::<usize>(), 2);
+    let found = turns(6, Some(Operation::NanoSleep));
+    assert_eq!(cause(one(&found, Kind::LockAcrossSleep)), "store");
+    assert!(!has(&found, Kind::LockAcrossIo));
+}
+
+#[test]
+fn a_lock_that_is_held_for_long_is_a_long_section() {
+    let found = turns(6, None);
+    let finding = one(&found, Kind::LongSection);
+    near(finding.lost_s, 0.6);
+    assert_eq!(cause(finding), "section");
+    assert!(finding.lock.is_some());
+}
+
+#[test]
+fn a_lock_that_nobody_waits_for_is_none() {
+    assert_eq!(turns(0, None), []);
+}
+
+#[test]
+fn several_in_line_are_a_convoy() {
+    let mut run = Builder::new(3, 900);
+    run.profile.facts.available_processors = 3;
+    let path = "worker section";
+    for turn in 0..90_u64 {
+        let at_ms = turn * 10;
+        let holder = (turn % 3) as u32;
+        run.work(holder, path, (at_ms, at_ms + 10));
+        run.unlock(holder, path, 0x10, at_ms + 10, 10);
+        // Each holds it 10 ms and waits for the two others' 20 ms.
+        if turn >= 2 {
+            run.during(holder, path, Operation::MutexLock, (at_ms - 20, at_ms)).object = 0x10;
+        }
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::Convoy);
+    assert_eq!(cause(finding), "section");
+    assert!(finding.lost_s > 1.5, "{finding:#?}");
+}
+
+#[test]
+fn short_sections_that_are_entered_all_the_time_are_hot() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main count", (0, 1000)).work(1, "worker count", (0, 1000));
+    // Of very many sections of 20 µs a part is told; their waits are sums.
+    for step in 0..250 {
+        run.short(1, "worker count", Operation::MutexLock, (4 * step, 4 * step + 4), (50, 0, 2));
+        let release = run.unlock(0, "main count", 0x10, 4 * step + 3, 0);
+        (release.held_ns, release.weight_ns) = (20_000, 2_000_000);
+    }
+    // One wait is told alone, so that it is known to be a lock.
+    run.during(1, "worker count", Operation::MutexLock, (999, 1000)).object = 0x10;
+    for row in &mut run.profile.samples {
+        if row.location == 1 {
+            row.cpu_ns /= 2;
+        }
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::HotSection);
+    assert_eq!(cause(finding), "count");
+}
+
+#[test]
+fn trying_again_and_again_is_spinning() {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..100 {
+        let at_ms = turn * 10;
+        run.work(0, "main section", (at_ms, at_ms + 10));
+        run.during(1, "worker section", Operation::SpinLock, (at_ms, at_ms + 6)).object = 0x10;
+        run.unlock(0, "main section", 0x10, at_ms + 6, 6);
+        run.work(1, "worker section", (at_ms + 6, at_ms + 10));
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::LockSpin);
+    near(finding.lost_s, 0.6);
+    assert!(finding.burned_s > 0.5);
+}

@@ -1,0 +1,250 @@
+//! Findings: for each kind a program that has the fault, and the same one repaired; and that nothing is found where nothing
+//! is wrong.
+//!
+//! What a fault costs depends on the machine: threads that do not run at once do not wait for each other. So a finding is
+//! asked for where the program lost something by its own clock, or was made so that it must.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::command::{proust, run};
+use crate::programs::{built, folder};
+use crate::recording::{Recorded, list, number, record};
+
+/// How often a program may be recorded until its fault costs something.
+const TRIES: usize = 5;
+/// Of the run's total, what that is.
+const COSTS: f64 = 0.03;
+
+/// What a program with a fault is asked for.
+struct Fault {
+    kind: &'static str,
+    account: &'static str,
+    function: &'static str,
+    /// Whether what the program lost by its own clock is what is found, and how far it may be off, as a part of it.
+    lost: Option<f64>,
+    seconds: &'static str,
+}
+
+const FAULTS: [Fault; 21] = [
+    fault("lock-across-io", "lock", "append_locked", Some(0.25), "0.7"),
+    fault("lock-across-sleep", "lock", "pause_locked", None, "0.7"),
+    fault("hot-section", "lock", "count_locked", None, "1"),
+    fault("convoy", "lock", "update_table", Some(0.25), "1"),
+    fault("long-section", "lock", "work_locked", Some(0.25), "1"),
+    fault("lock-spin", "lock", "work_spinning", None, "1"),
+    fault("serial-phase", "serial", "read_all_input", Some(0.25), "0.8"),
+    fault("long-task", "serial", "do_task", Some(0.25), "0.8"),
+    fault("idle-pool", "serial", "make_item", None, "1"),
+    fault("late-thread", "barrier", "larger_part", Some(0.35), "0.8"),
+    fault("small-tasks", "compute", "", None, "1"),
+    fault("oversubscription", "oversubscribed", "crowd_member", None, "0.6"),
+    fault("first-touch", "fault", "fill_table", None, "0.6"),
+    fault("fault-startup", "fault", "fill_table", None, "0.5"),
+    fault("fault-churn", "fault", "fill_table", None, "0.7"),
+    fault("system-storm", "compute", "protect", None, "0.7"),
+    fault("sleep-poll", "asleep", "sleep_until_turn", None, "1"),
+    fault("spin-wait", "compute", "wait_by_yielding", Some(0.5), "1"),
+    fault("thread-churn", "compute", "thread_for_task", None, "1"),
+    fault("tiny-io", "io", "write_number", Some(0.35), "0.7"),
+    fault("sync-storm", "io", "make_safe", Some(0.25), "0.5"),
+];
+
+const fn fault(
+    kind: &'static str,
+    account: &'static str,
+    function: &'static str,
+    lost: Option<f64>,
+    seconds: &'static str,
+) -> Fault {
+    Fault { kind, account, function, lost, seconds }
+}
+
+fn findings(run: &Recorded) -> Vec<Value> {
+    list(&run.page::<Value>("summary", &[]), "/findings").to_vec()
+}
+
+fn of_kind<'f>(found: &'f [Value], kind: &str) -> Option<&'f Value> {
+    found.iter().find(|finding| finding["kind"] == kind)
+}
+
+/// The lines of a function of C, as the style of the programs writes it: from its name to the brace in the first column.
+fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string(folder().join("findings").join(file)).ok()?;
+    let begins = |line: &str| !line.starts_with([' ', '/', '}']) && line.contains(&format!("{function}("));
+    let begin = text.lines().position(begins)?;
+    let length = text.lines().skip(begin).position(|line| line == "}")?;
+    Some((begin as u64 + 1, (begin + length) as u64 + 1))
+}
+
+/// Records a program with a fault; if it knows what it lost, until that is something. None, said as `SKIP:`, if it never is.
+fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
+    for _ in 0..TRIES {
+        let run = record(program, &[fault.seconds, fault.kind]).succeeded();
+        let total_s = run.summary().ledger.total_s;
+        if fault.lost.is_none() || number(&run.truth(), "/lost_s") > COSTS * total_s {
+            return Some(run);
+        }
+    }
+    println!("SKIP: {} costs nothing on this machine as it is loaded now", fault.kind);
+    None
+}
+
+fn assert_found(fault: &Fault) {
+    let Some(program) = built("findings") else { return };
+    let Some(run) = recorded(&program, fault) else { return };
+    let found = findings(&run);
+    let Some(finding) = of_kind(&found, fault.kind) else {
+        let ledger = run.summary().ledger;
+        panic!("{} is not found: {found:#?} {} {ledger:#?}", fault.kind, run.truth());
+    };
+    assert_eq!(finding["account"], fault.account, "{finding:#}");
+    let (seconds, lost_s) = (number(finding, "/seconds"), number(finding, "/lost_s"));
+    assert!(seconds <= lost_s + 1e-9, "{finding:#}");
+    if let Some(off) = fault.lost {
+        let truth_s = number(&run.truth(), "/lost_s");
+        assert!(
+            (lost_s - truth_s).abs() <= off * truth_s + 0.02,
+            "{lost_s} s are found, {truth_s} s were lost: {finding:#}"
+        );
+    }
+    if !fault.function.is_empty() {
+        assert_cause(finding, fault.function);
+    }
+    assert_derived(&run, finding);
+}
+
+/// The cause is this function, and its line is one of it.
+fn assert_cause(finding: &Value, function: &str) {
+    let cause = &finding["cause"];
+    assert_eq!(cause["function"], function, "{finding:#}");
+    let file = cause["file"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    let line = cause["line"].as_u64().unwrap_or_default();
+    let (first, last) =
+        lines_of(file, function).unwrap_or_else(|| panic!("{function} is not in {file}: {finding:#}"));
+    assert!(
+        (first..=last).contains(&line),
+        "line {line} is not in {function}, {first} to {last}: {finding:#}"
+    );
+}
+
+/// Everything is said that a reader needs, and `explain` shows how it was made.
+fn assert_derived(run_of: &Recorded, finding: &Value) {
+    for field in ["title", "advice", "sure", "why_sure", "formula"] {
+        assert!(finding[field].as_str().is_some_and(|text| text.len() > 3), "{field}: {finding:#}");
+    }
+    assert!(list(finding, "/evidence").len() >= 3, "{finding:#}");
+    for check in list(finding, "/checks") {
+        let (value, limit) = (number(check, "/value"), number(check, "/limit"));
+        let holds = if check["at_least"] == true { value >= limit } else { value <= limit };
+        assert!(holds, "{check:#}");
+    }
+    let handle = finding["handle"].as_str().unwrap();
+    let ended = run(proust().arg("explain").arg(&run_of.dir).arg(handle));
+    assert!(ended.status.success(), "{}", ended.said());
+    for words in ["Thresholds", "Numbers", "What to do", "Look next at", finding["formula"].as_str().unwrap()]
+    {
+        let printed = ended.printed().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(printed.contains(words), "{words} is not in:\n{}", ended.printed());
+    }
+}
+
+fn assert_not_found(fault: &Fault) {
+    let Some(program) = built("findings") else { return };
+    let run = record(program, &[fault.seconds, &format!("{}-repaired", fault.kind)]).succeeded();
+    let found = findings(&run);
+    assert!(of_kind(&found, fault.kind).is_none(), "{found:#?}");
+}
+
+fn fault_of(kind: &str) -> &'static Fault {
+    FAULTS.iter().find(|fault| fault.kind == kind).unwrap()
+}
+
+macro_rules! kinds {
+    ($($name:ident $repaired:ident $kind:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                assert_found(fault_of($kind));
+            }
+
+            #[test]
+            fn $repaired() {
+                assert_not_found(fault_of($kind));
+            }
+        )*
+
+        #[test]
+        fn every_kind_has_its_stories() {
+            let told = [$($kind),*];
+            assert_eq!(told.len(), FAULTS.len());
+            assert!(proust_kinds().iter().all(|kind| told.contains(kind)));
+        }
+    };
+}
+
+kinds! {
+    a_lock_held_across_io a_lock_not_held_across_io "lock-across-io";
+    a_lock_held_across_sleep a_lock_not_held_across_sleep "lock-across-sleep";
+    a_short_section_in_a_hot_loop no_short_section_in_a_hot_loop "hot-section";
+    a_convoy no_convoy "convoy";
+    a_long_section no_long_section "long-section";
+    spinning_for_a_lock no_spinning_for_a_lock "lock-spin";
+    a_serial_phase no_serial_phase "serial-phase";
+    a_long_task_at_the_end no_long_task_at_the_end "long-task";
+    too_few_tasks enough_tasks "idle-pool";
+    a_late_thread no_late_thread "late-thread";
+    tasks_too_small tasks_large_enough "small-tasks";
+    more_threads_than_processors as_many_threads_as_processors "oversubscription";
+    memory_touched_by_one memory_touched_by_each "first-touch";
+    a_start_of_page_faults no_start_of_page_faults "fault-startup";
+    memory_given_back_and_touched_again memory_kept "fault-churn";
+    a_storm_of_system_calls no_storm_of_system_calls "system-storm";
+    sleeping_to_look_again waiting_for_a_signal "sleep-poll";
+    spinning_to_wait blocking_to_wait "spin-wait";
+    threads_for_a_moment one_thread_for_all "thread-churn";
+    io_of_a_few_bytes io_of_many_bytes "tiny-io";
+    files_made_safe_all_the_time files_made_safe_once "sync-storm";
+}
+
+/// The kinds that are documented.
+fn proust_kinds() -> Vec<&'static str> {
+    proust_analysis::findings::Kind::ALL.iter().map(|kind| kind.id()).collect()
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    let Some(program) = built("findings") else { return };
+    for case in ["control", "control-two", "control-phases", "control-sleepers"] {
+        let run = record(&program, &["0.5", case]).succeeded();
+        let found = findings(&run);
+        assert!(found.is_empty(), "{case}: {found:#?} {:#?}", run.summary().ledger);
+    }
+}
+
+#[test]
+fn a_finding_that_is_not_there_is_refused_with_what_is() {
+    let Some(program) = built("findings") else { return };
+    let recorded = record(program, &["0.2", "control"]).succeeded();
+    let ended = run(proust().arg("explain").arg(&recorded.dir).arg("L7"));
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(ended.said().contains("L7") && ended.said().contains("no findings"), "{}", ended.said());
+    let text = run(proust().arg("report").arg(&recorded.dir));
+    assert!(text.printed().contains("Findings"), "{}", text.printed());
+}
+
+#[test]
+fn effort_is_read_as_idle_where_a_phase_is_serial() {
+    let Some(program) = built("findings") else { return };
+    let run = record(program, &["0.8", "serial-phase"]).succeeded();
+    let page = run.page::<Value>("effort", &[]);
+    let (work, idle) = (number(&page, "/work_s"), number(&page, "/idleness_s"));
+    let sum = work + idle + number(&page, "/overhead_s");
+    assert!((sum - number(&page, "/effort_s")).abs() < 1e-9, "{page:#}");
+    assert!(matches!(page["reading"].as_str(), Some("refine" | "change-strategy")), "{page:#}");
+    let row = list(&page, "/contexts").iter().find(|row| row["name"] == "read_all_input").unwrap();
+    assert!(number(row, "/idleness") > 0.3, "{row:#}");
+    let row = list(&page, "/contexts").iter().find(|row| row["name"] == "solve_part").unwrap();
+    assert!(number(row, "/idleness") < 0.3, "{row:#}");
+}

@@ -1,0 +1,306 @@
+//! The findings: as a part of the summary, and one of them with its derivation.
+
+mod wording;
+
+use proust_analysis::findings::{Figure, Finding, Kind, Place, thresholds};
+use proust_analysis::query::Handle;
+use proust_analysis::words::{count, counted};
+use serde::Serialize;
+
+use super::{heading, place};
+use crate::number::{bytes, duration, fixed, percent};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table, printable};
+
+/// Numbers that the summary shows of each finding.
+const NUMBERS: usize = 3;
+
+/// A finding as in JSON.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct FindingRow {
+    handle: String,
+    kind: &'static str,
+    account: String,
+    /// What could be won.
+    seconds: f64,
+    lost_s: f64,
+    error_s: f64,
+    title: String,
+    cause: PlaceRow,
+    victims: Vec<VictimRow>,
+    evidence: Vec<Figure>,
+    advice: &'static str,
+    sure: &'static str,
+    why_sure: &'static str,
+    formula: &'static str,
+    checks: Vec<CheckRow>,
+    /// Commands that show more.
+    #[serde(rename = "next")]
+    next: Vec<String>,
+    #[serde(skip)]
+    name: &'static str,
+    #[serde(skip)]
+    why_next: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PlaceRow {
+    function: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    handle: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct VictimRow {
+    #[serde(flatten)]
+    place: PlaceRow,
+    threads: usize,
+    seconds: f64,
+}
+
+/// A number that was compared with a threshold.
+#[derive(Clone, Debug, Serialize)]
+struct CheckRow {
+    threshold: String,
+    what: &'static str,
+    value: f64,
+    limit: f64,
+    at_least: bool,
+    unit: &'static str,
+}
+
+impl PlaceRow {
+    fn new(place: &Place) -> PlaceRow {
+        PlaceRow {
+            function: place.function.clone(),
+            file: place.file.clone(),
+            line: place.line,
+            handle: place.context.map(|id| Handle::Context(id).to_string()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let name = self.function.as_deref().unwrap_or("[unknown]");
+        printable(match place(self.file.as_deref(), self.line) {
+            Some(place) => format!("{name} ({place})"),
+            None => name.to_owned(),
+        })
+    }
+}
+
+impl FindingRow {
+    /// `dir` as it is written in commands.
+    fn new(position: usize, finding: &Finding, dir: &str) -> FindingRow {
+        let mut next: Vec<(String, &'static str)> = Vec::new();
+        for (page, why) in wording::pages(finding.kind) {
+            let lock = finding.lock.filter(|_| *page == "locks");
+            let lock = lock.map_or_else(String::new, |id| format!(" {}", Handle::Lock(id)));
+            next.push((format!("proust report {dir} {page}{lock}"), why));
+        }
+        if let Some(context) = finding.cause.context {
+            let handle = Handle::Context(context);
+            next.push((
+                format!("proust report {dir} tree {handle}"),
+                "the place itself, and what is below it",
+            ));
+        }
+        let checks = finding.checks.iter().filter_map(|check| {
+            let threshold = thresholds::threshold(&check.threshold)?;
+            Some(CheckRow {
+                threshold: check.threshold.clone(),
+                what: threshold.means,
+                value: check.value,
+                limit: threshold.value,
+                at_least: threshold.at_least,
+                unit: threshold.unit,
+            })
+        });
+        FindingRow {
+            handle: Handle::Finding(position as u32 + 1).to_string(),
+            kind: finding.kind.id(),
+            account: finding.account.clone(),
+            seconds: finding.recoverable_s,
+            lost_s: finding.lost_s,
+            error_s: finding.error_s,
+            title: wording::title(finding),
+            cause: PlaceRow::new(&finding.cause),
+            victims: (finding.victims.iter())
+                .map(|victim| VictimRow {
+                    place: PlaceRow::new(&victim.place),
+                    threads: victim.threads,
+                    seconds: victim.seconds,
+                })
+                .collect(),
+            evidence: finding.evidence.clone(),
+            advice: wording::advice(finding.kind),
+            sure: finding.sure.id(),
+            why_sure: wording::why_sure(finding),
+            formula: wording::formula(finding.kind),
+            checks: checks.collect(),
+            why_next: next.iter().map(|(_, why)| *why).collect(),
+            next: next.into_iter().map(|(command, _)| command).collect(),
+            name: wording::name(finding.kind),
+        }
+    }
+}
+
+/// All findings, with their handles.
+pub(super) fn rows(findings: &[Finding], dir: &str) -> Vec<FindingRow> {
+    findings.iter().enumerate().map(|(position, finding)| FindingRow::new(position, finding, dir)).collect()
+}
+
+/// A number with its unit.
+fn shown(value: f64, unit: &str) -> String {
+    match unit {
+        "s" => duration(value),
+        "share" => format!("{} %", percent(value, 1.0)),
+        "bytes" if value < 1024.0 => format!("{} B", fixed(value, if value < 10.0 { 1 } else { 0 })),
+        "bytes" => bytes(value as u64),
+        "1/s" => format!("{} a second", count(value.round() as u64)),
+        _ if value < 100.0 && value.fract() > 0.004 => fixed(value, 2),
+        _ => count(value.round() as u64),
+    }
+}
+
+fn figure(figure: &Figure) -> String {
+    format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
+}
+
+/// Breaks a sentence into lines of at most `width` characters.
+fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let room = width.saturating_sub(indent).max(20);
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// The part of the summary.
+pub(super) fn summary_text(rows: &[FindingRow], total_s: f64, dir: &str, style: &Style) -> String {
+    const INDENT: usize = 6;
+    let mut text = heading(style, "Findings", "what could be won, most first");
+    if rows.is_empty() {
+        text.push_str(" none: nothing that is worth 1 % of the total stands out\n\n");
+        return text;
+    }
+    for row in rows {
+        let seconds = format!("{} ({} %)", duration(row.seconds), percent(row.seconds, total_s));
+        let head = format!(" {:<4} {seconds}  {}, {}", row.handle, row.name, row.sure);
+        text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
+        let title = printable(format!("{}: {}.", row.title, row.cause.text()));
+        text.push_str(&wrapped(&title, INDENT, style.width));
+        let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
+        let numbers = wrapped(&numbers.join("; "), INDENT, style.width);
+        text.push_str(&style.paint(Paint::Faint, numbers.trim_end_matches('\n')));
+        text.push('\n');
+        text.push_str(&wrapped(row.advice, INDENT, style.width));
+    }
+    let how = format!(" How each was found: proust explain {dir} {}", rows[0].handle);
+    text + &style.paint(Paint::Faint, &how) + "\n\n"
+}
+
+/// What a kind of finding is, what to do, and how its seconds come about.
+pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
+    let mut text = heading(style, kind.id(), &format!("finding: {}", wording::name(kind)));
+    text.push_str(&wrapped(wording::advice(kind), 0, style.width));
+    text + &wrapped(&format!("{}.", wording::formula(kind)), 0, style.width)
+}
+
+/// All thresholds.
+pub(crate) fn thresholds_text(style: &Style) -> String {
+    let mut text = heading(style, "thresholds", "what findings ask for");
+    let mut table = Table::new([("", Align::Left), ("limit", Align::Right), ("", Align::Left)]);
+    for threshold in thresholds::ALL {
+        let side = if threshold.at_least { "at least" } else { "at most" };
+        table.row(vec![side.into(), shown(threshold.value, threshold.unit).into(), threshold.means.into()]);
+    }
+    text.push_str(&table.render(style));
+    text
+}
+
+/// One finding with its derivation.
+pub(crate) fn derivation(
+    findings: &[Finding],
+    number: u32,
+    total_s: f64,
+    dir: &str,
+    style: &Style,
+) -> Option<String> {
+    let position = (number as usize).checked_sub(1)?;
+    let row = FindingRow::new(position, findings.get(position)?, dir);
+    let finding = &findings[position];
+    let mut text = heading(style, &row.handle, row.name);
+    text.push_str(&wrapped(&printable(format!("{}.", row.title)), 1, style.width));
+    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+    let mut line =
+        |what: &str, value: String| table.row(vec![Cell::painted(Paint::Faint, what), value.into()]);
+    line("cause", row.cause.text());
+    for victim in &row.victims {
+        let by = counted(victim.threads, "thread");
+        line("victim", format!("{}: {} in {by}", victim.place.text(), duration(victim.seconds)));
+    }
+    line("account", row.account.clone());
+    let error = if row.error_s > 0.0 { format!(" ± {}", duration(row.error_s)) } else { String::new() };
+    line("lost", format!("{}{error}", duration(row.lost_s)));
+    let share = percent(row.seconds, total_s);
+    line(
+        "could be won",
+        format!("{}, {share} % of the total of {}", duration(row.seconds), duration(total_s)),
+    );
+    line("how sure", format!("{}: {}", row.sure, row.why_sure));
+    text.push_str(&table.render(style));
+    text.push('\n');
+    text.push_str(&heading(style, "What to do", ""));
+    text.push_str(&wrapped(row.advice, 1, style.width));
+    text.push('\n');
+
+    text.push_str(&heading(style, "How the seconds come about", ""));
+    text.push_str(&wrapped(row.formula, 1, style.width));
+    let cap = "could be won = lost, but at most processors available × wall time − CPU time used";
+    let burned = if finding.burned_s > 0.0 {
+        format!("; of the CPU time {} was the loss itself and counts as free", duration(finding.burned_s))
+    } else {
+        String::new()
+    };
+    text.push_str(&wrapped(&format!("{cap}{burned}"), 1, style.width));
+    text.push('\n');
+
+    text.push_str(&heading(style, "Numbers", ""));
+    let mut table = Table::new([("", Align::Right), ("", Align::Left)]);
+    for figure in &row.evidence {
+        table.row(vec![shown(figure.value, &figure.unit).into(), figure.what.clone().into()]);
+    }
+    text.push_str(&table.render(style));
+    text.push('\n');
+
+    text.push_str(&heading(style, "Thresholds", "all of them hold"));
+    let mut table =
+        Table::new([("found", Align::Right), ("", Align::Left), ("limit", Align::Right), ("", Align::Left)]);
+    for check in &row.checks {
+        let side = if check.at_least { "at least" } else { "at most" };
+        table.row(vec![
+            shown(check.value, check.unit).into(),
+            side.into(),
+            shown(check.limit, check.unit).into(),
+            check.what.into(),
+        ]);
+    }
+    text.push_str(&table.render(style));
+    text.push('\n');
+
+    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+    for (command, why) in row.next.iter().zip(&row.why_next) {
+        table.row(vec![command.clone().into(), Cell::painted(Paint::Faint, *why)]);
+    }
+    text.push_str(&heading(style, "Look next at", ""));
+    Some(text + &table.render(style))
+}

@@ -1,0 +1,226 @@
+//! What is said of each kind of finding: what is wrong, what to do, and how its seconds come about.
+
+use proust_analysis::findings::{Finding, Kind};
+
+/// The kind as a heading.
+pub(super) fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::LockAcrossIo => "lock held across I/O",
+        Kind::LockAcrossSleep => "lock held while its holder sleeps",
+        Kind::HotSection => "short critical section, entered all the time",
+        Kind::Convoy => "convoy at a lock",
+        Kind::LongSection => "long critical section",
+        Kind::LockSpin => "spinning for a lock",
+        Kind::SerialPhase => "serial phase",
+        Kind::LongTask => "one long task at the end",
+        Kind::IdlePool => "too few tasks",
+        Kind::LateThread => "unbalanced phase",
+        Kind::SmallTasks => "tasks too small",
+        Kind::Oversubscription => "more threads than processors",
+        Kind::FirstTouch => "memory touched first by one thread",
+        Kind::FaultStartup => "page faults all at once",
+        Kind::FaultChurn => "memory given back and touched again",
+        Kind::SystemStorm => "storm of system calls",
+        Kind::SleepPoll => "sleeping to look again",
+        Kind::SpinWait => "spinning to wait",
+        Kind::ThreadChurn => "threads for a moment's work",
+        Kind::TinyIo => "I/O of a few bytes",
+        Kind::SyncStorm => "files synchronised all the time",
+    }
+}
+
+/// One sentence about what happens.
+pub(super) fn title(finding: &Finding) -> String {
+    let who = finding.cause.function.as_deref().unwrap_or("some code without a name");
+    match finding.kind {
+        Kind::LockAcrossIo => format!("Others wait for a lock that is held while {who} does I/O"),
+        Kind::LockAcrossSleep => format!("Others wait for a lock that is held while {who} sleeps or waits"),
+        Kind::HotSection => {
+            format!("The short critical section in {who} is entered by several threads all the time")
+        }
+        Kind::Convoy => format!("Threads stand in line for the lock that {who} holds"),
+        Kind::LongSection => format!("{who} holds a lock for long while others wait for it"),
+        Kind::LockSpin => format!("Threads try again and again to get the lock that {who} holds"),
+        Kind::SerialPhase => format!("{who} works alone while processors are empty"),
+        Kind::LongTask => {
+            format!("One thread goes on alone in {who} when the others have nothing left to do")
+        }
+        Kind::IdlePool => format!("Threads wait for work again and again while {who} works"),
+        Kind::LateThread => format!("All wait at a barrier for one thread, which has more to do in {who}"),
+        Kind::SmallTasks => format!("Handing out tasks in {who} costs more than a task should"),
+        Kind::Oversubscription => "More threads want to run than there are processors".into(),
+        Kind::FirstTouch => format!("One thread touches in {who} the memory first that all use"),
+        Kind::FaultStartup => format!("{who} touches much memory for the first time at once"),
+        Kind::FaultChurn => {
+            format!("{who} touches memory that was given back to the system, again and again")
+        }
+        Kind::SystemStorm => format!("{who} spends its time in system calls"),
+        Kind::SleepPoll => format!("Everything stands still while {who} sleeps until it looks again"),
+        Kind::SpinWait => format!("{who} waits by giving its processor away again and again"),
+        Kind::ThreadChurn => format!("{who} makes threads that live for a moment"),
+        Kind::TinyIo => format!("{who} moves a few bytes a call"),
+        Kind::SyncStorm => format!("{who} synchronises a file again and again"),
+    }
+}
+
+/// What to do about it.
+pub(super) fn advice(kind: Kind) -> &'static str {
+    match kind {
+        Kind::LockAcrossIo => {
+            "Prepare the data under the lock, let it go, and do the I/O afterwards; or give the I/O to a thread of its own."
+        }
+        Kind::LockAcrossSleep => {
+            "Let the lock go before sleeping or waiting; to wait for a change of what it guards, use a condition variable."
+        }
+        Kind::HotSection => {
+            "Let each thread collect on its own and join the results now and then; or split the lock, or use an atomic."
+        }
+        Kind::Convoy => {
+            "Do less under the lock, or split what it guards into parts with a lock each; fewer threads would lose nothing."
+        }
+        Kind::LongSection => {
+            "Move work that does not need the lock out of the section, or split what it guards."
+        }
+        Kind::LockSpin => {
+            "Let threads block for the lock, or give them other work while it is taken; and hold it shorter."
+        }
+        Kind::SerialPhase => {
+            "Divide this phase among the threads, overlap it with the parallel part, or make it shorter: more processors do \
+             not help here."
+        }
+        Kind::LongTask => "Start the longest tasks first, or divide them, so that the threads end together.",
+        Kind::IdlePool => {
+            "Make more work available at once: produce it faster or ahead of time, in more and larger portions."
+        }
+        Kind::LateThread => {
+            "Divide the work between two barriers by what it costs, not by its count; or hand it out in portions as threads \
+             come for more."
+        }
+        Kind::SmallTasks => {
+            "Make the tasks larger: hand out ranges or batches, so that each is worth a millisecond."
+        }
+        Kind::Oversubscription => {
+            "Start as many threads as there are processors: the same work takes no longer, with less memory and fewer \
+             switches."
+        }
+        Kind::FirstTouch => {
+            "Let each thread touch first what it will use; on machines with several memory nodes it is near it then, too."
+        }
+        Kind::FaultStartup => {
+            "Take large pages for it (madvise MADV_HUGEPAGE), touch it in parallel, or touch only what is needed."
+        }
+        Kind::FaultChurn => {
+            "Keep the memory and use it again; or let the allocator keep it (M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of \
+             mallopt)."
+        }
+        Kind::SystemStorm => "Call the system less often: keep its answers, or ask for more with one call.",
+        Kind::SleepPoll => {
+            "Wait for the event itself: a condition variable, a semaphore, poll on a descriptor. Then nothing waits for the \
+             end of a sleep."
+        }
+        Kind::SpinWait => {
+            "Block until it happens: a condition variable, a futex, a semaphore. The processor is free for others then."
+        }
+        Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
+        Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
+        Kind::SyncStorm => "Synchronise once for many changes, or leave it to a thread of its own.",
+    }
+}
+
+/// How the lost seconds come about.
+pub(super) fn formula(kind: Kind) -> &'static str {
+    match kind {
+        Kind::LockAcrossIo
+        | Kind::LockAcrossSleep
+        | Kind::HotSection
+        | Kind::Convoy
+        | Kind::LongSection
+        | Kind::LockSpin => "lost = all waiting for this lock, and the slots that were empty because of it",
+        Kind::SerialPhase => {
+            "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a processor"
+        }
+        Kind::LongTask => {
+            "lost = the smaller of the empty slots while it worked alone and (its work − the others' mean) × the other \
+             processors"
+        }
+        Kind::IdlePool => {
+            "lost = Σ over short stretches (min(processors, available) − active threads) × the time those at work had a \
+             processor"
+        }
+        Kind::LateThread => {
+            "lost = waited for this thread at the barrier − the time it had no processor × those who waited for it"
+        }
+        Kind::SmallTasks => {
+            "lost = processor time in functions that wake, wait, start threads or schedule tasks"
+        }
+        Kind::Oversubscription => {
+            "lost = the account oversubscribed; what could be won is only what processors had left"
+        }
+        Kind::FirstTouch => {
+            "lost = the account fault × (1 − 1 / processors): it would be touched in parallel"
+        }
+        Kind::FaultStartup | Kind::FaultChurn => "lost = the account fault",
+        Kind::SystemStorm => "lost = processor time there in the kernel − what page faults there took",
+        Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
+        Kind::SpinWait => "lost = processor time in giving the processor away",
+        Kind::ThreadChurn => {
+            "lost = processor time of making threads + what the kernel used in those that lived shortly"
+        }
+        Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
+        Kind::SyncStorm => "lost = time in these calls, but for one of them",
+    }
+}
+
+/// Why it is as sure as it is.
+pub(super) fn why_sure(finding: &Finding) -> &'static str {
+    use proust_analysis::findings::Sure;
+    match (finding.sure, finding.kind) {
+        (Sure::Certain, _) => "measured from begin to end",
+        (Sure::Likely, Kind::FaultStartup | Kind::FaultChurn) => {
+            "the faults are counted exactly; what each took is an estimate"
+        }
+        (Sure::Likely, Kind::LateThread) => {
+            "waits are measured exactly; what was done before them is sampled"
+        }
+        (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
+        (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
+            "waits are measured exactly; most of them were for a lock that nobody held yet again"
+        }
+        (Sure::Likely, _) => "it follows from enough samples",
+        (Sure::Possible, Kind::FirstTouch) => {
+            "who touched is measured; that the others use the same memory is not known"
+        }
+        (Sure::Possible, Kind::SleepPoll) => {
+            "what it waited for, and whether it was there already, is not known"
+        }
+        (Sure::Possible, _) => "what was measured fits it, and other things as well",
+    }
+}
+
+/// Pages that show more of it, without the handle of a place: page, and why.
+pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        Kind::LockAcrossIo
+        | Kind::LockAcrossSleep
+        | Kind::HotSection
+        | Kind::Convoy
+        | Kind::LongSection
+        | Kind::LockSpin => &[("locks", "who held it, who waited for whom")],
+        Kind::SerialPhase | Kind::LongTask | Kind::IdlePool => {
+            &[("tree --sort caused_s", "where empty processors come from"), ("timeline", "when")]
+        }
+        Kind::LateThread => {
+            &[("threads --sort caused_s", "who lets others wait"), ("waits", "who waited, and where")]
+        }
+        Kind::SmallTasks | Kind::SpinWait | Kind::ThreadChurn => {
+            &[("effort", "work, idleness and overhead by context"), ("waits", "how often, and how long")]
+        }
+        Kind::Oversubscription => &[("threads", "what each thread spent its time on")],
+        Kind::FirstTouch | Kind::FaultStartup | Kind::FaultChurn => {
+            &[("tree --metrics minor_faults,fault_s", "where faults happen")]
+        }
+        Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
+        Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
+        Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
+    }
+}

@@ -1,0 +1,93 @@
+/* Memory that is touched: by the wrong thread, at once, again and again. */
+#include "cases.h"
+
+enum { PAGE = 4096 };
+
+static char *table;
+static size_t table_bytes;
+
+/* Small pages only: with large ones there would hardly be a fault. */
+static char *fresh(size_t bytes)
+{
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        exit(2);
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+    return memory;
+}
+
+KEPT static void fill_table(char *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PAGE)
+        from[at] = (char)at;
+}
+
+struct half {
+    char *from;
+    size_t bytes;
+    int fills;
+    double seconds;
+};
+
+static void *use_half(void *argument)
+{
+    struct half *half = argument;
+    if (half->fills)
+        fill_table(half->from, half->bytes);
+    burn_cpu(half->seconds);
+    return NULL;
+}
+
+/* first-touch: main fills what two threads use; repaired, each fills its own half. */
+static void two_halves(double seconds, int each_fills)
+{
+    table_bytes = (size_t)384 << 20;
+    table = fresh(table_bytes);
+    if (!each_fills)
+        fill_table(table, table_bytes);
+    struct half halves[2];
+    for (int i = 0; i < 2; i++) {
+        halves[i] = (struct half){table + i * (table_bytes / 2), table_bytes / 2, each_fills, seconds};
+        start(use_half, &halves[i]);
+    }
+    join_all();
+}
+
+static void first_touch(double seconds) { two_halves(seconds, 0); }
+static void first_touch_repaired(double seconds) { two_halves(seconds, 1); }
+
+/* fault-startup: a program touches a large table at its start; repaired, only what it needs. */
+static void startup(double seconds, size_t bytes)
+{
+    table = fresh(bytes);
+    fill_table(table, bytes);
+    burn_cpu(seconds);
+}
+
+static void fault_startup(double seconds) { startup(seconds, (size_t)256 << 20); }
+static void fault_startup_repaired(double seconds) { startup(seconds, (size_t)1 << 20); }
+
+/* fault-churn: memory for each step, given back after it; repaired, the same for all. */
+static void steps(double seconds, int keeps)
+{
+    enum { BYTES = 32 << 20 };
+    char *memory = keeps ? fresh(BYTES) : NULL;
+    for (double until = wall() + seconds; wall() < until;) {
+        if (!keeps)
+            memory = fresh(BYTES);
+        fill_table(memory, BYTES);
+        burn_cpu(0.002);
+        if (!keeps)
+            munmap(memory, BYTES);
+    }
+}
+
+static void fault_churn(double seconds) { steps(seconds, 0); }
+static void fault_churn_repaired(double seconds) { steps(seconds, 1); }
+
+const struct finding_case memory_cases[] = {
+    {"first-touch", first_touch, first_touch_repaired},
+    {"fault-startup", fault_startup, fault_startup_repaired},
+    {"fault-churn", fault_churn, fault_churn_repaired},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,112 @@
+/* The system is asked too often. */
+#include "cases.h"
+
+/* system-storm: the protection of a page is changed all the time; repaired, now and then. */
+static char *page;
+
+KEPT static void protect_page(int writable)
+{
+    mprotect(page, 4096, writable ? PROT_READ | PROT_WRITE : PROT_READ);
+}
+
+static void protect(double seconds, int every)
+{
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t x = 1;
+    int writable = 0;
+    for (double until = wall() + seconds; wall() < until;)
+        for (int i = 0; i < 1000; i++) {
+            if (i % every == 0)
+                protect_page(writable = !writable);
+            BURN(x, 50);
+        }
+    kept_result = x;
+}
+
+static void system_storm(double seconds) { protect(seconds, 1); }
+static void system_storm_repaired(double seconds) { protect(seconds, 1000); }
+
+/* tiny-io: eight bytes a call; repaired, many at once. */
+static int file;
+static char buffer[1 << 16];
+
+KEPT static void write_number(uint64_t number)
+{
+    if (write(file, &number, sizeof number) < 0)
+        exit(2);
+}
+
+KEPT static void write_buffer(void)
+{
+    if (write(file, buffer, sizeof buffer) < 0)
+        exit(2);
+}
+
+static void tiny_io(double seconds)
+{
+    file = own_file();
+    uint64_t x = 1;
+    double lost = 0;
+    for (double until = wall() + seconds; wall() < until;) {
+        double since = wall();
+        for (int i = 0; i < 500; i++)
+            write_number((uint64_t)i);
+        lost += wall() - since;
+        BURN(x, 200000);
+        if (lseek(file, 0, SEEK_SET) < 0)
+            exit(2);
+    }
+    has_lost(lost);
+    kept_result = x;
+    close(file);
+}
+
+static void tiny_io_repaired(double seconds)
+{
+    file = own_file();
+    uint64_t x = 1;
+    for (double until = wall() + seconds; wall() < until;) {
+        BURN(x, 400000);
+        buffer[x % sizeof buffer] = (char)x;
+        write_buffer();
+        if (lseek(file, 0, SEEK_SET) < 0)
+            exit(2);
+    }
+    kept_result = x;
+    close(file);
+}
+
+/* sync-storm: the file is made safe after each line; repaired, at the end. */
+KEPT static void make_safe(void)
+{
+    if (fsync(file) != 0)
+        exit(2);
+}
+
+static void lines(double seconds, int each)
+{
+    file = own_file();
+    double lost = 0;
+    for (int i = 0; i < 60; i++) {
+        if (write(file, buffer, 100) < 0)
+            exit(2);
+        burn_cpu(seconds / 60);
+        if (each || i == 59) {
+            double since = wall();
+            make_safe();
+            lost += wall() - since;
+        }
+    }
+    has_lost(lost);
+    close(file);
+}
+
+static void sync_storm(double seconds) { lines(seconds, 1); }
+static void sync_storm_repaired(double seconds) { lines(seconds, 0); }
+
+const struct finding_case system_cases[] = {
+    {"system-storm", system_storm, system_storm_repaired},
+    {"tiny-io", tiny_io, tiny_io_repaired},
+    {"sync-storm", sync_storm, sync_storm_repaired},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,221 @@
+/* Threads and waiting: too many, too short, too busy with it. */
+#include "cases.h"
+
+static double until;
+
+/* small-tasks: tasks of some microseconds are handed over one by one; repaired, a thousand at a time. */
+static sem_t posted, done;
+static int finished;
+static uint64_t task_steps;
+
+KEPT static void hand_over(void)
+{
+    sem_post(&posted);
+    while (sem_wait(&done) != 0)
+        continue;
+}
+
+static void *task_worker(void *argument)
+{
+    uint64_t x = 1;
+    for (;;) {
+        while (sem_wait(&posted) != 0)
+            continue;
+        if (finished)
+            break;
+        BURN(x, task_steps);
+        sem_post(&done);
+    }
+    kept_result = x;
+    return argument;
+}
+
+static void hand_out(double seconds, uint64_t steps)
+{
+    until = wall() + seconds;
+    task_steps = steps;
+    sem_init(&posted, 0, 0);
+    sem_init(&done, 0, 0);
+    start(task_worker, NULL);
+    while (wall() < until)
+        for (int i = 0; i < (steps > 100000 ? 1 : 100); i++)
+            hand_over();
+    finished = 1;
+    sem_post(&posted);
+    join_all();
+}
+
+static void small_tasks(double seconds) { hand_out(seconds, 1500); }
+static void small_tasks_repaired(double seconds) { hand_out(seconds, 1500000); }
+
+/* oversubscription: four threads for each processor; repaired, one. */
+static void *crowd_member(void *seconds)
+{
+    burn_cpu(*(double *)seconds);
+    return NULL;
+}
+
+static void crowd(double seconds, int threads)
+{
+    double each = seconds * available() / threads;
+    for (int i = 0; i < threads; i++)
+        start(crowd_member, &each);
+    join_all();
+}
+
+static void oversubscription(double seconds) { crowd(seconds, 4 * available()); }
+static void oversubscription_repaired(double seconds) { crowd(seconds, available()); }
+
+/* thread-churn: a thread for each of many short tasks; repaired, one thread for all of them. */
+KEPT static void short_task(void)
+{
+    uint64_t x = kept_result;
+    BURN(x, 10000);
+    kept_result = x;
+}
+
+static void *one_task(void *argument)
+{
+    short_task();
+    return argument;
+}
+
+static void *all_tasks(void *argument)
+{
+    while (wall() < until)
+        short_task();
+    return argument;
+}
+
+KEPT static void thread_for_task(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, one_task, NULL) != 0)
+        exit(2);
+    pthread_join(thread, NULL);
+}
+
+static void thread_churn(double seconds)
+{
+    until = wall() + seconds;
+    while (wall() < until)
+        thread_for_task();
+}
+
+static void thread_churn_repaired(double seconds)
+{
+    until = wall() + seconds;
+    start(all_tasks, NULL);
+    join_all();
+}
+
+/* sleep-poll: two threads work in turns, and sleep until they see that it is theirs; repaired, they wait for it. */
+static int turn;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+KEPT static void sleep_until_turn(int mine)
+{
+    while (__atomic_load_n(&turn, __ATOMIC_SEQ_CST) != mine && wall() < until)
+        usleep(3000);
+}
+
+KEPT static void wait_for_turn(int mine)
+{
+    pthread_mutex_lock(&mutex);
+    while (turn != mine)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void *sleeping_player(void *argument)
+{
+    int mine = (int)(intptr_t)argument;
+    while (wall() < until) {
+        sleep_until_turn(mine);
+        burn_cpu(0.0005);
+        __atomic_store_n(&turn, !mine, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+static int played;
+
+static void *waiting_player(void *argument)
+{
+    int mine = (int)(intptr_t)argument;
+    for (int i = 0; i < played; i++) {
+        wait_for_turn(mine);
+        burn_cpu(0.0005);
+        pthread_mutex_lock(&mutex);
+        turn = !mine;
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void sleep_poll(double seconds)
+{
+    until = wall() + seconds;
+    start(sleeping_player, (void *)(intptr_t)0);
+    start(sleeping_player, (void *)(intptr_t)1);
+    join_all();
+}
+
+static void sleep_poll_repaired(double seconds)
+{
+    played = (int)(seconds / 0.001);
+    start(waiting_player, (void *)(intptr_t)0);
+    start(waiting_player, (void *)(intptr_t)1);
+    join_all();
+}
+
+/* spin-wait: a thread gives its processor away until there is work; repaired, it blocks. */
+static int ready;
+
+KEPT static void wait_by_yielding(void)
+{
+    while (!__atomic_load_n(&ready, __ATOMIC_SEQ_CST))
+        sched_yield();
+}
+
+static void *yielding(void *argument)
+{
+    wait_by_yielding();
+    has_lost(thread_cpu());
+    return argument;
+}
+
+static void *blocking(void *argument)
+{
+    while (sem_wait(&posted) != 0)
+        continue;
+    return argument;
+}
+
+static void spin_wait(double seconds)
+{
+    start(yielding, NULL);
+    burn_cpu(seconds);
+    __atomic_store_n(&ready, 1, __ATOMIC_SEQ_CST);
+    join_all();
+}
+
+static void spin_wait_repaired(double seconds)
+{
+    sem_init(&posted, 0, 0);
+    start(blocking, NULL);
+    burn_cpu(seconds);
+    sem_post(&posted);
+    join_all();
+}
+
+const struct finding_case waiting_cases[] = {
+    {"small-tasks", small_tasks, small_tasks_repaired},
+    {"oversubscription", oversubscription, oversubscription_repaired},
+    {"thread-churn", thread_churn, thread_churn_repaired},
+    {"sleep-poll", sleep_poll, sleep_poll_repaired},
+    {"spin-wait", spin_wait, spin_wait_repaired},
+    {NULL, NULL, NULL},
+};
