@@ -32,6 +32,8 @@ mod texts;
 mod thread;
 mod values;
 
+use std::collections::HashSet;
+
 use proust_log::LogError;
 use proust_log::operations::{OPERATIONS, Operation};
 use proust_profile::{
@@ -330,13 +332,19 @@ impl Filling<'_> {
 /// Numbers for the operations that occur, in the order of the log's numbers.
 fn numbers_of_operations(logs: &[LogHarvest]) -> [Option<OperationId>; OPERATIONS] {
     let mut numbers = [None; OPERATIONS];
-    for thread in logs.iter().flat_map(LogHarvest::threads) {
-        let events = thread.events.rows.iter().map(|event| event.row.operation);
-        let releases = thread.releases.iter().map(|release| release.row.operation);
-        let segments = thread.in_regions.segments.iter().map(|segments| segments.row.operation);
-        for operation in events.chain(releases).chain(segments) {
-            if let Some(number) = numbers.get_mut(operation as usize) {
-                *number = Some(0);
+    for log in logs {
+        let regions: HashSet<u32> =
+            log.lanes.iter().flat_map(|lane| &lane.regions).map(|region| region.id).collect();
+        for thread in log.threads() {
+            let events = thread.events.rows.iter().map(|event| event.row.operation);
+            let releases = thread.releases.iter().map(|release| release.row.operation);
+            // Those of a region that nobody told of are of no use.
+            let segments = thread.in_regions.segments.iter().map(|segments| segments.row);
+            let segments = segments.filter(|row| regions.contains(&row.region)).map(|row| row.operation);
+            for operation in events.chain(releases).chain(segments) {
+                if let Some(number) = numbers.get_mut(operation as usize) {
+                    *number = Some(0);
+                }
             }
         }
     }

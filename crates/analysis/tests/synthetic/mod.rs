@@ -274,7 +274,8 @@ fn assert_operations_consistent(profile: &Profile) {
     }
     for id in 0..profile.operations.len() {
         let used = profile.events.iter().any(|event| event.operation as usize == id);
-        assert!(used || profile.releases.iter().any(|release| release.operation as usize == id));
+        let lets_go = profile.releases.iter().any(|release| release.operation as usize == id);
+        assert!(used || lets_go || profile.segments.iter().any(|segment| segment.operation as usize == id));
     }
 }
 
