@@ -12,8 +12,8 @@
 #define MOST 64
 
 static struct {
-    double work, work_cpu, wait, lock;
-    char space[96];
+    double work, work_cpu, wait, lock, parts[5];
+    char space[56];
 } threads[MOST];
 
 static double region_s;
@@ -27,6 +27,14 @@ KEPT static void work_for(double seconds)
     burn_cpu(seconds);
     threads[me].work += wall() - begin;
     threads[me].work_cpu += thread_cpu() - cpu;
+}
+
+/* As one of five parts. */
+KEPT static void work_in(int part, double seconds)
+{
+    double *worked = &threads[omp_get_thread_num()].work, before = *worked;
+    work_for(seconds);
+    threads[omp_get_thread_num()].parts[part] += *worked - before;
 }
 
 static void wait_until_all_came(double *since)
@@ -201,7 +209,7 @@ KEPT static void orphaned(double seconds, int loop)
     (void)loop;
 #pragma omp for schedule(static, 1)
     for (int i = 0; i < team; i++)
-        work_for(seconds);
+        work_in(4, seconds);
 }
 
 KEPT static void five_loops(double seconds)
@@ -212,16 +220,16 @@ KEPT static void five_loops(double seconds)
     for (int step = 0; step < 10; step++) {
 #pragma omp for schedule(static, 1)
         for (int i = 0; i < team; i++)
-            work_for(5 * part);
+            work_in(0, 5 * part);
 #pragma omp for schedule(static, 1)
         for (int i = 0; i < team; i++)
-            work_for(4 * part);
+            work_in(1, 4 * part);
 #pragma omp for schedule(static, 1)
         for (int i = 0; i < team; i++)
-            work_for(3 * part);
+            work_in(2, 3 * part);
 #pragma omp for schedule(static, 1)
         for (int i = 0; i < team; i++)
-            work_for(2 * part);
+            work_in(3, 2 * part);
         orphaned(part, step);
     }
     region_s += wall() - begin;
@@ -274,15 +282,18 @@ int main(int argc, char **argv)
     }
     if (!found)
         return 2;
-    double total = wall() - begin, work = 0, cpu = 0, waited = 0, lock = 0;
+    double total = wall() - begin, work = 0, cpu = 0, waited = 0, lock = 0, parts[5] = { 0 };
     for (int i = 0; i < MOST; i++) {
         work += threads[i].work;
         cpu += threads[i].work_cpu;
         waited += threads[i].wait;
         lock += threads[i].lock;
+        for (int part = 0; part < 5; part++)
+            parts[part] += threads[i].parts[part];
     }
     printf("{\"total_s\":%.6f,\"region_s\":%.6f,\"serial_s\":%.6f,\"work_s\":%.6f,\"work_cpu_s\":%.6f,"
-           "\"wait_s\":%.6f,\"lock_s\":%.6f,\"threads\":%d}\n",
-           total, region_s, total - region_s, work, cpu, waited, lock, team);
+           "\"wait_s\":%.6f,\"lock_s\":%.6f,\"parts_s\":[%.6f,%.6f,%.6f,%.6f,%.6f],\"threads\":%d}\n",
+           total, region_s, total - region_s, work, cpu, waited, lock, parts[0], parts[1], parts[2],
+           parts[3], parts[4], team);
     return 0;
 }

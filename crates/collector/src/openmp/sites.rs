@@ -101,7 +101,7 @@ impl Sites {
     /// Whether a site was met before.
     #[inline]
     pub fn knows(&mut self, site: &Site) -> bool {
-        self.slot(site).is_some_and(|slot| slot.site == *site)
+        site.region == 0 || self.slot(site).is_some_and(|slot| slot.site == *site)
     }
 
     /// Adds to a site; `node` finds its call path, and is asked once.
@@ -113,6 +113,9 @@ impl Sites {
         output: &mut Output,
         node: impl FnOnce(&mut Output) -> NodeId,
     ) {
+        if site.region == 0 {
+            return;
+        }
         if !self.slot(site).is_some_and(|slot| slot.site == *site) {
             self.make(site, output, node);
         }

@@ -170,7 +170,8 @@ impl Team {
     #[inline]
     pub fn arrive(&self, member: &Member, now_ns: u64) -> u32 {
         let barrier = member.next_barrier();
-        self.arrivals[barrier as usize % 2].0.fetch_max(now_ns, Ordering::Relaxed);
+        // Who comes later stores later: no need to compare, and to wait for who came before.
+        self.arrivals[barrier as usize % 2].0.store(now_ns, Ordering::Relaxed);
         barrier
     }
 
