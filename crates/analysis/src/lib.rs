@@ -5,6 +5,7 @@ pub mod classes;
 pub mod findings;
 pub mod ingest;
 pub mod ledger;
+pub mod openmp;
 pub mod operations;
 pub mod query;
 pub mod store;

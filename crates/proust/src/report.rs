@@ -32,6 +32,7 @@ Pages:
   io                  what was read and written, by operation, and who did it
   waits               waits by operation and what they count as, and who waited
   locks [LOCK]        locks that were waited for, and who held them; or only one such as k1
+  openmp              parallel regions: what was worked and waited at each of their sites, and by whom
   quality             how far the numbers can be trusted
 
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the

@@ -26,13 +26,15 @@ pub enum PageName {
     Waits,
     /// The locks that were waited for, and who held them.
     Locks,
+    /// Parallel regions, their sites, and who was in them.
+    Openmp,
     /// How far the numbers can be trusted.
     Quality,
 }
 
 impl PageName {
     /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 12] = [
+    pub const ALL: [PageName; 13] = [
         PageName::Summary,
         PageName::Ledger,
         PageName::Tree,
@@ -44,6 +46,7 @@ impl PageName {
         PageName::Io,
         PageName::Waits,
         PageName::Locks,
+        PageName::Openmp,
         PageName::Quality,
     ];
 
@@ -61,6 +64,7 @@ impl PageName {
             PageName::Io => "io",
             PageName::Waits => "waits",
             PageName::Locks => "locks",
+            PageName::Openmp => "openmp",
             PageName::Quality => "quality",
         }
     }
@@ -69,7 +73,12 @@ impl PageName {
     pub fn has_rows(self) -> bool {
         matches!(
             self,
-            PageName::Tree | PageName::Effort | PageName::Callers | PageName::Flat | PageName::Timeline
+            PageName::Tree
+                | PageName::Effort
+                | PageName::Callers
+                | PageName::Flat
+                | PageName::Timeline
+                | PageName::Openmp
         )
     }
 

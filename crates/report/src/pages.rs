@@ -12,6 +12,7 @@ mod locations;
 mod locks;
 mod numbers;
 mod one_function;
+mod openmp;
 mod operations;
 mod quality;
 mod summary;
@@ -83,6 +84,9 @@ pub(crate) fn render(
         PageName::Io => write(&io::Io::build(&selection, question)?, question, style),
         PageName::Locks => write(&locks::Locks::build(&selection, question)?, question, style),
         PageName::Waits => write(&waits::Waits::build(&selection, question)?, question, style),
+        PageName::Openmp => {
+            write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
+        }
         PageName::Quality => {
             write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)
         }
