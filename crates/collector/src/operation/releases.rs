@@ -107,17 +107,15 @@ pub fn told(operation: Operation, object: u64, let_go: LetGo, state: State) {
         return;
     }
     let time_ns = ticks::time_ns(let_go.ticks);
-    let held_ns = match waited::released(object, time_ns) {
-        0 => 0,
-        // Somebody else has let it go meanwhile, and was faster to say so.
-        before_ns if before_ns >= time_ns => return,
-        before_ns => {
-            let (_, since_ns) = lane.sections.of(object);
-            let own_ns = ticks::as_ns(let_go.own_ticks);
-            time_ns.saturating_sub(before_ns.max(since_ns)).min(own_ns).max(1)
-        }
+    let (_, since_ns) = lane.sections.of(object);
+    let is_short = let_go.own_ticks < SHORT_TICKS;
+    // Somebody else may have let it go later, and been faster to say so.
+    let before_ns = Some(waited::released(object, time_ns)).filter(|before_ns| *before_ns < time_ns);
+    let held_ns = match before_ns.unwrap_or(0).max(since_ns) {
+        0 if !is_short => 0,
+        from_ns => time_ns.saturating_sub(from_ns).min(ticks::as_ns(let_go.own_ticks)).max(1),
     };
-    let one_in = if let_go.own_ticks < SHORT_TICKS { TIMED_ONE_IN } else { 1 };
+    let one_in = if is_short { TIMED_ONE_IN } else { 1 };
     // A futex may be a lock: only its waiters know.
     let weight_ns = if operation.nature() == Nature::Wake && operation != Operation::FutexWake {
         let last_ns = lane.releases.last_wake_ns.load(Ordering::Relaxed);

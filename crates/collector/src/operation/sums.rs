@@ -113,12 +113,7 @@ impl Sums {
 
     /// The caller of the operation that was just added, the flags of its path and its region; what its kind came to is
     /// told as his.
-    pub fn caller(
-        &mut self,
-        kind: Kind,
-        (node, flags, region): (NodeId, u16, u32),
-        output: &mut Output,
-    ) {
+    pub fn caller(&mut self, kind: Kind, (node, flags, region): (NodeId, u16, u32), output: &mut Output) {
         let slot = self.slot(kind.number());
         if slot.kind == 0 {
             return;

@@ -91,9 +91,15 @@ fn a_holder_of_a_mutex_is_to_blame_and_not_who_waits() {
     let Some(program) = built("waits") else { return };
     let run = record(program, &[SECONDS, "mutex"]).succeeded();
     assert_conserved(&run);
-    let share = share_of(&run, "lock", "hold_mutex");
-    assert!(share > 0.95, "{share} of the lock's blame is the holder's");
     let page = run.page::<Value>("locks", &[]);
+    // On a busy machine the other one is slow to go on when it has the lock: that is not the holder's.
+    let slow = if preempted_share(&run) < 0.02 {
+        0.0
+    } else {
+        number(&page, "/hand_over_s") / number(&page, "/waited_s")
+    };
+    let share = share_of(&run, "lock", "hold_mutex");
+    assert!(share > 0.95 * (1.0 - slow), "{share} of the lock's blame is the holder's; hand-over {slow}");
     assert_blamed(&run, &page, &["hold_mutex"], &["mutex-holder"], "mutex-waiter", "mutex");
     let lock = &list(&page, "/locks")[0];
     assert_eq!((lock["kind"].as_str(), lock["objects"].as_u64()), (Some("mutex"), Some(1)));
