@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -16,6 +17,8 @@
 #include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+
+extern char **environ;
 
 enum { RAISED = 200 };
 
@@ -135,6 +138,49 @@ static void both_numbers(void)
     pthread_create(&sender, NULL, burns, &seconds);
     pthread_join(sender, NULL);
     CHECK_IS(foreign, 0);
+}
+
+/* Every signal that a sampler could want has a handler: one of each at a time, and many of the one that queues. */
+static void every_number(void)
+{
+    int numbers[] = {SIGURG, SIGWINCH, SIGRTMAX};
+    for (int i = 0; i < 3; i++)
+        handle(numbers[i], count, SA_RESTART);
+    for (int i = 0; i < RAISED; i++) {
+        for (int j = 0; j < 3; j++)
+            raise(numbers[j]);
+        sigqueue(getpid(), SIGRTMAX, (union sigval){.sival_int = i});
+        burn_cpu(0.0003);
+    }
+    CHECK_IS(hits[SIGURG], RAISED);
+    CHECK_IS(hits[SIGWINCH], RAISED);
+    CHECK_IS(hits[SIGRTMAX], 2 * RAISED);
+    CHECK_IS(foreign, 0);
+}
+
+/* One image of many, each with handlers for the signals that do no harm when they are still pending in the next. */
+static int chain(int left)
+{
+    char next[16];
+    handle(SIGURG, count, SA_RESTART);
+    handle(SIGWINCH, count, SA_RESTART);
+    burn_cpu(0.006);
+    if (left == 0)
+        return 77;
+    snprintf(next, sizeof next, "%d", left - 1);
+    execl("/proc/self/exe", "hostile_signals", "chain", next, (char *)NULL);
+    return 1;
+}
+
+static void exec_with_handlers(void)
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(chain(60));
+    waitpid(child, &status, 0);
+    CHECK_IS(status, 77 << 8);
 }
 
 static volatile int default_inside;
@@ -311,8 +357,78 @@ static void waits_for(int both)
 
 static void waited_for(void) { waits_for(0); }
 
-/* Leaves a sampler no signal at all; only by name: then some of them get lost, see the user guide. */
+/* Leaves a sampler no signal at all. */
 static void both_waited_for(void) { waits_for(1); }
+
+static volatile int awaited_number, stop_waiting;
+
+static void *waits_for_all(void *argument)
+{
+    sigset_t all;
+    (void)argument;
+    sigfillset(&all);
+    while (!stop_waiting) {
+        int number = 0;
+        if (sigwait(&all, &number) == 0)
+            awaited_number = number;
+    }
+    return NULL;
+}
+
+/* As servers do: every signal blocked everywhere, and a thread that waits for all of them. */
+static void a_thread_for_all_signals(void)
+{
+    int numbers[] = {SIGUSR1, SIGWINCH, SIGURG, SIGTERM, SIGURG, SIGALRM, SIGRTMIN + 2, SIGWINCH, SIGURG};
+    int count = sizeof numbers / sizeof numbers[0], received_all = 0;
+    sigset_t all, before, now;
+    pthread_t waiting, busy[2];
+    double seconds = 0.3;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_create(&waiting, NULL, waits_for_all, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&busy[i], NULL, burns, &seconds);
+    double until = wall() + 20;
+    for (int i = 0; i < count; i++) {
+        awaited_number = 0;
+        kill(getpid(), numbers[i]);
+        while (awaited_number != numbers[i] && wall() < until)
+            burn_cpu(0.0005);
+        received_all += awaited_number == numbers[i];
+    }
+    CHECK_IS(received_all, count);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    CHECK_IS(sigismember(&now, SIGURG), 1);
+    CHECK_IS(sigismember(&now, SIGWINCH), 1);
+    stop_waiting = 1;
+    kill(getpid(), SIGUSR2);
+    pthread_join(waiting, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(busy[i], NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* A blocked signal without a handler waits as others do: it is pending, and an awaited one is received when it is asked for. */
+static void pending_without_a_handler(void)
+{
+    sigset_t urgent, before, pending;
+    struct timespec moment = {0, 0};
+    siginfo_t info;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &urgent, &before);
+    burn_cpu(0.03);
+    raise(SIGURG);
+    burn_cpu(0.03);
+    sigpending(&pending);
+    CHECK_IS(sigismember(&pending, SIGURG), 1);
+    CHECK_IS(sigismember(&pending, SIGWINCH), 0);
+    CHECK_IS(sigtimedwait(&urgent, &info, &moment), SIGURG);
+    CHECK(info.si_pid == getpid());
+    CHECK(sigtimedwait(&urgent, &info, &moment) == -1 && errno == EAGAIN);
+    burn_cpu(0.03);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
 static void blocked(void)
 {
@@ -342,11 +458,23 @@ static void blocked(void)
 
 static volatile int blocked_inside;
 
+static int standard_signals_in(const sigset_t *set)
+{
+    int count = 0;
+    for (int number = 1; number < 32; number++)
+        count += sigismember(set, number) == 1;
+    return count;
+}
+
 static void under_a_full_mask(int number)
 {
     sigset_t now;
     pthread_sigmask(SIG_BLOCK, NULL, &now);
-    blocked_inside = sigismember(&now, SIGPROF) && sigismember(&now, SIGUSR2);
+    blocked_inside = standard_signals_in(&now) == 29;
+    /* Saved and put back, as functions do that block for a while. */
+    pthread_sigmask(SIG_SETMASK, &now, NULL);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    blocked_inside &= standard_signals_in(&now) == 29;
     raise(SIGUSR2);
     burn_cpu(0.03);
     blocked_inside &= hits[SIGUSR2] == 0;
@@ -370,6 +498,36 @@ static void mask_of_a_handler(void)
     sigset_t after;
     pthread_sigmask(SIG_BLOCK, NULL, &after);
     CHECK(sigisemptyset(&after));
+    /* A handler set in another way has a mask of its own. */
+    signal(SIGUSR1, count_plainly);
+    sigaction(SIGUSR1, NULL, &now);
+    CHECK_IS(sigismember(&now.sa_mask, SIGUSR2), 0);
+}
+
+static volatile int inside_before, inside_after;
+
+static void not_to_be_interrupted(int number)
+{
+    (void)number;
+    inside_before = hits[SIGURG];
+    raise(SIGURG);
+    burn_cpu(0.03);
+    inside_after = hits[SIGURG];
+}
+
+/* A handler keeps others out whenever they are set. */
+static void masks_of_handlers_set_before(void)
+{
+    struct sigaction action = {.sa_handler = not_to_be_interrupted};
+    sigfillset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    burn_cpu(0.02);
+    handle(SIGURG, count, 0);
+    burn_cpu(0.02);
+    raise(SIGUSR1);
+    CHECK_IS(inside_after - inside_before, 0);
+    CHECK_IS(hits[SIGURG], 1);
+    CHECK_IS(foreign, 0);
 }
 
 static void on_alarm(int number) { hits[number]++; }
@@ -605,6 +763,110 @@ static void inherited(void)
     CHECK_IS(WEXITSTATUS(status), 0);
 }
 
+/* What a child does to its signals while it borrows its parent's memory is its own. */
+static void borrowed_by_a_child(void)
+{
+    struct sigaction now;
+    sigset_t mask, urgent;
+    int status;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    handle(SIGURG, count, SA_RESTART);
+    burn_cpu(0.02);
+    for (int way = 0; way < 4; way++) {
+        pid_t child = vfork();
+        if (child == 0) {
+            if (way & 1) {
+                signal(SIGURG, SIG_IGN);
+                signal(SIGWINCH, SIG_IGN);
+            } else {
+                struct sigaction none = {.sa_handler = SIG_DFL};
+                sigaction(SIGURG, &none, NULL);
+                sigaction(SIGWINCH, &none, NULL);
+            }
+            if (way & 2) {
+                sigset_t all;
+                sigfillset(&all);
+                sigprocmask(SIG_SETMASK, &all, NULL);
+            }
+            _exit(3);
+        }
+        waitpid(child, &status, 0);
+        CHECK_IS(WEXITSTATUS(status), 3);
+        sigaction(SIGURG, NULL, &now);
+        CHECK(now.sa_sigaction == count);
+        sigaction(SIGWINCH, NULL, &now);
+        CHECK(now.sa_handler == SIG_DFL);
+        pthread_sigmask(SIG_BLOCK, NULL, &mask);
+        CHECK(sigisemptyset(&mask));
+        raise(SIGURG);
+        burn_cpu(0.01);
+        CHECK_IS(hits[SIGURG], way + 1);
+    }
+    signal(SIGURG, SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, &urgent, NULL);
+    burn_cpu(0.02);
+    fflush(stdout);
+    pid_t child = vfork();
+    if (child == 0) {
+        signal(SIGURG, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &urgent, NULL);
+        execl("/proc/self/exe", "hostile_signals", "nothing_set_at_the_start", (char *)NULL);
+        _exit(1);
+    }
+    waitpid(child, &status, 0);
+    CHECK_IS(WEXITSTATUS(status), 0);
+    CHECK(signal(SIGURG, SIG_IGN) == SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    CHECK_IS(sigismember(&mask, SIGURG), 1);
+}
+
+/* What is ignored or blocked is so for every child from its start on, however it is made. */
+static void handed_to_children(void)
+{
+    char own[4096], command[8192];
+    int status;
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    CHECK(length > 0);
+    own[length > 0 ? length : 0] = 0;
+    snprintf(command, sizeof command, "exec '%s' after_exec", own);
+    sigset_t some, now;
+    sigemptyset(&some);
+    sigaddset(&some, SIGURG);
+    sigaddset(&some, SIGUSR2);
+    sigprocmask(SIG_SETMASK, &some, NULL);
+    signal(SIGURG, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    burn_cpu(0.02);
+    fflush(stdout);
+    pid_t child;
+    char *arguments[] = {"hostile_signals", "after_exec", NULL};
+    int refused = posix_spawn(&child, own, NULL, NULL, arguments, environ);
+    if (refused == 0)
+        waitpid(child, &status, 0);
+    CHECK_IS(refused, 0);
+    CHECK_IS(status, 0);
+    refused = posix_spawnp(&child, own, NULL, NULL, arguments, environ);
+    if (refused == 0)
+        waitpid(child, &status, 0);
+    CHECK_IS(refused, 0);
+    CHECK_IS(status, 0);
+    CHECK_IS(system(command), 0);
+    FILE *pipe = popen(command, "r");
+    char line[256];
+    int lines = 0;
+    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
+        lines += strstr(line, "WRONG") == NULL;
+        lines -= strstr(line, "WRONG") != NULL;
+    }
+    CHECK_IS(lines, 7);
+    CHECK_IS(pipe == NULL ? -1 : pclose(pipe), 0);
+    CHECK(signal(SIGURG, SIG_IGN) == SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    CHECK_IS(sigismember(&now, SIGURG), 1);
+    burn_cpu(0.02);
+}
+
 /* What `inherited` left to the program it became. */
 static void after_exec(void)
 {
@@ -628,15 +890,20 @@ static void after_exec(void)
 int main(int argc, char **argv)
 {
     static const struct hostile_case cases[] = {
-        CASE(nothing_set_at_the_start), CASE(blocked), CASE(own_handler), CASE(both_numbers), CASE(once_only),
+        CASE(nothing_set_at_the_start), CASE(blocked), CASE(own_handler), CASE(both_numbers), CASE(every_number),
+        CASE(exec_with_handlers), CASE(once_only),
         CASE(nested), CASE(tiny_alternate_stack), CASE(waited_for), CASE(mask_of_a_handler), CASE(waits_with_masks),
         CASE(waits_are_not_cut_short), CASE(jumped_out_of), CASE(faults_are_handled), CASE(interval_timers),
-        CASE(own_timers), CASE(queued), CASE(inherited), CASE(after_exec), CASE(both_waited_for),
-        {NULL, NULL}};
+        CASE(own_timers), CASE(queued), CASE(both_waited_for), CASE(a_thread_for_all_signals),
+        CASE(pending_without_a_handler), CASE(masks_of_handlers_set_before), CASE(borrowed_by_a_child),
+        CASE(handed_to_children), CASE(inherited), CASE(after_exec), {NULL, NULL}};
+    if (argc == 3 && strcmp(argv[1], "chain") == 0)
+        return chain(atoi(argv[2]));
     /* Each in a process of its own: what one did to its signals is gone. */
     if (argc == 2 && strcmp(argv[1], "each") == 0) {
         int failed = 0;
         for (const struct hostile_case *one = cases; one->run != after_exec; one++) {
+            fflush(stdout);
             pid_t child = fork();
             if (child == 0) {
                 char *arguments[] = {argv[0], (char *)one->name, NULL};

@@ -28,12 +28,14 @@ use crate::path::tree::NodeId;
 use crate::room::Room;
 use crate::{clock, logfile};
 
+mod belief;
 mod current;
 mod lent;
 mod output;
 mod record;
 mod usage;
 
+use belief::{Belief, Borrower};
 pub use current::{get as current, set as set_current, thread_pointer};
 pub use output::{Output, write_module};
 pub use record::{Record, Start, WORTH_ASKING_NS};
@@ -48,10 +50,10 @@ pub struct Lane {
     pub owner: AtomicU32,
     /// Set while somebody uses the record: the owner in a hook or in its handler, or who closes it for him.
     pub busy: AtomicBool,
-    /// Whether the program believes the sampling signal blocked in this thread.
-    pub blocked: AtomicBool,
-    /// Whether such a signal, not ours, came meanwhile and waits.
-    pub held: AtomicBool,
+    /// What the program believes of the sampling signal in this thread.
+    belief: Belief,
+    /// The same of a child that borrows this thread's memory.
+    borrower: Borrower,
     /// Address of the owner's control block, which is its `pthread_t`; 0 = not known.
     pub thread: AtomicU64,
     /// Which sampling signal the owner's timer sends, as a position in [`crate::sample::signal::CANDIDATES`].
@@ -133,8 +135,8 @@ pub fn claim() -> Option<&'static Lane> {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
         busy: AtomicBool::new(false),
-        blocked: AtomicBool::new(false),
-        held: AtomicBool::new(false),
+        belief: Belief::default(),
+        borrower: Borrower::default(),
         thread: AtomicU64::new(0),
         signal: AtomicUsize::new(0),
         initialiser: AtomicUsize::new(0),

@@ -60,8 +60,8 @@ pub fn begin_in_child() {
 /// Begins the record of a forked child: its memory is a copy of the parent's, the log is not. The child goes on under
 /// `mask`, the forking thread's, and with what that thread believed of the sampling signal.
 fn begin_under(mask: u64) {
-    let believed = lane::current().filter(|lane| lane.blocked.load(Ordering::Relaxed));
-    let believed = mask | believed.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+    let ours = lane::current().filter(|lane| lane.is_blocked_by_owner(mask));
+    let believed = mask | ours.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
     let begin = clock::now_ns();
     life::switch_off();
     lane::set_current(None);
@@ -76,7 +76,7 @@ fn begin_under(mask: u64) {
     parents.give_up(life::recording().is_some());
     let ours = lane::current().map_or(0, |lane| {
         let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
-        lane.blocked.store(believed & ours != 0, Ordering::Relaxed);
+        lane.begin_belief(believed & !ours, believed & ours != 0);
         ours
     });
     raw::signal_mask(libc::SIG_SETMASK, believed & !ours);

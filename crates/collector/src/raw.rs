@@ -101,6 +101,43 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Outcome {
     sys!(SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC, mode)
 }
 
+/// The kernel's `open_how`.
+#[repr(C)]
+struct OpenHow {
+    flags: u64,
+    mode: u64,
+    resolve: u64,
+}
+
+/// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the place of the run's
+/// folder, or of the one with the logs.
+pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
+    const NO_SYMLINKS: u64 = 4;
+    let how = OpenHow { flags: (flags | libc::O_CLOEXEC) as u64, mode: mode.into(), resolve: NO_SYMLINKS };
+    let outcome =
+        sys!(SYS_openat2, libc::AT_FDCWD as isize, path.as_ptr(), &raw const how, size_of::<OpenHow>());
+    if outcome != -(libc::ENOSYS as isize) && outcome != -(libc::EPERM as isize) {
+        return outcome;
+    }
+    // An older kernel, or one that may not be asked: by steps, from the run's folder on.
+    let mut folder = [0_u8; 4096];
+    let bytes = path.to_bytes();
+    let Some(end) = bytes.iter().rposition(|&byte| byte == b'/').filter(|&end| end < folder.len()) else {
+        return -(libc::ENAMETOOLONG as isize);
+    };
+    folder[..end].copy_from_slice(&bytes[..end]);
+    let in_folder = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    let parent = sys!(SYS_openat, libc::AT_FDCWD as isize, folder.as_ptr(), in_folder, 0);
+    if failed(parent) {
+        return parent;
+    }
+    // SAFETY: what follows the last slash ends where the path does.
+    let name = unsafe { path.as_ptr().add(end + 1) };
+    let outcome = sys!(SYS_openat, parent, name, flags | libc::O_NOFOLLOW | libc::O_CLOEXEC, mode);
+    close(parent as i32);
+    outcome
+}
+
 /// Closes a descriptor.
 pub fn close(descriptor: i32) {
     sys!(SYS_close, descriptor);
@@ -211,12 +248,44 @@ pub fn signal_thread(tid: u32, signal: i32) {
     sys!(SYS_tgkill, getpid(), tid, signal);
 }
 
-/// Sends a signal to this process as it came, with all that is known of it.
+/// Sends a signal again, as it came, with all that is known of it: to the calling thread if it was meant for that one,
+/// otherwise to the process.
 ///
 /// # Safety
 /// `info` is what the kernel gave to a handler of `signal`.
 pub unsafe fn queue_signal(signal: i32, info: *const libc::siginfo_t) {
-    sys!(SYS_rt_sigqueueinfo, getpid(), signal, info);
+    // SAFETY: the caller's promise.
+    let mut copy = unsafe { *info };
+    if copy.si_code == libc::SI_TKILL {
+        sys!(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info);
+    } else if failed(sys!(SYS_rt_sigqueueinfo, getpid(), signal, info)) {
+        // Only the first thread may repeat what the kernel or another process said.
+        copy.si_code = libc::SI_QUEUE;
+        sys!(SYS_rt_sigqueueinfo, getpid(), signal, &raw const copy);
+    }
+}
+
+/// Takes pending signals of these numbers away, as long as they are `ours`; one that is not is sent again.
+pub fn drop_pending(mask: u64, ours: impl Fn(*const libc::siginfo_t) -> bool) {
+    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        let mut info = core::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+        let number =
+            sys!(SYS_rt_sigtimedwait, &raw const mask, info.as_mut_ptr(), &raw const now, size_of::<u64>());
+        if failed(number) {
+            return;
+        }
+        if !ours(info.as_ptr()) {
+            // SAFETY: what the kernel told of it.
+            unsafe { queue_signal(number as i32, info.as_ptr()) };
+            return;
+        }
+    }
+}
+
+/// Sets the signals that are read from a signalfd.
+pub fn set_signal_descriptor(descriptor: i32, mask: u64) {
+    sys!(SYS_signalfd4, descriptor, &raw const mask, size_of::<u64>(), 0);
 }
 
 /// Blocks or unblocks signals of the calling thread; the old mask comes back.

@@ -49,16 +49,12 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     let inherited = raw::signal_mask(libc::SIG_BLOCK, 0);
     // SAFETY: the lane is this thread's, and `busy` is set.
     let record = unsafe { lane.record() };
-    let believed = start.is_some() && record.start.blocked;
-    if believed && record.start.signal != signal {
-        raw::signal_mask(libc::SIG_BLOCK, signal::bit(record.start.signal));
-    }
-    let blocked = inherited & signal::bit(signal) != 0 || believed && record.start.signal == signal;
-    lane.blocked.store(blocked, Ordering::Relaxed);
-    lane.held.store(false, Ordering::Relaxed);
-    if inherited & signal::bit(signal) != 0 {
-        // One that came already is now held back.
-        raw::signal_mask(libc::SIG_UNBLOCK, signal::bit(signal));
+    // What its creator believed blocked, of this signal or of the one before.
+    let believed = if start.is_some() { record.start.believed } else { 0 };
+    let ours = signal::bit(signal);
+    lane.begin_belief((inherited | believed) & !ours, (inherited | believed) & ours != 0);
+    if (inherited | believed) & !ours != inherited {
+        raw::signal_mask(libc::SIG_SETMASK, (inherited | believed) & !ours);
     }
     lane.callers.forget();
     lane.sections.forget();
@@ -144,8 +140,11 @@ pub fn after_fork() {
 
 /// Starts the timer of thread `tid`, the lane's owner and the caller.
 pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
-    let signal = signal::number(lane.signal.load(Ordering::Relaxed));
-    match timer::start(tid, life.options.period_ns, signal) {
+    let signal = lane.signal.load(Ordering::Relaxed);
+    if signal == signal::NONE {
+        return;
+    }
+    match timer::start(tid, life.options.period_ns, signal::number(signal)) {
         Ok(timer) => {
             lane.replace_timer(Some(timer));
         }
@@ -278,6 +277,9 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     record.note(NoteCode::ThreadFound, tid.into());
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);
+    if signal == signal::NONE {
+        return;
+    }
     match timer::start(tid, life.options.period_ns, signal::number(signal)) {
         Ok(timer) => {
             lane.replace_timer(Some(timer));

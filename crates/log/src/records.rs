@@ -254,6 +254,8 @@ pub enum Subject {
     Variable = 7,
     /// Program that exec replaced this image with; `id` is the process id.
     ExecTarget = 8,
+    /// Nanoseconds, in decimal, that this process's CLOCK_MONOTONIC is ahead of its host's (a time namespace). Without one: 0.
+    MonotonicOffset = 9,
 }
 
 impl Subject {
@@ -268,6 +270,7 @@ impl Subject {
             6 => Subject::ModulePath,
             7 => Subject::Variable,
             8 => Subject::ExecTarget,
+            9 => Subject::MonotonicOffset,
             _ => return None,
         })
     }
@@ -507,6 +510,8 @@ pub enum NoteCode {
     Coarsened = 6,
     /// The program was about to install a system call filter: the record ends here, and children are not followed.
     Confined = 7,
+    /// The program waits for every signal that samples could come with, and got one: nothing is sampled any more.
+    SignalGivenUp = 8,
 }
 
 impl NoteCode {
@@ -520,6 +525,7 @@ impl NoteCode {
             5 => NoteCode::EnvironmentMended,
             6 => NoteCode::Coarsened,
             7 => NoteCode::Confined,
+            8 => NoteCode::SignalGivenUp,
             _ => return None,
         })
     }

@@ -148,6 +148,12 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     if let Some(signal) = count(NoteCode::SignalShared).first() {
         notes.push(format!("{who} uses signal {signal} itself, which Proust samples with: both got theirs"));
     }
+    if !count(NoteCode::SignalGivenUp).is_empty() {
+        notes.push(format!(
+            "{who} waits for every signal that Proust can sample with, and was sent one: from then on it was not sampled, and its CPU \
+             time counts where it was last seen"
+        ));
+    }
     if log.header.unfollowed_children > 0 {
         notes.push(format!(
             "{who} forked {} that could make no log in the run's folder (another user, a full disk or the run's size budget): \

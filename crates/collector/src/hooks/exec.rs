@@ -9,7 +9,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use libc::pid_t;
 use proust_log::records::{Birth, NoteCode};
 
-use crate::hooks::{environment, signals};
+use crate::hooks::{environment, signal_inheritance};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::operation;
@@ -68,15 +68,15 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
     }
     let borrowed = life::is_borrowed(life);
     let list = environment_for(lane::current(), given, !borrowed);
-    if borrowed && let Some(lane) = lane::current() {
-        lane.with_record_in_silence(|record| record.lent.keep(raw::getpid(), target.to_bytes()));
-    }
+    keep_for_lender(life, target);
     let closed = process::before_exec(life, target.to_bytes());
-    let handed_over = signals::hand_over();
+    signal_inheritance::before_exec(life);
+    let handed_over = signal_inheritance::hand_over(life);
     let result = call(list);
     // SAFETY: see `errno`.
     let error = unsafe { *errno() };
     handed_over.take_back();
+    signal_inheritance::after_failed_exec(life);
     if closed {
         process::after_failed_exec(error);
     }
@@ -85,15 +85,27 @@ fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(St
     result
 }
 
+/// A vforked child keeps what it is about to become where its parent finds it.
+fn keep_for_lender(life: &Life, target: &CStr) {
+    if life::is_borrowed(life)
+        && let Some(lane) = lane::current()
+    {
+        lane.with_record_in_silence(|record| record.lent.keep(raw::getpid(), target.to_bytes()));
+    }
+}
+
 /// An exec of a program that the collector cannot be loaded into, whose dynamic linker would complain about it.
 fn exec_foreign(life: &Life, target: &CStr, given: Strings, call: impl FnOnce(Strings) -> c_int) -> c_int {
     // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
     let list = unsafe { environment::without_collector(given) };
+    keep_for_lender(life, target);
     let closed = process::before_exec(life, target.to_bytes());
-    let handed_over = signals::hand_over();
+    signal_inheritance::before_exec(life);
+    let handed_over = signal_inheritance::hand_over(life);
     let result = call(list);
     let error = operation::errno();
     handed_over.take_back();
+    signal_inheritance::after_failed_exec(life);
     if closed {
         process::after_failed_exec(error as i32);
     }
@@ -278,13 +290,14 @@ fn spawn(
     // SAFETY: the program passes a C string, or null.
     if !file.is_null() && is_foreign(unsafe { CStr::from_ptr(file) }) {
         // SAFETY: the program passes null or a list of C strings, as the real function needs it.
-        return call(child, unsafe { environment::without_collector(given) });
+        let list = unsafe { environment::without_collector(given) };
+        return signal_inheritance::handing_over(|| call(child, list));
     }
     let lane = (!life::is_borrowed(life)).then(lane::current).flatten();
     let list = environment_for(lane, given, true);
     let mut own = 0;
     let place = if child.is_null() { &raw mut own } else { child };
-    let result = call(place, list);
+    let result = signal_inheritance::handing_over(|| call(place, list));
     if result == 0 {
         // SAFETY: the real function stored the child's number there.
         process::started_child(unsafe { *place } as u32, Birth::Spawn);

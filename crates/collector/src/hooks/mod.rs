@@ -28,7 +28,9 @@ pub mod processes;
 pub mod queues;
 mod sanitizers;
 pub mod semaphores;
+pub mod signal_inheritance;
 pub mod signal_masks;
+pub mod signal_moves;
 pub mod signal_waits;
 pub mod signals;
 pub mod sleeps;
@@ -48,6 +50,7 @@ pub fn find_all() {
     sleeps::find_all();
     polls::find_all();
     processes::find_all();
+    processes::shell::find_all();
     processes::pipe_streams::find_all();
     signal_waits::find_all();
     signal_waits::sets::find_all();

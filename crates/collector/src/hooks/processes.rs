@@ -15,7 +15,33 @@ operations! {
         => WaitProcessUsage, (process, 0), errno_of;
     waitid(kind: idtype_t, process: id_t, info: *mut c_void, options: c_int) -> c_int, or -1
         => WaitId, (process, 0), errno_of;
-    system(command: *const c_char) -> c_int, or -1 => System, (0, 0), errno_of;
+}
+
+/// Running a command of the shell.
+pub mod shell {
+    use proust_log::operations::Operation;
+
+    use super::{c_char, c_int, errno_of};
+    use crate::hooks::family::real_functions;
+    use crate::hooks::signal_inheritance::handing_over;
+    use crate::operation;
+
+    /// `system`
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C-unwind" fn system(command: *const c_char) -> c_int {
+        let Some(function) = real::system() else { return -1 };
+        operation::around(
+            Operation::System,
+            0,
+            // SAFETY: the real function with the argument that the program gave.
+            || handing_over(|| unsafe { function(command) }),
+            errno_of,
+        )
+    }
+
+    real_functions! {
+        system(*const c_char) -> c_int;
+    }
 }
 
 /// Closing a pipe to a process waits for its end.

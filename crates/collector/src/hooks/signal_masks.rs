@@ -7,7 +7,7 @@ use libc::sigset_t;
 
 use crate::real::call_real;
 use crate::sample::signal;
-use crate::{lane, life, raw};
+use crate::{lane, life};
 
 /// The kernel's 64 signals are the first word of the C library's larger set.
 pub fn first_word(set: &sigset_t) -> u64 {
@@ -21,6 +21,9 @@ pub fn set_first_word(set: &mut sigset_t, word: u64) {
     unsafe { core::ptr::from_mut(set).cast::<u64>().write(word) };
 }
 
+/// What masks are compared without: signals that cannot be blocked, and those of the C library's own.
+pub const UNSEEN: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1) | 0b11 << 31;
+
 /// Keeps our bit out of the thread's mask.
 fn mask(
     how: c_int,
@@ -28,38 +31,41 @@ fn mask(
     old: *mut sigset_t,
     call: impl FnOnce(*const sigset_t, *mut sigset_t) -> c_int,
 ) -> c_int {
-    let Some(lane) = life::in_hook().and_then(|_| lane::current()) else { return call(new, old) };
-    let candidate = lane.signal.load(Ordering::Relaxed);
-    let ours = signal::bit(candidate);
+    let Some((life, lane)) = life::in_hook().zip(lane::current()) else { return call(new, old) };
+    let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
     // SAFETY: the program passes null or a valid set.
-    let given = unsafe { new.as_ref() }.copied();
-    let changed = given.map(|mut set| {
+    let given = unsafe { new.as_ref() }.map(first_word);
+    let belief = lane.belief(life);
+    // SAFETY: as above.
+    let changed = unsafe { new.as_ref() }.map(|set| {
+        let mut set = *set;
         let word = first_word(&set);
         set_first_word(&mut set, word & !ours);
         set
     });
-    let result = call(changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref), old);
+    // SAFETY: all-zero is a valid set.
+    let mut before: sigset_t = unsafe { core::mem::zeroed() };
+    let result = call(changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref), &mut before);
     if result != 0 {
         return result;
     }
-    let was_blocked = lane.blocked.load(Ordering::Relaxed);
-    // SAFETY: the program passes null or a place for a set.
-    if let Some(place) = unsafe { old.as_mut() }
-        && was_blocked
-    {
-        let word = first_word(place) | ours;
-        set_first_word(place, word);
+    let mask = first_word(&before);
+    let was_blocked = belief.is_blocked(mask, ours);
+    if let Some(given) = given {
+        let (word, named) = (given & !ours, given & ours != 0);
+        match how {
+            libc::SIG_BLOCK => belief.set(mask, mask | word, was_blocked || named),
+            libc::SIG_UNBLOCK => belief.set(mask, mask & !word, was_blocked && !named),
+            _ => belief.set(mask, word, named),
+        }
     }
-    let Some(given) = given else { return result };
-    let named = first_word(&given) & ours != 0;
-    let blocked = match how {
-        libc::SIG_BLOCK => was_blocked || named,
-        libc::SIG_UNBLOCK => was_blocked && !named,
-        _ => named,
-    };
-    lane.blocked.store(blocked, Ordering::Relaxed);
-    if !blocked && lane.held.swap(false, Ordering::Relaxed) {
-        raw::signal_thread(raw::gettid(), signal::number(candidate));
+    if was_blocked {
+        set_first_word(&mut before, mask | ours);
+    }
+    // SAFETY: the program passes null or a place for a set.
+    if let Some(old) = unsafe { old.as_mut() } {
+        // As the kernel does: the first word only.
+        set_first_word(old, first_word(&before));
     }
     result
 }

@@ -1,15 +1,19 @@
 //! Waiting for signals.
 //!
-//! A set that holds the sampling signal would catch the samples of threads: sampling gives way.
+//! A set that holds the sampling signal would catch the samples of threads: sampling gives way. Where it cannot, since
+//! the program waits for all signals, what is a sample's is not shown to the program.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 
-use libc::{sigset_t, timespec};
+use libc::{siginfo_t, sigset_t, timespec};
 use proust_log::operations::Operation;
 
 use super::family::{errno_of, operations, real_functions};
-use super::signals::await_signals;
+use super::signal_masks::{first_word, set_first_word};
+use super::signal_moves::{keep_descriptor, make_way};
 use crate::operation::{self, Outcome};
+use crate::sample::handler::is_ours;
+use crate::sample::signal;
 use crate::{lane, life};
 
 operations! {
@@ -20,61 +24,143 @@ operations! {
 /// Those that wait for the signals of a set.
 pub mod sets {
     use super::{
-        Operation, Outcome, await_signals, c_int, c_void, errno_of, lane, life, operation, real_functions,
-        sigset_t, timespec,
+        Operation, Outcome, c_int, errno_of, first_word, is_ours, keep_descriptor, lane, life, make_way,
+        operation, real_functions, set_first_word, siginfo_t, signal, sigset_t, timespec,
     };
+    use crate::clock;
 
-    /// The set without what the program cannot have.
+    /// Whether a sample may come out of a wait for this set: the program wants every signal that there is for samples.
     ///
     /// # Safety
     /// Null or a valid set.
-    unsafe fn what_it_gets(set: *const sigset_t) -> Option<sigset_t> {
-        life::in_hook()?;
-        lane::current()?;
+    unsafe fn may_be_ours(set: *const sigset_t) -> bool {
+        if life::in_hook().is_none() || lane::current().is_none() {
+            return false;
+        }
         // SAFETY: the caller's promise.
-        unsafe { set.as_ref() }.map(await_signals)
+        unsafe { set.as_ref() }.is_some_and(|set| !make_way(first_word(set)))
     }
 
-    macro_rules! sets {
-        ($( $name:ident ( $($argument:ident : $type:ty),* ), or $none:expr => $operation:ident, $outcome:expr; )*) => { $(
-            #[doc = concat!("`", stringify!($name), "`")]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C-unwind" fn $name(set: *const sigset_t $(, $argument: $type)*) -> c_int {
-                let Some(function) = real::$name() else { return $none };
-                // SAFETY: the program passes a valid set, or none.
-                let mine = unsafe { what_it_gets(set) };
-                let set = mine.as_ref().map_or(set, core::ptr::from_ref);
-                operation::around(
-                    Operation::$operation,
-                    0,
-                    // SAFETY: the real function with the arguments that the program gave.
-                    || unsafe { function(set $(, $argument)*) },
-                    $outcome,
-                )
+    /// Waits again as long as what comes is a sample's. `call` waits, with a place for what is told of the signal.
+    fn but_for_ours(info: *mut siginfo_t, mut call: impl FnMut(*mut siginfo_t) -> c_int) -> c_int {
+        // SAFETY: all-zero is a valid siginfo.
+        let mut told: siginfo_t = unsafe { core::mem::zeroed() };
+        let result = loop {
+            let result = call(&mut told);
+            // SAFETY: the kernel told of the signal that it gave.
+            if result < 0 || !unsafe { is_ours(&told) } {
+                break result;
             }
-        )* };
-    }
-    sets! {
-        sigwait(signal: *mut c_int), or libc::ENOSYS => SignalWait, Outcome::code;
-        sigwaitinfo(info: *mut c_void), or -1 => SignalWaitInfo, errno_of;
-        sigtimedwait(info: *mut c_void, timeout: *const timespec), or -1 => SignalTimedWait, errno_of;
+        };
+        // SAFETY: the program passes null or a place.
+        if let Some(info) = unsafe { info.as_mut() }
+            && result >= 0
+        {
+            *info = told;
+        }
+        result
     }
 
-    /// `signalfd`, from which signals are read as bytes.
+    /// `sigwait`
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C-unwind" fn sigwait(set: *const sigset_t, number: *mut c_int) -> c_int {
+        let (Some(function), Some(informed)) = (real::sigwait(), real::sigwaitinfo()) else {
+            return libc::ENOSYS;
+        };
+        // SAFETY: the program passes a valid set, or none.
+        let shares = unsafe { may_be_ours(set) };
+        let wait_for_theirs = || {
+            let errno = operation::errno();
+            loop {
+                // SAFETY: the program's set, which `may_be_ours` has read.
+                let result = but_for_ours(core::ptr::null_mut(), |info| unsafe { informed(set, info) });
+                let error = operation::errno();
+                operation::set_errno(errno);
+                if result >= 0 {
+                    // SAFETY: the program passes a place for the number.
+                    unsafe { *number = result };
+                    return 0;
+                }
+                if error != libc::EINTR as u32 {
+                    return error as c_int;
+                }
+            }
+        };
+        // SAFETY: the real function with the arguments that the program gave.
+        let wait = || if shares { wait_for_theirs() } else { unsafe { function(set, number) } };
+        operation::around(Operation::SignalWait, 0, wait, Outcome::code)
+    }
+
+    /// `sigwaitinfo`
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C-unwind" fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int {
+        let Some(function) = real::sigwaitinfo() else { return -1 };
+        // SAFETY: the program passes a valid set, or none.
+        let shares = unsafe { may_be_ours(set) };
+        // SAFETY: the real function with the arguments that the program gave.
+        let call = |info| unsafe { function(set, info) };
+        let wait = || if shares { but_for_ours(info, call) } else { call(info) };
+        operation::around(Operation::SignalWaitInfo, 0, wait, errno_of)
+    }
+
+    /// `sigtimedwait`
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C-unwind" fn sigtimedwait(
+        set: *const sigset_t,
+        info: *mut siginfo_t,
+        timeout: *const timespec,
+    ) -> c_int {
+        let Some(function) = real::sigtimedwait() else { return -1 };
+        // SAFETY: the program passes a valid set, or none.
+        let shares = unsafe { may_be_ours(set) };
+        // SAFETY: the program passes a valid time, or none.
+        let given = unsafe { timeout.as_ref() }.filter(|given| given.tv_sec >= 0 && given.tv_nsec >= 0);
+        let given_ns =
+            given.map(|given| (given.tv_sec as u64).saturating_mul(1_000_000_000) + given.tv_nsec as u64);
+        let begin_ns = clock::now_ns();
+        let mut is_first = true;
+        let call = |info| {
+            let passed_ns = clock::now_ns().saturating_sub(begin_ns);
+            let left = given_ns.filter(|_| !is_first).map(|given_ns| given_ns.saturating_sub(passed_ns));
+            is_first = false;
+            let left = left.map(|ns| timespec {
+                tv_sec: (ns / 1_000_000_000) as i64,
+                tv_nsec: (ns % 1_000_000_000) as i64,
+            });
+            let timeout = left.as_ref().map_or(timeout, core::ptr::from_ref);
+            // SAFETY: the real function with the arguments that the program gave, or what is left of the time.
+            unsafe { function(set, info, timeout) }
+        };
+        // SAFETY: the real function with the arguments that the program gave.
+        let wait = || if shares { but_for_ours(info, call) } else { unsafe { function(set, info, timeout) } };
+        operation::around(Operation::SignalTimedWait, 0, wait, errno_of)
+    }
+
+    /// `signalfd`, from which signals are read as bytes. A sample could be among them: what is sampled with is left out until
+    /// the program gets one.
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn signalfd(file: c_int, set: *const sigset_t, flags: c_int) -> c_int {
         let Some(function) = real::signalfd() else { return -1 };
         // SAFETY: the program passes a valid set, or none, and gets the real function's result.
         unsafe {
-            let mine = what_it_gets(set);
-            function(file, mine.as_ref().map_or(set, core::ptr::from_ref), flags)
+            if !may_be_ours(set) {
+                return function(file, set, flags);
+            }
+            let mut reduced = *set;
+            let wanted = first_word(set.as_ref().unwrap_or(&reduced));
+            set_first_word(&mut reduced, wanted & !signal::bit(signal::current()));
+            let descriptor = function(file, &reduced, flags);
+            if descriptor >= 0 {
+                keep_descriptor(descriptor, wanted);
+            }
+            descriptor
         }
     }
 
     real_functions! {
         sigwait(*const sigset_t, *mut c_int) -> c_int;
-        sigwaitinfo(*const sigset_t, *mut c_void) -> c_int;
-        sigtimedwait(*const sigset_t, *mut c_void, *const timespec) -> c_int;
+        sigwaitinfo(*const sigset_t, *mut siginfo_t) -> c_int;
+        sigtimedwait(*const sigset_t, *mut siginfo_t, *const timespec) -> c_int;
         signalfd(c_int, *const sigset_t, c_int) -> c_int;
     }
 }

@@ -7,11 +7,12 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use libc::{sigaction as Action, sigset_t};
+use libc::sigaction as Action;
 use proust_log::records::NoteCode;
 
-use super::signal_masks::{first_word, set_first_word};
-use crate::lane::Lane;
+use super::signal_masks::{UNSEEN, first_word, set_first_word};
+use super::signal_moves::{self, give_way};
+use crate::life::Life;
 use crate::real::call_real;
 use crate::sample::handler::on_signal;
 use crate::sample::signal::{self, CANDIDATES};
@@ -45,13 +46,52 @@ const MASK_KNOWN: u64 = 1 << (libc::SIGKILL - 1);
 /// What the kernel takes out of every mask.
 const NEVER_BLOCKED: u64 = MASK_KNOWN | 1 << (libc::SIGSTOP - 1);
 
+/// Whether a mask of a program's handler that runs on top of the mask `outer` makes up `mask`, and would hold the signal
+/// whose bit is `ours`, which was left out of it.
+pub fn is_blocked_by_handler(mask: u64, outer: u64, ours: u64) -> bool {
+    ours != 0
+        && HANDLER_MASKS.iter().enumerate().any(|(number, known)| {
+            let known = known.load(Ordering::Relaxed);
+            let of_handler = (outer | known & !ours) & !UNSEEN;
+            let own = 1_u64.checked_shl((number as u32).wrapping_sub(1)).unwrap_or(0);
+            known & ours != 0 && (mask & !UNSEEN == of_handler || mask & !UNSEEN == of_handler | own)
+        })
+}
+
+/// The sampling signal is another one now, or none: handlers' masks hold the one before, and lack the new one.
+pub fn mend_handler_masks() {
+    for candidate in 0..CANDIDATES.len() {
+        if ours(signal::number(candidate)).is_some() {
+            let action = installed_action(candidate);
+            call_real!(SIGACTION(signal::number(candidate), &action, core::ptr::null_mut()) else -1);
+        }
+    }
+    let candidates = (0..CANDIDATES.len()).fold(0, |bits, candidate| bits | signal::bit(candidate));
+    for (number, known) in HANDLER_MASKS.iter().enumerate() {
+        let wanted = known.load(Ordering::Relaxed);
+        if wanted & MASK_KNOWN == 0 || wanted & candidates == 0 {
+            continue;
+        }
+        let number = number as c_int;
+        if let Ok(mut action) = raw::signal_action(number, None)
+            && is_handler(action.handler)
+        {
+            let mask = kernel_mask(wanted & !MASK_KNOWN, action.flags as c_int);
+            if action.mask & candidates != mask & candidates {
+                action.mask = mask;
+                let _ = raw::signal_action(number, Some(&action));
+            }
+        }
+    }
+}
+
 /// Installs the sampling handler.
 pub fn install() -> bool {
     take_over(signal::current())
 }
 
 /// Puts our handler on a candidate.
-fn take_over(candidate: usize) -> bool {
+pub fn take_over(candidate: usize) -> bool {
     // SAFETY: all-zero is a valid action.
     let mut old: Action = unsafe { core::mem::zeroed() };
     let action = installed_action(candidate);
@@ -65,8 +105,14 @@ fn take_over(candidate: usize) -> bool {
     done
 }
 
-fn is_handler(handler: usize) -> bool {
+/// Whether an action is a function of the program.
+pub fn is_handler(handler: usize) -> bool {
     handler != libc::SIG_DFL && handler != libc::SIG_IGN
+}
+
+/// The program waits for a candidate without a handler; whether that is new.
+pub fn begin_awaiting(candidate: usize) -> bool {
+    WANTED.get(candidate).is_some_and(|wanted| !wanted.awaited.swap(true, Ordering::Relaxed))
 }
 
 /// Whether the program uses a candidate itself.
@@ -83,7 +129,8 @@ fn remember(candidate: usize, action: &Action) {
     wanted.handler.store(action.sa_sigaction, Ordering::Release);
 }
 
-fn remembered(candidate: usize) -> Action {
+/// What the program wants to happen on a candidate.
+pub fn remembered(candidate: usize) -> Action {
     // SAFETY: all-zero is a valid action.
     let mut action: Action = unsafe { core::mem::zeroed() };
     if let Some(wanted) = WANTED.get(candidate) {
@@ -117,48 +164,6 @@ fn kernel_mask(wanted: u64, flags: c_int) -> u64 {
     if flags & libc::SA_ONSTACK != 0 { wanted | ours } else { wanted & !ours }
 }
 
-/// Sampling goes over to a candidate that the program does not use, if there is one; `taken` are signals that it is
-/// about to use.
-fn give_way(taken: u64) -> bool {
-    let free = (0..CANDIDATES.len()).find(|&candidate| {
-        if is_claimed(candidate) || signal::bit(candidate) & taken != 0 {
-            return false;
-        }
-        let installed = raw::signal_action(signal::number(candidate), None);
-        installed.is_ok_and(|action| !is_handler(action.handler))
-    });
-    match free {
-        Some(candidate) if take_over(candidate) => {
-            signal::set_current(candidate);
-            true
-        }
-        _ => false,
-    }
-}
-
-/// The program is about to wait for these signals: it shall get all of them. What cannot be given to it comes back
-/// taken out.
-pub fn await_signals(set: &sigset_t) -> sigset_t {
-    let mut set = *set;
-    let wanted = first_word(&set);
-    let current = signal::current();
-    if wanted & signal::bit(current) == 0 {
-        return set;
-    }
-    if let Some(wanted) = WANTED.get(current) {
-        wanted.awaited.store(true, Ordering::Relaxed);
-    }
-    note_shared();
-    if give_way(wanted) {
-        if let Some(lane) = lane::current() {
-            lane.follow_signal(None);
-        }
-    } else {
-        set_first_word(&mut set, wanted & !signal::bit(current));
-    }
-    set
-}
-
 /// Gives a signal that is not from our timers to the program, as the kernel would have.
 ///
 /// # Safety
@@ -173,19 +178,16 @@ pub unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     );
     let Some(candidate) = signal::candidate(signal) else { return };
     if let Some(lane) = lane::current()
-        && lane.blocked.load(Ordering::Relaxed)
         && lane.signal.load(Ordering::Relaxed) == candidate
     {
-        if candidate == signal::current() {
-            lane.held.store(true, Ordering::Relaxed);
-        } else {
-            // SAFETY: the kernel's context, and its siginfo of 128 bytes.
-            unsafe {
-                lane.follow_signal(Some(&mut *context.cast::<libc::ucontext_t>()));
-                raw::queue_signal(signal, info);
+        // SAFETY: the kernel passes a valid context, and its siginfo of 128 bytes.
+        unsafe {
+            let context = &mut *context.cast::<libc::ucontext_t>();
+            if lane.is_blocked_under(first_word(&context.uc_sigmask)) {
+                signal_moves::hand_back(lane, signal, info, context);
+                return;
             }
         }
-        return;
     }
     let action = remembered(candidate);
     if !is_handler(action.sa_sigaction) {
@@ -209,7 +211,8 @@ pub unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
 }
 
-fn note_shared() {
+/// Says that the program uses the current signal itself.
+pub fn note_shared() {
     if let Some(lane) = lane::current() {
         lane.with_record(|record| {
             record.note(NoteCode::SignalShared, signal::number(signal::current()) as u64)
@@ -218,7 +221,7 @@ fn note_shared() {
 }
 
 /// Whether our handler stands in front of the program's for this signal.
-fn ours(signal: c_int) -> Option<usize> {
+pub fn ours(signal: c_int) -> Option<usize> {
     let candidate = signal::candidate(signal)?;
     WANTED.get(candidate)?.ours.load(Ordering::Acquire).then_some(candidate)
 }
@@ -228,25 +231,51 @@ fn set_wanted(candidate: usize, given: &Action) {
     remember(candidate, given);
     if is_handler(given.sa_sigaction) {
         note_shared();
-        if candidate == signal::current() {
-            give_way(0);
+        if candidate == signal::current()
+            && give_way(0)
+            && let Some(lane) = lane::current()
+        {
+            lane.follow_signal(None);
         }
     }
     let action = installed_action(candidate);
     call_real!(SIGACTION(signal::number(candidate), &action, core::ptr::null_mut()) else -1);
 }
 
+/// A vforked child has actions of its own, though it sees its parent's memory.
+fn of_borrower(life: &Life, signal: c_int, given: Option<&Action>, place: Option<&mut Action>) -> c_int {
+    let candidate = ours(signal).zip(lane::current());
+    let parents = candidate.filter(|(candidate, lane)| !lane.has_borrower_set(life, *candidate));
+    let new = given.map_or(core::ptr::null(), core::ptr::from_ref);
+    let (wants_old, old) = match place {
+        Some(place) => (true, core::ptr::from_mut(place)),
+        None => (false, core::ptr::null_mut()),
+    };
+    let result = call_real!(SIGACTION(signal, new, old) else -1);
+    if result == 0 {
+        if let Some((candidate, _)) = parents.filter(|_| wants_old) {
+            // SAFETY: the program's place for an action.
+            unsafe { *old = remembered(candidate) };
+        }
+        if let Some((candidate, lane)) = candidate.filter(|_| given.is_some()) {
+            lane.borrower_has_set(life, candidate);
+        }
+    }
+    result
+}
+
 /// `sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old: *mut Action) -> c_int {
-    if life::in_hook().is_none() {
+    let Some(life) = life::in_hook() else {
         return call_real!(SIGACTION(signal, new, old) else -1);
+    };
+    // SAFETY: the program passes null or valid actions, the place perhaps the same as what is given.
+    let (given, place) = unsafe { (new.as_ref().copied(), old.as_mut()) };
+    if life::is_borrowed(life) {
+        return of_borrower(life, signal, given.as_ref(), place);
     }
-    // SAFETY: the program passes null or valid actions.
-    let (given, place) = unsafe { (new.as_ref(), old.as_mut()) };
     if let Some(candidate) = ours(signal) {
-        // The place may be the same as what is given.
-        let given = given.copied();
         if let Some(place) = place {
             *place = remembered(candidate);
         }
@@ -257,7 +286,7 @@ pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old
     }
     let known = usize::try_from(signal).ok().and_then(|at| HANDLER_MASKS.get(at));
     let wanted = given.map(|given| first_word(&given.sa_mask));
-    let mut changed = given.copied();
+    let mut changed = given;
     if let Some(changed) = &mut changed {
         let mask = kernel_mask(first_word(&changed.sa_mask), changed.sa_flags);
         set_first_word(&mut changed.sa_mask, mask);
@@ -278,7 +307,7 @@ pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old
             set_first_word(&mut place.sa_mask, before & !NEVER_BLOCKED);
         }
     }
-    if let (Some(candidate), Some(given)) = (signal::candidate(signal), changed) {
+    if let (Some(candidate), Some(given)) = (signal::candidate(signal), given) {
         remember(candidate, &given);
     }
     result
@@ -287,89 +316,34 @@ pub unsafe extern "C-unwind" fn sigaction(signal: c_int, new: *const Action, old
 /// `signal`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
-    let Some(candidate) = ours(signal).filter(|_| life::in_hook().is_some()) else {
-        let old = call_real!(SIGNAL(signal, handler) else libc::SIG_ERR);
-        if let (Some(candidate), true) = (signal::candidate(signal), old != libc::SIG_ERR)
-            && let Some(wanted) = WANTED.get(candidate)
-        {
-            wanted.handler.store(handler, Ordering::Release);
-        }
-        return old;
-    };
-    let old = remembered(candidate).sa_sigaction;
     // SAFETY: all-zero is a valid action.
     let mut action: Action = unsafe { core::mem::zeroed() };
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_RESTART;
-    set_first_word(&mut action.sa_mask, 1 << (signal - 1));
-    set_wanted(candidate, &action);
-    old
-}
-
-/// What a new image of the program inherits, set as the program believes it to be.
-pub struct HandedOver {
-    ignored: [bool; CANDIDATES.len()],
-    blocked: u64,
-}
-
-/// Before an exec: the new image shall find the sampling signals ignored or blocked if the program has them so.
-pub fn hand_over() -> HandedOver {
-    let ignored = core::array::from_fn(|candidate| {
-        ours(signal::number(candidate)) == Some(candidate)
-            && remembered(candidate).sa_sigaction == libc::SIG_IGN
-            && call_real!(SIGACTION(signal::number(candidate), &remembered(candidate), core::ptr::null_mut()) else -1)
-                == 0
-    });
-    let blocked = lane::current().filter(|lane| lane.blocked.load(Ordering::Relaxed));
-    let blocked = blocked.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
-    let before = if blocked == 0 { 0 } else { raw::signal_mask(libc::SIG_BLOCK, blocked) };
-    HandedOver { ignored, blocked: blocked & !before }
-}
-
-impl HandedOver {
-    /// The exec did not happen.
-    pub fn take_back(self) {
-        for candidate in (0..CANDIDATES.len()).filter(|&candidate| self.ignored.get(candidate) == Some(&true))
-        {
-            take_over(candidate);
+    match life::in_hook() {
+        Some(life) if ours(signal).is_some() && life::is_borrowed(life) => {
+            // SAFETY: all-zero is a valid action.
+            let mut old: Action = unsafe { core::mem::zeroed() };
+            let result = of_borrower(life, signal, Some(&action), Some(&mut old));
+            if result == 0 { old.sa_sigaction } else { libc::SIG_ERR }
         }
-        if self.blocked != 0 {
-            raw::signal_mask(libc::SIG_UNBLOCK, self.blocked);
+        Some(_) if let Some(candidate) = ours(signal) => {
+            let old = remembered(candidate).sa_sigaction;
+            set_first_word(&mut action.sa_mask, 1 << (signal - 1));
+            set_wanted(candidate, &action);
+            old
         }
-    }
-}
-
-impl Lane {
-    /// The calling thread, the lane's owner, goes over to the current signal: its timer, and its mask, which is in
-    /// `context` where this is its signal handler.
-    pub fn follow_signal(&self, context: Option<&mut libc::ucontext_t>) {
-        let (old, new) = (self.signal.load(Ordering::Relaxed), signal::current());
-        let Some(life) = life::recording().filter(|_| old != new) else { return };
-        let tid = self.owner.load(Ordering::Relaxed);
-        let Ok(timer) = crate::sample::timer::start(tid, life.options.period_ns, signal::number(new)) else {
-            return;
-        };
-        if let Some(before) = self.replace_timer(Some(timer)) {
-            crate::sample::timer::stop(before);
-        }
-        self.signal.store(new, Ordering::Relaxed);
-        let blocked_old = if self.blocked.load(Ordering::Relaxed) { signal::bit(old) } else { 0 };
-        let change = |mask: u64| (mask | blocked_old) & !signal::bit(new);
-        let before = match context {
-            Some(context) => {
-                let before = first_word(&context.uc_sigmask);
-                set_first_word(&mut context.uc_sigmask, change(before));
-                before
+        _ => {
+            let old = call_real!(SIGNAL(signal, handler) else libc::SIG_ERR);
+            if old != libc::SIG_ERR {
+                if let Some(known) = usize::try_from(signal).ok().and_then(|at| HANDLER_MASKS.get(at)) {
+                    known.store(0, Ordering::Relaxed);
+                }
+                if let Some(wanted) = signal::candidate(signal).and_then(|candidate| WANTED.get(candidate)) {
+                    wanted.handler.store(handler, Ordering::Release);
+                }
             }
-            None => {
-                let before = raw::signal_mask(libc::SIG_BLOCK, blocked_old);
-                raw::signal_mask(libc::SIG_UNBLOCK, signal::bit(new));
-                before
-            }
-        };
-        self.blocked.store(before & signal::bit(new) != 0, Ordering::Relaxed);
-        if self.held.swap(false, Ordering::Relaxed) {
-            raw::signal_thread(tid, signal::number(old));
+            old
         }
     }
 }

@@ -9,7 +9,6 @@ use proust_log::records::ThreadOrigin;
 use crate::lane::{self, Lane, Start};
 use crate::operation::here;
 use crate::real::{C11Routine, StartRoutine, call_real};
-use crate::sample::signal;
 use crate::{clock, life, logfile, raw, thread};
 
 /// A thread with a smaller stack than this begins its record on another one.
@@ -17,7 +16,7 @@ const SMALL_STACK_BYTES: usize = 128 << 10;
 
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
 fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option<&'static Lane> {
-    life::in_hook()?;
+    let life = life::in_hook()?;
     let mine = lane::current().filter(|mine| !mine.busy.swap(true, Ordering::Acquire));
     let claimed = match mine {
         Some(mine) => {
@@ -38,8 +37,7 @@ fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option
         argument: argument as usize,
         is_small: stack_bytes < SMALL_STACK_BYTES,
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
-        blocked: lane::current().is_some_and(|mine| mine.blocked.load(Ordering::Relaxed)),
-        signal: lane::current().map_or_else(signal::current, |mine| mine.signal.load(Ordering::Relaxed)),
+        believed: lane::current().map_or(0, |mine| mine.believed_bit(life)),
         asked_ns: clock::now_ns(),
     };
     Some(lane)
@@ -96,8 +94,7 @@ pub unsafe extern "C-unwind" fn thrd_create(
 /// A thread inherits its creator's mask. Where the program believes the sampling signal blocked, it must be so for the new
 /// thread from its first instruction on: one that is sent to it at once has to wait. Returns what was blocked.
 fn hide_sampling_signal() -> u64 {
-    let believed = lane::current().filter(|lane| lane.blocked.load(Ordering::Relaxed));
-    let hidden = believed.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+    let hidden = life::in_hook().zip(lane::current()).map_or(0, |(life, lane)| lane.believed_bit(life));
     if hidden != 0 {
         raw::signal_mask(libc::SIG_BLOCK, hidden);
     }

@@ -45,10 +45,8 @@ pub struct Start {
     pub parent: u32,
     /// When it was asked to create this one.
     pub asked_ns: u64,
-    /// Whether the creating thread has its sampling signal blocked, as it believes.
-    pub blocked: bool,
-    /// Which one that is.
-    pub signal: usize,
+    /// The bit of the sampling signal, if the creating thread believes that signal blocked.
+    pub believed: u64,
 }
 
 /// The owner's part of a lane.

@@ -25,6 +25,16 @@ struct TimerInfo {
     value: usize,
 }
 
+/// Whether a signal is from one of our timers.
+///
+/// # Safety
+/// `info` is what the kernel tells of a signal.
+pub unsafe fn is_ours(info: *const libc::siginfo_t) -> bool {
+    // SAFETY: the kernel's siginfo is larger than what a timer fills in.
+    let timer = unsafe { &*info.cast::<TimerInfo>() };
+    timer.code == libc::SI_TIMER && timer.value == COOKIE
+}
+
 /// Longer than a handler takes unless it was preempted or had much to do.
 const LONG_NS: u64 = 10_000;
 /// How often the scheduler's numbers are read and unseen threads looked for: from cold caches each takes as
@@ -42,19 +52,20 @@ static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
 /// # Safety
 /// For the kernel, which passes a valid siginfo and context.
 pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo of 128 bytes.
-    let timer = unsafe { &*info.cast::<TimerInfo>() };
-    if timer.code != libc::SI_TIMER || timer.value != COOKIE {
-        // SAFETY: the arguments are those the kernel gave.
-        unsafe { hooks::signals::pass_on(signal, info, context) };
-        return;
-    }
+    // SAFETY: the kernel passes a valid siginfo of 128 bytes, and the arguments are those that it gave.
+    let overrun = unsafe {
+        if !is_ours(info) {
+            hooks::signals::pass_on(signal, info, context);
+            return;
+        }
+        (*info.cast::<TimerInfo>()).overrun
+    };
     if let Some(life) = life::recording() {
         // A number that the program uses as well is handled under the program's mask.
         let shared = signal::candidate(signal).is_some_and(hooks::signals::is_claimed);
         let mask = shared.then(|| raw::signal_mask(libc::SIG_SETMASK, u64::MAX));
         // SAFETY: the kernel passes a valid context.
-        sample(life, unsafe { &mut *context.cast::<libc::ucontext_t>() }, timer.overrun);
+        sample(life, unsafe { &mut *context.cast::<libc::ucontext_t>() }, overrun);
         if let Some(mask) = mask {
             raw::signal_mask(libc::SIG_SETMASK, mask);
         }

@@ -64,7 +64,28 @@ mod opening {
             => StreamReopen;
         tmpfile() -> *mut FILE, or core::ptr::null_mut() => StreamOpen;
         tmpfile64() -> *mut FILE, or core::ptr::null_mut() => StreamOpen;
-        popen(command: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => OpenPipeStream;
+    }
+}
+
+/// Starting a process at the other end of a pipe.
+mod process_pipes {
+    use proust_log::operations::Operation;
+
+    use super::{FILE, c_char};
+    use crate::hooks::family::real_functions;
+    use crate::hooks::io::bracket::{missing, opening};
+    use crate::hooks::signal_inheritance::handing_over;
+
+    /// `popen`
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C-unwind" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
+        let Some(function) = real::popen() else { return missing(core::ptr::null_mut()) };
+        // SAFETY: the real function with the arguments that the program gave.
+        opening(Operation::OpenPipeStream, || handing_over(|| unsafe { function(command, mode) }))
+    }
+
+    real_functions! {
+        popen(*const c_char, *const c_char) -> *mut FILE;
     }
 }
 
@@ -72,4 +93,5 @@ mod opening {
 pub fn find_family() {
     find_all();
     opening::find_all();
+    process_pipes::find_all();
 }
