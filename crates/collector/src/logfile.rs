@@ -66,7 +66,8 @@ pub fn create(options: &Options, pid: u32, start_ns: u64) -> bool {
         let Some(stem) = join(options.folder, &parts) else { return false };
         let Some(path) = join(stem, &[EXTENSION.as_bytes()]) else { return false };
         // A process of the same number on another host may have taken the name.
-        let outcome = raw::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, 0o644);
+        let outcome =
+            raw::open_in_run(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, 0o644);
         if outcome == -(libc::EEXIST as isize) {
             stamp += 1;
             continue;
@@ -258,7 +259,7 @@ pub fn reserve_ahead(bytes: u64) {
 
 fn grow_file(start: u64, bytes: u64) -> bool {
     let Some(path) = path() else { return false };
-    let descriptor = raw::open(path, libc::O_RDWR | libc::O_NOFOLLOW, 0);
+    let descriptor = raw::open_in_run(path, libc::O_RDWR | libc::O_NOFOLLOW, 0);
     if raw::failed(descriptor) {
         return false;
     }
@@ -301,7 +302,7 @@ pub fn close() {
         return;
     }
     let Some(path) = path() else { return };
-    let descriptor = raw::open(path, libc::O_RDWR | libc::O_NOFOLLOW, 0);
+    let descriptor = raw::open_in_run(path, libc::O_RDWR | libc::O_NOFOLLOW, 0);
     if raw::failed(descriptor) {
         return;
     }

@@ -98,7 +98,7 @@ fn filters() -> Option<u32> {
 
 fn map_control(folder: &CStr) -> Option<*mut Control> {
     let path = crate::logfile::join(folder, &[b"/", CONTROL_FILE.as_bytes()])?;
-    let descriptor = raw::open(path, libc::O_RDWR, 0);
+    let descriptor = raw::open_in_run(path, libc::O_RDWR, 0);
     if raw::failed(descriptor) {
         return None;
     }

@@ -21,6 +21,9 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus, sanitizers: &Sanitizers) 
         return Ok(());
     }
     let wall_s = folder.start.elapsed().as_secs_f64();
+    if !folder.is_in_place() {
+        anyhow::bail!("{} was removed or replaced while the command ran", folder.shown.display());
+    }
     let mut run = RunFile::read(&folder.path)?;
     run.finished = Some(Finished {
         end_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),

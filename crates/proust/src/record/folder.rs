@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -39,9 +39,22 @@ pub struct RunFolder {
     /// When the recording began.
     pub start: Instant,
     elsewhere: Option<PathBuf>,
+    /// What makes it this folder and no other.
+    identity: Option<(u64, u64)>,
+}
+
+/// Device and number of a folder that is no link.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 impl RunFolder {
+    /// Whether the folder is still the one that was made, and not another one, or a link, in its place.
+    pub fn is_in_place(&self) -> bool {
+        self.identity.is_some() && identity(&self.path) == self.identity
+    }
+
     /// Makes the folder, or joins the one that another rank of the same job made.
     pub fn create_or_join(args: &RecordArgs) -> anyhow::Result<RunFolder> {
         let key = job::key();
@@ -107,7 +120,8 @@ impl RunFolder {
         .write(&path)?;
         // Last: ranks that join wait for it.
         write_control(&path, args)?;
-        Ok(RunFolder { shown: shown.to_path_buf(), path, library, created: true, start, elsewhere })
+        let identity = identity(&path);
+        Ok(RunFolder { shown: shown.to_path_buf(), path, library, created: true, start, elsewhere, identity })
     }
 
     fn join(shown: &Path, key: &str) -> anyhow::Result<RunFolder> {
@@ -131,13 +145,24 @@ impl RunFolder {
             );
         }
         let library = path.join(COLLECTOR_FILE);
-        Ok(RunFolder { shown: shown.to_path_buf(), path, library, created: false, start, elsewhere: None })
+        let identity = identity(&path);
+        Ok(RunFolder {
+            shown: shown.to_path_buf(),
+            path,
+            library,
+            created: false,
+            start,
+            elsewhere: None,
+            identity,
+        })
     }
 
     /// Removes what was made for a command that did not start.
     pub fn remove(&self) {
         if self.created {
-            let _ = fs::remove_dir_all(&self.path);
+            if self.is_in_place() {
+                let _ = fs::remove_dir_all(&self.path);
+            }
             self.tidy();
         }
     }

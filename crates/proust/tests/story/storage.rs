@@ -68,6 +68,70 @@ fn a_link_in_the_place_of_the_folder_is_never_followed() {
     assert!(!folder.path().join("not-there").exists());
 }
 
+/// During the run another folder, or a link to one, takes the place of the run's or of its logs: that of somebody else stays as it is.
+#[test]
+fn links_put_in_place_during_a_run_are_never_followed() {
+    let Some(program) = built("endings") else { return };
+    let program = program.display();
+    for replaced in [
+        "rm -r \"$PROUST_RUN/log\"; ln -s \"$0\" \"$PROUST_RUN/log\"",
+        "mv \"$PROUST_RUN\" \"$PROUST_RUN.moved\"; ln -s \"$0\" \"$PROUST_RUN\"",
+        "mv \"$PROUST_RUN\" \"$PROUST_RUN.moved\"; cp -r \"$0\" \"$PROUST_RUN\"",
+        "rm \"$PROUST_RUN/control\"; ln -s \"$0/control\" \"$PROUST_RUN/control\"",
+        "rm \"$PROUST_RUN/run.json\"; ln -s \"$0/run.json\" \"$PROUST_RUN/run.json\"",
+        "ln -s \"$0\" \"$PROUST_RUN/profile\"",
+    ] {
+        let folder = empty_folder();
+        let victim = folder.path().join("victim");
+        // It looks like a run of the same version.
+        let made = run(proust().args(["record", "-o"]).arg(&victim).args(["--", "sh", "-c", "exit 9"]));
+        assert_eq!(made.status.code(), Some(9), "{}", made.said());
+        let before = content(&victim);
+        let dir = folder.path().join("run");
+        let command =
+            format!("'{program}' 0.1 return; {replaced}; '{program}' 0.4 return; '{program}' 0.1 return");
+        let ended = run(proust()
+            .args(["record", "--rate", "1000", "-o"])
+            .arg(&dir)
+            .args(["--", "sh", "-c", &command])
+            .arg(&victim));
+        assert_eq!(ended.status.code(), Some(40), "{replaced}: {}", ended.said());
+        assert_eq!(truth_in(&ended)["mode"], "return");
+        assert_eq!(content(&victim), before, "{replaced}");
+        let page = report(&dir, "summary", &[] as &[&str]);
+        assert!(page.status.code().is_some_and(|code| code < 2), "{replaced}: {}", page.said());
+        if dir.symlink_metadata().is_ok_and(|dir| dir.is_dir()) {
+            assert_eq!(content(&victim), before, "{replaced}, then a report");
+        }
+    }
+}
+
+/// A file system that may only be read: nothing is run, and what was recorded there before can be reported.
+#[test]
+fn a_file_system_that_may_only_be_read() {
+    let folder = empty_folder();
+    let disk = folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=32m none "$DISK" 2>/dev/null || exit 77
+        "$PROUST" record -o "$DISK/run" -- sh -c 'exit 4'
+        mount -o remount,ro "$DISK" || exit 78
+        "$PROUST" report "$DISK/run" summary >&2 || exit 79
+        "$PROUST" record -o "$DISK/new" -- echo it ran"#;
+    let ended = run(Command::new("unshare")
+        .args(["--mount", "sh", "-c", script])
+        .env_remove("PROUST_RUN")
+        .env("DISK", &disk)
+        .env("PROUST", env!("CARGO_BIN_EXE_proust")));
+    if ended.status.code() == Some(77) || ended.said().contains("unshare") {
+        println!("SKIP: a small disk cannot be mounted here");
+        return;
+    }
+    assert_eq!(ended.status.code(), Some(125), "{}", ended.said());
+    assert_eq!(ended.printed(), "");
+    assert!(ended.said().contains(disk.join("new").to_str().unwrap()), "{}", ended.said());
+}
+
 #[test]
 fn of_two_runs_into_one_folder_one_is_refused() {
     let folder = empty_folder();
