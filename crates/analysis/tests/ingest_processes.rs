@@ -134,6 +134,21 @@ fn times_of_other_hosts_are_aligned_by_the_clock_of_day() {
 }
 
 #[test]
+fn a_process_in_a_time_namespace_is_where_it_was() {
+    let first = FileHeader { start_unix_ns: 1_700_000_000_000_000_000, ..header(9) };
+    // Its clock is 100 000 s ahead, and the clock of day was set meanwhile.
+    let ahead =
+        FileHeader { start_ns: 100_001_010 * MS, end_ns: 100_001_090 * MS, start_unix_ns: 7, ..header(10) };
+    let (mut plain, mut other) = (busy(9, 1000), busy(10, 100_001_020));
+    plain.text(Subject::Host, 0, "here");
+    other.text(Subject::Host, 0, "here").text(Subject::MonotonicOffset, 0, "100000000000000");
+    let profile = profile_of(&[log(first, &[plain]), log(ahead, &[other])], None);
+    assert_eq!(profile.processes.iter().map(|p| p.start_s).collect::<Vec<_>>(), [0.0, 0.01]);
+    assert_eq!(profile.locations[1].start_s, 0.02);
+    assert!(!noted(&profile, &["2 hosts"]));
+}
+
+#[test]
 fn a_module_loaded_again_is_the_same_module_and_another_build_is_not() {
     let mut lane = LaneBuilder::new(0);
     lane.module(1, "plugin", 7, 0x7000_0000).node(1, 0, 1, 0x105).begin(9, 1000, 0).sample(1010, 5, 1);
@@ -279,6 +294,7 @@ fn what_the_collector_noted_is_told_in_words() {
         (NoteCode::SignalShared, 27),
         (NoteCode::ExecFailed, 2),
         (NoteCode::EnvironmentMended, 0),
+        (NoteCode::SignalGivenUp, 0),
     ] {
         lane.push(code as u16, &Note { time_ns: 0, value });
     }
@@ -294,6 +310,7 @@ fn what_the_collector_noted_is_told_in_words() {
         ["1 thread of server (pid 9)", "was found running"],
         ["no CPU timer", "error 11"],
         ["signal 27", "server"],
+        ["every signal", "not sampled"],
         ["exec in vain", "error 2"],
         ["could not be put", "missing"],
         ["4 threads", "could not be measured"],

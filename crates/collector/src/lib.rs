@@ -33,3 +33,4 @@ pub mod real;
 pub mod room;
 pub mod sample;
 pub mod thread;
+pub mod time_namespace;

@@ -15,7 +15,7 @@ use crate::lane::{self, Output};
 use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::{coroutine, modules, rules};
-use crate::{clock, hooks, logfile, process, raw, real, thread};
+use crate::{clock, hooks, logfile, process, raw, real, thread, time_namespace};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -213,6 +213,14 @@ fn write_facts(output: &mut Output, environment: Option<Strings>) {
     output.push_text(Subject::Executable, 0, &path[..length]);
     let length = usize::try_from(raw::getcwd(&mut path)).unwrap_or(1);
     output.push_text(Subject::WorkingFolder, 0, &path[..length.saturating_sub(1)]);
+    let offset_ns = time_namespace::monotonic_offset_ns();
+    if offset_ns != 0 {
+        let mut digits = [0; 20];
+        let sign: &[u8] = if offset_ns < 0 { b"-" } else { b"" };
+        let mut text = sign.to_vec();
+        text.extend_from_slice(logfile::digits(offset_ns.unsigned_abs(), &mut digits));
+        output.push_text(Subject::MonotonicOffset, 0, &text);
+    }
     write_arguments(output);
     if let Some(environment) = environment {
         for entry in environment.filter(|entry| hooks::environment::tells_of_parallelism(entry)) {

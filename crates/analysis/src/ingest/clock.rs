@@ -1,7 +1,7 @@
 //! One time base for all logs.
 //!
-//! CLOCK_MONOTONIC counts from the boot of its host: logs of one host share it, logs of others are moved by
-//! the difference of the hosts' clocks of day.
+//! CLOCK_MONOTONIC counts from the boot of its host: logs of one host share it, but for what a time namespace adds; logs of
+//! others are moved by the difference of the hosts' clocks of day.
 
 use std::collections::BTreeMap;
 
@@ -25,23 +25,27 @@ impl RunClock {
         for host in hosts.iter_mut().filter(|host| host.is_empty()) {
             host.clone_from(&home);
         }
+        let offsets: Vec<i128> = logs.iter().map(|log| process::monotonic_offset_ns(log).into()).collect();
         // One log of each host decides for all of it, so that a step of the clock of day during the run
         // does not move the processes of one host against each other.
         let mut boots: BTreeMap<&str, i128> = BTreeMap::new();
-        for (log, host) in logs.iter().zip(&hosts).filter(|(log, _)| !log.damage.header) {
-            let boot = i128::from(log.header.start_unix_ns) - i128::from(log.header.start_ns);
+        let intact = logs.iter().zip(&hosts).zip(&offsets).filter(|((log, _), _)| !log.damage.header);
+        for ((log, host), offset) in intact {
+            let boot = i128::from(log.header.start_unix_ns) - i128::from(log.header.start_ns) + offset;
             boots.entry(host).or_insert(boot);
         }
         let home_boot = boots.get(home.as_str()).copied().unwrap_or(0);
         let to_home = |host: &str| boots.get(host).map_or(0, |boot| boot - home_boot);
         let starts = |intact_only: bool| {
-            let logs = logs.iter().zip(&hosts).filter(move |(log, _)| !(intact_only && log.damage.header));
-            logs.map(|(log, host)| i128::from(log.start_ns()) + to_home(host)).min()
+            let logs = logs.iter().zip(&hosts).zip(&offsets);
+            let logs = logs.filter(move |((log, _), _)| !(intact_only && log.damage.header));
+            logs.map(|((log, host), offset)| i128::from(log.start_ns()) - offset + to_home(host)).min()
         };
         let origin = starts(true).or_else(|| starts(false)).unwrap_or(0);
-        let shift = |host: &String| to_home(host) - origin;
+        let shift = |(host, offset): (&String, &i128)| to_home(host) - origin - offset;
         // Beyond 292 years it is damage, and only has to stay in range.
-        let shifts = hosts.iter().map(|h| shift(h).clamp(i64::MIN.into(), i64::MAX.into()) as i64).collect();
+        let in_range = |shift: i128| shift.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        let shifts = hosts.iter().zip(&offsets).map(shift).map(in_range).collect();
         let host_count = hosts.iter().collect::<std::collections::BTreeSet<_>>().len();
         RunClock { shifts, hosts, host_count }
     }

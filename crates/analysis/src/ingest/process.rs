@@ -25,6 +25,11 @@ pub(super) fn host(log: &LogHarvest) -> String {
     first(log, Subject::Host)
 }
 
+/// How far the log's CLOCK_MONOTONIC is ahead of its host's, in nanoseconds.
+pub(super) fn monotonic_offset_ns(log: &LogHarvest) -> i64 {
+    first(log, Subject::MonotonicOffset).parse().unwrap_or(0)
+}
+
 /// Paths of the modules by their numbers in the process.
 pub(super) fn module_paths(log: &LogHarvest) -> BTreeMap<u32, String> {
     by_id(log, Subject::ModulePath)
