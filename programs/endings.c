@@ -54,6 +54,17 @@ static void *outlives_main(void *arg)
     return NULL;
 }
 
+/* More and more, and never less: until the kernel ends it, or at the latest at 1 GiB. */
+KEPT void takes_memory(void)
+{
+    for (int i = 0; i < 1024; i++) {
+        char *memory = malloc(1 << 20);
+        if (memory == NULL)
+            _exit(48);
+        memset(memory, i, 1 << 20);
+    }
+}
+
 static int *volatile nowhere;
 
 static int end(void)
@@ -76,6 +87,8 @@ static int end(void)
         kill(getpid(), SIGKILL);
     if (strcmp(mode, "term") == 0)
         raise(SIGTERM);
+    if (strcmp(mode, "memory") == 0)
+        takes_memory();
     if (strcmp(mode, "exec") == 0)
         execl("/bin/true", "true", (char *)NULL);
     return strcmp(mode, "return") == 0 ? 40 : 2;

@@ -1,0 +1,33 @@
+//! Threads and coroutines with little stack: what the collector takes of it, and that it takes nothing beyond.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::command::run;
+use crate::programs::built;
+use crate::recording::{number, record_with, truth_in};
+
+/// What a handler may take of the stack that it interrupts, beyond what the kernel puts there for any handler.
+const HANDLER_BYTES: f64 = 4096.0;
+
+#[test]
+fn a_handler_takes_little_of_it() {
+    let Some(program) = built("small_stacks") else { return };
+    let alone = truth_in(&run(Command::new(&program).arg("0.2")));
+    for places in ["/thread_written_bytes", "/coroutine_written_bytes"] {
+        assert_eq!(number(&alone, places), 0.0, "nobody else writes there: {alone}");
+    }
+    let recorded = record_with(&["--rate", "1000"], &program, &["0.5"]).succeeded();
+    let truth: Value = recorded.truth();
+    println!("{truth}");
+    assert_eq!(number(&truth, "/canaries_live"), 1.0, "written beyond a coroutine's stack: {truth}");
+    for place in ["/thread_written_bytes", "/coroutine_written_bytes"] {
+        let written = number(&truth, place);
+        assert!(written > 0.0, "no sample came: {truth}");
+        let own = written - number(&truth, "/signal_frame_bytes");
+        assert!(own <= HANDLER_BYTES, "{place}: {own} bytes more than the kernel's frame: {truth}");
+    }
+    // What runs there is seen.
+    assert!(recorded.flat().cpu("compute").inclusive > 0.5 * number(&truth, "/cpu_s"));
+}
