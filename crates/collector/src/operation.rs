@@ -126,6 +126,12 @@ impl Ticket {
         Ticket { lane: Some(lane), begin_ns: lane.open.begin_ns() }
     }
 
+    /// When it began; 0 if it is not followed.
+    #[inline]
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
     /// Whether it is followed.
     #[inline]
     pub fn is_followed(&self) -> bool {

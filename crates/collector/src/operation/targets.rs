@@ -5,14 +5,14 @@
 //! thread: a descriptor may be closed and used again behind the collector's back. Never followed by a lock, never
 //! counted per use: threads that use neighbouring descriptors must not pull a cache line to and fro.
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use proust_log::control::NO_IO;
 use proust_log::operations::{Nature, Operation, Target};
 
 use super::Kind;
-use crate::{lane, life, options, raw};
+use crate::{clock, lane, life, options, raw};
 
 /// Descriptors from here on are looked up each time.
 const KEPT: usize = 1 << 16;
@@ -22,7 +22,11 @@ const KEPT: usize = 1 << 16;
 const ANEW_EVERY: u32 = 61;
 
 /// [`Target`] by descriptor; 0 = not known. Memory that is never touched costs nothing.
+///
+/// With [`GUESSED`] it is what the path tells: enough for closing it again, and asked of the kernel before anything else.
 static TARGETS: [AtomicU8; KEPT] = [const { AtomicU8::new(0) }; KEPT];
+
+const GUESSED: u8 = 0x80;
 
 /// The object of an operation that has no descriptor.
 pub const NO_DESCRIPTOR: u64 = u64::MAX;
@@ -47,7 +51,17 @@ pub fn of(descriptor: c_int) -> Target {
 /// What a descriptor is known to lead to.
 #[inline]
 pub fn known(descriptor: c_int) -> Target {
-    place(descriptor).map_or(Target::None, |place| Target::from_number(place.load(Ordering::Relaxed)))
+    place(descriptor).map_or(Target::None, |place| {
+        let number = place.load(Ordering::Relaxed);
+        if number & GUESSED == 0 { Target::from_number(number) } else { Target::None }
+    })
+}
+
+/// As [`known`], or what its path told.
+#[inline]
+fn supposed(descriptor: c_int) -> Target {
+    place(descriptor)
+        .map_or(Target::None, |place| Target::from_number(place.load(Ordering::Relaxed) & !GUESSED))
 }
 
 #[inline]
@@ -65,7 +79,10 @@ static CLOSES_IN_VAIN: AtomicBool = AtomicBool::new(false);
 /// a million times: what is not known is not asked for then.
 #[inline]
 pub fn of_closing(descriptor: c_int) -> Target {
-    if CLOSES_IN_VAIN.load(Ordering::Relaxed) { known(descriptor) } else { of(descriptor) }
+    match supposed(descriptor) {
+        Target::None if !CLOSES_IN_VAIN.load(Ordering::Relaxed) => of(descriptor),
+        target => target,
+    }
 }
 
 /// A descriptor was closed, or was none.
@@ -74,6 +91,64 @@ pub fn closed(in_vain: bool) {
     if CLOSES_IN_VAIN.load(Ordering::Relaxed) != in_vain {
         CLOSES_IN_VAIN.store(in_vain, Ordering::Relaxed);
     }
+}
+
+/// An open that took so long waited for something.
+const LONG_NS: u64 = 10_000;
+
+/// What `path` led to, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the path says nothing:
+/// what is read and written shows when it happens, and is asked for then.
+///
+/// # Safety
+/// `path` is null or a C string.
+#[inline]
+pub unsafe fn of_opened(descriptor: c_int, path: *const c_char, begin_ns: u64) -> Target {
+    if path.is_null() || clock::now_ns().saturating_sub(begin_ns) >= LONG_NS {
+        return look_up(descriptor);
+    }
+    // SAFETY: the caller's promise.
+    let (begin, is_whole) = unsafe { beginning(path) };
+    match guess(&begin, is_whole) {
+        Some(target) => {
+            store(descriptor, target as u8 | GUESSED);
+            target
+        }
+        None => look_up(descriptor),
+    }
+}
+
+/// As many bytes of a path as tell what it is.
+const TELLING: usize = 16;
+
+/// The path's first bytes, and whether these are all.
+///
+/// # Safety
+/// A C string.
+#[inline]
+unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
+    let mut begin = [0; TELLING];
+    for (at, place) in begin.iter_mut().enumerate() {
+        // SAFETY: the string did not end before.
+        *place = unsafe { path.add(at).read() } as u8;
+        if *place == 0 {
+            return (begin, true);
+        }
+    }
+    (begin, false)
+}
+
+/// What a path that begins so leads to, unless it is a pipe with a name: those wait when they are opened. None where that
+/// cannot be told.
+#[inline]
+fn guess(begin: &[u8; TELLING], is_whole: bool) -> Option<Target> {
+    const DEVICES: [&[u8]; 5] = [b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"];
+    let length = if is_whole { begin.iter().position(|&byte| byte == 0)? } else { TELLING };
+    let text = begin.get(..length)?;
+    if text.starts_with(b"/dev/") {
+        return (is_whole && DEVICES.contains(&text)).then_some(Target::Device);
+    }
+    // Below that lie links to descriptors.
+    (!text.starts_with(b"/proc/") && text != b"").then_some(Target::File)
 }
 
 /// Asks the kernel and keeps the answer.
@@ -94,10 +169,15 @@ pub fn look_up(descriptor: c_int) -> Target {
 
 #[inline]
 fn keep(descriptor: c_int, target: Target) {
+    store(descriptor, target as u8);
+}
+
+#[inline]
+fn store(descriptor: c_int, number: u8) {
     if let Some(place) = place(descriptor)
-        && place.load(Ordering::Relaxed) != target as u8
+        && place.load(Ordering::Relaxed) != number
     {
-        place.store(target as u8, Ordering::Relaxed);
+        place.store(number, Ordering::Relaxed);
     }
 }
 
@@ -188,6 +268,37 @@ mod tests {
         assert_eq!(of_status(libc::S_IFCHR, libc::makedev(136, 3)), Target::Terminal);
         assert_eq!(of_status(libc::S_IFCHR, libc::makedev(5, 0)), Target::Terminal);
         assert_eq!(of_status(libc::S_IFBLK, libc::makedev(8, 0)), Target::File);
+    }
+
+    #[test]
+    fn a_path_tells_what_it_leads_to_or_nothing() {
+        for (path, target) in [
+            (c"/etc/hostname", Some(Target::File)),
+            (c"a", Some(Target::File)),
+            (c"/a/rather/long/path/to/something", Some(Target::File)),
+            (c"/dev/null", Some(Target::Device)),
+            (c"/dev/urandom", Some(Target::Device)),
+            (c"/dev/tty", None),
+            (c"/dev/null/a/b/c/d/e", None),
+            (c"/dev/shm/some/file/of/ours", None),
+            (c"/proc/self/fd/3", None),
+            (c"", None),
+        ] {
+            // SAFETY: a C string.
+            let (begin, is_whole) = unsafe { beginning(path.as_ptr()) };
+            assert_eq!(guess(&begin, is_whole), target, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_path_told_is_enough_for_closing() {
+        // SAFETY: a C string; the descriptor is none.
+        let target = unsafe { of_opened(59_000, c"/etc/hostname".as_ptr(), clock::now_ns()) };
+        assert_eq!((target, known(59_000), supposed(59_000)), (Target::File, Target::None, Target::File));
+        assert_eq!(of_closing(59_000), Target::File);
+        keep(59_000, Target::Pipe);
+        assert_eq!((known(59_000), of_closing(59_000)), (Target::Pipe, Target::Pipe));
+        forget(59_000);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How an I/O function is hooked: one line for each, with what it is about.
 
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 
 use libc::{DIR, FILE};
 use proust_log::operations::{Operation, Target};
@@ -142,21 +142,29 @@ impl Opened for *mut DIR {
     }
 }
 
-/// Runs `call`, which opens something, as an operation about what it opens.
+/// Runs `call`, which opens something, as an operation about what it opens; `path` names that, or is null.
+///
+/// # Safety
+/// `path` is null or what `call` gives to the real function as a C string.
 #[inline(always)]
-pub fn opening<R: Opened>(operation: Operation, call: impl FnOnce() -> R) -> R {
+pub unsafe fn opening<R: Opened>(operation: Operation, path: *const c_char, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
     let ticket = operation::begin(Kind::from(operation), (NO_DESCRIPTOR, 0), here!(), &mut marker);
     let result = call();
     let descriptor = result.descriptor();
+    if let Some(descriptor) = descriptor {
+        targets::forget(descriptor);
+    }
     if ticket.is_followed() {
         let outcome = Outcome { bytes: 0, error: if descriptor.is_none() { errno() } else { 0 } };
         operation::end_with(&ticket, outcome, |kind, none| match descriptor {
-            Some(descriptor) => (Kind { target: targets::look_up(descriptor), ..kind }, object(descriptor)),
+            Some(descriptor) => {
+                // SAFETY: the caller's promise; the kernel has just read it.
+                let target = unsafe { targets::of_opened(descriptor, path, ticket.begin_ns()) };
+                (Kind { target, ..kind }, object(descriptor))
+            }
             None => (kind, none),
         });
-    } else if let Some(descriptor) = descriptor {
-        targets::forget(descriptor);
     }
     result
 }
@@ -201,19 +209,23 @@ macro_rules! io {
 }
 pub(crate) use io;
 
-/// As [`io!`] for functions that open something: `NAME(…) -> Result, or VALUE => Operation;`
+/// As [`io!`] for functions that open something: `NAME(…) -> Result, or VALUE => Operation, PATH;`
 macro_rules! opens {
-    ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr => $operation:ident; )*) => {
+    ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr
+        => $operation:ident, $path:expr; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
                 let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
-                $crate::hooks::io::bracket::opening(
-                    proust_log::operations::Operation::$operation,
-                    // SAFETY: the real function with the registers that the program filled.
-                    || unsafe { function($($argument),*) },
-                )
+                // SAFETY: the real function with the registers that the program filled, its path among them.
+                unsafe {
+                    $crate::hooks::io::bracket::opening(
+                        proust_log::operations::Operation::$operation,
+                        $path,
+                        || function($($argument),*),
+                    )
+                }
             }
         )*
         $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }

@@ -53,16 +53,16 @@ mod opening {
     use super::{c_char, c_int, mode_t, opens};
 
     opens! {
-        open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => Open;
-        open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => Open;
-        __open_2(path: *const c_char, flags: c_int) -> c_int, or -1 => Open;
-        __open64_2(path: *const c_char, flags: c_int) -> c_int, or -1 => Open;
-        openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => OpenAt;
-        openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => OpenAt;
-        __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => OpenAt;
-        __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => OpenAt;
-        creat(path: *const c_char, mode: mode_t) -> c_int, or -1 => Create;
-        creat64(path: *const c_char, mode: mode_t) -> c_int, or -1 => Create;
+        open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => Open, path;
+        open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => Open, path;
+        __open_2(path: *const c_char, flags: c_int) -> c_int, or -1 => Open, path;
+        __open64_2(path: *const c_char, flags: c_int) -> c_int, or -1 => Open, path;
+        openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => OpenAt, path;
+        openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => OpenAt, path;
+        __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => OpenAt, path;
+        __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => OpenAt, path;
+        creat(path: *const c_char, mode: mode_t) -> c_int, or -1 => Create, path;
+        creat64(path: *const c_char, mode: mode_t) -> c_int, or -1 => Create, path;
     }
 }
 

@@ -39,7 +39,7 @@ mod opening {
     use super::{DIR, c_char, opens};
 
     opens! {
-        opendir(path: *const c_char) -> *mut DIR, or core::ptr::null_mut() => OpenDirectory;
+        opendir(path: *const c_char) -> *mut DIR, or core::ptr::null_mut() => OpenDirectory, path;
     }
 }
 

@@ -56,14 +56,14 @@ mod opening {
     use super::{FILE, c_char, opens};
 
     opens! {
-        fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => StreamOpen;
-        fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => StreamOpen;
+        fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
+        fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
         freopen(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, or core::ptr::null_mut()
-            => StreamReopen;
+            => StreamReopen, path;
         freopen64(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, or core::ptr::null_mut()
-            => StreamReopen;
-        tmpfile() -> *mut FILE, or core::ptr::null_mut() => StreamOpen;
-        tmpfile64() -> *mut FILE, or core::ptr::null_mut() => StreamOpen;
+            => StreamReopen, path;
+        tmpfile() -> *mut FILE, or core::ptr::null_mut() => StreamOpen, core::ptr::null();
+        tmpfile64() -> *mut FILE, or core::ptr::null_mut() => StreamOpen, core::ptr::null();
     }
 }
 
@@ -80,8 +80,10 @@ mod process_pipes {
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE {
         let Some(function) = real::popen() else { return missing(core::ptr::null_mut()) };
-        // SAFETY: the real function with the arguments that the program gave.
-        opening(Operation::OpenPipeStream, || handing_over(|| unsafe { function(command, mode) }))
+        // SAFETY: the real function with the arguments that the program gave; no path.
+        unsafe {
+            opening(Operation::OpenPipeStream, core::ptr::null(), || handing_over(|| function(command, mode)))
+        }
     }
 
     real_functions! {
