@@ -62,6 +62,10 @@ int main(int argc, char **argv)
         volatile int beyond = 10;
         kept_result += (uint64_t)lost[beyond];
         lost = NULL;
+        char *volatile never_set = malloc(10);
+        if (never_set[argc] == 1)
+            printf("it happens to be one\n");
+        free(never_set);
         return 0;
     }
     return run_cases(cases, argc, argv);

@@ -66,21 +66,31 @@ fn read<'data>(data: impl ReadRef<'data>) -> Option<Sanitizers> {
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, data).ok()?;
     let mut found = Sanitizers::default();
+    let mut linked_in = None;
     // A run time that is linked in shows in the full table only.
     for kind in [elf::SHT_DYNSYM, elf::SHT_SYMTAB] {
         let symbols = sections.symbols(endian, data, kind).ok()?;
         for symbol in symbols.iter() {
             let Ok(name) = symbol.name(endian, symbols.strings()) else { continue };
-            let known = KNOWN.iter().find(|(function, _)| name.starts_with(function.as_bytes()));
-            // A run time brings the functions of others; what is asked for is called.
-            if let Some(&(_, sanitizer)) = known
-                && !found.names.contains(&sanitizer)
-                && (symbol.is_undefined(endian) || found.names.is_empty())
+            if let Some(known) = KNOWN.iter().position(|(function, _)| name.starts_with(function.as_bytes()))
             {
-                found.names.push(sanitizer);
+                let (_, sanitizer) = KNOWN[known];
+                if !symbol.is_undefined(endian) {
+                    // A run time brings the functions of lesser ones, which stand behind it.
+                    linked_in = Some(linked_in.map_or(known, |other: usize| other.min(known)));
+                } else if symbol.st_bind() != elf::STB_WEAK && !found.names.contains(&sanitizer) {
+                    // What is weak is asked for by a run time that can do without.
+                    found.names.push(sanitizer);
+                }
             }
             found.answers_address |= name == b"__asan_default_options" && is_answer(symbol, endian);
         }
+    }
+    // What is asked for is called.
+    if let Some((_, sanitizer)) = linked_in.and_then(|known| KNOWN.get(known))
+        && found.names.is_empty()
+    {
+        found.names.push(sanitizer);
     }
     if found.names.contains(&KNOWN[0].1) {
         found.names.retain(|name| *name == KNOWN[0].1 || *name == KNOWN[5].1);

@@ -27,6 +27,7 @@ fn sanitizers_are_named_beforehand_and_in_the_run() {
         ("sanitized-thread", "ThreadSanitizer"),
         ("sanitized-undefined", "UndefinedBehaviorSanitizer"),
         ("sanitized-leak", "LeakSanitizer"),
+        ("sanitized-memory", "MemorySanitizer"),
     ] {
         let Some(program) = built(name) else { continue };
         let ended = doctor(&program);
