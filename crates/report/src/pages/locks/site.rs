@@ -1,0 +1,79 @@
+//! A place in the program where a lock is used: what the reader wrote, and not the library that does it.
+
+use proust_analysis::query::Selection;
+use proust_profile::{ContextId, ContextKind};
+use serde::Serialize;
+
+use super::super::place;
+use crate::table::Cell;
+
+/// A place in the program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Site {
+    pub(super) function: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+}
+
+impl Site {
+    /// The innermost function of a call path that is not a library's part of locking: that is what the reader wrote.
+    pub(super) fn of(selection: &Selection<'_>, id: ContextId) -> Site {
+        let (profile, forest) = (selection.profile(), selection.forest());
+        let own = forest.exclusive_of(id);
+        let (mut call, mut line) = (own, Some(id));
+        while let Some(above) = forest.call_above(call) {
+            let function = profile.contexts[call as usize].function.map(|id| &profile.functions[id as usize]);
+            let name = function.map_or("", |function| match function.full_name.is_empty() {
+                true => &function.name,
+                false => &function.full_name,
+            });
+            if !is_of_a_library(name) {
+                break;
+            }
+            // A call's own place is where it is called from.
+            (line, call) = (Some(call), above);
+        }
+        if is_of_no_function(selection, call) {
+            (call, line) = (own, Some(id));
+        }
+        let function = profile.contexts[call as usize].function.map(|id| &profile.functions[id as usize]);
+        let at = line.map(|id| &profile.contexts[id as usize]);
+        let (file, line) = match at {
+            Some(at) if at.line.is_some() && (at.kind == ContextKind::Line || line != Some(own)) => {
+                (at.file.clone(), at.line)
+            }
+            _ => function.map(|function| (function.file.clone(), function.line)).unwrap_or_default(),
+        };
+        Site { function: function.map(|function| function.name.clone()), file, line }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.function.as_deref().unwrap_or("[unknown]")
+    }
+
+    pub(super) fn cell(&self) -> Cell {
+        Cell::from(self.name().to_owned())
+            .with_tail(place(self.file.as_deref(), self.line).unwrap_or_default())
+    }
+
+    pub(super) fn text(&self) -> String {
+        match place(self.file.as_deref(), self.line) {
+            Some(place) => format!("{} ({place})", self.name()),
+            None => self.name().to_owned(),
+        }
+    }
+}
+
+fn is_of_no_function(selection: &Selection<'_>, context: ContextId) -> bool {
+    selection.profile().contexts[context as usize].function.is_none()
+}
+
+/// Functions of the standard libraries through which locks are used.
+fn is_of_a_library(name: &str) -> bool {
+    let name = name.trim_start_matches(['<', '&']);
+    ["std::", "core::", "alloc::", "lock_api::", "parking_lot", "__gthread", "crossbeam"]
+        .iter()
+        .any(|library| name.starts_with(library))
+        || name.starts_with("drop_in_place")
+        || name.starts_with("drop_glue")
+}
