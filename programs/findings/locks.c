@@ -95,9 +95,9 @@ static void lock_across_sleep_repaired(double seconds) { two(pauser_free, second
 /* hot-section: three threads count under a lock; repaired, each counts on its own and adds it up at the end. */
 static uint64_t counted;
 
-KEPT static void count_locked(uint64_t value)
+KEPT static void count_locked(uint64_t value, double *waited)
 {
-    pthread_mutex_lock(&mutex);
+    LOCK_TIMED(&mutex, waited);
     uint64_t x = counted + value;
     BURN(x, 2000);
     counted = x;
@@ -107,11 +107,13 @@ KEPT static void count_locked(uint64_t value)
 static void *counter(void *argument)
 {
     uint64_t x = 1;
+    double waited = 0;
     while (wall() < until)
         for (int i = 0; i < 200; i++) {
-            count_locked(x);
+            count_locked(x, &waited);
             BURN(x, 300);
         }
+    has_lost(waited);
     kept_result = x;
     return argument;
 }
@@ -217,19 +219,23 @@ static void long_section_repaired(double seconds) { two(brief_worker, seconds); 
 /* lock-spin: two threads spin for a lock that is held for milliseconds; repaired, it is held for a moment only. */
 static pthread_spinlock_t spin;
 
-KEPT static void work_spinning(void)
+KEPT static void work_spinning(double *waited)
 {
+    double since = wall();
     pthread_spin_lock(&spin);
+    *waited += wall() - since;
     burn_cpu(0.003);
     pthread_spin_unlock(&spin);
 }
 
 static void *spinning_worker(void *argument)
 {
+    double waited = 0;
     while (wall() < until) {
-        work_spinning();
+        work_spinning(&waited);
         burn_cpu(0.001);
     }
+    has_lost(waited);
     return argument;
 }
 

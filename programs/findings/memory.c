@@ -41,7 +41,7 @@ static void *use_half(void *argument)
 /* first-touch: main fills what two threads use; repaired, each fills its own half. */
 static void two_halves(double seconds, int each_fills)
 {
-    table_bytes = (size_t)384 << 20;
+    table_bytes = (size_t)512 << 20;
     table = fresh(table_bytes);
     if (!each_fills)
         fill_table(table, table_bytes);

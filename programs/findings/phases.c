@@ -32,7 +32,8 @@ static void serial_phase_repaired(double seconds)
 }
 
 /* long-task: a pool of two takes the longest task last; repaired, first. */
-static double tasks[4];
+enum { TASKS = 25 };
+static double tasks[TASKS];
 static int next_task;
 
 KEPT static void do_task(double seconds)
@@ -42,15 +43,15 @@ KEPT static void do_task(double seconds)
 
 static void *pool_thread(void *argument)
 {
-    for (int mine; (mine = __atomic_fetch_add(&next_task, 1, __ATOMIC_SEQ_CST)) < 4;)
+    for (int mine; (mine = __atomic_fetch_add(&next_task, 1, __ATOMIC_SEQ_CST)) < TASKS;)
         do_task(tasks[mine]);
     return argument;
 }
 
 static void pool(double seconds, int longest)
 {
-    for (int i = 0; i < 4; i++)
-        tasks[i] = seconds * (i == longest ? 0.6 : 0.2);
+    for (int i = 0; i < TASKS; i++)
+        tasks[i] = seconds * (i == longest ? 0.4 : 0.02);
     start(pool_thread, NULL);
     start(pool_thread, NULL);
     join_all();
@@ -58,7 +59,7 @@ static void pool(double seconds, int longest)
 
 static void long_task(double seconds)
 {
-    pool(seconds, 3);
+    pool(seconds, TASKS - 1);
     has_lost(seconds * 0.4);
 }
 

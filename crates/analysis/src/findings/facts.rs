@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, Profile};
+use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, ProcessId, Profile};
 
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
 use super::stretches::Stretches;
 use super::thresholds::{self as limits, Checks};
 use crate::blame::Blame;
-use crate::ledger::{Account, Ledger, PassiveReason, Run, State};
+use crate::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run, State};
 use crate::operations::Operations;
 use crate::timelines::OperationStates;
 
@@ -34,6 +34,8 @@ pub struct Facts<'r> {
     pub(super) width: f64,
     /// What each location was started for.
     pub(super) starts: Vec<Option<FunctionId>>,
+    /// The locations of a process that were started for the same.
+    started_alike: HashMap<(ProcessId, FunctionId), Vec<LocationId>>,
     /// Own processor time, in s, and that in the kernel, by context.
     pub(super) cpu: Vec<f64>,
     pub(super) system: Vec<f64>,
@@ -41,6 +43,8 @@ pub struct Facts<'r> {
     pub(super) squares: Vec<f64>,
     /// Samples by context.
     pub(super) samples: Vec<f64>,
+    /// Page faults without I/O by context.
+    pub(super) faults: Vec<f64>,
 }
 
 impl<'r> Facts<'r> {
@@ -66,8 +70,17 @@ impl<'r> Facts<'r> {
             own
         };
         let width = processors.min(available);
+        let starts = starts(profile, &places);
+        let mut started_alike: HashMap<_, Vec<LocationId>> = HashMap::new();
+        for (id, start) in starts.iter().enumerate() {
+            if let Some(start) = *start {
+                let process = profile.locations[id].process;
+                started_alike.entry((process, start)).or_default().push(id as LocationId);
+            }
+        }
         Facts {
-            starts: starts(profile, &places),
+            starts,
+            started_alike,
             states: profile.events.iter().map(|event| states.of_event(event)).collect(),
             operations: Operations::of(profile),
             stretches: Stretches::new(run, ledger, width),
@@ -80,6 +93,7 @@ impl<'r> Facts<'r> {
             system: own(Metric::System),
             squares: own(Metric::CpuSquares),
             samples: own(Metric::Samples),
+            faults: own(Metric::MinorFaults),
             places,
             profile,
             ledger,
@@ -141,10 +155,16 @@ impl<'r> Facts<'r> {
         &events[from..to]
     }
 
+    /// The account of a location; the ledger has them in order.
+    fn account_of(&self, location: LocationId) -> Option<&'r LocationAccounts> {
+        let rows = &self.ledger.locations;
+        rows.binary_search_by_key(&location, |row| row.location).ok().map(|at| &rows[at])
+    }
+
     /// What a location spent on accounts, s.
     pub(super) fn spent_s(&self, location: LocationId, accounts: &[Account]) -> f64 {
-        let of = self.ledger.locations.iter().find(|row| row.location == location);
-        of.map_or(0.0, |row| accounts.iter().map(|&account| row.accounts[account]).sum::<u64>() as f64 / 1e9)
+        let sum = |row: &LocationAccounts| accounts.iter().map(|&account| row.accounts[account]).sum::<u64>();
+        self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
     }
 
     /// What a location did itself, s: on a processor, or in I/O, and not waiting.
@@ -159,24 +179,15 @@ impl<'r> Facts<'r> {
 
     /// How long it waited for work to appear, s.
     pub(super) fn waited_for_work_s(&self, location: LocationId) -> f64 {
-        let of = self.ledger.locations.iter().find(|row| row.location == location);
-        let sum = |row: &crate::ledger::LocationAccounts| -> u64 {
-            FOR_WORK.iter().map(|&reason| row.passive[reason]).sum()
-        };
-        of.map_or(0.0, |row| sum(row) as f64 / 1e9)
+        let sum = |row: &LocationAccounts| FOR_WORK.iter().map(|&reason| row.passive[reason]).sum::<u64>();
+        self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
     }
 
-    /// Other locations of the same process that were started for the same.
-    pub(super) fn alike(&self, location: LocationId) -> Vec<LocationId> {
-        let Some(start) = self.starts[location as usize] else { return Vec::new() };
+    /// The locations of its process that were started for the same as this one, itself included.
+    pub(super) fn alike(&self, location: LocationId) -> &[LocationId] {
         let process = self.profile.locations[location as usize].process;
-        (0..self.starts.len() as LocationId)
-            .filter(|&other| {
-                other != location
-                    && self.starts[other as usize] == Some(start)
-                    && self.profile.locations[other as usize].process == process
-            })
-            .collect()
+        let start = self.starts[location as usize];
+        start.and_then(|start| self.started_alike.get(&(process, start))).map_or(&[], Vec::as_slice)
     }
 
     /// The standard error of the processor time sampled in these contexts, s.

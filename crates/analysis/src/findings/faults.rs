@@ -65,7 +65,7 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
         Figure::seconds("in the kernel where they happened", in_kernel_s),
         Figure::seconds("of it on the account fault, by a fixed cost", booked_s),
         Figure::share("of them by one thread", by_one_share),
-        Figure::share("of them within one third of the run", when.at_once),
+        Figure::share("of them within one half of the run", when.at_once),
         Figure::share("of the processor time was other threads' afterwards", used_after),
     ];
     finding.sure = if kind == Kind::FirstTouch { Sure::Possible } else { Sure::Likely };
@@ -75,7 +75,7 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
 
 /// When the faults were.
 struct When {
-    /// Of all faults, the most that lie within a third of the run.
+    /// Of all faults, the most that lie within a half of the run.
     at_once: f64,
     /// When most of them were over, ns.
     over_ns: u64,
@@ -93,12 +93,12 @@ impl When {
             parts[part_of(since_ns / 2 + row.time_ns / 2)] += f64::from(row.minor_faults);
         }
         let all = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        let third = PARTS / 3;
-        let windows = parts.windows(third).map(|window| window.iter().sum::<f64>());
+        let half = PARTS / 2;
+        let windows = parts.windows(half).map(|window| window.iter().sum::<f64>());
         let (at, most) =
             windows.enumerate().fold((0, 0.0), |best, (at, sum)| if sum > best.1 { (at, sum) } else { best });
         // Within it, until the last part that has much of them.
-        let last = (at..at + third).rev().find(|&part| parts[part] >= 0.1 * most).unwrap_or(at);
+        let last = (at..at + half).rev().find(|&part| parts[part] >= 0.1 * most).unwrap_or(at);
         When { at_once: most / all, over_ns: ((last + 1) as f64 / PARTS as f64 * wall_ns) as u64 }
     }
 

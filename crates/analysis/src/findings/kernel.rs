@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextId, Function, FunctionId, Metric};
+use proust_profile::{ContextId, Function, FunctionId};
 
 use super::facts::Facts;
 use super::faults::FAULT_AT_MOST_S;
@@ -65,10 +65,7 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
     let sum = |of: &[f64]| contexts.iter().map(|&context| of[context as usize]).sum::<f64>();
     let (cpu_s, samples) = (sum(&facts.cpu), sum(&facts.samples));
     // What faults took is told by another kind, and known as an estimate only.
-    let faults: f64 = (facts.profile.values.iter())
-        .filter(|value| value.metric == Metric::MinorFaults && contexts.contains(&value.context))
-        .map(|value| value.amount)
-        .sum();
+    let faults = sum(&facts.faults);
     let lost_s = (sum(&facts.system) - faults * FAULT_AT_MOST_S).max(0.0);
     let error_s = facts.error_s(contexts.iter().copied());
     let mut checks = Checks::default();

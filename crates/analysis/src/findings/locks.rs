@@ -25,8 +25,54 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if by_lock.is_empty() {
         return Vec::new();
     }
-    let holders = holders(facts);
-    by_lock.into_iter().filter_map(|(id, rows)| OneLock::new(facts, &holders, id, rows).finding()).collect()
+    let (holders, waits) = (holders(facts), Waits::of(facts));
+    let one = |(id, rows)| OneLock::new(facts, &holders, &waits, id, rows).finding();
+    by_lock.into_iter().filter_map(one).collect()
+}
+
+/// The waits at one place by one location.
+#[derive(Debug, Default)]
+struct WaitsThere {
+    /// When those were that were told alone, ns.
+    times: Vec<(u64, u64)>,
+    /// By trying again and again, and blocked, ns.
+    spinning_ns: u64,
+    blocked_ns: u64,
+}
+
+/// The waits for locks by who waited where.
+struct Waits(HashMap<(LocationId, ContextId), WaitsThere>);
+
+impl Waits {
+    fn of(facts: &Facts<'_>) -> Waits {
+        let mut waits: HashMap<_, WaitsThere> = HashMap::new();
+        for (id, event) in facts.profile.events.iter().enumerate() {
+            if !is_lock(facts.states[id]) {
+                continue;
+            }
+            let there = waits.entry((event.location, event.context)).or_default();
+            if !event.summed {
+                there.times.push((event.begin_ns, event.end_ns));
+            }
+            match facts.nature(event) {
+                Some(Nature::Spin) => there.spinning_ns += event.time_ns,
+                _ => there.blocked_ns += event.time_ns,
+            }
+        }
+        Waits(waits)
+    }
+
+    /// How long these waits were by trying again and again, s.
+    fn spinning_s(&self, rows: &[&BlameRow]) -> f64 {
+        let of = |row: &BlameRow| match self.0.get(&(row.location, row.context)) {
+            Some(there) if there.spinning_ns > 0 => {
+                let all_ns = there.spinning_ns + there.blocked_ns;
+                row.ns as f64 / 1e9 * there.spinning_ns as f64 / all_ns as f64
+            }
+            _ => 0.0,
+        };
+        rows.iter().filter(|row| !row.slots).map(|row| of(row)).sum()
+    }
 }
 
 /// A lock, and what it cost.
@@ -41,10 +87,17 @@ struct OneLock<'f> {
     /// What all holders did meanwhile, each by what waited for it.
     sections: Sections,
     spinning_s: f64,
+    waits: &'f Waits,
 }
 
 impl<'f> OneLock<'f> {
-    fn new(facts: &'f Facts<'f>, holders: &Holders, id: LockId, rows: Vec<&'f BlameRow>) -> OneLock<'f> {
+    fn new(
+        facts: &'f Facts<'f>,
+        holders: &Holders,
+        waits: &'f Waits,
+        id: LockId,
+        rows: Vec<&'f BlameRow>,
+    ) -> OneLock<'f> {
         let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
         let mut by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64> = HashMap::new();
         for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
@@ -66,7 +119,8 @@ impl<'f> OneLock<'f> {
         OneLock {
             lost_s: rows.iter().map(|row| seconds(row)).sum(),
             hand_over_s: hand_over.map(|row| seconds(row)).sum(),
-            spinning_s: spinning_s(facts, &rows),
+            spinning_s: waits.spinning_s(&rows),
+            waits,
             facts,
             id,
             rows,
@@ -179,11 +233,8 @@ impl<'f> OneLock<'f> {
             self.rows.iter().filter(|row| !row.slots).map(|row| (row.location, row.context)).collect();
         places.sort_unstable();
         places.dedup();
-        for (id, event) in self.facts.profile.events.iter().enumerate() {
-            let is_wait = is_lock(self.facts.states[id]) && !event.summed;
-            if is_wait && places.binary_search(&(event.location, event.context)).is_ok() {
-                times.push((event.begin_ns, event.end_ns));
-            }
+        for there in places.iter().filter_map(|place| self.waits.0.get(place)) {
+            times.extend_from_slice(&there.times);
         }
         times.sort_unstable();
         let all: u64 = times.iter().map(|(begin, end)| end - begin).sum();
@@ -199,29 +250,6 @@ impl<'f> OneLock<'f> {
 
 pub(super) fn is_lock(state: State) -> bool {
     matches!(state, State::Waiting(Wait::Lock) | State::Polling(Wait::Lock))
-}
-
-/// How long the lock was waited for by trying again and again, s.
-fn spinning_s(facts: &Facts<'_>, rows: &[&BlameRow]) -> f64 {
-    let mut times: HashMap<(LocationId, ContextId), (f64, f64)> = HashMap::new();
-    for row in rows {
-        times.entry((row.location, row.context)).or_default();
-    }
-    for event in &facts.profile.events {
-        let Some(sum) = times.get_mut(&(event.location, event.context)) else { continue };
-        match facts.nature(event) {
-            Some(Nature::Spin) => sum.0 += event.time_ns as f64,
-            Some(Nature::Lock | Nature::Futex | Nature::Condition | Nature::Yield) => {
-                sum.1 += event.time_ns as f64
-            }
-            _ => {}
-        }
-    }
-    let of = |row: &&&BlameRow| {
-        let (spinning, blocked) = times[&(row.location, row.context)];
-        if spinning > 0.0 { row.ns as f64 / 1e9 * spinning / (spinning + blocked) } else { 0.0 }
-    };
-    rows.iter().filter(|row| !row.slots).map(|row| of(&row)).sum()
 }
 
 /// The context with the most.

@@ -21,7 +21,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     }
     let (mut alone, mut of_a_pool): (Vec<&Stretch>, HashMap<LocationId, Vec<&Stretch>>) = Default::default();
     for stretch in &facts.stretches.long {
-        if facts.alike(stretch.location).is_empty() {
+        if facts.alike(stretch.location).len() < 2 {
             alone.push(stretch);
         } else {
             of_a_pool.entry(stretch.location).or_default().push(stretch);
@@ -77,7 +77,10 @@ fn serial_phase(
     let late_s = if all_s > 1.5 * alone_s { facts.queued_s(location) * (facts.width - 1.0) } else { 0.0 };
     let lost_s = (sum_s - late_s).max(0.0);
     let error_s = facts.error_s(empty_s.keys().copied()).min(lost_s);
-    if !facts.matters(&mut checks, lost_s, 0.0) || !checks.holds(&limits::LONG_STRETCH_S, longest_s) {
+    if !facts.matters(&mut checks, lost_s, 0.0)
+        || !checks.holds(&limits::LONG_STRETCH_S, longest_s)
+        || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
+    {
         return None;
     }
     let cause = facts.places.cause(empty_s, limits::PHASE_SHARE.value)?;
@@ -94,19 +97,28 @@ fn serial_phase(
     Some(finding)
 }
 
+/// Of the processor time, what others than the busiest thread used: threads that only begin and sleep make nothing parallel.
+fn others_work(facts: &Facts<'_>) -> f64 {
+    let most_s = facts.profile.locations.iter().map(|location| location.cpu_s).fold(0.0, f64::max);
+    1.0 - most_s / facts.cpu_s.max(f64::MIN_POSITIVE)
+}
+
 fn long_task(facts: &Facts<'_>, by_location: &HashMap<LocationId, Vec<&Stretch>>) -> Option<Finding> {
     let sum_s = |stretches: &[&Stretch]| stretches.iter().map(|one| one.sum_s()).sum::<f64>();
     let (&location, stretches) =
         by_location.iter().max_by(|a, b| sum_s(a.1).total_cmp(&sum_s(b.1)).then(b.0.cmp(a.0)))?;
-    let alike = facts.alike(location);
+    let alike: Vec<LocationId> =
+        facts.alike(location).iter().copied().filter(|&other| other != location).collect();
     let mine_s = facts.worked_s(location);
     let theirs_s = alike.iter().map(|&other| facts.worked_s(other)).sum::<f64>() / alike.len().max(1) as f64;
     // Who was kept from working is late without having more to do.
     let excess_s = (mine_s - theirs_s).max(0.0);
     let lost_s = sum_s(stretches).min(excess_s * (facts.width - 1.0));
+    let longest_s = stretches.iter().map(|one| (one.end_ns - one.start_ns) as f64 / 1e9).fold(0.0, f64::max);
     let mut checks = Checks::default();
     if !facts.matters(&mut checks, lost_s, 0.0)
         || !checks.holds(&limits::TASK_EXCESS, excess_s / mine_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::TASK_ALONE, longest_s / facts.wall_s.max(f64::MIN_POSITIVE))
     {
         return None;
     }
@@ -115,7 +127,6 @@ fn long_task(facts: &Facts<'_>, by_location: &HashMap<LocationId, Vec<&Stretch>>
         stretch.empty_s.iter().for_each(|(&context, s)| *empty_s.entry(context).or_default() += s);
     }
     let cause = facts.places.cause(&empty_s, limits::PHASE_SHARE.value)?;
-    let longest_s = stretches.iter().map(|one| (one.end_ns - one.start_ns) as f64 / 1e9).fold(0.0, f64::max);
     let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost_s, 0.0, cause);
     finding.evidence = vec![
         Figure::seconds("processors empty while this thread worked alone", sum_s(stretches)),
@@ -136,6 +147,7 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let waiting_s: f64 = facts.ledger.locations.iter().map(|row| facts.waited_for_work_s(row.location)).sum();
     if !facts.matters(&mut checks, lost_s, 0.0)
         || !checks.holds(&limits::SHORT_STRETCHES, facts.stretches.short as f64)
+        || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
         || !checks.holds(&limits::WAITING_FOR_WORK, waiting_s / lost_s.max(f64::MIN_POSITIVE))
     {
         return None;

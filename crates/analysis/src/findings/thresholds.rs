@@ -52,6 +52,8 @@ thresholds! {
     LONG_STRETCH_S at_least 0.02 "s" "a stretch without a change of who works, to be a phase";
     PHASE_SHARE at_least 0.7 "share" "of a phase that one call path explains";
     TASK_EXCESS at_least 0.3 "share" "of the thread's work that others like it did not have";
+    TASK_ALONE at_least 0.1 "share" "of the run, the longest stretch in which the thread worked alone";
+    OTHERS_WORK at_least 0.02 "share" "of the processor time, other threads' than the busiest one's";
     SHORT_STRETCHES at_least 50.0 "count" "stretches in which processors were empty";
     WAITING_FOR_WORK at_least 0.5 "share" "of the empty processors, threads that waited for work meanwhile";
     LATE_SHARE at_least 0.6 "share" "of the waiting at the barrier, for the same thread";
@@ -64,7 +66,7 @@ thresholds! {
     CROWD_THREADS at_least 1.25 "count" "threads active at once for each processor";
     FAULTS at_least 5000.0 "count" "page faults";
     FAULTS_BY_ONE at_least 0.9 "share" "of the page faults, by one thread";
-    FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a third of the run";
+    FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the run";
     USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
     SYSTEM_SHARE at_least 0.5 "share" "of the processor time there, in the kernel";
     SYSTEM_SAMPLES at_least 30.0 "count" "samples there";
