@@ -1,4 +1,5 @@
 """The zoo: what recording costs each of its programs (programs/zoo/members), alone and recorded in turn."""
+import functools
 import os
 import re
 import shutil
@@ -58,9 +59,17 @@ def members():
     return found
 
 
+@functools.cache
+def path_of_programs():
+    """PATH, with the Python that runs and not a script which looks for it and starts eighty shells for that."""
+    python = shutil.which("python3")
+    asked = python and subprocess.run([python, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=False).stdout.strip()
+    return os.pathsep.join(filter(None, [asked and str(Path(asked).parent), os.environ.get("PATH")]))
+
+
 def once(tool, member, script, recorded):
     """One run in an empty folder: CPU and wall seconds, processes recorded."""
-    env = dict(os.environ, PROGRAMS=str(PROGRAMS / "build"), ZOO=str(PROGRAMS / "zoo"), LC_ALL="C")
+    env = dict(os.environ, PROGRAMS=str(PROGRAMS / "build"), ZOO=str(PROGRAMS / "zoo"), LC_ALL="C", PATH=path_of_programs())
     with tempfile.TemporaryDirectory(prefix="zoo-", dir=tool.folder) as folder:
         command = ["bash", script]
         log = Path(tool.new_folder())
