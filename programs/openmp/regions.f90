@@ -36,7 +36,7 @@ program regions
     end do
     !$omp end parallel
     call omp_destroy_lock(lock)
-    print '(a,f0.6,a,f0.6,a,f0.6,a)', '{"work_s":', sum(worked), ',"wait_s":', waited, ',"lock_s":', sum(locked), '}'
+    print '(a,f12.6,a,f12.6,a,f12.6,a)', '{"work_s":', sum(worked), ',"wait_s":', waited, ',"lock_s":', sum(locked), '}'
 
 contains
 

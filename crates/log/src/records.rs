@@ -349,6 +349,8 @@ pub struct Event {
 pub const EVENT_LEFT: u16 = 1;
 /// Bit of `head.b` of [`Event`] and [`Sum`]: the upper end of the node's path could not be found.
 pub const EVENT_PARTIAL: u16 = 2;
+/// Bit of [`Event`]'s `head.b`: no operation, but where one begins; only the CPU clock was read.
+pub const EVENT_CLOCK: u16 = 4;
 /// Position of the target in `head.b` of [`Event`] and [`Sum`].
 pub const EVENT_TARGET_SHIFT: u32 = 8;
 

@@ -6,7 +6,7 @@
 
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
-use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Sum};
+use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Sum};
 use proust_profile::{EventRow, Target};
 
 use super::thread::{NO_PATH, Place, SLACK_NS};
@@ -97,7 +97,7 @@ impl Events {
             begin_ns,
             end_ns: event.end_ns,
             time_ns: event.end_ns - begin_ns,
-            calls: 1,
+            calls: u32::from(head & EVENT_CLOCK == 0),
             errors: u32::from(event.error != 0),
             bytes: event.bytes,
             cpu_clock_ns: self.clock(event, bounds),

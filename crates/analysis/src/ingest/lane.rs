@@ -247,7 +247,8 @@ impl Reading {
                     self.called(header.wait_node);
                     let places = &mut self.harvest.nodes.in_regions;
                     let place = places.place(header.wait_node, header.region, false);
-                    meter.waits_in_region(place);
+                    let of_region = places.place(NO_PATH, header.region, false);
+                    meter.waits_in_region(place, of_region);
                 }
                 self.add(meter.close(&header, gap));
             }

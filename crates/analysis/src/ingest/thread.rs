@@ -165,6 +165,8 @@ pub(super) struct ThreadMeter {
     releases: Releases,
     /// The place of what it was still in, as part of a region.
     open_place: Option<Place>,
+    /// The place of that region itself.
+    region_end: Option<Place>,
 }
 
 /// How much of an advance was spent in which mode, and in the collector.
@@ -244,6 +246,7 @@ impl ThreadMeter {
             events: Events::default(),
             releases: Releases::default(),
             open_place: None,
+            region_end: None,
         }
     }
 
@@ -350,9 +353,9 @@ impl ThreadMeter {
         self.thread.implausible += u64::from(!plausible);
     }
 
-    /// The place of what it was still in when its record ended, as part of the region around it.
-    pub(super) fn waits_in_region(&mut self, place: Place) {
-        self.open_place = Some(place);
+    /// The place of what it was still in when its record ended, as part of the region around it, and that of this region.
+    pub(super) fn waits_in_region(&mut self, place: Place, of_region: Place) {
+        (self.open_place, self.region_end) = (Some(place), Some(of_region));
     }
 
     /// It was in a parallel region.
@@ -495,6 +498,15 @@ impl ThreadMeter {
         if waits && begin_ns != 0 && (begin_ns..=end_ns).contains(&released_ns) {
             let event = Event { begin_ns, end_ns: released_ns, node: place, ..Event::default() };
             self.events.event(Operation::OmpRegionEnd as u16, 0, &event, bounds);
+            let segments = Segments {
+                wait_ns: released_ns - begin_ns,
+                latency_ns: header.wait_latency_ns.min(released_ns - begin_ns),
+                region: header.region,
+                ..Segments::default()
+            };
+            if let Some(place) = self.region_end.filter(|_| header.region != 0) {
+                self.segments(Operation::OmpRegionEnd as u16, place, &segments);
+            }
             let idle = LaneHeader {
                 wait_operation: Operation::OmpIdle as u32,
                 wait_since_ns: released_ns,

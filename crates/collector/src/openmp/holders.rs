@@ -10,7 +10,7 @@ use proust_log::operations::Operation;
 use super::team::{self, Team};
 use super::wait;
 use crate::lane;
-use crate::operation::{self, Kind, here};
+use crate::operation::{self, Kind, here, stretch};
 use crate::path::memo::State;
 
 const SLOTS: usize = 1024;
@@ -98,7 +98,11 @@ pub fn begin(operation: Operation, object: u64, state: State, marker: *mut u64) 
     if marker.is_null() {
         lane.open.hold();
     }
-    lane.member.pause(lane.open.begin_ns());
+    let begin_ns = lane.open.begin_ns();
+    lane.member.pause(begin_ns);
+    if lane.member.waits_long() {
+        stretch::clock_at(lane, operation, begin_ns);
+    }
     true
 }
 
@@ -111,6 +115,7 @@ pub fn end(operation: Operation, object: u64, site: u64, state: State) {
     if end_ns == 0 {
         return;
     }
+    lane.member.has_waited(end_ns.saturating_sub(begin_ns));
     lane.sections.keep(object, site, end_ns);
     wait::waited_for_holder(lane, operation, (site, state), end_ns, end_ns.saturating_sub(begin_ns));
 }

@@ -3,7 +3,7 @@
 //! A thread that has done its part of a region it did not open is *docked*: it waits for the others, and then for the next
 //! region. It does not know when the one becomes the other; who opened the region writes that into the lane's header.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::team::Team;
 use crate::lane::Lane;
@@ -11,6 +11,9 @@ use crate::path::tree::NodeId;
 
 /// Regions inside regions that one thread opens; deeper ones are not followed.
 pub const LEVELS: usize = 16;
+
+/// A wait as long as that is worth reading the CPU clock at its begin.
+const LONG_WAIT_NS: u64 = 20_000;
 
 /// Used by its thread alone, but for `next`.
 #[derive(Debug, Default)]
@@ -34,6 +37,10 @@ pub struct Member {
     worked_ns: AtomicU64,
     /// Waiting that was interrupted by work, and goes on.
     waited_ns: AtomicU64,
+    /// Address of what the copier of the task that is being made needs.
+    given: AtomicUsize,
+    /// How long its newest wait took.
+    last_wait_ns: AtomicU64,
     /// Since when it is docked; 0 = it is not.
     docked_ns: AtomicU64,
     /// Path of a thread of the runtime without work; 0 = not known.
@@ -164,6 +171,33 @@ impl Member {
     #[inline]
     pub fn take_work(&self) -> u64 {
         self.worked_ns.swap_relaxed(0)
+    }
+
+    /// Address of what a copier needs.
+    #[inline]
+    pub fn given(&self) -> usize {
+        self.given.load(Ordering::Relaxed)
+    }
+
+    /// Sets it; the one before comes back.
+    #[inline]
+    pub fn give(&self, address: usize) -> usize {
+        let before = self.given();
+        self.given.store(address, Ordering::Relaxed);
+        before
+    }
+
+    /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long. What it used before and
+    /// what in the wait could not be told apart otherwise, since runtimes look for a while before they sleep.
+    #[inline]
+    pub fn waits_long(&self) -> bool {
+        self.last_wait_ns.load(Ordering::Relaxed) >= LONG_WAIT_NS
+    }
+
+    /// A wait took so long.
+    #[inline]
+    pub fn has_waited(&self, ns: u64) {
+        self.last_wait_ns.store(ns, Ordering::Relaxed);
     }
 
     /// Adds to the waiting that was interrupted.

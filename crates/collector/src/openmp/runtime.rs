@@ -6,6 +6,8 @@
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
+use crate::real::call_real;
+
 /// A function of GCC's runtime, found when it is first called: the runtime may be loaded late, and for one library only.
 pub struct Behind {
     name: &'static CStr,
@@ -80,17 +82,23 @@ fn look(address: *mut c_void) -> bool {
     if address.is_null() {
         return false;
     }
-    // SAFETY: all-zero is a valid answer to be filled in; the address is that of a loaded library.
-    let base = unsafe {
+    // SAFETY: all-zero is a valid answer to be filled in; the address is that of a loaded library, whose name stays while it
+    // is loaded: its code is being called.
+    let (library, own) = unsafe {
         let mut info: libc::Dl_info = core::mem::zeroed();
-        if libc::dladdr(address, &mut info) == 0 {
+        if libc::dladdr(address, &mut info) == 0 || info.dli_fname.is_null() {
             return false;
         }
-        info.dli_fbase as usize
+        let library = libc::dlopen(info.dli_fname, libc::RTLD_NOLOAD | libc::RTLD_LAZY);
+        if library.is_null() {
+            return false;
+        }
+        (library, libc::dlsym(library, c"__kmpc_fork_call".as_ptr()))
     };
-    // SAFETY: the dynamic linker has mapped a whole image there, and its code is being called.
-    let image = unsafe { crate::path::elf::LoadedImage::new(base) };
-    let tells = image.symbol(b"__kmpc_fork_call").is_some();
+    call_real!(DLCLOSE(library) else 0);
+    let tells = !own.is_null();
+    // SAFETY: forgets the calling thread's message.
+    unsafe { libc::dlerror() };
     KIND.store(if tells { TELLS } else { IS_SILENT }, Ordering::Relaxed);
     tells
 }

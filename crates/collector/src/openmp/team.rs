@@ -358,6 +358,9 @@ pub fn done(team: &'static Team) {
         }
     });
     member.leave();
+    if member.waits_long() {
+        stretch::clock_at(lane, Operation::OmpRegionEnd, now_ns);
+    }
     if !is_opener {
         member.set_docked(now_ns);
         lane.dock(now_ns, team.object(), region);
@@ -417,6 +420,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
         0 => end_ns,
         done_ns => done_ns,
     };
+    member.has_waited(end_ns.saturating_sub(done_ns));
     let last_ns = team.members().map(Lane::docked_since_ns).fold(done_ns, u64::max).min(end_ns);
     for other in team.members() {
         other.release_docked(end_ns, end_ns - last_ns);
@@ -439,6 +443,7 @@ fn undock(lane: &'static Lane, region: u32, fork_ns: u64, now_ns: u64) {
     let mut free_ns = lane.born_ns();
     if docked_ns != 0 {
         member.set_docked(0);
+        member.has_waited(now_ns.saturating_sub(docked_ns));
         let (released_ns, latency_ns) = lane.undock();
         let until_ns = released_ns.clamp(docked_ns, now_ns);
         let wait_ns = until_ns - docked_ns;

@@ -7,7 +7,7 @@ use proust_log::operations::Operation;
 use super::sites::{Passed, Site};
 use super::team::{self, Team};
 use crate::lane::{self, Lane};
-use crate::operation::{self, Kind, here};
+use crate::operation::{self, Kind, here, stretch};
 use crate::path::memo::State;
 use crate::{clock, life};
 
@@ -65,6 +65,9 @@ pub fn begin_for_all(operation: Operation, state: State, marker: *mut u64) -> Op
     let begin_ns = lane.open.begin_ns();
     lane.member.pause(begin_ns);
     let comes = operation == Operation::OmpBarrier;
+    if lane.member.waits_long() {
+        stretch::clock_at(lane, operation, begin_ns);
+    }
     let barrier = team.filter(|_| comes).map_or(0, |team| team.arrive(&lane.member, begin_ns));
     Some(Begun { lane, team: team.filter(|_| comes), barrier })
 }
@@ -78,6 +81,7 @@ pub fn end_for_all(operation: Operation, begun: &Begun, site: u64, state: State)
     if end_ns == 0 {
         return;
     }
+    lane.member.has_waited(end_ns.saturating_sub(begin_ns));
     // Without a team of known members nobody knows who came last.
     let last_ns = begun.team.map_or(end_ns, |team| team.last_arrival_ns(begun.barrier));
     let latency_ns = end_ns.saturating_sub(last_ns.max(begin_ns));

@@ -1,8 +1,10 @@
 //! Stretches of a thread's time that are known only when they are over: no hook stood around them.
 
 use proust_log::operations::Operation;
+use proust_log::records::{EVENT_CLOCK, Event};
 
 use super::{Kind, Outcome, Passed, tell as tell_passed};
+use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
 
@@ -27,4 +29,15 @@ pub fn tell(lane: &'static Lane, operation: Operation, (begin_ns, end_ns): (u64,
             node: (node, 0),
         },
     );
+}
+
+/// Tells the thread's CPU clock at `now_ns`, where an operation begins: what was used before it, and what in it.
+pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64) {
+    let cpu_ns = clock::thread_cpu_ns();
+    lane.with_record_in_silence(|record| {
+        record.tell_sums();
+        let event = Event { begin_ns: now_ns, end_ns: now_ns, cpu_ns, ..Event::default() };
+        // SAFETY: the owner, and `with_record_in_silence` has set `busy`.
+        unsafe { lane.with_room(|| record.output.push(operation as u16, EVENT_CLOCK, &event)) };
+    });
 }

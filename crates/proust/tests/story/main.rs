@@ -32,6 +32,8 @@ mod io;
 mod kernel_time;
 mod launchers;
 mod memo;
+mod openmp;
+mod openmp_hostile;
 mod out_of_memory;
 mod plugins;
 mod process_numbers;

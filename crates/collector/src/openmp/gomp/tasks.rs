@@ -1,12 +1,14 @@
 //! Deferred work: the program's function is run by way of ours, wherever and whenever the runtime does it.
 //!
 //! What a task needs is copied when it is made. What we need is copied with it, behind what is the program's: the length of
-//! that is part of the type of the function that runs it.
+//! that is part of the type of the function that runs it. The runtime reads the program's data itself, too, so what our copier
+//! needs besides lies with the thread, which copies before its call returns.
 
 use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 
 use super::behind;
 use super::parallel::Body;
+use crate::lane::{self, Lane};
 use crate::openmp::{runtime, tasks};
 
 /// Copies a task's data, if copying bytes is not enough.
@@ -18,12 +20,21 @@ struct Tail {
     body: Body,
 }
 
-/// What our copier is given.
+/// What our copier needs.
 struct Given {
     body: Body,
-    data: *mut c_void,
     bytes: usize,
     copier: Copier,
+}
+
+impl Given {
+    /// Runs `call`, in which the calling thread may copy by this.
+    fn during(&self, lane: &'static Lane, call: impl FnOnce()) {
+        // A task that is done at once may make others.
+        let around = lane.member.give(core::ptr::from_ref(self) as usize);
+        call();
+        lane.member.give(around);
+    }
 }
 
 /// Data are taken to be a multiple of so many bytes long.
@@ -31,13 +42,14 @@ const STEP: usize = 16;
 /// Tasks with more data than so many steps run without being followed.
 const STEPS: usize = 64;
 
-unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, given: *mut c_void) {
-    // SAFETY: `make` passes what it has in its frame, in which the runtime copies; `to` has room for N steps and a tail.
+unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, data: *mut c_void) {
+    let Some(given) = lane::current().map(|lane| lane.member.given()) else { return };
+    // SAFETY: the runtime copies inside of the call that it was given for; `to` has room for N steps and a tail.
     unsafe {
-        let given = &*given.cast::<Given>();
+        let given = &*(given as *const Given);
         match given.copier {
-            Some(copier) => copier(to, given.data),
-            None => core::ptr::copy_nonoverlapping(given.data.cast::<u8>(), to.cast::<u8>(), given.bytes),
+            Some(copier) => copier(to, data),
+            None => core::ptr::copy_nonoverlapping(data.cast::<u8>(), to.cast::<u8>(), given.bytes),
         }
         to.cast::<u8>().add(N * STEP).cast::<Tail>().write_unaligned(Tail { body: given.body });
     }
@@ -64,13 +76,14 @@ static PAIRS: [Pair; STEPS + 1] = pairs! {
 };
 
 /// The functions for data of so many bytes, and how long they are with ours; None if this task is not followed.
-fn pair(bytes: c_long, function: *mut c_void) -> Option<(Pair, c_long)> {
+fn pair(bytes: c_long, function: *mut c_void) -> Option<(Pair, c_long, &'static Lane)> {
     if runtime::tells(function) || !tasks::are_followed() {
         return None;
     }
+    let lane = lane::current()?;
     let steps = usize::try_from(bytes).ok()?.div_ceil(STEP);
     let pair = *PAIRS.get(steps)?;
-    Some((pair, (steps * STEP + size_of::<Tail>()) as c_long))
+    Some((pair, (steps * STEP + size_of::<Tail>()) as c_long, lane))
 }
 
 /// `GOMP_task`
@@ -96,14 +109,25 @@ pub unsafe extern "C-unwind" fn GOMP_task(
         None => unsafe {
             function(body, data, copier, bytes, alignment, deferred, flags, depend, priority, detach);
         },
-        Some(((run, copy), ours)) => {
-            let mut given = Given { body, data, bytes: bytes as usize, copier };
-            let given = (&raw mut given).cast();
+        Some(((run, copy), ours, lane)) => {
             let alignment = alignment.max(align_of::<Tail>() as c_long);
-            // SAFETY: as above; the copy is made before the call returns.
-            unsafe {
-                function(run, given, Some(copy), ours, alignment, deferred, flags, depend, priority, detach)
-            };
+            Given { body, bytes: bytes as usize, copier }.during(lane, || {
+                // SAFETY: as above; the copy is made before the call returns.
+                unsafe {
+                    function(
+                        run,
+                        data,
+                        Some(copy),
+                        ours,
+                        alignment,
+                        deferred,
+                        flags,
+                        depend,
+                        priority,
+                        detach,
+                    );
+                }
+            });
         }
     }
 }
@@ -133,14 +157,14 @@ macro_rules! loops {
                 None => unsafe {
                     function(body, data, copier, bytes, alignment, flags, tasks, priority, start, end, step);
                 },
-                Some(((run, copy), ours)) => {
-                    let mut given = Given { body, data, bytes: bytes as usize, copier };
-                    let given = (&raw mut given).cast();
+                Some(((run, copy), ours, lane)) => {
                     let alignment = alignment.max(align_of::<Tail>() as c_long);
-                    // SAFETY: as above. The runtime writes each task's bounds to the begin of its copy.
-                    unsafe {
-                        function(run, given, Some(copy), ours, alignment, flags, tasks, priority, start, end, step);
-                    }
+                    Given { body, bytes: bytes as usize, copier }.during(lane, || {
+                        // SAFETY: as above. The runtime writes each task's bounds to the begin of its copy.
+                        unsafe {
+                            function(run, data, Some(copy), ours, alignment, flags, tasks, priority, start, end, step);
+                        }
+                    });
                 }
             }
         }

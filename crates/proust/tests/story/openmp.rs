@@ -1,0 +1,250 @@
+//! Parallel regions: what the report says of each is what its threads measured themselves, whichever compiler and runtime.
+
+use serde_json::Value;
+
+use crate::chance::assert_close;
+use crate::programs::built;
+use crate::recording::{Recorded, list, number, record, record_with};
+
+/// The same source by GCC and by Clang; each on its own runtime.
+const COMPILERS: [&str; 2] = ["gcc", "clang"];
+
+/// Runs `story` on what each compiler made of the program.
+fn by_each(name: &str, seconds: &str, story: impl Fn(&Recorded, &Value)) {
+    for compiler in COMPILERS {
+        let Some(program) = built(&format!("openmp-regions-{compiler}")) else { continue };
+        let run = record(program, &[name, seconds]).succeeded();
+        let truth = run.truth();
+        println!("{name} by {compiler}: {truth}");
+        story(&run, &truth);
+    }
+}
+
+/// What the threads' own clocks and the hooks' may differ by: a hundredth, and what a busy machine does in between.
+fn allowed(seconds: f64) -> f64 {
+    0.01 * seconds + 0.02
+}
+
+fn account(run: &Recorded, id: &str) -> f64 {
+    run.summary().ledger.account_s(id)
+}
+
+fn regions(run: &Recorded) -> Value {
+    run.page("openmp", &[])
+}
+
+/// The sum of a field over all regions.
+fn of_regions(page: &Value, field: &str) -> f64 {
+    list(page, "/regions").iter().map(|region| number(region, &format!("/{field}"))).sum()
+}
+
+/// Sites of all regions that are this construct.
+fn sites<'a>(page: &'a Value, construct: &'a str) -> impl Iterator<Item = &'a Value> {
+    let all = list(page, "/regions").iter().flat_map(|region| list(region, "/sites"));
+    all.filter(move |site| site["construct"] == construct)
+}
+
+fn assert_work(page: &Value, truth: &Value) {
+    let true_s = number(truth, "/work_s");
+    assert_close("work in regions", of_regions(page, "work_s"), true_s, allowed(true_s));
+    let (cpu_s, true_cpu_s) = (of_regions(page, "cpu_s"), number(truth, "/work_cpu_s"));
+    assert_close("CPU time of work", cpu_s, true_cpu_s, 0.02 * true_cpu_s + 0.03);
+}
+
+#[test]
+fn who_has_less_to_do_waits_for_who_has_more() {
+    by_each("imbalance", "0.6", |run, truth| {
+        let true_s = number(truth, "/wait_s");
+        assert_close("waits", account(run, "barrier"), true_s, allowed(true_s));
+        let page = regions(run);
+        assert_work(&page, truth);
+        let waited = of_regions(&page, "imbalance_s") + of_regions(&page, "latency_s");
+        assert_close("waits in regions", waited, true_s, allowed(true_s));
+        run.assert_trustworthy();
+        // Whoever did it, it is shown below the region.
+        let flat = run.flat();
+        let of_region: f64 = flat
+            .functions
+            .iter()
+            .filter(|row| row.function.starts_with("parallel region at regions.c:"))
+            .map(|row| row.amount("cpu_s").inclusive)
+            .sum();
+        let true_cpu_s = number(truth, "/work_cpu_s");
+        assert_close("CPU time below the region", of_region, true_cpu_s, 0.02 * true_cpu_s + 0.03);
+    });
+}
+
+#[test]
+fn what_one_thread_does_alone_is_serial() {
+    by_each("serial", "0.8", |run, truth| {
+        let true_s = number(truth, "/serial_s");
+        let serial_s = account(run, "serial");
+        assert_close("serial", serial_s, true_s, 0.02 * true_s + 0.04);
+        assert_work(&regions(run), truth);
+    });
+}
+
+#[test]
+fn who_waits_for_a_holder_waits_for_a_lock() {
+    for name in ["critical", "lock", "ordered"] {
+        by_each(name, "0.4", |run, truth| {
+            let true_s = number(truth, "/lock_s");
+            assert_close(name, account(run, "lock"), true_s, allowed(true_s));
+            let page = regions(run);
+            assert_close(name, of_regions(&page, "lock_s"), true_s, allowed(true_s));
+        });
+    }
+}
+
+#[test]
+fn the_holder_of_a_critical_section_is_to_blame() {
+    by_each("critical", "0.6", |run, _| {
+        let page: Value = run.page("locks", &[]);
+        let lock = list(&page, "/locks").first().unwrap_or_else(|| panic!("no lock: {page:#}"));
+        assert_eq!(lock["kind"], "critical", "{lock:#}");
+        let held: f64 = list(lock, "/holders").iter().map(|row| number(row, "/seconds")).sum();
+        assert!(held > 0.8 * number(lock, "/waited_s"), "{lock:#}");
+    });
+}
+
+#[test]
+fn what_one_of_a_team_does_the_others_wait_for() {
+    by_each("single", "0.4", |run, truth| {
+        let true_s = number(truth, "/wait_s");
+        assert_close("waits", account(run, "barrier"), true_s, allowed(true_s) + 0.01);
+        assert_work(&regions(run), truth);
+    });
+}
+
+#[test]
+fn tasks_are_work_wherever_they_are_done() {
+    by_each("tasks", "0.3", |run, truth| {
+        let page = regions(run);
+        assert_work(&page, truth);
+        let made: f64 = sites(&page, "omp task").map(|site| number(site, "/executions")).sum();
+        assert_eq!(made, 100.0, "{page:#}");
+    });
+}
+
+#[test]
+fn regions_inside_regions() {
+    by_each("nested", "0.2", |run, truth| {
+        let page = regions(run);
+        let inner = list(&page, "/regions").iter().find(|region| number(region, "/executions") == 2.0);
+        let inner = inner.unwrap_or_else(|| panic!("no region was executed twice: {page:#}"));
+        assert_eq!(number(inner, "/team_max"), 2.0);
+        let true_s = number(truth, "/work_s");
+        assert_close("work", number(inner, "/work_s"), true_s, allowed(true_s));
+    });
+}
+
+/// A program whose whole loop over time is one region is resolved into its loops, from one run.
+#[test]
+fn one_region_around_five_loops() {
+    by_each("five-loops", "0.5", |run, truth| {
+        let page = regions(run);
+        assert_work(&page, truth);
+        let mut true_parts: Vec<f64> =
+            list(truth, "/parts_s").iter().map(|part| part.as_f64().unwrap()).collect();
+        true_parts.sort_by(f64::total_cmp);
+        let mut parts: Vec<f64> = sites(&page, "omp barrier")
+            .filter(|site| number(site, "/executions") >= 20.0)
+            .map(|site| number(site, "/work_s"))
+            .collect();
+        parts.sort_by(f64::total_cmp);
+        assert_eq!(parts.len(), 5, "{page:#}");
+        for (part, true_part) in parts.iter().zip(&true_parts) {
+            assert_close("a loop", *part, *true_part, allowed(*true_part));
+        }
+    });
+}
+
+#[test]
+fn very_many_regions_need_no_more_room_than_few() {
+    by_each("many", "0.3", |run, _| {
+        let page = regions(run);
+        let region = &list(&page, "/regions")[0];
+        assert_eq!(number(region, "/executions"), 30_000.0, "{region:#}");
+        let of = |construct: &str| -> f64 {
+            sites(&page, construct).map(|site| number(site, "/executions")).sum()
+        };
+        assert_eq!(of("omp barrier"), 60_000.0, "{region:#}");
+        assert_eq!(of("omp critical"), 60_000.0, "{region:#}");
+        let logs = std::fs::read_dir(run.dir.join("log")).unwrap();
+        let bytes: u64 = logs.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert!(bytes < 16 << 20, "{bytes} bytes of logs");
+    });
+}
+
+#[test]
+fn a_stripped_program_has_the_same_regions() {
+    let Some(program) = built("openmp-regions-stripped") else { return };
+    let run = record(program, &["imbalance", "0.4"]).succeeded();
+    let truth = run.truth();
+    let page = regions(&run);
+    assert_work(&page, &truth);
+    let true_s = number(&truth, "/wait_s");
+    assert_close("waits", account(&run, "barrier"), true_s, allowed(true_s));
+}
+
+#[test]
+fn fortran() {
+    let Some(program) = built("openmp-fortran") else { return };
+    let run = record(program, &["0.3"]).succeeded();
+    let truth = run.truth();
+    let page = regions(&run);
+    let true_s = number(&truth, "/work_s");
+    assert_close("work", of_regions(&page, "work_s"), true_s, allowed(true_s));
+    let true_s = number(&truth, "/lock_s");
+    assert_close("lock", account(&run, "lock"), true_s, allowed(true_s));
+}
+
+/// LLVM's runtime has the entry points of GCC's, too, and tells of itself: nothing may be counted twice.
+#[test]
+fn a_program_of_gcc_on_the_runtime_of_llvm_is_counted_once() {
+    let Some(program) = built("openmp-regions-gcc") else { return };
+    let Some(library) = llvm_runtime() else {
+        println!("SKIP: there is no libomp.so here");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(library, folder.path().join("libgomp.so.1")).unwrap();
+    let path = format!("LD_LIBRARY_PATH={}", folder.path().display());
+    let run = record_with(
+        &[] as &[&str],
+        "env",
+        &[path.as_str(), program.to_str().unwrap(), "many", "0.05"],
+    )
+    .succeeded();
+    let page = regions(&run);
+    let executions = of_regions(&page, "executions");
+    assert_eq!(executions, 5_000.0, "{page:#}");
+    assert_eq!(list(&page, "/regions")[0]["runtime"], "ompt");
+}
+
+fn llvm_runtime() -> Option<std::path::PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten();
+    let llvm = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with("llvm-"));
+    llvm.map(|folder| folder.path().join("lib/libomp.so.5")).find(|file| file.exists())
+}
+
+/// The page sums up: by site, by thread, and its efficiencies multiply.
+#[test]
+fn the_page_sums_up() {
+    by_each("imbalance", "0.3", |run, _| {
+        let page = regions(run);
+        for region in list(&page, "/regions") {
+            for field in ["/work_s", "/lost_s"] {
+                let of_sites: f64 = list(region, "/sites").iter().map(|site| number(site, field)).sum();
+                let of_threads: f64 = list(region, "/threads").iter().map(|row| number(row, field)).sum();
+                assert_close("sites", of_sites, number(region, field), 1e-6);
+                assert_close("threads", of_threads, number(region, field), 1e-6);
+            }
+        }
+        let all = &page["efficiencies"];
+        let product = ["/serialisation", "/load_balance", "/scheduling"].map(|name| number(all, name));
+        assert_close("efficiency", product.iter().product(), number(all, "/parallel"), 1e-9);
+        let text = crate::recording::report(&run.dir, "openmp", &[] as &[&str]).printed();
+        assert!(text.contains("parallel region at regions.c:"), "{text}");
+    });
+}
