@@ -200,6 +200,24 @@ pub fn around_until<R: Copy>(
     (result, if ticket.is_followed() { end(&ticket, outcome(result)) } else { 0 })
 }
 
+/// As [`around`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it began.
+#[inline(always)]
+pub fn around_asking<R: Copy>(
+    operation: Operation,
+    call: impl FnOnce() -> R,
+    outcome: impl FnOnce(R) -> Outcome,
+    asked_ns: impl FnOnce(R, u64) -> u64,
+) -> R {
+    let mut marker = 0;
+    let ticket = begin(Kind::from(operation), (0, 0), here!(), &mut marker);
+    let result = call();
+    if let Some(lane) = ticket.lane {
+        lane.open.set_object2(asked_ns(result, ticket.begin_ns));
+        end(&ticket, outcome(result));
+    }
+    result
+}
+
 /// As [`around`], with a second object.
 #[inline(always)]
 pub fn around_two<R: Copy>(

@@ -325,7 +325,8 @@ pub struct Event {
     pub cpu_ns: u64,
     /// What was waited for: the address of the lock, condition, futex; the descriptor, process or thread id.
     pub object: u64,
-    /// A second object: the mutex of a condition variable, the other descriptor.
+    /// A second object: the mutex of a condition variable, the other descriptor; of a sleep that was not cut short, how long
+    /// it was to be, ns.
     pub object2: u64,
     /// Bytes moved.
     pub bytes: u64,

@@ -30,6 +30,8 @@ pub(super) struct Part {
     pub(super) queued_ns: u64,
     /// Whether the operation ends here, and does not go on in the next gap.
     pub(super) ends: bool,
+    /// The thread cannot have been woken before.
+    asleep_until_ns: u64,
 }
 
 impl Part {
@@ -40,6 +42,12 @@ impl Part {
     /// Off the processor.
     pub(super) fn off_ns(&self) -> u64 {
         self.length_ns() - self.cpu_ns
+    }
+
+    /// Off the processor, and perhaps woken already. Linux since 6.12 counts sleeping threads as queued at times.
+    fn perhaps_queued_ns(&self) -> u64 {
+        let awake_ns = self.end_ns.saturating_sub(self.asleep_until_ns.max(self.start_ns));
+        awake_ns.saturating_sub(self.cpu_ns)
     }
 }
 
@@ -123,6 +131,7 @@ impl Explanation {
                     cpu_ns: 0,
                     queued_ns: 0,
                     ends,
+                    asleep_until_ns: single.asleep_until_ns,
                 });
                 if !ends {
                     break;
@@ -204,7 +213,7 @@ impl Explanation {
         if left_ns > 0 {
             let claim = |part: &Part| Claim {
                 weight: u64::from(part.ends && part.class.blocks()),
-                most_ns: part.off_ns(),
+                most_ns: part.perhaps_queued_ns(),
                 given_ns: 0,
             };
             let mut of_parts: Vec<Claim> = self.parts.iter().map(claim).collect();

@@ -12,6 +12,8 @@ pub(super) struct Single {
     pub(super) end_ns: u64,
     pub(super) class: Class,
     pub(super) context: ContextId,
+    /// It cannot have been woken before.
+    pub(super) asleep_until_ns: u64,
 }
 
 /// Short operations: how long in all, somewhere before their end.
@@ -32,7 +34,9 @@ pub(super) struct Operations {
 
 impl Operations {
     pub(super) fn of(start_ns: u64, end_ns: u64, events: &[EventRow], states: &States) -> Operations {
-        let mut operations = Operations::default();
+        // Most are told alone where there are many.
+        let mut operations =
+            Operations { singles: Vec::with_capacity(events.len()), ..Operations::default() };
         let mut free_ns = start_ns;
         for event in events {
             let (class, context) = (states.of_event(event), event.context);
@@ -44,7 +48,9 @@ impl Operations {
             }
             let (from_ns, to_ns) = (event.begin_ns.max(free_ns), event.end_ns.min(end_ns));
             if from_ns < to_ns {
-                operations.singles.push(Single { start_ns: from_ns, end_ns: to_ns, class, context });
+                let asleep_until_ns = event.begin_ns.saturating_add(states.asleep_ns(event));
+                let single = Single { start_ns: from_ns, end_ns: to_ns, class, context, asleep_until_ns };
+                operations.singles.push(single);
                 free_ns = to_ns;
             }
         }

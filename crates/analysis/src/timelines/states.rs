@@ -109,6 +109,12 @@ impl States {
             None => by_operation(operation, event.target),
         }
     }
+
+    /// For how long a thread in this operation certainly slept: as long as it had asked for.
+    pub(super) fn asleep_ns(&self, event: &EventRow) -> u64 {
+        let is_sleep = self.operations.nature(event.operation) == Some(Nature::Sleep);
+        if is_sleep && event.errors == 0 && !event.left { event.object2.min(event.time_ns) } else { 0 }
+    }
 }
 
 /// The built-in rules, and the user's as they were when the profile was made.

@@ -4,8 +4,10 @@ use core::ffi::{c_int, c_uint, c_void};
 
 use libc::{clockid_t, timespec, useconds_t};
 
-use super::family::{errno_of, operations};
-use crate::operation::Outcome;
+use proust_log::operations::Operation;
+
+use super::family::{errno_of, real_functions};
+use crate::operation::{self, Outcome};
 
 /// Result of a function without one.
 type Nothing = ();
@@ -20,13 +22,80 @@ fn unslept(left: c_uint) -> Outcome {
     Outcome::code(if left > 0 { libc::EINTR } else { 0 })
 }
 
-operations! {
-    nanosleep(time: *const timespec, left: *mut timespec) -> c_int, or -1 => NanoSleep, (0, 0), errno_of;
+/// Declares hooks of functions that sleep: after the call it is known for how long, if it slept so long.
+macro_rules! sleeps {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty, or $none:expr
+        => $operation:ident, $outcome:expr, $asked_ns:expr; )*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
+                let Some(function) = real::$name() else { return $none };
+                operation::around_asking(
+                    Operation::$operation,
+                    // SAFETY: the real function with the arguments that the program gave.
+                    || unsafe { function($($argument),*) },
+                    $outcome,
+                    |result, begin_ns| {
+                        if result != 0 {
+                            return 0;
+                        }
+                        let asked_ns: fn($($type,)* u64) -> u64 = $asked_ns;
+                        asked_ns($($argument,)* begin_ns)
+                    },
+                )
+            }
+        )*
+        real_functions! {
+            $( $name($($type),*) -> $result; )*
+            sched_yield() -> c_int;
+            thrd_yield() -> Nothing;
+        }
+    };
+}
+
+/// Declares hooks of functions that give the processor away.
+macro_rules! yields {
+    ($( $name:ident () -> $result:ty, or $none:expr => $operation:ident, $outcome:expr; )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name() -> $result {
+            let Some(function) = real::$name() else { return $none };
+            // SAFETY: the real function.
+            operation::around(Operation::$operation, 0, || unsafe { function() }, $outcome)
+        }
+    )* };
+}
+
+/// A time that the C library has read without a complaint, ns.
+fn as_ns(time: *const timespec) -> u64 {
+    // SAFETY: the call that it was an argument of has just succeeded.
+    let time = unsafe { time.read() };
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Of `clock_nanosleep`. Only a moment of our own clock can be told as a length.
+fn until(clock: clockid_t, flags: c_int, time: *const timespec, begin_ns: u64) -> u64 {
+    match (flags & libc::TIMER_ABSTIME != 0, clock) {
+        (false, _) => as_ns(time),
+        (true, libc::CLOCK_MONOTONIC) => as_ns(time).saturating_sub(begin_ns),
+        (true, _) => 0,
+    }
+}
+
+sleeps! {
+    nanosleep(time: *const timespec, left: *mut timespec) -> c_int, or -1
+        => NanoSleep, errno_of, |time, _, _| as_ns(time);
     clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int, or libc::ENOSYS
-        => ClockNanoSleep, (0, 0), Outcome::code;
-    usleep(time: useconds_t) -> c_int, or -1 => MicroSleep, (0, 0), errno_of;
-    sleep(time: c_uint) -> c_uint, or time => Sleep, (0, 0), unslept;
-    thrd_sleep(time: *const c_void, left: *mut c_void) -> c_int, or -2 => ThrdSleep, (0, 0), slept;
-    sched_yield() -> c_int, or -1 => Yield, (0, 0), errno_of;
-    thrd_yield() -> Nothing, or Default::default() => ThrdYield, (0, 0), |()| Outcome::default();
+        => ClockNanoSleep, Outcome::code, |clock, flags, time, _, begin_ns| until(clock, flags, time, begin_ns);
+    usleep(time: useconds_t) -> c_int, or -1 => MicroSleep, errno_of, |time, _| u64::from(time) * 1000;
+    sleep(time: c_uint) -> c_uint, or time => Sleep, unslept, |time, _| u64::from(time) * 1_000_000_000;
+    thrd_sleep(time: *const c_void, left: *mut c_void) -> c_int, or -2
+        => ThrdSleep, slept, |time, _, _| as_ns(time.cast());
+}
+
+yields! {
+    sched_yield() -> c_int, or -1 => Yield, errno_of;
+    thrd_yield() -> Nothing, or Default::default() => ThrdYield, |()| Outcome::default();
 }

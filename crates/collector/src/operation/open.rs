@@ -115,6 +115,12 @@ impl Open {
         self.object.load(Ordering::Relaxed)
     }
 
+    /// Sets the second object, which only the call itself has shown.
+    #[inline]
+    pub fn set_object2(&self, object2: u64) {
+        self.object2.store(object2, Ordering::Relaxed);
+    }
+
     /// Its second object.
     #[inline]
     pub fn object2(&self) -> u64 {

@@ -122,6 +122,20 @@ fn queue_delay_is_found_at_the_end_of_a_wait() {
 }
 
 #[test]
+fn who_sleeps_as_long_as_he_asked_for_is_not_in_the_queue_meanwhile() {
+    // The kernel counts 15 ms in the run queue; all but 2 of the 20 were asked for.
+    let woken = SampleRow { voluntary_switches: 1, ..row(60, 40) };
+    let delayed = |sleep: EventRow| {
+        let spans = spans_within(&location(60, 15), &[woken], &[sleep]);
+        spans.iter().map(|span| span.parts.get(Work::Delayed)).sum::<u64>()
+    };
+    let sleep = event(Operation::Sleep, 20, 40);
+    assert_eq!(delayed(EventRow { object2: 18 * MS, ..sleep }), 2 * MS);
+    assert_eq!(delayed(sleep), 15 * MS);
+    assert_eq!(delayed(EventRow { object2: 18 * MS, errors: 1, ..sleep }), 15 * MS);
+}
+
+#[test]
 fn who_yields_is_delayed_and_that_is_part_of_the_queue() {
     // 30 ms yielding, 10 of them on the processor; all 20 of the run queue are there.
     let yields = event(Operation::Yield, 10, 40);
