@@ -14,7 +14,7 @@ static void protect(double seconds, int every)
     page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t x = 1;
     int writable = 0;
-    for (double until = wall() + seconds; wall() < until;)
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;)
         for (int i = 0; i < 1000; i++) {
             if (i % every == 0)
                 protect_page(writable = !writable);
@@ -47,7 +47,7 @@ static void tiny_io(double seconds)
     file = own_file();
     uint64_t x = 1;
     double lost = 0;
-    for (double until = wall() + seconds; wall() < until;) {
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
         double since = wall();
         for (int i = 0; i < 500; i++)
             write_number((uint64_t)i);
@@ -65,7 +65,7 @@ static void tiny_io_repaired(double seconds)
 {
     file = own_file();
     uint64_t x = 1;
-    for (double until = wall() + seconds; wall() < until;) {
+    for (double until = thread_cpu() + seconds; thread_cpu() < until;) {
         BURN(x, 400000);
         buffer[x % sizeof buffer] = (char)x;
         write_buffer();

@@ -32,12 +32,12 @@ static void *task_worker(void *argument)
 
 static void hand_out(double seconds, uint64_t steps)
 {
-    until = wall() + seconds;
+    double until_cpu = process_cpu() + seconds;
     task_steps = steps;
     sem_init(&posted, 0, 0);
     sem_init(&done, 0, 0);
     start(task_worker, NULL);
-    while (wall() < until)
+    while (process_cpu() < until_cpu)
         for (int i = 0; i < (steps > 100000 ? 1 : 100); i++)
             hand_over();
     finished = 1;
@@ -97,8 +97,7 @@ KEPT static void thread_for_task(void)
 
 static void thread_churn(double seconds)
 {
-    until = wall() + seconds;
-    while (wall() < until)
+    for (double until_cpu = process_cpu() + seconds; process_cpu() < until_cpu;)
         thread_for_task();
 }
 

@@ -55,7 +55,7 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     {
         return None;
     }
-    let cause = facts.places.cause(&contexts, limits::PHASE_SHARE.value)?;
+    let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
     let mut finding = facts.finding(Kind::LateThread, Account::Barrier, lost_s, 0.0, cause);
     let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
     finding.victims = facts.victims(waits);

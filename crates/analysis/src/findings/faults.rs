@@ -65,7 +65,7 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
         Figure::seconds("in the kernel where they happened", in_kernel_s),
         Figure::seconds("of it on the account fault, by a fixed cost", booked_s),
         Figure::share("of them by one thread", by_one_share),
-        Figure::share("of them within one half of the run", when.at_once),
+        Figure::share("of them within one half of the processor time", when.at_once),
         Figure::share("of the processor time was other threads' afterwards", used_after),
     ];
     finding.sure = if kind == Kind::FirstTouch { Sure::Possible } else { Sure::Likely };
@@ -73,7 +73,7 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// When the faults were.
+/// When the faults were, by the processor time that had been used: other programs do not change that.
 struct When {
     /// Of all faults, the most that lie within a half of the run.
     at_once: f64,
@@ -83,14 +83,19 @@ struct When {
 
 impl When {
     fn of(facts: &Facts<'_>) -> When {
-        let wall_ns = (facts.wall_s * 1e9).max(1.0);
-        let part_of = |time_ns: u64| ((time_ns as f64 / wall_ns * PARTS as f64) as usize).min(PARTS - 1);
-        let mut parts = [0.0; PARTS];
-        let mut before: HashMap<LocationId, u64> = HashMap::new();
-        for row in &facts.profile.samples {
+        let mut rows: Vec<(u64, u64, u32)> =
+            (facts.profile.samples.iter()).map(|row| (row.time_ns, row.cpu_ns, row.minor_faults)).collect();
+        rows.sort_unstable();
+        let all_ns = rows.iter().map(|(_, cpu_ns, _)| cpu_ns).sum::<u64>().max(1);
+        let (mut parts, mut ends_ns) = ([0.0; PARTS], [0; PARTS]);
+        let mut used_ns = 0;
+        for (time_ns, cpu_ns, faults) in rows {
             // They lie somewhere between the sample before and this one: in its middle on average.
-            let since_ns = before.insert(row.location, row.time_ns).unwrap_or(row.time_ns);
-            parts[part_of(since_ns / 2 + row.time_ns / 2)] += f64::from(row.minor_faults);
+            let middle = (used_ns + cpu_ns / 2) as f64 / all_ns as f64;
+            used_ns += cpu_ns;
+            let part = ((middle * PARTS as f64) as usize).min(PARTS - 1);
+            parts[part] += f64::from(faults);
+            ends_ns[part] = time_ns;
         }
         let all = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let half = PARTS / 2;
@@ -99,7 +104,7 @@ impl When {
             windows.enumerate().fold((0, 0.0), |best, (at, sum)| if sum > best.1 { (at, sum) } else { best });
         // Within it, until the last part that has much of them.
         let last = (at..at + half).rev().find(|&part| parts[part] >= 0.1 * most).unwrap_or(at);
-        When { at_once: most / all, over_ns: ((last + 1) as f64 / PARTS as f64 * wall_ns) as u64 }
+        When { at_once: most / all, over_ns: ends_ns[last] }
     }
 
     /// Of all processor time, what others than the one that touched the memory used afterwards.

@@ -83,7 +83,7 @@ fn serial_phase(
     {
         return None;
     }
-    let cause = facts.places.cause(empty_s, limits::PHASE_SHARE.value)?;
+    let cause = facts.places.part(empty_s, limits::PHASE_SHARE.value)?;
     let mut finding = facts.finding(Kind::SerialPhase, Account::Serial, lost_s, 0.0, cause);
     finding.error_s = error_s;
     finding.evidence = vec![
@@ -126,7 +126,7 @@ fn long_task(facts: &Facts<'_>, by_location: &HashMap<LocationId, Vec<&Stretch>>
     for stretch in stretches {
         stretch.empty_s.iter().for_each(|(&context, s)| *empty_s.entry(context).or_default() += s);
     }
-    let cause = facts.places.cause(&empty_s, limits::PHASE_SHARE.value)?;
+    let cause = facts.places.part(&empty_s, limits::PHASE_SHARE.value)?;
     let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost_s, 0.0, cause);
     finding.evidence = vec![
         Figure::seconds("processors empty while this thread worked alone", sum_s(stretches)),
@@ -157,12 +157,13 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
         *by_context.entry(context).or_default() += s;
     }
     let mut by_function: HashMap<_, HashMap<ContextId, f64>> = HashMap::new();
-    for (&context, &s) in &by_context {
+    let of_program = by_context.iter().filter(|&(&context, _)| facts.places.start(context).is_some());
+    for (&context, &s) in of_program {
         by_function.entry(facts.places.function(context)).or_default().insert(context, s);
     }
     let sum = |of: &HashMap<ContextId, f64>| of.values().sum::<f64>();
     let (_, worst) = by_function.iter().max_by(|a, b| sum(a.1).total_cmp(&sum(b.1)).then(b.0.cmp(a.0)))?;
-    let cause = facts.places.cause(worst, limits::PHASE_SHARE.value)?;
+    let cause = facts.places.part(worst, limits::PHASE_SHARE.value)?;
     let mut finding = facts.finding(Kind::IdlePool, Account::Serial, lost_s, 0.0, cause);
     let waits = facts.ledger.passive.iter().filter(|row| super::facts::FOR_WORK.contains(&row.reason));
     finding.victims = facts.victims(waits.map(|row| (row.location, row.context, row.ns as f64 / 1e9)));

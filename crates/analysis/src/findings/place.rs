@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
 use serde::{Deserialize, Serialize};
 
+use crate::operations::Operations;
+
 /// A place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Place {
@@ -30,6 +32,8 @@ pub(super) struct Places<'p> {
     outer: Vec<Option<ContextId>>,
     /// The program's functions that several others call, by function.
     shared: Vec<bool>,
+    /// Whether threads wait for or wake each other in a context or below it.
+    synchronises: Vec<bool>,
 }
 
 impl<'p> Places<'p> {
@@ -43,6 +47,7 @@ impl<'p> Places<'p> {
             at: (0..count as ContextId).collect(),
             outer: vec![None; count],
             shared: vec![false; profile.functions.len()],
+            synchronises: synchronises(profile),
         };
         let mut found = vec![false; count];
         for (id, context) in profile.contexts.iter().enumerate() {
@@ -101,6 +106,36 @@ impl<'p> Places<'p> {
         let function =
             contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
         Some(Place { context: Some(inside), function, file: called.file.clone(), line: called.line })
+    }
+
+    /// The part of the program that most of these amounts have in common: the outermost function in which threads neither
+    /// wait for nor wake each other. What a thread was started for is more than that; if nothing else is left, it is
+    /// [`Places::cause`].
+    pub(super) fn part(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<Place> {
+        let innermost = self.dominating(amounts, share)?;
+        let (mut found, mut inside) = (None, innermost);
+        let mut below = innermost;
+        let mut at = Some(self.own(innermost));
+        while let Some(call) = at.filter(|&call| self.outer[call as usize].is_some()) {
+            let is_start = self.outer[call as usize] == Some(call);
+            if self.synchronises[call as usize] || is_start {
+                break;
+            }
+            (found, inside) = (Some(call), below);
+            below = call;
+            at = self.profile.contexts[call as usize].parent.map(|parent| self.own(parent));
+        }
+        let Some(call) = found else { return self.cause(amounts, share) };
+        let contexts = &self.profile.contexts;
+        let function =
+            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        if self.own(inside) == call {
+            return Some(self.place(inside));
+        }
+        // A call's own place is where it is called from, unless a library lies between.
+        let above = contexts[inside as usize].parent.filter(|&above| above != call);
+        let at = &contexts[above.map_or(inside, |above| self.at[above as usize]) as usize];
+        Some(Place { context: Some(inside), function, file: at.file.clone(), line: at.line })
     }
 
     /// The frame of the program's innermost function on this path; the context itself if there is none.
@@ -188,6 +223,25 @@ impl<'p> Places<'p> {
         }
         false
     }
+}
+
+/// Whether threads wait for or wake each other in a context or below it.
+fn synchronises(profile: &Profile) -> Vec<bool> {
+    let operations = Operations::of(profile);
+    let mut synchronises = vec![false; profile.contexts.len()];
+    for event in &profile.events {
+        let is_io = operations.nature(event.operation).is_some_and(|nature| nature.is_io());
+        synchronises[event.context as usize] |= !is_io;
+    }
+    for release in &profile.releases {
+        synchronises[release.context as usize] = true;
+    }
+    for id in (0..profile.contexts.len()).rev() {
+        if let Some(parent) = profile.contexts[id].parent.filter(|_| synchronises[id]) {
+            synchronises[parent as usize] = true;
+        }
+    }
+    synchronises
 }
 
 /// Folders of a system's own libraries.

@@ -66,7 +66,7 @@ thresholds! {
     CROWD_THREADS at_least 1.25 "count" "threads active at once for each processor";
     FAULTS at_least 5000.0 "count" "page faults";
     FAULTS_BY_ONE at_least 0.9 "share" "of the page faults, by one thread";
-    FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the run";
+    FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the processor time";
     USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
     SYSTEM_SHARE at_least 0.5 "share" "of the processor time there, in the kernel";
     SYSTEM_SAMPLES at_least 30.0 "count" "samples there";

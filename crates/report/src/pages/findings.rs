@@ -217,13 +217,27 @@ pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
 
 /// All thresholds.
 pub(crate) fn thresholds_text(style: &Style) -> String {
-    let mut text = heading(style, "thresholds", "what findings ask for");
-    let mut table = Table::new([("", Align::Left), ("limit", Align::Right), ("", Align::Left)]);
-    for threshold in thresholds::ALL {
+    let rows = thresholds::ALL.iter().map(|threshold| {
         let side = if threshold.at_least { "at least" } else { "at most" };
-        table.row(vec![side.into(), shown(threshold.value, threshold.unit).into(), threshold.means.into()]);
+        (vec![side.to_owned(), shown(threshold.value, threshold.unit)], threshold.means)
+    });
+    heading(style, "thresholds", "what findings ask for") + &explained(rows.collect(), style)
+}
+
+/// Columns of numbers, flush right, each with a sentence after it that is broken where it is too long.
+fn explained(rows: Vec<(Vec<String>, &str)>, style: &Style) -> String {
+    let columns = rows.first().map_or(0, |(cells, _)| cells.len());
+    let width =
+        |column: usize| rows.iter().map(|(cells, _)| cells[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let indent = widths.iter().map(|width| width + 2).sum::<usize>() + 1;
+    let mut text = String::new();
+    for (cells, sentence) in &rows {
+        let numbers: String =
+            cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}  ")).collect();
+        let sentence = wrapped(&printable((*sentence).to_owned()), indent, style.width);
+        text.push_str(&format!(" {numbers}{}", sentence.trim_start()));
     }
-    text.push_str(&table.render(style));
     text
 }
 
@@ -275,26 +289,17 @@ pub(crate) fn derivation(
     text.push('\n');
 
     text.push_str(&heading(style, "Numbers", ""));
-    let mut table = Table::new([("", Align::Right), ("", Align::Left)]);
-    for figure in &row.evidence {
-        table.row(vec![shown(figure.value, &figure.unit).into(), figure.what.clone().into()]);
-    }
-    text.push_str(&table.render(style));
+    let numbers = row.evidence.iter();
+    let numbers = numbers.map(|figure| (vec![shown(figure.value, &figure.unit)], figure.what.as_str()));
+    text.push_str(&explained(numbers.collect(), style));
     text.push('\n');
 
-    text.push_str(&heading(style, "Thresholds", "all of them hold"));
-    let mut table =
-        Table::new([("found", Align::Right), ("", Align::Left), ("limit", Align::Right), ("", Align::Left)]);
-    for check in &row.checks {
+    text.push_str(&heading(style, "Thresholds", "found, limit: all of them hold"));
+    let checks = row.checks.iter().map(|check| {
         let side = if check.at_least { "at least" } else { "at most" };
-        table.row(vec![
-            shown(check.value, check.unit).into(),
-            side.into(),
-            shown(check.limit, check.unit).into(),
-            check.what.into(),
-        ]);
-    }
-    text.push_str(&table.render(style));
+        (vec![shown(check.value, check.unit), side.to_owned(), shown(check.limit, check.unit)], check.what)
+    });
+    text.push_str(&explained(checks.collect(), style));
     text.push('\n');
 
     let mut table = Table::new([("", Align::Left), ("", Align::Left)]);

@@ -10,7 +10,7 @@ use proust_profile::{ContextKind, Metric, Quality};
 use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock};
-use super::facts::{RunBlock, quality};
+use super::facts::{RunBlock, quality, seconds};
 use super::findings::{FindingRow, rows, summary_text};
 use super::{Page, base_name, heading, no_arguments, place, quality as quality_page, tree};
 use crate::SCHEMA;
@@ -21,6 +21,8 @@ use crate::table::{Align, Cell, Table, printable};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
+/// The part of the total from which on it is said that other processes took it.
+const OTHERS: f64 = 0.1;
 /// Frames of the hot path shown in text at its top and at its end.
 const ENDS: usize = 6;
 
@@ -146,6 +148,14 @@ impl Summary {
         let mut notes = selection.notes().to_vec();
         if ledger.accounts[Account::Fault] > 0 {
             notes.push("fault is an estimate from the number of page faults and the system time".into());
+        }
+        let preempted_s = seconds(ledger.accounts[Account::Preempted]);
+        if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
+            notes.push(format!(
+                "other processes had the processors for {} in which this run could have gone on: measure again on a quiet \
+                 machine before you change the program for it",
+                duration(preempted_s)
+            ));
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
         let found: Cow<'_, [Finding]> = match kept {

@@ -2,5 +2,6 @@
 
 mod contract;
 mod example;
+mod findings;
 mod golden;
 mod questions;
