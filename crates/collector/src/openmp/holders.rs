@@ -44,7 +44,7 @@ pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl F
     }
     let mut marker = 0;
     let state = here!();
-    let is_followed = begin(operation, object, state, &mut marker);
+    let is_followed = begin(operation, object, state, Some(&mut marker));
     let result = call();
     if is_followed {
         end(operation, object, site, state);
@@ -84,18 +84,16 @@ pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     }
 }
 
-/// The calling thread begins to wait.
+/// The calling thread begins to wait; `state` is a frame that lasts until the end where there is a `marker` in it.
 #[inline]
-pub fn begin(operation: Operation, object: u64, state: State, marker: *mut u64) -> bool {
+pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mut u64>) -> bool {
     let Some(lane) = lane::current() else { return false };
-    let mut none = 0;
-    // SAFETY: a word in the caller's frame, or null.
-    let word = unsafe { marker.as_mut() };
-    let ticket = operation::begin(Kind::from(operation), (object, 0), state, word.unwrap_or(&mut none));
+    let (mut none, lasts) = (0, marker.is_some());
+    let ticket = operation::begin(Kind::from(operation), (object, 0), state, marker.unwrap_or(&mut none));
     if !ticket.is_followed() {
         return false;
     }
-    if marker.is_null() {
+    if !lasts {
         lane.open.hold();
     }
     let begin_ns = lane.open.begin_ns();

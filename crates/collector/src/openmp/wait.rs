@@ -16,7 +16,7 @@ use crate::{clock, life};
 pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
     let state = here!();
-    let begun = begin_for_all(operation, state, &mut marker);
+    let begun = begin_for_all(operation, state, Some(&mut marker));
     let result = call();
     if let Some(begun) = begun {
         end_for_all(operation, &begun, site, state);
@@ -46,20 +46,18 @@ impl Begun {
     }
 }
 
-/// Begins to wait for all; `state` lives until the end, where `marker` is not null.
+/// Begins to wait for all; `state` lives until the end, where there is a `marker` in its frame.
 #[inline]
-pub fn begin_for_all(operation: Operation, state: State, marker: *mut u64) -> Option<Begun> {
+pub fn begin_for_all(operation: Operation, state: State, marker: Option<&mut u64>) -> Option<Begun> {
     let lane = lane::current()?;
     let team = lane.member.team();
     let object = team.map_or(0, Team::object);
-    let mut none = 0;
-    // SAFETY: a word in the caller's frame, or null.
-    let word = unsafe { marker.as_mut() };
-    let ticket = operation::begin(Kind::from(operation), (object, 0), state, word.unwrap_or(&mut none));
+    let (mut none, lasts) = (0, marker.is_some());
+    let ticket = operation::begin(Kind::from(operation), (object, 0), state, marker.unwrap_or(&mut none));
     if !ticket.is_followed() {
         return None;
     }
-    if marker.is_null() {
+    if !lasts {
         lane.open.hold();
     }
     let begin_ns = lane.open.begin_ns();
@@ -68,7 +66,7 @@ pub fn begin_for_all(operation: Operation, state: State, marker: *mut u64) -> Op
     if lane.member.waits_long() {
         stretch::clock_at(lane, operation, begin_ns);
     }
-    let barrier = team.filter(|_| comes).map_or(0, |team| team.arrive(&lane.member, begin_ns));
+    let barrier = team.filter(|_| comes).map_or(0, |team| team.arrive(lane.member, begin_ns));
     Some(Begun { lane, team: team.filter(|_| comes), barrier })
 }
 

@@ -277,18 +277,35 @@ fn factor(factor: Option<f64>) -> String {
     factor.map(|factor| format!("{factor:.2}")).unwrap_or_default()
 }
 
-/// Columns of seconds, under one unit.
-fn columns(scale: &Scale, first: &[&str]) -> Vec<(String, Align)> {
-    let mut titles = vec![(scale.title("work"), Align::Right)];
-    let names = ["imbalance", "latency", "lock", "fork", "dispatch"];
-    titles.extend(names.map(|name| (name.to_owned(), Align::Right)));
-    titles.extend(first.iter().map(|&name| (name.to_owned(), Align::Right)));
-    titles
+/// The columns of losses in which any row has something, in text.
+struct LossColumns(Vec<usize>);
+
+impl LossColumns {
+    const NAMES: [&str; 5] = ["imbalance", "latency", "lock", "fork", "dispatch"];
+
+    fn of<'r>(rows: impl Iterator<Item = &'r LostRow>) -> LossColumns {
+        let sums = rows.fold([0.0; 5], |mut sums, row| {
+            sums.iter_mut().zip(row.parts()).for_each(|(sum, part)| *sum += part);
+            sums
+        });
+        LossColumns((0..5).filter(|&at| sums[at] > 0.0).collect())
+    }
+
+    fn titles(&self, scale: &Scale, more: &[&str]) -> Vec<(String, Align)> {
+        let names = self.0.iter().map(|&at| Self::NAMES[at]).chain(more.iter().copied());
+        let names = names.map(|name| (name.to_owned(), Align::Right));
+        std::iter::once((scale.title("work"), Align::Right)).chain(names).collect()
+    }
+
+    fn cells(&self, scale: &Scale, work_s: f64, lost: &LostRow) -> Vec<Cell> {
+        let parts = lost.parts();
+        let amounts = std::iter::once(work_s).chain(self.0.iter().map(|&at| parts[at]));
+        amounts.map(|amount| Cell::from(shown(scale, amount))).collect()
+    }
 }
 
-fn amounts(scale: &Scale, work_s: f64, lost: &LostRow) -> Vec<Cell> {
-    let shown = |amount: f64| if amount == 0.0 { "-".to_owned() } else { scale.show(amount) };
-    std::iter::once(work_s).chain(lost.parts()).map(|amount| Cell::from(shown(amount))).collect()
+fn shown(scale: &Scale, amount: f64) -> String {
+    if amount == 0.0 { "-".to_owned() } else { scale.show(amount) }
 }
 
 impl Page for OpenmpPage {
@@ -300,14 +317,14 @@ impl Page for OpenmpPage {
         let all = &self.efficiencies;
         let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
         text.push_str(&format!(
-            " parallel efficiency {} = serialisation {} × load balance {} × scheduling {}\n",
+            " parallel efficiency {} = serialisation {} × load balance {} × scheduling {}.\n",
             percent(all.parallel),
             percent(all.serialisation),
             percent(all.load_balance),
             percent(all.scheduling),
         ));
         text.push_str(&format!(
-            " {} useful + {} serialised + {} imbalance + {} scheduling = {}\n\n",
+            " {} useful + {} serialised + {} imbalance + {} scheduling = {}.\n\n",
             duration(all.useful_s),
             duration(all.serialisation_s),
             duration(all.imbalance_s),
@@ -315,14 +332,17 @@ impl Page for OpenmpPage {
             duration(all.total_s),
         ));
         let scale = Scale::of("s", self.regions.iter().map(|region| region.work_s + region.lost.lost_s));
-        let mut titles = columns(&scale, &["lost", "CPU", "max/mean", "times", "team"]);
+        let heads = ["waits", "lock", "runtime", "max/mean", "times", "team"];
+        let mut titles = vec![(scale.title("work"), Align::Right)];
+        titles.extend(heads.map(|title| (title.to_owned(), Align::Right)));
         titles.push(("region".into(), Align::Left));
         let mut table = Table::new(titles);
-        let shown = &self.regions[..self.regions.len().min(REGIONS)];
-        for region in shown {
-            let mut cells = amounts(&scale, region.work_s, &region.lost);
-            cells.push(scale.show(region.lost.lost_s).into());
-            cells.push(scale.show(region.cpu_s).into());
+        let listed = &self.regions[..self.regions.len().min(REGIONS)];
+        for region in listed {
+            let lost = &region.lost;
+            let waits_s = lost.imbalance_s + lost.latency_s;
+            let amounts = [region.work_s, waits_s, lost.lock_s, lost.fork_s + lost.dispatch_s];
+            let mut cells: Vec<Cell> = amounts.map(|amount| Cell::from(shown(&scale, amount))).into();
             cells.extend([factor(region.imbalance), count(region.executions), region.team()].map(Cell::from));
             cells.push(
                 Cell::from(region.function.clone().unwrap_or_default()).with_tail(region.handle.clone()),
@@ -330,14 +350,14 @@ impl Page for OpenmpPage {
             table.row(cells);
         }
         text.push_str(&table.render(style));
-        let hidden = self.regions.len() - shown.len();
+        let hidden = self.regions.len() - listed.len();
         if hidden > 0 {
             text.push_str(&format!(" {} not shown: --format json has all.\n", counted(hidden, "region")));
         }
-        let line = " work: time between sites, of all threads; lost: imbalance + latency + lock + fork + dispatch; max/mean: \
-                    the busiest thread's work by the mean.";
+        let line = " work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + dispatch; \
+                    max/mean: the busiest thread's work by the mean.";
         text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
-        for region in shown {
+        for region in listed {
             text.push('\n');
             let title = region.function.clone().unwrap_or_default();
             text.push_str(&heading(style, &title, &format!("{} by {}", region.handle, region.runtime)));
@@ -394,16 +414,18 @@ impl Page for OpenmpPage {
 impl RegionRow {
     fn sites_text(&self, style: &Style) -> String {
         let scale = Scale::of("s", self.sites.iter().map(|site| site.work_s + site.lost.lost_s));
-        let mut titles = columns(&scale, &["max/mean", "times"]);
+        let columns = LossColumns::of(self.sites.iter().map(|site| &site.lost));
+        let mut titles = columns.titles(&scale, &["max/mean", "times"]);
         titles.push(("segment up to".into(), Align::Left));
         let mut table = Table::new(titles);
         let shown = &self.sites[..self.sites.len().min(SITES)];
         for site in shown {
-            let mut cells = amounts(&scale, site.work_s, &site.lost);
+            let mut cells = columns.cells(&scale, site.work_s, &site.lost);
             let factor = if site.work_s > 0.0 { factor(site.imbalance) } else { String::new() };
             cells.extend([factor, count(site.executions)].map(Cell::from));
             let at = place(site.file.as_deref(), site.line).unwrap_or_default();
-            cells.push(Cell::from(site.construct.clone()).with_tail(at));
+            let construct = site.construct.strip_prefix("omp ").unwrap_or(&site.construct);
+            cells.push(Cell::from(construct).with_tail(at));
             table.row(cells);
         }
         let mut text = table.render(style);
@@ -416,12 +438,13 @@ impl RegionRow {
 
     fn threads_text(&self, style: &Style) -> String {
         let scale = Scale::of("s", self.threads.iter().map(|thread| thread.work_s + thread.lost.lost_s));
-        let mut titles = columns(&scale, &["times"]);
+        let columns = LossColumns::of(self.threads.iter().map(|thread| &thread.lost));
+        let mut titles = columns.titles(&scale, &["times"]);
         titles.push(("thread".into(), Align::Left));
         let mut table = Table::new(titles);
         let shown = &self.threads[..self.threads.len().min(THREADS)];
         for thread in shown {
-            let mut cells = amounts(&scale, thread.work_s, &thread.lost);
+            let mut cells = columns.cells(&scale, thread.work_s, &thread.lost);
             cells.push(count(thread.executions).into());
             cells.push(Cell::from(thread.handle.clone()).with_tail(thread.name.clone()));
             table.row(cells);

@@ -3,7 +3,7 @@
 use proust_analysis::operations::{Operations, metrics_of_event};
 use proust_profile::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    Quality, RunFacts, SampleRow, Target, Value,
+    Quality, RegionInfo, RunFacts, SampleRow, SegmentRow, Target, Value,
 };
 
 const PERIOD_NS: u64 = 5_000_000;
@@ -153,7 +153,16 @@ pub fn waiting() -> Profile {
     const READ: u32 = 2;
     const WRITE: u32 = 3;
     let mut profile = profile();
-    let names = ["pthread_join", "pthread_mutex_lock", "read", "write"];
+    let names = [
+        "pthread_join",
+        "pthread_mutex_lock",
+        "read",
+        "write",
+        "omp barrier",
+        "omp parallel end",
+        "omp parallel begin",
+        "omp critical",
+    ];
     profile.operations = names.map(|name| OperationInfo { name: name.into() }).to_vec();
     let event = |location, context, operation, begin_ms: u64, end_ms: u64| EventRow {
         location,
@@ -182,6 +191,7 @@ pub fn waiting() -> Profile {
         EventRow { object: 0x1000, ..event(1, 8, LOCK, 2500, 2750) },
         read(event(1, 11, READ, 2750, 2900), Target::Socket, 512),
     ];
+    in_a_region(&mut profile);
     let operations = Operations::of(&profile);
     for row in &profile.events {
         for (metric, amount) in metrics_of_event(operations.nature(row.operation), row) {
@@ -198,4 +208,34 @@ pub fn waiting() -> Profile {
     profile.values.sort_by_key(|value| (value.context, value.location, value.metric));
     profile.check().expect("the example is a profile");
     profile
+}
+
+/// `solve` is a parallel region of two threads that is executed 100 times, with a barrier and a critical section inside; the
+/// main thread worked a third of what the worker did.
+fn in_a_region(profile: &mut Profile) {
+    const MS: u64 = 1_000_000;
+    let (barrier, end, begin, critical) = (4, 5, 6, 7);
+    let segment = |location, operation, context, [work_ms, wait_ms, latency_ms]: [u64; 3]| SegmentRow {
+        location,
+        region: 0,
+        operation,
+        context,
+        executions: 100,
+        contended: if operation == critical { 30 } else { 0 },
+        work_ns: work_ms * MS,
+        wait_ns: wait_ms * MS,
+        latency_ns: latency_ms * MS,
+        team_min: 2,
+        team_max: 2,
+    };
+    profile.regions = vec![RegionInfo { process: 0, context: 4, parent: None, told: false }];
+    profile.segments = vec![
+        segment(0, barrier, 6, [600, 1250, 50]),
+        segment(0, end, 4, [50, 20, 20]),
+        segment(0, begin, 4, [0, 5, 0]),
+        segment(1, barrier, 6, [1800, 50, 50]),
+        segment(1, end, 4, [60, 10, 10]),
+        segment(1, begin, 4, [0, 15, 0]),
+        segment(1, critical, 8, [0, 250, 0]),
+    ];
 }

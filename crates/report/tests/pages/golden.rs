@@ -43,6 +43,7 @@ fn texts_of_a_run_that_waits() {
         PageName::Timeline,
         PageName::Io,
         PageName::Waits,
+        PageName::Openmp,
     ] {
         let text = shown_waiting(&page(name, &[], Format::Text), 80);
         // Headings and sentences may be longer.
@@ -57,7 +58,7 @@ fn texts_of_a_run_that_waits() {
 
 #[test]
 fn jsons_of_a_run_that_waits() {
-    for name in [PageName::Flat, PageName::Threads, PageName::Io, PageName::Waits] {
+    for name in [PageName::Flat, PageName::Threads, PageName::Io, PageName::Waits, PageName::Openmp] {
         let text = shown_waiting(&page(name, &[], Format::Json), 80);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         insta::assert_json_snapshot!(format!("waiting_{}_json", name.id()), value);

@@ -2,7 +2,7 @@
 //!
 //! Each family is a table: one line for each function.
 //!
-//! - [`parallel`]: regions
+//! - [`parallel`]: regions as a whole
 //! - [`waits`]: barriers and the ends of work-sharing, sections that exclude each other, locks
 //! - [`dispatch`]: who hands out iterations
 //! - [`tasks`]: deferred work

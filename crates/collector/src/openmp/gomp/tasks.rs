@@ -89,7 +89,6 @@ fn pair(bytes: c_long, function: *mut c_void) -> Option<(Pair, c_long, &'static 
 /// `GOMP_task`
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the runtime's names")]
-#[expect(clippy::too_many_arguments, reason = "as many as the runtime's")]
 pub unsafe extern "C-unwind" fn GOMP_task(
     body: Body,
     data: *mut c_void,
@@ -137,7 +136,6 @@ macro_rules! loops {
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "the runtime's names")]
-        #[expect(clippy::too_many_arguments, reason = "as many as the runtime's")]
         pub unsafe extern "C-unwind" fn $name(
             body: Body,
             data: *mut c_void,

@@ -23,8 +23,8 @@ fn atomic() -> u64 {
 
 /// The call `$name($argument…)` as a wait for all of the team.
 macro_rules! for_all {
-    ($operation:ident, $site:ident, $name:ident ( $($argument:ident),* ) else $none:expr) => {{
-        let Some(function) = real::$name() else { return $none };
+    ($operation:ident, $site:ident, $name:ident ( $($argument:ident),* ) $(else $none:expr)?) => {{
+        let Some(function) = real::$name() else { return $($none)? };
         // SAFETY: the real function with the arguments that the program gave.
         let call = || unsafe { function($($argument),*) };
         if runtime::tells(function as *mut c_void) {
@@ -75,23 +75,23 @@ macro_rules! tries {
 }
 
 sited! {
-    fn GOMP_barrier(; site) { for_all!(OmpBarrier, site, GOMP_barrier() else ()) }
+    fn GOMP_barrier(; site) { for_all!(OmpBarrier, site, GOMP_barrier()) }
     fn GOMP_barrier_cancel(; site) -> bool { for_all!(OmpBarrier, site, GOMP_barrier_cancel() else false) }
-    fn GOMP_loop_end(; site) { for_all!(OmpBarrier, site, GOMP_loop_end() else ()) }
+    fn GOMP_loop_end(; site) { for_all!(OmpBarrier, site, GOMP_loop_end()) }
     fn GOMP_loop_end_cancel(; site) -> bool { for_all!(OmpBarrier, site, GOMP_loop_end_cancel() else false) }
-    fn GOMP_sections_end(; site) { for_all!(OmpBarrier, site, GOMP_sections_end() else ()) }
+    fn GOMP_sections_end(; site) { for_all!(OmpBarrier, site, GOMP_sections_end()) }
     fn GOMP_sections_end_cancel(; site) -> bool { for_all!(OmpBarrier, site, GOMP_sections_end_cancel() else false) }
     fn GOMP_single_copy_start(; site) -> *mut c_void {
         for_all!(OmpCopyPrivate, site, GOMP_single_copy_start() else core::ptr::null_mut())
     }
     fn GOMP_single_copy_end(data: *mut c_void; site) {
-        for_all!(OmpCopyPrivate, site, GOMP_single_copy_end(data) else ())
+        for_all!(OmpCopyPrivate, site, GOMP_single_copy_end(data))
     }
-    fn GOMP_taskwait(; site) { for_all!(OmpTaskWait, site, GOMP_taskwait() else ()) }
+    fn GOMP_taskwait(; site) { for_all!(OmpTaskWait, site, GOMP_taskwait()) }
     fn GOMP_taskwait_depend(depend: *mut *mut c_void; site) {
-        for_all!(OmpTaskWait, site, GOMP_taskwait_depend(depend) else ())
+        for_all!(OmpTaskWait, site, GOMP_taskwait_depend(depend))
     }
-    fn GOMP_taskgroup_end(; site) { for_all!(OmpTaskGroup, site, GOMP_taskgroup_end() else ()) }
+    fn GOMP_taskgroup_end(; site) { for_all!(OmpTaskGroup, site, GOMP_taskgroup_end()) }
 
     fn GOMP_critical_start(; site) { enters!(OmpCritical, unnamed(), site, GOMP_critical_start()) }
     fn GOMP_critical_end(; site) { let _ = site; leaves!(OmpCriticalEnd, unnamed(), GOMP_critical_end()) }

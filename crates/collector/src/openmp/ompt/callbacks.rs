@@ -117,7 +117,7 @@ pub unsafe extern "C" fn sync_region_wait(
         _ => return,
     };
     if endpoint == BEGIN {
-        if let Some(begun) = wait::begin_for_all(operation, here!(), core::ptr::null_mut())
+        if let Some(begun) = wait::begin_for_all(operation, here!(), None)
             && let Some(lane) = lane::current()
         {
             lane.member.set_barrier(begun.barrier());
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn mutex_acquire(kind: c_int, _: c_uint, _: c_uint, object
     let Some(operation) = entering(kind) else { return };
     let is_free = holders::come(object);
     if !is_free || operation == Operation::OmpOrdered {
-        holders::begin(operation, object, here!(), core::ptr::null_mut());
+        holders::begin(operation, object, here!(), None);
     }
 }
 

@@ -41,8 +41,6 @@ pub const END: c_int = 2;
 pub const TASK_INITIAL: c_int = 1;
 /// A task that was made by the program.
 pub const TASK_EXPLICIT: c_int = 4;
-/// A task that stands for nothing but its target or its wait.
-pub const TASK_OTHERS: c_int = 0x10 | 0x08;
 
 /// `ompt_task_status_t`: the prior task is complete.
 pub const STATUS_COMPLETE: c_int = 1;
@@ -52,7 +50,7 @@ pub const STATUS_CANCEL: c_int = 3;
 pub const STATUS_LATE_FULFILL: c_int = 6;
 
 /// `ompt_parallel_flag_t`: a league of teams.
-pub const PARALLEL_LEAGUE: c_int = 1;
+pub const PARALLEL_LEAGUE: c_int = 0x4000_0000;
 
 /// `ompt_sync_region_t`
 pub mod sync {

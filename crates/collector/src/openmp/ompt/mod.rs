@@ -7,6 +7,11 @@
 //! - [`callbacks`]: what it tells
 //! - [`layout`]: types and numbers of the interface
 
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the contract of what a runtime calls is that of the interface"
+)]
+
 pub mod callbacks;
 pub mod layout;
 pub mod start;
