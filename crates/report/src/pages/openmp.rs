@@ -423,7 +423,9 @@ impl RegionRow {
             let mut cells = columns.cells(&scale, site.work_s, &site.lost);
             let factor = if site.work_s > 0.0 { factor(site.imbalance) } else { String::new() };
             cells.extend([factor, count(site.executions)].map(Cell::from));
-            let at = place(site.file.as_deref(), site.line).unwrap_or_default();
+            // Where the region itself is, its heading says.
+            let at = place(site.file.as_deref(), site.line).filter(|_| site.context != self.context);
+            let at = at.unwrap_or_default();
             let construct = site.construct.strip_prefix("omp ").unwrap_or(&site.construct);
             cells.push(Cell::from(construct).with_tail(at));
             table.row(cells);
