@@ -41,7 +41,7 @@ static void *use_half(void *argument)
 /* first-touch: main fills what two threads use; repaired, each fills its own half. */
 static void two_halves(double seconds, int each_fills)
 {
-    table_bytes = (size_t)256 << 20;
+    table_bytes = (size_t)512 << 20;
     table = fresh(table_bytes);
     if (!each_fills)
         fill_table(table, table_bytes);
@@ -64,7 +64,7 @@ static void startup(double seconds, size_t bytes)
     burn_cpu(seconds);
 }
 
-static void fault_startup(double seconds) { startup(seconds, (size_t)192 << 20); }
+static void fault_startup(double seconds) { startup(seconds, (size_t)256 << 20); }
 static void fault_startup_repaired(double seconds) { startup(seconds, (size_t)1 << 20); }
 
 /* fault-churn: memory for each step, given back after it; repaired, the same for all. */

@@ -1,11 +1,12 @@
 //! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS]`.
 //!
 //! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in memory. What
-//! is timed is all from the profile to the ledger with its blame, and the same without blame.
+//! is timed is all from the profile to the ledger with its blame, the same without blame, and the same with findings.
 
 use std::time::Instant;
 
 use proust_analysis::blame::Blame;
+use proust_analysis::findings::findings;
 use proust_analysis::ledger::{Ledger, Processors, Windows};
 use proust_analysis::timelines::{OperationStates, timelines};
 use proust_profile::{
@@ -106,4 +107,7 @@ fn main() {
     println!("timelines {timelines_s:.2} s, processors {:.2} s", measured_s - timelines_s);
     println!("all of it, from the profile to the causes: {:.2} s", timelines_s + blame_s);
     println!("ledger {ledger_s:.2} s, processors and ledger with blame {blame_s:.2} s");
+    let begin = Instant::now();
+    let (_, found) = findings(&profile, None).expect("findings");
+    println!("all of it with {} findings: {:.2} s", found.len(), begin.elapsed().as_secs_f64());
 }

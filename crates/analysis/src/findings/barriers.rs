@@ -41,15 +41,17 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     for row in &for_it {
         *contexts.entry(row.cause.context).or_default() += seconds(row);
     }
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost_s, 0.0) {
+        return None;
+    }
     let places: BTreeSet<(LocationId, ContextId)> =
         rows.iter().map(|row| (row.location, row.context)).collect();
     let times: u64 = (facts.profile.events.iter())
         .filter(|event| places.contains(&(event.location, event.context)))
         .map(|event| u64::from(event.calls))
         .sum();
-    let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, 0.0)
-        || !checks.holds(&limits::LATE_TIMES, times as f64)
+    if !checks.holds(&limits::LATE_TIMES, times as f64)
         || !checks.holds(&limits::LATE_SHARE, waited_s / all_s.max(f64::MIN_POSITIVE))
         || !checks.holds(&limits::LATE_EXCESS, (mine_s - theirs_s) / mine_s.max(f64::MIN_POSITIVE))
     {

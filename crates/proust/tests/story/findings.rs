@@ -42,7 +42,7 @@ const FAULTS: [Fault; 21] = [
     fault("late-thread", "barrier", "larger_part", Some(0.35), "0.8"),
     fault("small-tasks", "compute", "", None, "0.6"),
     fault("oversubscription", "oversubscribed", "crowd_member", None, "0.6"),
-    fault("first-touch", "fault", "fill_table", None, "0.8"),
+    fault("first-touch", "fault", "fill_table", None, "0.4"),
     fault("fault-startup", "fault", "fill_table", None, "0.8"),
     fault("fault-churn", "fault", "fill_table", None, "0.6"),
     fault("system-storm", "compute", "protect", None, "0.6"),
