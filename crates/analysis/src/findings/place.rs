@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +91,7 @@ impl<'p> Places<'p> {
     /// The place that most of these amounts have in common. Helpers that several functions call say little: of them it is
     /// the caller.
     pub(super) fn cause(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<Place> {
-        let innermost = self.dominating(amounts, share)?;
+        let innermost = self.dominating(amounts, share).filter(|&id| !self.is_nowhere(id))?;
         let contexts = &self.profile.contexts;
         let (mut call, mut inside) = (self.own(innermost), None);
         while contexts[call as usize].function.is_some_and(|function| self.shared[function as usize]) {
@@ -136,6 +137,14 @@ impl<'p> Places<'p> {
         let above = contexts[inside as usize].parent.filter(|&above| above != call);
         let at = &contexts[above.map_or(inside, |above| self.at[above as usize]) as usize];
         Some(Place { context: Some(inside), function, file: at.file.clone(), line: at.line })
+    }
+
+    /// Whether a context stands for what was not seen: nobody can change anything there.
+    fn is_nowhere(&self, context: ContextId) -> bool {
+        let function = self.function(context).map(|id| &self.profile.functions[id as usize]);
+        function.is_some_and(|function| {
+            function.module.is_none() && [NO_CALL_PATH, LOST_RECORDS, NOT_RECORDED].contains(&&*function.name)
+        })
     }
 
     /// The frame of the program's innermost function on this path; the context itself if there is none.

@@ -79,6 +79,7 @@ thresholds! {
     CHURN_RATE at_least 50.0 "1/s" "threads of one kind that began, a second";
     CHURN_CPU_S at_most 0.002 "s" "processor time of such a thread, on average";
     TINY_CALLS at_least 5000.0 "count" "calls of I/O at one place";
+    SOME_BYTES at_least 1.0 "bytes" "moved by a call, on average: others only look whether there is anything";
     TINY_BYTES at_most 256.0 "bytes" "moved by a call, on average";
     TINY_CALL_S at_least 0.00000012 "s" "a call, on average: shorter ones do not reach the system";
     SYNC_CALLS at_least 20.0 "count" "times that a file was synchronised";

@@ -77,6 +77,7 @@ fn tiny_io(facts: &Facts<'_>, sum: &Calls, io_s: &HashMap<(LocationId, ContextId
     let lost_s = sum.time_s.min(booked_s) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();
     if !checks.holds(&limits::TINY_CALLS, sum.calls)
+        || !checks.holds(&limits::SOME_BYTES, bytes)
         || !checks.holds(&limits::TINY_BYTES, bytes)
         || !checks.holds(&limits::TINY_CALL_S, call_s)
         || !facts.matters(&mut checks, lost_s, lost_s)
