@@ -11,7 +11,7 @@ use crate::path::Announce;
 use crate::path::coroutine;
 use crate::path::modules::{self, Module};
 use crate::path::rules::{self, Rule};
-use crate::path::stack::{OwnStack, StackReader};
+use crate::path::stack::{OwnStack, StackReader, WideWindow};
 use crate::path::tree::{Frame, NodeId, Tree};
 
 use framehop::x86_64::UnwindRegsX86_64;
@@ -120,6 +120,7 @@ pub struct Memo {
     fresh: Entries,
     complete: bool,
     generation: u32,
+    wide: WideWindow,
 }
 
 /// How a path ended at its upper end.
@@ -163,7 +164,13 @@ enum Verdict {
 
 impl Default for Memo {
     fn default() -> Memo {
-        Memo { known: Entries::new(), fresh: Entries::new(), complete: false, generation: 0 }
+        Memo {
+            known: Entries::new(),
+            fresh: Entries::new(),
+            complete: false,
+            generation: 0,
+            wide: WideWindow::default(),
+        }
     }
 }
 
@@ -180,7 +187,8 @@ impl Memo {
             self.forget();
             self.generation = generation;
         }
-        let mut reader = StackReader::new(around.process, around.own_stack, leaf.sp);
+        let mut reader =
+            StackReader::new(around.process, around.own_stack, leaf.sp, core::mem::take(&mut self.wide));
         let mut cursor = self.known.count;
         let mut joined = None;
         let mut state = leaf;
@@ -226,6 +234,7 @@ impl Memo {
                 Step::Lost => break UpperEnd::Partial,
             }
         };
+        self.wide = reader.into_wide();
         let node = self.remember(joined, tree, around);
         if joined.is_none() {
             self.complete = upper_end == UpperEnd::Complete;

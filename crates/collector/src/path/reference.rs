@@ -10,7 +10,7 @@ use crate::path::coroutine;
 use crate::path::memo::{MAX_FRAMES, State, Surroundings, interrupted};
 use crate::path::modules::{self, ModuleUnwinder};
 use crate::path::rules::{self, Rule, StepCache};
-use crate::path::stack::StackReader;
+use crate::path::stack::{StackReader, WideWindow};
 use crate::path::tree::{NodeId, Tree};
 
 /// Working memory of the check for one lane.
@@ -18,11 +18,17 @@ pub struct Reference {
     cache: StepCache,
     nowhere: ModuleUnwinder,
     lookups: Vec<u64>,
+    wide: WideWindow,
 }
 
 impl Default for Reference {
     fn default() -> Reference {
-        Reference { cache: StepCache::new_in(), nowhere: ModuleUnwinder::new(), lookups: Vec::new() }
+        Reference {
+            cache: StepCache::new_in(),
+            nowhere: ModuleUnwinder::new(),
+            lookups: Vec::new(),
+            wide: WideWindow::default(),
+        }
     }
 }
 
@@ -41,7 +47,8 @@ impl Reference {
     }
 
     fn unwind(&mut self, leaf: State, around: &Surroundings<'_>) {
-        let mut reader = StackReader::new(around.process, around.own_stack, leaf.sp);
+        let mut reader =
+            StackReader::new(around.process, around.own_stack, leaf.sp, core::mem::take(&mut self.wide));
         let mut state = leaf;
         self.lookups.clear();
         while self.lookups.len() < MAX_FRAMES {
@@ -65,6 +72,7 @@ impl Reference {
             }
             reader.reached(around.own_stack, state.sp);
         }
+        self.wide = reader.into_wide();
     }
 }
 

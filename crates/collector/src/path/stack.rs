@@ -2,13 +2,17 @@
 //!
 //! On the thread's own stack everything from the interrupted stack pointer up to the stack's top is
 //! mapped: it is read directly. Other stacks (coroutines, alternate signal stacks, threads the C library
-//! does not know) may end anywhere: they are read by a system call that fails instead of faulting.
+//! does not know) may end anywhere: they are read by a system call that fails instead of faulting. Such a call takes as long
+//! for a page as for a word, so that a long path is read in large pieces.
 
+use crate::arena;
 use crate::raw;
 
 /// Bytes below the stack pointer that belong to the interrupted function (the ABI's red zone).
 const RED_ZONE_BYTES: u64 = 128;
 const WINDOW_BYTES: usize = 256;
+const WIDE_WINDOW_BYTES: usize = 16 << 10;
+const FIRST_WIDE_BYTES: usize = 4 << 10;
 
 /// Range of a thread's own stack; empty when unknown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +31,32 @@ impl OwnStack {
     }
 }
 
+/// Room for large pieces of other stacks, outside of the stack that the handler runs on; made when it is first needed.
+#[derive(Debug)]
+pub struct WideWindow {
+    start: *mut u8,
+}
+
+impl Default for WideWindow {
+    fn default() -> WideWindow {
+        WideWindow { start: core::ptr::null_mut() }
+    }
+}
+
+impl WideWindow {
+    /// The bytes; none where there is no memory for them.
+    fn bytes(&mut self) -> &mut [u8] {
+        if self.start.is_null() {
+            self.start = arena::pages(WIDE_WINDOW_BYTES);
+        }
+        if self.start.is_null() {
+            return &mut [];
+        }
+        // SAFETY: that many bytes, zero-filled, are mapped until the process ends, and only this value knows them.
+        unsafe { core::slice::from_raw_parts_mut(self.start, WIDE_WINDOW_BYTES) }
+    }
+}
+
 /// A reader of one interrupted thread.
 pub struct StackReader {
     process: u32,
@@ -34,13 +64,17 @@ pub struct StackReader {
     floor: u64,
     window_start: u64,
     window_bytes: usize,
+    /// The first piece is read into it: most paths on other stacks end there.
     window: [u8; WINDOW_BYTES],
+    wide: WideWindow,
+    /// Bytes of the wide window in use; 0 while the other one is.
+    wide_bytes: usize,
 }
 
 impl StackReader {
     /// A reader for a thread interrupted at stack pointer `sp`.
     #[inline]
-    pub fn new(process: u32, own: OwnStack, sp: u64) -> StackReader {
+    pub fn new(process: u32, own: OwnStack, sp: u64, wide: WideWindow) -> StackReader {
         let mut reader = StackReader {
             process,
             top: own.top,
@@ -48,6 +82,8 @@ impl StackReader {
             window_start: 0,
             window_bytes: 0,
             window: [0; WINDOW_BYTES],
+            wide,
+            wide_bytes: 0,
         };
         reader.reached(own, sp);
         reader
@@ -91,18 +127,39 @@ impl StackReader {
             address >= start && address.checked_add(8).is_some_and(|end| end <= start + bytes as u64)
         };
         if !inside(self.window_start, self.window_bytes) {
-            let mut got = raw::read_memory(self.process, address, &mut self.window);
-            if got < 8 {
-                // The window may reach beyond the mapping's end while the word does not.
-                got = raw::read_memory(self.process, address, self.window.get_mut(..8)?);
-            }
-            self.window_start = address;
-            self.window_bytes = usize::try_from(got).unwrap_or(0);
+            self.read_window(address);
             if !inside(self.window_start, self.window_bytes) {
                 return None;
             }
         }
+        let window = if self.wide_bytes == 0 { self.window.as_slice() } else { self.wide.bytes() };
         let at = (address - self.window_start) as usize;
-        Some(u64::from_le_bytes(self.window.get(at..at + 8)?.try_into().ok()?))
+        Some(u64::from_le_bytes(window.get(at..at + 8)?.try_into().ok()?))
+    }
+
+    /// Reads the piece that begins at `address`: the more, the longer the path has become.
+    fn read_window(&mut self, address: u64) {
+        if self.window_bytes != 0 {
+            self.wide_bytes = (self.wide_bytes * 2).clamp(FIRST_WIDE_BYTES, WIDE_WINDOW_BYTES);
+            if self.wide.bytes().is_empty() {
+                self.wide_bytes = 0;
+            }
+        }
+        let window = match self.wide_bytes {
+            0 => self.window.as_mut_slice(),
+            bytes => self.wide.bytes().get_mut(..bytes).unwrap_or_default(),
+        };
+        let mut got = raw::read_memory(self.process, address, window);
+        if got < 8 {
+            // The window may reach beyond the mapping's end while the word does not.
+            got = window.get_mut(..8).map_or(0, |word| raw::read_memory(self.process, address, word));
+        }
+        self.window_start = address;
+        self.window_bytes = usize::try_from(got).unwrap_or(0);
+    }
+
+    /// The room, for the next path.
+    pub fn into_wide(self) -> WideWindow {
+        self.wide
     }
 }
