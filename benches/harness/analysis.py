@@ -5,7 +5,7 @@ from .session import TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():
-    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput")
+    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput", "--example", "blame-throughput")
 
 
 def throughput(tool, quick):
@@ -24,6 +24,20 @@ def throughput(tool, quick):
     if not rows:
         raise Skip("the example printed no rates")
     return {"title": ran.output.splitlines()[0], "rows": rows, "peak_mb": ran.peak_kb / 1024}
+
+
+def blame(tool, quick):
+    """From a profile with ten million waits to the ledger and the causes of what was lost."""
+    example = TARGET / "release/examples/blame-throughput"
+    if not example.exists():
+        raise Skip("the example blame-throughput of proust-analysis could not be built")
+    found = {"timelines_s": [], "blame_s": [], "all_s": []}
+    for _ in range(5 if quick else 15):
+        said = run([example, 10_000_000]).output
+        waits, releases = re.search(r"(\d+) waits, (\d+) releases", said).groups()
+        for key, before in (("timelines_s", "timelines"), ("blame_s", "ledger with blame"), ("all_s", "to the causes:")):
+            found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
+    return {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
 
 
 def report(tool, quick):

@@ -4,8 +4,10 @@ import subprocess
 
 from .session import BENCHES, BUILD, PROGRAMS, Skip, needed, run, say, summary, summary_of_differences
 
-KINDS = ("mutex", "recursive", "trylock", "rwlock-read", "rwlock-write", "spin", "signal", "semaphore", "once", "read",
-         "write", "contended-2", "contended-4", "steady-2")
+ALONE = ("mutex", "recursive", "trylock", "rwlock-read", "rwlock-write", "spin", "signal", "semaphore", "once", "read",
+         "write", "steady-2")
+# A run of these falls into one of two manners, with much sleeping or with little: many short runs tell more than few long ones.
+CONTENDED = ("contended-2", "contended-4")
 
 
 def lock_speed_program():
@@ -39,11 +41,16 @@ def operations(tool, quick):
     _, env = tool.bare_folder()
     rounds, seconds = (7, 2) if quick else (25, 4)
 
-    def lock_speed(environment):
-        said = run([program, seconds], env=environment).json()
-        return {row["kind"]: row["ns"] for row in said["kinds"]}
+    def lock_speed(kinds, of_seconds):
+        def measure(environment):
+            said = run([program, of_seconds, *kinds], env=environment).json()
+            return {row["kind"]: row["ns"] for row in said["kinds"]}
+        return measure
 
-    figures = in_turn(env, rounds, lock_speed)
+    figures = in_turn(env, rounds, lock_speed(ALONE, seconds))
+    contended = in_turn(env, 6 * rounds, lock_speed(CONTENDED, 0.4))
+    for name in figures:
+        figures[name].update(contended[name])
     try:
         mutex = rust_mutex_program()
         rust = in_turn(env, rounds, lambda environment: {"rust-mutex": run([mutex], env=environment).json()["ns"]})
@@ -58,4 +65,4 @@ def operations(tool, quick):
                      "added_ns": summary_of_differences([b - a for a, b in zip(bare, proust)]),
                      "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in zip(bare, proust)])})
         say(f"  {kind}: {rows[-1]['added_ns']['median']:+.1f} ns")
-    return {"rounds": rounds, "seconds": seconds, "rows": rows}
+    return {"rounds": rounds, "seconds": seconds, "contended_rounds": 6 * rounds, "rows": rows}

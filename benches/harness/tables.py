@@ -122,7 +122,8 @@ def operations(result):
         rows.append([row["kind"], of(row["bare_ns"], 1), of(row["proust_ns"], 1), sure(row["added_ns"], 1), sure(row["added_percent"], 1),
                      text, verdict(row[of_which], limit) if of_which else ""])
     return table(["operation", "bare, ns", "with the collector, ns", "added, ns [95 %]", "added, % [95 %]", "target", ""], rows) + \
-        f"\n\n{result['rounds']} runs of {result['seconds']} s each, with and without in turn."
+        f"\n\n{result['rounds']} runs of {result['seconds']} s each, with and without in turn; of the contended ones " \
+        f"{result.get('contended_rounds', result['rounds'])} shorter ones."
 
 
 def throughput(result):
@@ -131,6 +132,12 @@ def throughput(result):
              ("met" if row["worst_m_per_s"] >= 10 else "missed" if row["best_m_per_s"] < 10 else "not decided")
              if row["what"].startswith("logs to profile, 1 ") else ""] for row in result["rows"]]
     return f"{result['title']}; peak memory {result['peak_mb']:.0f} MB.\n\n" + table(["step", "best of 5 (slowest)", "unit", "target", ""], rows)
+
+
+def blame(result):
+    rows = [[what, of(result[key], 2), "≤ 5 s" if key == "all_s" else "", verdict(result[key], 5.0) if key == "all_s" else ""]
+            for what, key in (("timelines", "timelines_s"), ("processors, ledger and causes", "blame_s"), ("all of it", "all_s"))]
+    return f"{result['waits']} waits, {result['releases']} releases.\n\n" + table(["step", "seconds, median (quartiles; min)", "target", ""], rows)
 
 
 def report(result):
@@ -177,7 +184,7 @@ def setting(result):
 
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
-          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "throughput": throughput, "report": report,
+          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "throughput": throughput, "blame": blame, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 
 
