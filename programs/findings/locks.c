@@ -152,7 +152,7 @@ static pthread_mutex_t parts[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INIT
 KEPT static void update_table(pthread_mutex_t *lock, double *waited)
 {
     LOCK_TIMED(lock, waited);
-    burn_cpu(0.003);
+    WORK_FOR(0.001);
     pthread_mutex_unlock(lock);
 }
 
@@ -161,7 +161,7 @@ static void *updater(void *lock)
     double waited = 0;
     while (wall() < until) {
         update_table(lock, &waited);
-        burn_cpu(0.0003);
+        WORK_FOR(0.0002);
     }
     has_lost(waited);
     return NULL;
@@ -187,7 +187,7 @@ static void convoy_repaired(double seconds)
 KEPT static void work_locked(double *waited)
 {
     LOCK_TIMED(&mutex, waited);
-    burn_cpu(0.004);
+    WORK_FOR(0.001);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -196,7 +196,7 @@ static void *locked_worker(void *argument)
     double waited = 0;
     while (wall() < until) {
         work_locked(&waited);
-        burn_cpu(0.001);
+        WORK_FOR(0.0002);
     }
     has_lost(waited);
     return argument;
