@@ -23,6 +23,8 @@ pub struct Member {
     team: AtomicPtr<Team>,
     /// Its number in that team.
     number: AtomicU32,
+    /// Threads of that team.
+    size: AtomicU32,
     /// Barriers that it has passed in that team.
     barriers: AtomicU32,
     /// The barrier that it is at.
@@ -61,6 +63,8 @@ pub struct Place {
     pub team: usize,
     /// The number in the team.
     pub number: u32,
+    /// Threads of the team.
+    pub size: u32,
     /// Barriers passed in it.
     pub barriers: u32,
     /// Begin of the part.
@@ -93,6 +97,12 @@ impl Member {
     #[inline]
     pub fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
+    }
+
+    /// Threads of its team; saturates.
+    #[inline]
+    pub fn team_size(&self) -> u16 {
+        u16::try_from(self.size.load(Ordering::Relaxed)).unwrap_or(u16::MAX)
     }
 
     /// Begin of its part.
@@ -135,7 +145,8 @@ impl Member {
     }
 
     /// It begins its part in a team.
-    pub fn enter(&self, team: &'static Team, region: u32, number: u32, now_ns: u64) {
+    pub fn enter(&self, team: &'static Team, region: u32, (number, size): (u32, u32), now_ns: u64) {
+        self.size.store(size, Ordering::Relaxed);
         self.region.store(region, Ordering::Relaxed);
         self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
@@ -217,6 +228,7 @@ impl Member {
             region: self.region(),
             team: self.team.load(Ordering::Relaxed) as usize,
             number: self.number(),
+            size: self.size.load(Ordering::Relaxed),
             barriers: self.barriers.load(Ordering::Relaxed),
             begin_ns: self.begin_ns(),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
@@ -228,6 +240,7 @@ impl Member {
         self.region.store(place.region, Ordering::Relaxed);
         self.team.store(place.team as *mut Team, Ordering::Relaxed);
         self.number.store(place.number, Ordering::Relaxed);
+        self.size.store(place.size, Ordering::Relaxed);
         self.barriers.store(place.barriers, Ordering::Relaxed);
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
         self.worked_ns.store(place.worked_ns, Ordering::Relaxed);
@@ -339,13 +352,14 @@ mod tests {
     fn a_region_inside_leaves_the_outer_one_as_it_was() {
         let member = Member::default();
         let (outer, inner) = (member.push_level().unwrap(), member.push_level().unwrap());
-        member.enter(outer, 7, 3, 1_000);
+        member.enter(outer, 7, (3, 4), 1_000);
         member.next_barrier();
         member.pause(1_010);
         let place = member.place();
-        member.enter(inner, 8, 0, 1_020);
+        member.enter(inner, 8, (0, 2), 1_020);
         member.restore(&place, 1_100);
         assert_eq!((member.region(), member.number(), member.begin_ns()), (7, 3, 1_000));
+        assert_eq!(member.team_size(), 4);
         assert_eq!(member.next_barrier(), 1);
         member.pause(1_105);
         assert_eq!(member.take_work(), 15);

@@ -131,7 +131,7 @@ pub fn end() {
         end_ns: now_ns,
         work_ns: member.take_work(),
         executions: 1,
-        team: member.team().map_or(0, team::Team::size),
+        team: if member.team().is_some() { member.team_size() } else { 0 },
         ..Passed::default()
     };
     let site = Site {

@@ -30,8 +30,6 @@ struct Arrival(AtomicU64);
 pub struct Team {
     /// Number of the region; 0 = it has none.
     region: AtomicU32,
-    /// Threads in it; 0 = not known yet.
-    size: AtomicU32,
     /// [`Opening::construct`].
     construct: AtomicU64,
     /// When the region was opened.
@@ -43,14 +41,40 @@ pub struct Team {
     opener: AtomicPtr<Lane>,
     /// The opener's frame, which lives until the region is over, and a word in it. Without a word there is no such frame.
     frame: Frame,
-    /// When the opener had done its own part.
-    done_ns: AtomicU64,
     /// What the opener is in otherwise.
     outer: Outer,
-    /// Those that began their part, but for the opener; the newest first.
+    /// The opener's, and its alone.
+    own: Own,
+    /// Those that began their part, by their number. What stays the same from one execution to the next is not written
+    /// again: the processors keep it.
+    members: Members,
+    /// Those whose number is too high for that, the newest first.
     first: AtomicPtr<Lane>,
     /// When the last one came to a barrier; two barriers can be in use at a time.
     arrivals: [Arrival; 2],
+}
+
+/// What the opener writes while others read the rest.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Own {
+    /// Threads in the team; 0 = not known yet.
+    size: AtomicU32,
+    /// When the opener had done its own part.
+    done_ns: AtomicU64,
+}
+
+/// Members that have a place of their own.
+const PLACES: usize = 128;
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Members([AtomicPtr<Lane>; PLACES]);
+
+impl Default for Members {
+    fn default() -> Members {
+        Members([const { AtomicPtr::new(core::ptr::null_mut()) }; PLACES])
+    }
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +107,7 @@ impl Frame {
 struct Outer {
     region: AtomicU32,
     number: AtomicU32,
+    size: AtomicU32,
     barriers: AtomicU32,
     team: AtomicUsize,
     begin_ns: AtomicU64,
@@ -93,6 +118,7 @@ impl Outer {
     fn set(&self, place: &Place) {
         self.region.store(place.region, Ordering::Relaxed);
         self.number.store(place.number, Ordering::Relaxed);
+        self.size.store(place.size, Ordering::Relaxed);
         self.barriers.store(place.barriers, Ordering::Relaxed);
         self.team.store(place.team, Ordering::Relaxed);
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
@@ -103,6 +129,7 @@ impl Outer {
         Place {
             region: self.region.load(Ordering::Relaxed),
             number: self.number.load(Ordering::Relaxed),
+            size: self.size.load(Ordering::Relaxed),
             barriers: self.barriers.load(Ordering::Relaxed),
             team: self.team.load(Ordering::Relaxed),
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
@@ -133,12 +160,6 @@ impl Team {
     #[inline]
     pub fn region(&self) -> u32 {
         self.region.load(Ordering::Relaxed)
-    }
-
-    /// Threads in it; saturates.
-    #[inline]
-    pub fn size(&self) -> u16 {
-        u16::try_from(self.size.load(Ordering::Relaxed)).unwrap_or(u16::MAX)
     }
 
     /// What stands for it among the objects that threads wait for.
@@ -181,8 +202,14 @@ impl Team {
         self.arrivals[barrier as usize % 2].0.load(Ordering::Relaxed)
     }
 
-    fn add(&self, lane: &'static Lane) {
+    fn add(&self, lane: &'static Lane, number: u32) {
         let lane_pointer = core::ptr::from_ref(lane).cast_mut();
+        if let Some(place) = self.members.0.get(number as usize) {
+            if place.load(Ordering::Relaxed) != lane_pointer {
+                place.store(lane_pointer, Ordering::Release);
+            }
+            return;
+        }
         let mut first = self.first.load(Ordering::Relaxed);
         loop {
             lane.member.set_next(first);
@@ -197,7 +224,12 @@ impl Team {
         // SAFETY: lanes are never freed.
         let first = unsafe { self.first.load(Ordering::Acquire).as_ref() };
         // SAFETY: as above. Members leave the list as it is until the opener has read it.
-        core::iter::successors(first, |lane: &&'static Lane| unsafe { lane.member.next().as_ref() })
+        let others =
+            core::iter::successors(first, |lane: &&'static Lane| unsafe { lane.member.next().as_ref() });
+        let size = self.own.size.load(Ordering::Relaxed) as usize;
+        let placed = self.members.0.iter().take(size);
+        // SAFETY: as above.
+        placed.filter_map(|place| unsafe { place.load(Ordering::Acquire).as_ref() }).chain(others)
     }
 }
 
@@ -232,14 +264,14 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         })
     });
     team.region.store(region.unwrap_or(0), Ordering::Relaxed);
-    team.size.store(0, Ordering::Relaxed);
+    team.own.size.store(0, Ordering::Relaxed);
     team.construct.store(opening.construct, Ordering::Relaxed);
     team.fork_ns.store(fork_ns, Ordering::Relaxed);
     team.function.store(opening.function, Ordering::Relaxed);
     team.data.store(opening.data, Ordering::Relaxed);
     team.opener.store(core::ptr::from_ref(lane).cast_mut(), Ordering::Relaxed);
     team.frame.set(opening.state, opening.marker);
-    team.done_ns.store(0, Ordering::Relaxed);
+    team.own.done_ns.store(0, Ordering::Relaxed);
     team.outer.set(&member.place());
     team.first.store(core::ptr::null_mut(), Ordering::Release);
     Some(team)
@@ -287,16 +319,16 @@ pub fn join(team: &'static Team, number: u32, size: u32) {
     let member = &lane.member;
     let fork_ns = team.fork_ns.load(Ordering::Relaxed);
     let now_ns = if team.is_opened_by(lane) {
-        team.size.store(size, Ordering::Relaxed);
+        team.own.size.store(size, Ordering::Relaxed);
         let now_ns = end_open(lane, Operation::OmpFork);
         if now_ns == 0 { clock::now_ns() } else { now_ns }
     } else {
         let now_ns = clock::now_ns();
         undock(lane, team.region(), fork_ns, now_ns);
-        team.add(lane);
+        team.add(lane, number);
         now_ns
     };
-    member.enter(team, team.region(), number, now_ns);
+    member.enter(team, team.region(), (number, size), now_ns);
     let passed = Passed {
         end_ns: now_ns,
         wait_ns: now_ns.saturating_sub(fork_ns),
@@ -320,7 +352,7 @@ pub fn done(team: &'static Team) {
     let is_opener = team.is_opened_by(lane);
     let now_ns = if is_opener {
         let now_ns = begin_end(lane, team);
-        team.done_ns.store(now_ns, Ordering::Relaxed);
+        team.own.done_ns.store(now_ns, Ordering::Relaxed);
         now_ns
     } else {
         clock::now_ns()
@@ -330,7 +362,7 @@ pub fn done(team: &'static Team) {
         end_ns: now_ns,
         work_ns: member.take_work(),
         executions: 1,
-        team: team.size(),
+        team: member.team_size(),
         ..Passed::default()
     };
     let region = team.region();
@@ -348,7 +380,7 @@ pub fn done(team: &'static Team) {
             };
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
             // SAFETY: the owner, with `busy` set.
-            unsafe { lane.with_room(|| record.output.push(number, team.size(), &stay)) };
+            unsafe { lane.with_room(|| record.output.push(number, member.team_size(), &stay)) };
             record.stay_limit.told(now_ns);
         }
         if !is_opener && member.idle_node() == 0 {
@@ -416,13 +448,15 @@ pub fn close(team: &'static Team, state: Option<State>) {
     };
     // Where it never began its own part it waited for nobody.
     end_open(lane, Operation::OmpFork);
-    let done_ns = match team.done_ns.load(Ordering::Relaxed) {
+    let done_ns = match team.own.done_ns.load(Ordering::Relaxed) {
         0 => end_ns,
         done_ns => done_ns,
     };
     member.has_waited(end_ns.saturating_sub(done_ns));
-    let last_ns = team.members().map(Lane::docked_since_ns).fold(done_ns, u64::max).min(end_ns);
-    for other in team.members() {
+    let own = core::ptr::from_ref(lane);
+    let others = || team.members().filter(|other| !core::ptr::eq(*other, own));
+    let last_ns = others().map(Lane::docked_since_ns).fold(done_ns, u64::max).min(end_ns);
+    for other in others() {
         other.release_docked(end_ns, end_ns - last_ns);
     }
     let passed = Passed {

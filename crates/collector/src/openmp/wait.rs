@@ -95,7 +95,7 @@ pub fn end_for_all(operation: Operation, begun: &Begun, site: u64, state: State)
 fn add(lane: &'static Lane, operation: Operation, (site, state): (u64, State), passed: &Passed) {
     let member = &lane.member;
     let place = Site { region: member.region(), operation: operation as u16, address: site, sp: state.sp };
-    let passed = Passed { team: member.team().map_or(1, Team::size), ..*passed };
+    let passed = Passed { team: if member.team().is_some() { member.team_size() } else { 1 }, ..*passed };
     lane.with_record_in_silence(|record| {
         let record = &mut *record;
         if record.sites.knows(&place) {

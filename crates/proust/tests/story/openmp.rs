@@ -20,9 +20,10 @@ fn by_each(name: &str, seconds: &str, story: impl Fn(&Recorded, &Value)) {
     }
 }
 
-/// What the threads' own clocks and the hooks' may differ by: a hundredth, and what a busy machine does in between.
+/// What the threads' own clocks and the hooks' may differ by: a hundredth on a quiet machine; on a busy one a thread may lose
+/// its processor between the two readings, time and again.
 fn allowed(seconds: f64) -> f64 {
-    0.01 * seconds + 0.02
+    0.05 * seconds + 0.06
 }
 
 fn account(run: &Recorded, id: &str) -> f64 {
