@@ -1,21 +1,29 @@
-"""The zoo: what recording costs each of its programs (programs/zoo/members), alone and recorded in turn."""
+"""The zoo: what recording costs each of its programs (programs/zoo/members), alone and recorded in turn.
+
+PROUST_ZOO="NAME …" in the environment measures these alone.
+"""
 import functools
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
-from .session import PROGRAMS, Skip, run, say, summary, summary_of_differences
+from .session import PROGRAMS, Skip, load, run, say, summary, summary_of_differences
 
 MEMBERS = PROGRAMS / "zoo/members"
+# Rounds over all members, and the seconds after which no further one begins that would not end in time.
+FULL, QUICK = (15, 3600), (5, 400)
 
 
 class Member:
     def __init__(self, name):
         self.name, self.script = name, ""
-        self.group, self.needs, self.filters, self.wait_for = "", [], [], None
+        self.group, self.needs = "", []
+        # How much work the script is given; 0 for what does little but start processes.
+        self.work = 1
 
     def missing(self):
         """What it needs and is not here."""
@@ -52,10 +60,8 @@ def members():
                 member.group = value
             elif key == "needs":
                 member.needs += value.split()
-            elif key == "filter":
-                member.filters.append(value)
-            elif key == "wait-for":
-                member.wait_for = value
+            elif key == "cost":
+                member.work = int(value.removeprefix("cpu ")) if value != "process" else 0
     return found
 
 
@@ -67,10 +73,14 @@ def path_of_programs():
     return os.pathsep.join(filter(None, [asked and str(Path(asked).parent), os.environ.get("PATH")]))
 
 
-def once(tool, member, script, recorded):
+def once(tool, member, recorded):
     """One run in an empty folder: CPU and wall seconds, processes recorded."""
-    env = dict(os.environ, PROGRAMS=str(PROGRAMS / "build"), ZOO=str(PROGRAMS / "zoo"), LC_ALL="C", PATH=path_of_programs())
+    env = dict(os.environ, PROGRAMS=str(PROGRAMS / "build"), ZOO=str(PROGRAMS / "zoo"), LC_ALL="C",
+               WORK=str(max(member.work, 1)), PATH=path_of_programs())
     with tempfile.TemporaryDirectory(prefix="zoo-", dir=tool.folder) as folder:
+        # Beside the folder that it runs in, which is empty.
+        script = tool.folder / "member.sh"
+        script.write_text(member.script)
         command = ["bash", script]
         log = Path(tool.new_folder())
         if recorded:
@@ -81,35 +91,53 @@ def once(tool, member, script, recorded):
     return ran, processes
 
 
+def rounds(tool, here, quick):
+    """Pairs of runs, alone and recorded, by member. Each round runs all of them: what else the machine does hits all alike."""
+    most, seconds = QUICK if quick else FULL
+    measured = {member.name: [] for member in here}
+    begin = time.monotonic()
+    for number in range(most):
+        since = time.monotonic()
+        if number and 2 * since - begin_of_last - begin > seconds:
+            break
+        begin_of_last = since
+        for member in here:
+            pair = {}
+            # Who comes first takes turns, too.
+            for recorded in (False, True) if number % 2 else (True, False):
+                pair[recorded], processes = once(tool, member, recorded)
+                pair["processes"] = max(pair.get("processes", 0), processes)
+            measured[member.name].append({"alone": pair[False], "recorded": pair[True], "processes": pair["processes"], "load": load()[0]})
+        say(f"  round {number + 1}: {time.monotonic() - since:.0f} s, load average {load()[0]}")
+    return measured
+
+
+def row(member, pairs):
+    """What its pairs tell. `record` itself is one more process."""
+    added = [pair["recorded"].cpu_s - pair["alone"].cpu_s for pair in pairs]
+    processes = 1 + max(pair["processes"] for pair in pairs)
+    return {
+        "name": member.name, "group": member.group, "judged_by_process": member.work == 0, "processes": processes,
+        "cpu_s": summary([pair["alone"].cpu_s for pair in pairs]), "wall_s": summary([pair["alone"].wall_s for pair in pairs]),
+        "added_cpu_s": summary_of_differences(added),
+        "added_wall_s": summary_of_differences([pair["recorded"].wall_s - pair["alone"].wall_s for pair in pairs]),
+        "added_cpu_percent": summary_of_differences([100 * more / max(pair["alone"].cpu_s, 1e-6) for more, pair in zip(added, pairs)]),
+        "added_ms_a_process": summary_of_differences([1e3 * more / processes for more in added]),
+        "load": max(pair["load"] for pair in pairs),
+    }
+
+
 def zoo(tool, quick):
-    rows, skipped = [], []
-    script = tool.folder / "member.sh"
+    here, skipped = [], []
     for member in members():
         missing = member.missing()
         if missing:
             skipped.append(f"{member.name} needs {missing}")
-            continue
-        script.write_text(member.script)
-        ran = {False: [], True: []}
-        processes = 0
-        for number in range(3 if quick else 15):
-            # Who comes first takes turns, too.
-            for recorded in (False, True) if number % 2 else (True, False):
-                one, count = once(tool, member, script, recorded)
-                ran[recorded].append(one)
-                processes = max(processes, count)
-        pairs = list(zip(ran[False], ran[True]))
-        rows.append({
-            "name": member.name, "group": member.group, "processes": processes,
-            "cpu_s": summary([one.cpu_s for one in ran[False]]), "wall_s": summary([one.wall_s for one in ran[False]]),
-            "added_cpu_s": summary_of_differences([after.cpu_s - before.cpu_s for before, after in pairs]),
-            "added_wall_s": summary_of_differences([after.wall_s - before.wall_s for before, after in pairs]),
-            "added_cpu_percent": summary_of_differences([100 * (after.cpu_s / before.cpu_s - 1) for before, after in pairs if before.cpu_s > 0]),
-            "added_ms_a_process": summary_of_differences([1e3 * (after.cpu_s - before.cpu_s) / max(processes, 1) for before, after in pairs]),
-        })
-        row = rows[-1]
-        say(f"  {member.name}: CPU {row['cpu_s']['median']:.3f} s {row['added_cpu_s']['median']:+.3f}, "
-            f"wall {row['wall_s']['median']:.3f} s {row['added_wall_s']['median']:+.3f}, {processes} processes")
-    if not rows:
+        else:
+            here.append(member)
+    chosen = os.environ.get("PROUST_ZOO", "").split()
+    here = [member for member in here if not chosen or member.name in chosen]
+    if not here:
         raise Skip("no member of the zoo can run here")
-    return {"rows": rows, "skipped": skipped}
+    measured = rounds(tool, here, quick)
+    return {"rows": [row(member, measured[member.name]) for member in here], "skipped": skipped}

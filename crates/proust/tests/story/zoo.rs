@@ -28,6 +28,7 @@ struct Member {
     ignored: Vec<String>,
     wait_for: Option<String>,
     options: Vec<String>,
+    cost: String,
     script: String,
 }
 
@@ -67,6 +68,7 @@ fn members() -> Vec<Member> {
                 "group" => member.group = value.to_owned(),
                 "needs" => member.needs.extend(words()),
                 "options" => member.options.extend(words()),
+                "cost" => member.cost = value.to_owned(),
                 "wait-for" => member.wait_for = Some(value.to_owned()),
                 "filter" | "ignore" => {
                     assert!(!reason.is_empty(), "[{}]: {key} without a reason", member.name);
@@ -107,6 +109,7 @@ impl Member {
             .current_dir(&work)
             .env("PROGRAMS", programs::folder().join("build"))
             .env("ZOO", programs::folder().join("zoo"))
+            .env("WORK", "1")
             .env("LC_ALL", "C")
             .env_remove("PROUST_RUN");
         let ended = run(&mut command);
@@ -268,6 +271,15 @@ fn the_table_is_complete() {
     assert!(members.len() >= AT_LEAST, "{} members", members.len());
     for (index, member) in members.iter().enumerate() {
         assert!(groups.contains(&member.group.as_str()), "{}: group {:?}", member.name, member.group);
+        let work = member.cost.strip_prefix("cpu ").and_then(|work| work.parse::<u32>().ok());
+        assert!(work.is_some() || member.cost == "process", "{}: cost {:?}", member.name, member.cost);
+        let scaled = work.is_some_and(|work| work > 1);
+        assert_eq!(
+            scaled,
+            member.script.contains("WORK"),
+            "{}: the script and what the benchmark asks for",
+            member.name
+        );
         assert!(!member.script.trim().is_empty(), "{} has no script", member.name);
         assert!(members.iter().take(index).all(|other| other.name != member.name), "{} twice", member.name);
     }
