@@ -31,11 +31,12 @@ def blame(tool, quick):
     example = TARGET / "release/examples/blame-throughput"
     if not example.exists():
         raise Skip("the example blame-throughput of proust-analysis could not be built")
-    found = {"timelines_s": [], "blame_s": [], "all_s": []}
+    found = {"timelines_s": [], "blame_s": [], "all_s": [], "findings_s": []}
     for _ in range(5 if quick else 15):
         said = run([example, 10_000_000]).output
         waits, releases = re.search(r"(\d+) waits, (\d+) releases", said).groups()
-        for key, before in (("timelines_s", "timelines"), ("blame_s", "ledger with blame"), ("all_s", "to the causes:")):
+        for key, before in (("timelines_s", "timelines"), ("blame_s", "ledger with blame"), ("all_s", "to the causes:"),
+                            ("findings_s", "findings:")):
             found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
     return {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
 

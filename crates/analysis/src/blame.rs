@@ -18,7 +18,6 @@ mod cause;
 mod charging;
 mod delays;
 mod evidence;
-mod hash;
 mod locks;
 mod releases;
 mod sections;
@@ -102,7 +101,7 @@ impl Blame {
 
 /// What was lost, by those who caused it.
 fn caused(ledger: &Ledger, rows: &[BlameRow]) -> Vec<Row> {
-    let mut sums: hash::Map<(LocationId, Account, ContextId), u64> = Default::default();
+    let mut sums: crate::hash::Map<(LocationId, Account, ContextId), u64> = Default::default();
     let charged: HashSet<LocationId> =
         ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
     let is_lost = |account: Account| account.lost(IoAs::Productive);

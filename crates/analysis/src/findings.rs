@@ -42,6 +42,7 @@ pub mod thresholds;
 mod transfers;
 
 use proust_profile::Profile;
+use rayon::prelude::*;
 
 use crate::blame::Blame;
 use crate::ledger::{Ledger, LedgerError, Processors, Windows};
@@ -79,6 +80,6 @@ pub fn findings(profile: &Profile, processors: Option<u32>) -> Result<(Ledger, V
     let states = OperationStates::of(profile);
     let (ledger, blame) = Blame::of(profile, &states, &run, given.as_ref(), &Windows::all())?;
     let facts = Facts::new(profile, &states, &run, &ledger, &blame);
-    let found = rank::ranked(&facts, KINDS.iter().flat_map(|find| find(&facts)).collect());
+    let found = rank::ranked(&facts, KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect());
     Ok((ledger, found))
 }

@@ -3,6 +3,7 @@
 pub mod blame;
 pub mod classes;
 pub mod findings;
+mod hash;
 pub mod ingest;
 pub mod ledger;
 pub mod openmp;

@@ -6,8 +6,8 @@
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 
 use super::evidence::{Evidence, Kind, ObjectId};
-use super::hash::Map;
 use super::releases::within;
+use crate::hash::Map;
 use crate::ledger::{Account, Run, Span, State, Windows};
 
 /// Who comes within this of the last comes last, too; or within a hundredth of the longest wait.

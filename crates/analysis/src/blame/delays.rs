@@ -9,8 +9,8 @@ use proust_profile::{ContextId, LocationId};
 use super::barriers::{Barriers, Doing, Instance};
 use super::cause::{Cause, CauseKind};
 use super::evidence::ObjectId;
-use super::hash::Map;
 use super::tally::{Charged, Tally, VictimId};
+use crate::hash::Map;
 use crate::ledger::Window;
 
 /// Waits of one location for another one that came late.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use proust_log::operations::{Nature, Operation};
 use proust_profile::{LocationId, ProcessId, Profile};
 
-use super::hash::Map;
 use super::locks::{Groups, LockId};
 use super::releases::Releases;
+use crate::hash::Map;
 use crate::ledger::{State, Wait};
 use crate::operations::Operations;
 use crate::timelines::OperationStates;

@@ -4,7 +4,7 @@ use proust_log::operations::{Nature, Operation};
 use proust_profile::{ContextId, LocationId, ProcessId};
 
 use super::evidence::{Evidence, Kind, NONE, ObjectId};
-use super::hash::Map;
+use crate::hash::Map;
 use crate::ledger::{Window, Windows};
 
 /// A lock, or several of one kind that are used at the same place: its position in [`super::Blame::locks`].

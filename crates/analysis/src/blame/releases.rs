@@ -4,7 +4,7 @@ use proust_log::operations::Nature;
 use proust_profile::{LocationId, ProcessId, Profile, ReleaseRow};
 
 use super::evidence::{NONE, Object, ObjectId};
-use super::hash::Map;
+use crate::hash::Map;
 use crate::operations::Operations;
 
 /// A release as the rules need it.

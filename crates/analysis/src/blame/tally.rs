@@ -6,8 +6,8 @@ use proust_profile::{ContextId, LocationId};
 
 use super::cause::{BlameRow, Cause, CauseKind, is_wait};
 use super::evidence::Evidence;
-use super::hash::Map;
 use super::sections::Holder;
+use crate::hash::Map;
 use crate::ledger::{Account, Ledger, Row, WaitCharge};
 
 /// Who lost what where: a row of the ledger. Position in [`Tally::victims`].

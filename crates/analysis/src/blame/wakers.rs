@@ -3,8 +3,8 @@
 use proust_profile::{ContextId, LocationId};
 
 use super::evidence::{Evidence, Kind};
-use super::hash::Map;
 use super::releases::within;
+use crate::hash::Map;
 use crate::ledger::Windows;
 
 /// Passive waits of one place that were ended from another one. Outside of all accounts.

@@ -13,6 +13,7 @@ use super::finding::{Figure, Finding, Kind, Sure};
 use super::sections::{Holders, Sections, holders};
 use super::thresholds::{self as limits, Checks};
 use crate::blame::{BlameRow, CauseKind, LockId};
+use crate::hash::Map;
 use crate::ledger::{Account, State, Wait};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
@@ -25,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if by_lock.is_empty() {
         return Vec::new();
     }
-    let (holders, waits) = (holders(facts), Waits::of(facts));
+    let (holders, waits) = rayon::join(|| holders(facts), || Waits::of(facts));
     let one = |(id, rows)| OneLock::new(facts, &holders, &waits, id, rows).finding();
     by_lock.into_iter().filter_map(one).collect()
 }
@@ -41,11 +42,11 @@ struct WaitsThere {
 }
 
 /// The waits for locks by who waited where.
-struct Waits(HashMap<(LocationId, ContextId), WaitsThere>);
+struct Waits(Map<(LocationId, ContextId), WaitsThere>);
 
 impl Waits {
     fn of(facts: &Facts<'_>) -> Waits {
-        let mut waits: HashMap<_, WaitsThere> = HashMap::new();
+        let mut waits: Map<_, WaitsThere> = Map::default();
         for (id, event) in facts.profile.events.iter().enumerate() {
             if !is_lock(facts.states[id]) {
                 continue;

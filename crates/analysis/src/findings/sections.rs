@@ -7,9 +7,11 @@ use std::collections::HashMap;
 
 use proust_log::operations::Nature;
 use proust_profile::{ContextId, EventRow, LocationId, ProcessId};
+use rayon::prelude::*;
 
 use super::facts::Facts;
 use super::locks::is_lock;
+use crate::hash::Map;
 
 /// Critical sections of one holder: a thread and the call path that lets the lock go.
 #[derive(Clone, Debug, Default)]
@@ -74,21 +76,21 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
 }
 
 /// The waits for each lock that were told alone, by when they began.
-struct Waits(HashMap<(ProcessId, u64), Vec<(u64, u64)>>);
+struct Waits(Map<(ProcessId, u64), Vec<(u64, u64)>>);
 
 /// Of so many waits that began before a release at least one was still going on.
 const LOOKED_AT: usize = 64;
 
 impl Waits {
     fn of(facts: &Facts<'_>) -> Waits {
-        let mut waits: HashMap<_, Vec<(u64, u64)>> = HashMap::new();
+        let mut waits: Map<_, Vec<(u64, u64)>> = Map::default();
         for (id, event) in facts.profile.events.iter().enumerate() {
             if is_lock(facts.states[id]) && !event.summed && event.object != 0 {
                 let process = facts.profile.locations[event.location as usize].process;
                 waits.entry((process, event.object)).or_default().push((event.begin_ns, event.end_ns));
             }
         }
-        waits.values_mut().for_each(|times| times.sort_unstable());
+        waits.par_iter_mut().for_each(|(_, times)| times.sort_unstable());
         Waits(waits)
     }
 

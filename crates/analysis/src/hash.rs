@@ -3,11 +3,11 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(super) type Build = BuildHasherDefault<Numbers>;
-pub(super) type Map<K, V> = std::collections::HashMap<K, V, Build>;
+pub(crate) type Build = BuildHasherDefault<Numbers>;
+pub(crate) type Map<K, V> = std::collections::HashMap<K, V, Build>;
 
 #[derive(Default)]
-pub(super) struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Hasher for Numbers {
     fn write(&mut self, bytes: &[u8]) {
