@@ -90,6 +90,9 @@ impl Events {
             self.implausible += 1;
         }
         let (place, partial) = self.caller(operation, event.node, head, false);
+        // Nothing but a reading of the clock has neither length nor result.
+        let is_call = head & EVENT_CLOCK == 0;
+        let begin_ns = if is_call { begin_ns } else { event.end_ns };
         let row = EventRow {
             context: place,
             operation: number.into(),
@@ -97,9 +100,9 @@ impl Events {
             begin_ns,
             end_ns: event.end_ns,
             time_ns: event.end_ns - begin_ns,
-            calls: u32::from(head & EVENT_CLOCK == 0),
-            errors: u32::from(event.error != 0),
-            bytes: event.bytes,
+            calls: u32::from(is_call),
+            errors: u32::from(is_call && event.error != 0),
+            bytes: if is_call { event.bytes } else { 0 },
             cpu_clock_ns: self.clock(event, bounds),
             object: event.object,
             object2: event.object2,

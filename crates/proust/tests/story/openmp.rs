@@ -211,12 +211,8 @@ fn a_program_of_gcc_on_the_runtime_of_llvm_is_counted_once() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(library, folder.path().join("libgomp.so.1")).unwrap();
     let path = format!("LD_LIBRARY_PATH={}", folder.path().display());
-    let run = record_with(
-        &[] as &[&str],
-        "env",
-        &[path.as_str(), program.to_str().unwrap(), "many", "0.05"],
-    )
-    .succeeded();
+    let run = record_with(&[] as &[&str], "env", &[path.as_str(), program.to_str().unwrap(), "many", "0.05"])
+        .succeeded();
     let page = regions(&run);
     let executions = of_regions(&page, "executions");
     assert_eq!(executions, 5_000.0, "{page:#}");
