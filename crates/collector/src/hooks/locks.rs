@@ -3,13 +3,16 @@
 //! A lock is tried first: only if it is taken by somebody else is there anything to measure.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, Ordering};
 
 use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, timespec};
 use proust_log::operations::Operation;
 
 use super::family::real_functions;
 use crate::lane;
-use crate::operation::{self, Outcome, here, releases, tries};
+use crate::operation::releases::{self, LetGo};
+use crate::operation::{self, Outcome, here, tries, waited};
+use crate::path::memo::State;
 
 /// `thrd_busy`
 const THREAD_BUSY: c_int = 1;
@@ -28,6 +31,26 @@ const ROBUST: c_int = 16;
 unsafe fn is_robust(mutex: *const pthread_mutex_t) -> bool {
     // SAFETY: the caller's promise; the kind does not change after the mutex was made.
     unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & ROBUST != 0 }
+}
+
+/// A mutex whose holder's priority changes, or whose holder's death is noticed, keeps that in its word, too.
+const PRIORITY: c_int = 32 | 64;
+/// What the C library keeps in the word of a mutex that is locked, while no thread sleeps until it is free, or one that
+/// slept is on its way to try again.
+const LOCKED: c_int = 1;
+
+/// Whether a thread sleeps until a mutex is free. Costs two loads, of what the unlocking function is about to load anyway.
+///
+/// # Safety
+/// The mutex is one that the program may unlock.
+#[inline]
+unsafe fn has_sleeper(mutex: *const c_void) -> bool {
+    // SAFETY: the caller's promise. The word changes at any time, and is of the size and alignment of an atomic number.
+    unsafe {
+        let word = (*mutex.cast::<AtomicI32>()).load(Ordering::Relaxed);
+        let kind = mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read();
+        word != LOCKED || kind & (ROBUST | PRIORITY) != 0
+    }
 }
 
 /// Whether trying does the same as locking, but for the wait.
@@ -87,7 +110,7 @@ macro_rules! locks {
                     let result = unsafe { try_first($object) };
                     if result != $busy {
                         if let Some(lane) = lane::current() {
-                            lane.sections.keep($object as u64, site, 0);
+                            releases::acquired(lane, $object as u64, site);
                         }
                         return result;
                     }
@@ -164,12 +187,12 @@ tries! {
 
 /// Declares hooks of functions that unlock.
 macro_rules! unlocks {
-    ($( $name:ident ( $type:ty ), or $none:expr => $operation:ident; )*) => { $(
+    ($( $name:ident ( $type:ty ), by $around:path, or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
             let Some(function) = real::$name() else { return $none };
-            releases::around(
+            $around(
                 Operation::$operation,
                 object as u64,
                 // SAFETY: the real function with the argument that the program gave.
@@ -180,11 +203,35 @@ macro_rules! unlocks {
     )* };
 }
 
+/// As [`releases::around`], for mutexes that the program is about to unlock.
+#[inline(always)]
+fn around_mutex<R: Copy>(
+    operation: Operation,
+    object: u64,
+    call: impl FnOnce() -> R,
+    here: impl FnOnce() -> State,
+) -> R {
+    let Some(lane) = lane::current() else { return call() };
+    // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
+    let has_sleeper = unsafe { has_sleeper(object as *const c_void) };
+    let was_contended = has_sleeper && lane.sections.is_contended(object);
+    if let Some(since_ticks) = lane.sections.timed(object) {
+        // Who slept may be on its way to try again: that is asked in any case.
+        releases::around_timed(operation, object, LetGo::timed(since_ticks), call, here)
+    } else if was_contended {
+        releases::around_untimed(operation, object, call, here)
+    } else if has_sleeper || waited::is_any_trying() {
+        releases::around(operation, object, call, here)
+    } else {
+        call()
+    }
+}
+
 unlocks! {
-    pthread_mutex_unlock(*mut pthread_mutex_t), or libc::ENOSYS => MutexUnlock;
-    pthread_spin_unlock(*mut pthread_spinlock_t), or libc::ENOSYS => SpinUnlock;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t), or libc::ENOSYS => RwLockUnlock;
-    mtx_unlock(*mut c_void), or THREAD_ERROR => MtxUnlock;
+    pthread_mutex_unlock(*mut pthread_mutex_t), by around_mutex, or libc::ENOSYS => MutexUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t), by releases::around, or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t), by releases::around, or libc::ENOSYS => RwLockUnlock;
+    mtx_unlock(*mut c_void), by around_mutex, or THREAD_ERROR => MtxUnlock;
 }
 
 real_functions! {

@@ -11,7 +11,14 @@ struct Place {
     site: AtomicU64,
     since_ns: AtomicU64,
     let_go_ticks: AtomicU64,
+    /// So many times more it is taken for contended when it is acquired.
+    hot: AtomicU64,
+    /// When its section began, if that is one of those that are timed.
+    timed_ticks: AtomicU64,
 }
+
+/// A lock that was contended is taken for contended this many times: who waits for it may be on its way for long.
+const HOT: u64 = 1 << 20;
 
 /// The newest acquisitions of a thread. Used by the owner alone; two locks of one place displace each other.
 #[derive(Debug, Default)]
@@ -30,6 +37,11 @@ impl Held {
         if place.object.load(Ordering::Relaxed) != object {
             place.object.store(object, Ordering::Relaxed);
             place.let_go_ticks.store(0, Ordering::Relaxed);
+            place.hot.store(0, Ordering::Relaxed);
+            place.timed_ticks.store(0, Ordering::Relaxed);
+        }
+        if since_ns != 0 {
+            place.hot.store(HOT, Ordering::Relaxed);
         }
         place.site.store(site, Ordering::Relaxed);
         place.since_ns.store(since_ns, Ordering::Relaxed);
@@ -43,6 +55,48 @@ impl Held {
         } else {
             (0, 0)
         }
+    }
+
+    /// Somebody waits for a lock that this thread is about to let go: whether it had been contended when it was acquired,
+    /// and that at once.
+    #[inline]
+    pub fn is_contended(&self, object: u64) -> bool {
+        let place = self.place(object);
+        if place.object.load(Ordering::Relaxed) != object {
+            return false;
+        }
+        let was_contended = place.hot.load(Ordering::Relaxed) != 0;
+        place.hot.store(HOT, Ordering::Relaxed);
+        was_contended && place.since_ns.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether a lock that was just acquired, and kept, was contended not long ago; asked once for each acquisition.
+    #[inline]
+    pub fn was_contended(&self, object: u64) -> bool {
+        let place = self.place(object);
+        let hot = place.hot.load(Ordering::Relaxed);
+        if hot != 0 {
+            place.hot.store(hot - 1, Ordering::Relaxed);
+        }
+        hot != 0
+    }
+
+    /// The section that has just begun is timed: from when the processor's counter stood at `ticks`.
+    #[inline]
+    pub fn time(&self, object: u64, ticks: u64) {
+        self.place(object).timed_ticks.store(ticks, Ordering::Relaxed);
+    }
+
+    /// When the section began that ends now, if it is timed.
+    #[inline]
+    pub fn timed(&self, object: u64) -> Option<u64> {
+        let place = self.place(object);
+        let ticks = place.timed_ticks.load(Ordering::Relaxed);
+        if ticks == 0 || place.object.load(Ordering::Relaxed) != object {
+            return None;
+        }
+        place.timed_ticks.store(0, Ordering::Relaxed);
+        Some(ticks)
     }
 
     /// A lock is let go when the processor's counter stands at `ticks`: how many ticks ago this thread did so before, or
@@ -85,5 +139,21 @@ mod tests {
         assert_eq!(held.of(0x1000), (0, 0));
         held.keep(0x1000, 8, 0);
         assert_eq!(held.let_go(0x1000, 600), u64::MAX);
+    }
+
+    #[test]
+    fn a_lock_that_was_contended_once_is_watched() {
+        let held = Held::default();
+        held.keep(0x1000, 8, 0);
+        assert!(!held.was_contended(0x1000));
+        assert_eq!((held.is_contended(0x1000), held.is_contended(0x1000)), (false, true));
+        assert!(held.was_contended(0x1000));
+        // Who waited for it knows since when he has it.
+        held.keep(0x1000, 8, 77);
+        assert!(!held.is_contended(0x1000));
+        held.time(0x1000, 570);
+        assert_eq!((held.timed(0x1000), held.timed(0x1000)), (Some(570), None));
+        held.keep(0x2000, 9, 0);
+        assert_eq!((held.timed(0x3000), held.was_contended(0x2000)), (None, false));
     }
 }

@@ -20,10 +20,10 @@ use crate::path::tree::Frame;
 /// Wakes of one thread are not told more often than this.
 const WAKE_PAUSE_NS: u64 = 200_000;
 
-/// A thread that lets a lock go again within so many ticks has held it no longer than that.
-const SHORT_TICKS: u64 = 1 << 13;
-/// Of releases after sections that are known to be short one in so many is timed, on average.
+/// Of sections of locks that are contended at times one in so many is timed, on average, and stands for the others; but
+/// not if it is longer than `LONG_TICKS`: those are all told.
 const TIMED_ONE_IN: u64 = 16;
+const LONG_TICKS: u64 = 1 << 21;
 
 /// What a thread keeps for its releases.
 #[derive(Debug, Default)]
@@ -71,14 +71,54 @@ pub fn around<R: Copy>(
     if !waited::is_waited_for(object) {
         return call();
     }
+    let let_go = LetGo::now();
+    let result = call();
+    told(operation, object, let_go, here());
+    result
+}
+
+/// As [`around`], of a lock that is contended now and was when it was acquired, but whose section is not timed: it is told
+/// if it may have been long.
+#[inline(always)]
+pub fn around_untimed<R: Copy>(
+    operation: Operation,
+    object: u64,
+    call: impl FnOnce() -> R,
+    here: impl FnOnce() -> State,
+) -> R {
     let ticks = ticks::now();
     let own_ticks = lane::current().map_or(u64::MAX, |lane| lane.sections.let_go(object, ticks));
-    if own_ticks < SHORT_TICKS && !lane::current().is_some_and(|lane| lane.releases.is_timed()) {
+    if own_ticks < LONG_TICKS {
         return call();
     }
+    around_timed(operation, object, LetGo { ticks, own_ticks, one_in: 1 }, call, here)
+}
+
+/// As [`around`], when it is known what there is to tell.
+#[inline(always)]
+pub fn around_timed<R: Copy>(
+    operation: Operation,
+    object: u64,
+    let_go: LetGo,
+    call: impl FnOnce() -> R,
+    here: impl FnOnce() -> State,
+) -> R {
+    let is_waited_for = waited::is_waited_for(object);
     let result = call();
-    told(operation, object, LetGo { ticks, own_ticks }, here());
+    if is_waited_for {
+        told(operation, object, let_go, here());
+    }
     result
+}
+
+/// A lock was acquired at once by the call that returns to `site`. Of those that are contended at times some are timed from
+/// here on: others may come and go during the section without a trace in the lock.
+#[inline]
+pub fn acquired(lane: &Lane, object: u64, site: u64) {
+    lane.sections.keep(object, site, 0);
+    if lane.sections.was_contended(object) && lane.releases.is_timed() {
+        lane.sections.time(object, ticks::now());
+    }
 }
 
 /// When an object was let go.
@@ -86,14 +126,24 @@ pub fn around<R: Copy>(
 pub struct LetGo {
     /// What the processor's counter stood at.
     ticks: u64,
-    /// So long before the thread had let it go before: it held it no longer than that.
+    /// The thread held it no longer than that.
     own_ticks: u64,
+    /// Of releases like this one, one in so many is told of.
+    one_in: u64,
 }
 
 impl LetGo {
     /// Now, by a thread that may have held it for any time.
     pub fn now() -> LetGo {
-        LetGo { ticks: ticks::now(), own_ticks: u64::MAX }
+        LetGo { ticks: ticks::now(), own_ticks: u64::MAX, one_in: 1 }
+    }
+
+    /// Now, of a section that was timed from its begin.
+    #[inline]
+    pub fn timed(since_ticks: u64) -> LetGo {
+        let ticks = ticks::now();
+        let own_ticks = ticks.saturating_sub(since_ticks);
+        LetGo { ticks, own_ticks, one_in: if own_ticks < LONG_TICKS { TIMED_ONE_IN } else { 1 } }
     }
 }
 
@@ -108,14 +158,13 @@ pub fn told(operation: Operation, object: u64, let_go: LetGo, state: State) {
     }
     let time_ns = ticks::time_ns(let_go.ticks);
     let (_, since_ns) = lane.sections.of(object);
-    let is_short = let_go.own_ticks < SHORT_TICKS;
     // Somebody else may have let it go later, and been faster to say so.
     let before_ns = Some(waited::released(object, time_ns)).filter(|before_ns| *before_ns < time_ns);
     let held_ns = match before_ns.unwrap_or(0).max(since_ns) {
-        0 if !is_short => 0,
+        0 if let_go.one_in == 1 => 0,
         from_ns => time_ns.saturating_sub(from_ns).min(ticks::as_ns(let_go.own_ticks)).max(1),
     };
-    let one_in = if is_short { TIMED_ONE_IN } else { 1 };
+    let stands_for_ns = held_ns.saturating_mul(let_go.one_in);
     // A futex may be a lock: only its waiters know.
     let weight_ns = if operation.nature() == Nature::Wake && operation != Operation::FutexWake {
         let last_ns = lane.releases.last_wake_ns.load(Ordering::Relaxed);
@@ -124,9 +173,9 @@ pub fn told(operation: Operation, object: u64, let_go: LetGo, state: State) {
         }
         lane.releases.last_wake_ns.store(time_ns, Ordering::Relaxed);
         0
-    } else if held_ns == 0 || held_ns >= RELEASE_WEIGHT_NS {
-        held_ns.max(RELEASE_WEIGHT_NS)
-    } else if lane.releases.below(RELEASE_WEIGHT_NS) < held_ns.saturating_mul(one_in) {
+    } else if held_ns == 0 || stands_for_ns >= RELEASE_WEIGHT_NS {
+        stands_for_ns.max(RELEASE_WEIGHT_NS)
+    } else if lane.releases.below(RELEASE_WEIGHT_NS) < stands_for_ns {
         RELEASE_WEIGHT_NS
     } else {
         return;

@@ -61,6 +61,7 @@ impl Tries {
     fn take(&self) -> Option<Operation> {
         let operation = Operation::from_number(self.operation.swap(0, Ordering::Relaxed))?;
         waited::end(self.object.load(Ordering::Relaxed));
+        waited::end_trying();
         Some(operation)
     }
 }
@@ -93,6 +94,7 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     tries.tried(now_ns);
     tries.operation.store(operation as u16, Ordering::Relaxed);
     waited::begin(object);
+    waited::begin_trying();
 }
 
 fn find_path(life: &Life, lane: &'static Lane, state: State) {

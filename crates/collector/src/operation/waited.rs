@@ -33,6 +33,25 @@ pub fn tells(nature: Nature) -> bool {
     )
 }
 
+/// Threads that wait by trying again and again, of the whole process: their locks do not know of them.
+static TRYING: AtomicU32 = AtomicU32::new(0);
+
+/// A thread begins to try again and again.
+pub fn begin_trying() {
+    TRYING.fetch_add(1, Ordering::Relaxed);
+}
+
+/// It tries no more.
+pub fn end_trying() {
+    TRYING.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Whether any thread does.
+#[inline]
+pub fn is_any_trying() -> bool {
+    TRYING.load(Ordering::Relaxed) != 0
+}
+
 /// A thread begins to wait for an object.
 #[inline]
 pub fn begin(object: u64) {
@@ -58,6 +77,7 @@ pub fn released(object: u64, time_ns: u64) -> u64 {
 
 /// A forked child has no thread that waits.
 pub fn forget() {
+    TRYING.store(0, Ordering::Relaxed);
     for slot in &TABLE {
         slot.waiters.store(0, Ordering::Relaxed);
         slot.released_ns.store(0, Ordering::Relaxed);
