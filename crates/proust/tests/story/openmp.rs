@@ -70,8 +70,13 @@ fn who_has_less_to_do_waits_for_who_has_more() {
             .filter(|row| row.function.starts_with("parallel region at regions.c:"))
             .map(|row| row.amount("cpu_s").inclusive)
             .sum();
-        let true_cpu_s = number(truth, "/work_cpu_s");
-        assert_close("CPU time below the region", of_region, true_cpu_s, 0.02 * true_cpu_s + 0.03);
+        // Who waits at the region's end spins for a while, on its processor.
+        let (true_cpu_s, slack_s) =
+            (number(truth, "/work_cpu_s"), 0.02 * number(truth, "/work_cpu_s") + 0.03);
+        assert!(
+            (true_cpu_s - slack_s..true_cpu_s + true_s + slack_s).contains(&of_region),
+            "CPU time below the region: {of_region} found, {true_cpu_s} of work, {true_s} of waiting"
+        );
     });
 }
 
