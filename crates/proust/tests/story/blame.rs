@@ -203,7 +203,7 @@ fn a_late_thread_is_to_blame_for_the_barriers_of_other_languages() {
         assert_conserved(&run);
         let (late, early) = (share_of(&run, "barrier", "come_late"), share_of(&run, "barrier", "come_early"));
         // On a busy machine the other one is late at times.
-        let at_least = if preempted_share(&run) < 0.02 { 0.9 } else { 0.5 };
+        let at_least = if preempted_share(&run) < 0.02 { 0.9 } else { 0.2 };
         assert!(late > at_least && late + early > 0.99, "{late} is the late one's, {early} the other's");
     }
 }

@@ -13,7 +13,8 @@ const SECONDS: &str = "0.3";
 fn assert_every_kind(program: &str) {
     let Some(program) = built(program) else { return };
     let run = record(program, &[SECONDS]).succeeded();
-    assert_waits(&run, &run.truth(), 0.0);
+    // A sample that hits the barrier's own code on the processor stands for 5 ms.
+    assert_waits(&run, &run.truth(), 0.005);
     run.assert_trustworthy();
 }
 
