@@ -193,7 +193,8 @@ fn find_lanes<'a>(chunks: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
         }
         found.push((header.lane, header.sequence, chunk));
     }
-    found.sort_by_key(|&(lane, sequence, _)| (lane, sequence));
+    // A lane takes its chunks from the file's end: they follow each other there, also when a number is damaged.
+    found.sort_by_key(|&(lane, ..)| lane);
     let mut lanes: Vec<Lane<'a>> = Vec::new();
     for (number, sequence, chunk) in found {
         match lanes.last_mut().filter(|lane| lane.number == number) {
@@ -203,7 +204,7 @@ fn find_lanes<'a>(chunks: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
     }
     for lane in &mut lanes {
         let present = lane.chunks.len() as u64;
-        let last = lane.chunks.last().map_or(0, |&(sequence, _)| u64::from(sequence));
+        let last = lane.chunks.iter().map(|&(sequence, _)| u64::from(sequence)).max().unwrap_or(0);
         damage.missing_chunks += (last + 1).saturating_sub(present);
         if let Some(&(0, chunk)) = lane.chunks.first() {
             lane.header = chunk

@@ -219,6 +219,15 @@ fn a_flipped_bit_costs_at_most_its_record() {
     }
 }
 
+#[test]
+fn a_chunk_with_a_damaged_number_stays_where_it_is() {
+    let mut bytes = Written::new(2, 300).bytes().to_vec();
+    bytes[HEADER_BYTES + 8] = 2;
+    for lane in times(&Log::parse(&bytes).unwrap()) {
+        assert!(lane.is_sorted(), "{lane:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..9000)) {
