@@ -12,8 +12,11 @@ struct hostile_case {
     void (*run)(void);
 };
 
-static const char *case_now = "";
-static int wrong __attribute__((unused));
+#define CASE(name) {#name, name}
+
+/* One of each for all files of a program. */
+__attribute__((weak)) const char *case_now = "";
+__attribute__((weak)) int wrong;
 
 /* Says what was checked, and what was seen if it is not as it should be. */
 #define CHECK_IS(seen, expected)                                                                             \
@@ -43,6 +46,13 @@ static int wrong __attribute__((unused));
         fflush(stdout);                                                                                      \
         return;                                                                                              \
     } while (0)
+
+/* A thread that does nothing but work. */
+static __attribute__((unused)) void *burns(void *seconds)
+{
+    burn_cpu(*(double *)seconds);
+    return NULL;
+}
 
 /* Runs the cases named by the arguments, or all; the last line is the truth of this process. */
 static __attribute__((unused)) int run_cases(const struct hostile_case *cases, int argc, char **argv)

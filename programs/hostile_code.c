@@ -146,7 +146,7 @@ static void hand_made_coroutines(void)
     }
 }
 
-static void *burns(void *argument)
+static void *burns_a_little(void *argument)
 {
     burn_cpu(0.05);
     return argument;
@@ -162,7 +162,7 @@ static void stacks_in_the_heap(void)
         pthread_t thread;
         pthread_attr_init(&attributes);
         pthread_attr_setstack(&attributes, (void *)(((uintptr_t)memory + 15) & ~(uintptr_t)15), BYTES);
-        pthread_create(&thread, &attributes, burns, memory);
+        pthread_create(&thread, &attributes, burns_a_little, memory);
         pthread_join(thread, &result);
         ended += result == memory;
         pthread_attr_destroy(&attributes);
@@ -209,8 +209,6 @@ static void addresses_stay_what_they_are(void)
     CHECK(dlerror() != NULL);
     CHECK(dlvsym(RTLD_DEFAULT, "memcpy", "GLIBC_2.14") != NULL);
 }
-
-#define CASE(name) {#name, name}
 
 int main(int argc, char **argv)
 {

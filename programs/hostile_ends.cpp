@@ -255,8 +255,6 @@ void thrown_out_of_handlers()
 
 } // namespace
 
-#define CASE(name) {#name, name}
-
 int main(int argc, char **argv)
 {
     static const hostile_case cases[] = {CASE(ends_with_others_around), CASE(uncaught), CASE(stack_overflow),

@@ -226,6 +226,28 @@ static void on_streams(void)
     MANY("fgets", "stream", n, 11, fgets(line, sizeof line, file) ? (long)strlen(line) : -1);
     MANY_OF("fgetc", "stream", n, 'c', 1, fgetc(file));
     ONCE("fclose", "stream", fclose(file));
+
+    /* Within the buffer, beyond it, and by lines. */
+    memset(block, 'x', sizeof block);
+    ONCE("fopen", "stream", (file = fopen("stream", "w+")) == NULL);
+    MANY("fwrite", "stream", n, 3, (fwrite_unlocked)(block, 1, 3, file));
+    MANY("fwrite", "stream", n / 100, 50 * 200, (fwrite(block, 50, 200, file) * 50));
+    ONCE("fflush", "stream", fflush(file));
+    setvbuf(file, NULL, _IOLBF, 4096);
+    MANY_OF("fputs", "stream", n, 0, 4, fputs("part", file) < 0);
+    MANY_OF("fputs", "stream", n, 0, 5, fputs("line\n", file) < 0);
+    ONCE("fflush", "stream", fflush(file));
+    rewind(file);
+    MANY("fread", "stream", n, 3, (fread_unlocked)(block, 1, 3, file));
+    MANY("fread", "stream", n / 100, 50 * 200, (fread(block, 50, 200, file) * 50));
+    char *whole = NULL;
+    size_t room = 0;
+    MANY("getline", "stream", 1, 4 * n + 5, getline(&whole, &room, file));
+    MANY("getline", "stream", n / 2, 5, getline(&whole, &room, file));
+    MANY("fgets", "stream", n / 4, 5, fgets_unlocked(line, sizeof line, file) ? (long)strlen(line) : -1);
+    MANY("fgets", "stream", n / 4 - 1, 5, fgets(line, 6, file) ? (long)strlen(line) : -1);
+    free(whole);
+    ONCE("fclose", "stream", fclose(file));
     ONCE("fopen", "stream", (file = fopen("/dev/full", "w")) == NULL);
     MANY_OF("fputs", "stream", 1, 0, 4, fputs("lost", file) < 0);
     FAILING("fclose", "stream", 1, fclose(file));

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-static double user_s, system_s, reads_s, asks_s, computes_s;
+static double user_s, system_s, reads_s, asks_s, computes_s, reads_system_s, asks_system_s, computes_system_s;
 
 static void read_usage(double *user, double *system)
 {
@@ -15,6 +15,13 @@ static void read_usage(double *user, double *system)
     getrusage(RUSAGE_THREAD, &usage);
     *user = (double)usage.ru_utime.tv_sec + 1e-6 * (double)usage.ru_utime.tv_usec;
     *system = (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec;
+}
+
+static double system_now(void)
+{
+    double user, system;
+    read_usage(&user, &system);
+    return system;
 }
 
 /* Nearly all of it is the kernel clearing the buffer. */
@@ -52,19 +59,23 @@ int main(int argc, char **argv)
     static char buffer[64 * 1024];
     double began = wall(), seconds = seconds_argument(argc, argv, 1, 1.0);
     for (int round = 0; round < 4; round++) {
-        double start = thread_cpu();
+        double start = thread_cpu(), system_start = system_now();
         reads_zeros(seconds / 12, buffer, sizeof buffer);
-        double after_reads = thread_cpu();
+        double after_reads = thread_cpu(), system_after_reads = system_now();
         asks_for_parent(seconds / 12);
-        double after_asks = thread_cpu();
+        double after_asks = thread_cpu(), system_after_asks = system_now();
         computes(seconds / 12);
+        reads_system_s += system_after_reads - system_start;
+        asks_system_s += system_after_asks - system_after_reads;
+        computes_system_s += system_now() - system_after_asks;
         reads_s += after_reads - start;
         asks_s += after_asks - after_reads;
         computes_s += thread_cpu() - after_asks;
     }
     read_usage(&user_s, &system_s);
     printf("{\"program\":\"syscalls\",\"inclusive\":{\"reads_zeros\":%.6f,\"asks_for_parent\":%.6f,\"computes\":%.6f},"
+           "\"system\":{\"reads_zeros\":%.6f,\"asks_for_parent\":%.6f,\"computes\":%.6f},"
            "\"user_s\":%.6f,\"system_s\":%.6f,\"cpu_s\":%.6f,\"wall_s\":%.6f}\n",
-           reads_s, asks_s, computes_s, user_s, system_s, process_cpu(), wall() - began);
+           reads_s, asks_s, computes_s, reads_system_s, asks_system_s, computes_system_s, user_s, system_s, process_cpu(), wall() - began);
     return 0;
 }

@@ -152,6 +152,20 @@ static int many_tasks(void)
     return result != 2584 || sum != 499500 + 3 + 100;
 }
 
+/* Two million tasks that do next to nothing. */
+static int very_many_tasks(void)
+{
+    long sum = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < 2000000; i++) {
+#pragma omp task shared(sum)
+#pragma omp atomic
+        sum += 1;
+    }
+    return sum != 2000000;
+}
+
 /* Sections, copyprivate, ordered, cancellation, locks that nest. */
 static int constructs(void)
 {
@@ -217,6 +231,8 @@ int main(int argc, char **argv)
         bad = deep(40);
     else if (!strcmp(name, "tasks"))
         bad = many_tasks();
+    else if (!strcmp(name, "very-many-tasks"))
+        bad = very_many_tasks();
     else if (!strcmp(name, "constructs"))
         bad = constructs();
     printf("{\"bad\":%d}\n", bad);

@@ -131,6 +131,24 @@ KEPT static void ordered_loop(double seconds)
     region_s += wall() - begin;
 }
 
+/* Iterations of which each waits for the one before: nobody works at once. */
+KEPT static void doacross(double seconds)
+{
+    double begin = wall();
+#pragma omp parallel
+    {
+#pragma omp for ordered(1) schedule(static, 1)
+        for (int i = 0; i < 10 * team; i++) {
+            double since = wall();
+#pragma omp ordered depend(sink : i - 1)
+            wait_until_all_came(&since);
+            work_for(seconds / 10 / team);
+#pragma omp ordered depend(source)
+        }
+    }
+    region_s += wall() - begin;
+}
+
 /* One thread works, the others wait for it. */
 KEPT static void single_worker(double seconds)
 {
@@ -266,6 +284,7 @@ int main(int argc, char **argv)
         { "lock", lock_of_omp },    { "ordered", ordered_loop },  { "single", single_worker },
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
         { "five-loops", five_loops }, { "many", many },
+        { "doacross", doacross },
     };
     const char *name = argc > 1 ? argv[1] : "imbalance";
     double seconds = seconds_argument(argc, argv, 2, 0.5);

@@ -1,0 +1,339 @@
+/*
+ * Parallel regions with one fault each that a finding is about, and the same ones repaired.
+ * findings [SECONDS] CASE            the program with the fault
+ * findings [SECONDS] CASE-repaired   the same work without it
+ *
+ * A case is named for its kind of finding. Prints wall and CPU seconds.
+ */
+#define _GNU_SOURCE
+#include "../truth.h"
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+static int processors;
+static double seconds, until;
+static volatile int over;
+
+/* Whether the program used so much processor time, and it did not take too long on a busy machine. */
+static int is_enough(void) { return process_cpu() >= seconds || wall() >= until + 4 * seconds; }
+
+/* At the end of a function: the call before it is no jump, so that the function is on the path. */
+#define STAYS __asm__ volatile("")
+
+/* Some tenths of a microsecond. */
+#define A_LITTLE 150
+
+KEPT static uint64_t a_little(uint64_t x)
+{
+    BURN(x, A_LITTLE);
+    return x;
+}
+
+/* omp-deep-construct: a loop of a microsecond is divided again and again; repaired, the loop around it is. */
+#define ROWS 20000
+#define ELEMENTS 4
+static uint64_t table[ROWS][ELEMENTS];
+
+KEPT static void divide_inner_loop(void)
+{
+    for (int row = 0; row < ROWS / 20; row++) {
+#pragma omp for schedule(static)
+        for (int i = 0; i < ELEMENTS; i++)
+            table[row][i] = a_little(table[row][i]);
+    }
+}
+
+KEPT static void divide_outer_loop(void)
+{
+#pragma omp for schedule(static)
+    for (int row = 0; row < ROWS; row++)
+        for (int i = 0; i < ELEMENTS; i++)
+            table[row][i] = a_little(table[row][i]);
+}
+
+/* All of a team until the time is over: one thread looks at the clock, and all see the same. */
+static void again_and_again(void (*step)(void))
+{
+    over = 0;
+#pragma omp parallel
+    while (!over) {
+        step();
+#pragma omp barrier
+#pragma omp single
+        over = is_enough();
+    }
+}
+
+static void deep_construct(void) { again_and_again(divide_inner_loop); }
+static void deep_construct_repaired(void) { again_and_again(divide_outer_loop); }
+
+/* omp-uneven-loop: the later iterations are the longer ones; repaired, they are handed out as threads come for them. */
+#define PIECES 64
+
+KEPT static void units(int count)
+{
+    uint64_t x = kept_result;
+    BURN(x, (uint64_t)count * UNIT);
+    kept_result = x;
+}
+
+KEPT static void divide_by_count(void)
+{
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < PIECES; i++)
+        units(i);
+    STAYS;
+}
+
+KEPT static void divide_on_demand(void)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < PIECES; i++)
+        units(PIECES - 1 - i);
+    STAYS;
+}
+
+static void uneven_loop(void)
+{
+    while (!is_enough())
+        divide_by_count();
+}
+
+static void uneven_loop_repaired(void)
+{
+    while (!is_enough())
+        divide_on_demand();
+}
+
+/* omp-small-chunks: iterations of some nanoseconds are handed out one by one; repaired, a thousand at a time. */
+#define NUMBERS 200000
+static unsigned char numbers[NUMBERS];
+
+KEPT static void one_at_a_time(void)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = (unsigned char)(numbers[i] * 5 + i);
+    STAYS;
+}
+
+KEPT static void many_at_a_time(void)
+{
+#pragma omp parallel for schedule(dynamic, 20000)
+    for (int i = 0; i < NUMBERS; i++) {
+        for (int j = 0; j < 100; j++)
+            numbers[i] = (unsigned char)((numbers[i] ^ j) * 5 + i);
+    }
+    STAYS;
+}
+
+static void small_chunks(void)
+{
+    while (!is_enough())
+        one_at_a_time();
+}
+
+static void small_chunks_repaired(void)
+{
+    while (!is_enough())
+        many_at_a_time();
+}
+
+/* omp-hot-critical: each iteration adds to a sum that all share; repaired, each thread has its own until the end. */
+KEPT static uint64_t add_in_critical(void)
+{
+    uint64_t sum = 0;
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < 20000; i++) {
+#pragma omp critical
+        sum += a_little((uint64_t)i);
+    }
+    return sum;
+}
+
+KEPT static uint64_t add_by_reduction(void)
+{
+    uint64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < 20000; i++)
+        sum += a_little((uint64_t)i);
+    return sum;
+}
+
+static void hot_critical(void)
+{
+    while (!is_enough())
+        kept_result += add_in_critical();
+}
+
+static void hot_critical_repaired(void)
+{
+    while (!is_enough())
+        kept_result += add_by_reduction();
+}
+
+/* omp-nested-teams: each thread of a team has a team of its own; repaired, it works alone. */
+KEPT static void inner_region(int threads)
+{
+#pragma omp parallel num_threads(threads)
+    burn_cpu(0.04 / threads);
+    STAYS;
+}
+
+static void nested(int threads)
+{
+    omp_set_max_active_levels(2);
+    while (!is_enough()) {
+#pragma omp parallel
+        inner_region(threads);
+    }
+}
+
+static void nested_teams(void) { nested(2 * processors); }
+static void nested_teams_repaired(void) { nested(1); }
+
+/* omp-spinning-waits: who waits for others keeps its processor, which other threads would need; repaired, it sleeps. */
+static void *other_work(void *argument)
+{
+    while (!is_enough())
+        burn_cpu(0.005);
+    return argument;
+}
+
+static void beside_others(void)
+{
+    pthread_t others[64];
+    int count = processors < 64 ? processors : 64;
+    for (int i = 0; i < count; i++)
+        pthread_create(&others[i], NULL, other_work, NULL);
+    over = 0;
+#pragma omp parallel
+    while (!over) {
+#pragma omp single
+        {
+            burn_cpu(0.004);
+            over = is_enough();
+        }
+#pragma omp barrier
+    }
+    for (int i = 0; i < count; i++)
+        pthread_join(others[i], NULL);
+}
+
+/* omp-sleeping-waits: threads that wait a moment go to sleep, and have to be woken; repaired, they look again. */
+KEPT static void short_loops(void)
+{
+    for (int i = 0; i < 100; i++) {
+        units(2);
+#pragma omp barrier
+    }
+}
+
+static void sleeping_waits(void) { again_and_again(short_loops); }
+
+/* omp-team-of-one: a loop is divided where there is nobody to divide it among; repaired, there is. */
+KEPT static void orphaned_loop(void)
+{
+#pragma omp for schedule(static)
+    for (int i = 0; i < 40; i++)
+        units(10);
+    STAYS;
+}
+
+static void outside(void)
+{
+    /* The program does have a team. */
+#pragma omp parallel
+    burn_cpu(0.02);
+    while (!is_enough())
+        orphaned_loop();
+}
+
+static void inside(void)
+{
+#pragma omp parallel
+    burn_cpu(0.02);
+    while (!is_enough()) {
+#pragma omp parallel
+        orphaned_loop();
+    }
+}
+
+/* omp-small-tasks: a task for each of very many short pieces of work; repaired, one for many. */
+KEPT static void tasks_of(int pieces)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 200000; i += pieces) {
+#pragma omp task firstprivate(i)
+        for (int j = 0; j < pieces; j++)
+            kept_result += a_little((uint64_t)(i + j));
+    }
+    STAYS;
+}
+
+static void small_tasks(void)
+{
+    while (!is_enough())
+        tasks_of(1);
+}
+
+static void small_tasks_repaired(void)
+{
+    while (!is_enough())
+        tasks_of(5000);
+}
+
+/* A case, what its fault and its repair are, and how each wants its threads to wait. */
+static const struct {
+    const char *name;
+    void (*fault)(void), (*repaired)(void);
+    const char *policy, *repaired_policy;
+} cases[] = {
+    { "omp-deep-construct", deep_construct, deep_construct_repaired, NULL, NULL },
+    { "omp-uneven-loop", uneven_loop, uneven_loop_repaired, NULL, NULL },
+    { "omp-small-chunks", small_chunks, small_chunks_repaired, NULL, NULL },
+    { "omp-hot-critical", hot_critical, hot_critical_repaired, NULL, NULL },
+    { "omp-nested-teams", nested_teams, nested_teams_repaired, NULL, NULL },
+    { "omp-spinning-waits", beside_others, beside_others, "active", "passive" },
+    { "omp-sleeping-waits", sleeping_waits, sleeping_waits, "passive", "active" },
+    { "omp-team-of-one", outside, inside, NULL, NULL },
+    { "omp-small-tasks", small_tasks, small_tasks_repaired, NULL, NULL },
+};
+
+/* The runtime reads how to wait when it is loaded. */
+static void start_with_policy(const char *policy, char **argv)
+{
+    const char *now = getenv("OMP_WAIT_POLICY");
+    if (!policy || (now && strcmp(now, policy) == 0))
+        return;
+    setenv("OMP_WAIT_POLICY", policy, 1);
+    execv("/proc/self/exe", argv);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    seconds = seconds_argument(argc, argv, 1, 1);
+    const char *wanted = argc > 2 ? argv[2] : "omp-uneven-loop";
+    const char *ending = strstr(wanted, "-repaired");
+    size_t length = ending ? (size_t)(ending - wanted) : strlen(wanted);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (strlen(cases[i].name) != length || strncmp(cases[i].name, wanted, length) != 0)
+            continue;
+        start_with_policy(ending ? cases[i].repaired_policy : cases[i].policy, argv);
+        processors = omp_get_num_procs();
+        omp_set_dynamic(0);
+        omp_set_num_threads(processors);
+        double began = wall();
+        until = began + seconds;
+        (ending ? cases[i].repaired : cases[i].fault)();
+        printf("{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f}\n", wanted,
+               wall() - began, process_cpu());
+        return 0;
+    }
+    fprintf(stderr, "findings: no case %s\n", wanted);
+    return 2;
+}
