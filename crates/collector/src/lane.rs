@@ -291,6 +291,29 @@ impl Lane {
         }
     }
 
+    /// The team at the end of whose region the owner waits.
+    pub fn docked_for(&self) -> u64 {
+        let header = self.header.load(Ordering::Relaxed);
+        // SAFETY: the header is mapped for the process's life; only the owner, the caller, writes this.
+        if header.is_null() { 0 } else { unsafe { (&raw const (*header).wait_object).read_volatile() } }
+    }
+
+    /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later. For who opened it: a
+    /// thread that was in the team before may be docked for another one by now, or have ended, and its lane be another's.
+    pub fn is_docked_for(&self, team: u64, since_ns: u64) -> bool {
+        let header = self.header.load(Ordering::Relaxed);
+        if header.is_null() {
+            return self.member.docked_ns() >= since_ns;
+        }
+        // SAFETY: the header is mapped for the process's life. What its owner writes meanwhile concerns another region, and is
+        // one of the two numbers or the other.
+        unsafe {
+            (&raw const (*header).wait_operation).read_volatile() == Operation::OmpRegionEnd as u32
+                && (&raw const (*header).wait_object).read_volatile() == team
+                && self.docked_since_ns() >= since_ns
+        }
+    }
+
     /// Since when the owner waits at a region's end, for who opened it.
     pub fn docked_since_ns(&self) -> u64 {
         let header = self.header.load(Ordering::Relaxed);

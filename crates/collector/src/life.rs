@@ -12,6 +12,7 @@ use proust_log::layout::{
 use proust_log::records::{Subject, ThreadOrigin};
 
 use crate::lane::{self, Output};
+use crate::openmp::ompt::start;
 use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::{coroutine, modules, rules};
@@ -126,6 +127,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     process::watch_forks();
     // SAFETY: as above.
     begin_recording(begin, Origin::Image, Some(unsafe { Strings::new(environment) }));
+    start::look_for_other();
 }
 
 extern "C" fn destruct() {

@@ -6,34 +6,32 @@
 //! handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor: cancellation, exceptions
 //! and longjmp leave an operation open, which the thread's next record notices ([`open`]).
 
-use core::sync::atomic::Ordering;
-
 use proust_log::control::{NO_IO, NO_WAITS};
 use proust_log::operations::{Nature, Operation, Target};
-use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
 
-use crate::lane::{self, Lane, Record};
+use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::{clock, options, raw};
+use crate::{clock, options};
 
 pub mod callers;
 pub mod counted;
 pub mod held;
 pub mod open;
+mod outcome;
 pub mod releases;
 pub mod stretch;
 pub mod sums;
 pub mod targets;
+mod telling;
 pub mod threshold;
 pub mod tries;
 pub mod waited;
 
-use sums::Short;
-
-/// From this length on an operation's end is worth reading the thread's CPU clock.
-const CLOCKED_NS: u64 = 10_000;
+pub use outcome::{Outcome, errno, set_errno};
+use telling::{Passed, is_owner, tell};
+pub use telling::{look_into, note_left};
 
 /// An operation and what it is about: what is summed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,52 +59,6 @@ impl From<Operation> for Kind {
     fn from(operation: Operation) -> Kind {
         Kind { operation, target: Target::None }
     }
-}
-
-/// What came of an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Error number; 0 = it did not fail.
-    pub error: u32,
-}
-
-impl Outcome {
-    /// Of a function that returns an error number, as those of POSIX threads do.
-    #[inline]
-    pub fn code(result: i32) -> Outcome {
-        Outcome { bytes: 0, error: result as u32 }
-    }
-
-    /// Of a function that returns -1 and sets `errno`.
-    #[inline]
-    pub fn errno(result: i64) -> Outcome {
-        if result == -1 { Outcome { bytes: 0, error: errno() } } else { Outcome::default() }
-    }
-
-    /// Of a function that returns the number of bytes it moved, or -1 and sets `errno`.
-    #[inline]
-    pub fn bytes(result: isize) -> Outcome {
-        match u64::try_from(result) {
-            Ok(bytes) => Outcome { bytes, error: 0 },
-            Err(_) => Outcome { bytes: 0, error: errno() },
-        }
-    }
-}
-
-/// The program's `errno`.
-#[inline]
-pub fn errno() -> u32 {
-    // SAFETY: the C library's function returns this thread's own `errno`.
-    unsafe { *libc::__errno_location() as u32 }
-}
-
-/// Sets the program's `errno`.
-#[inline]
-pub fn set_errno(value: u32) {
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = value as i32 };
 }
 
 /// An operation that has begun, as its hook holds it.
@@ -290,16 +242,16 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     node
 }
 
-/// Counts an operation of [`counted`] that touches memory only; false if it has to be bracketed, or not to be
-/// followed, like others.
+/// Counts an operation of [`counted`] that touches memory only, and moves so many bytes there; false if it has to be
+/// bracketed, or not to be followed, like others.
 #[inline]
-pub fn count(kind: Kind) -> bool {
+pub fn count(kind: Kind, bytes: u64) -> bool {
     if life::in_hook().is_none() || !wanted(kind.operation.nature()) {
         return false;
     }
     match lane::current() {
         Some(lane) if lane.open.is_free() && !lane.tries.is_active() => {
-            lane.counted.add(kind);
+            lane.counted.add(kind, bytes);
             true
         }
         _ => false,
@@ -347,124 +299,6 @@ pub fn stop_waiting(lane: &'static Lane) {
     }
 }
 
-/// An operation that is over.
-#[derive(Clone, Copy)]
-pub struct Passed {
-    kind: Kind,
-    begin_ns: u64,
-    end_ns: u64,
-    object: u64,
-    object2: u64,
-    outcome: Outcome,
-    flags: u16,
-    /// A frame that is still there, where the call path begins.
-    state: Option<State>,
-    /// The call path, where there is no such frame.
-    node: (NodeId, u16),
-}
-
-/// Tells an operation, alone or as part of a sum.
-#[inline]
-fn tell(lane: &'static Lane, passed: &Passed) {
-    if lane.busy.swap(true, Ordering::Acquire) {
-        return;
-    }
-    // SAFETY: called by the owner, with `busy` set.
-    let record = unsafe { lane.record() };
-    let ns = passed.end_ns.saturating_sub(passed.begin_ns);
-    if ns >= record.limit.ns {
-        // SAFETY: `busy` is set; should this not be the owner, but his vforked child, it has his stack, too.
-        unsafe { lane.with_room(|| tell_alone(lane, record, passed)) };
-    } else {
-        let short = Short {
-            kind: passed.kind,
-            begin_ns: passed.begin_ns,
-            end_ns: passed.end_ns,
-            bytes: passed.outcome.bytes,
-            failed: passed.outcome.error != 0,
-        };
-        if record.sums.add(&short, &mut record.output) {
-            // SAFETY: as above.
-            unsafe { lane.with_room(|| find_caller(lane, record, passed)) };
-        }
-    }
-    lane.busy.store(false, Ordering::Release);
-}
-
-/// Whether the calling thread is the lane's: a vforked child runs on its parent's lane.
-fn is_owner(lane: &Lane) -> bool {
-    lane.owner.load(Ordering::Relaxed) == raw::gettid()
-}
-
-#[cold]
-#[inline(never)]
-fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
-    if !is_owner(lane) {
-        return;
-    }
-    let (node, flags) = path_of(record, passed);
-    let region = record.member.region();
-    record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
-    record.spent(clock::now_ns().saturating_sub(passed.end_ns));
-}
-
-fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
-    match (passed.state, life::recording()) {
-        (Some(state), Some(life)) if record.output.is_open() => {
-            record.look_for_own_stack(life, state.sp);
-            let (node, flags) = record.path(state, life.pid);
-            (node, if flags == 0 { 0 } else { EVENT_PARTIAL })
-        }
-        _ => passed.node,
-    }
-}
-
-#[inline(never)]
-fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
-    if !is_owner(lane) {
-        return;
-    }
-    let kind = targets::settled(passed.kind, passed.object, passed.object2);
-    let passed = &Passed { kind, ..*passed };
-    let (node, node_flags) = path_of(record, passed);
-    if let Some(state) = passed.state {
-        lane.callers.keep(passed.kind, state.sp, node);
-    }
-    let clocked = passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS;
-    let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
-    push_event(record, passed, (node, node_flags), cpu_ns);
-    record.limit.told(passed.end_ns);
-    record.spent(clock::now_ns().saturating_sub(passed.end_ns));
-}
-
-/// Writes an event, and before it what its clock would otherwise separate from its time.
-fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns: u64) {
-    if cpu_ns != 0 {
-        record.tell_sums();
-    }
-    let event = Event {
-        begin_ns: passed.begin_ns,
-        end_ns: passed.end_ns,
-        cpu_ns,
-        object: passed.object,
-        object2: passed.object2,
-        bytes: passed.outcome.bytes,
-        node: node.0,
-        region: record.member.region(),
-        error: passed.outcome.error,
-        processor: clock::processor() as u16,
-        ..Event::default()
-    };
-    let (operation, target) = Kind::parts(passed.kind.number());
-    let flags = passed.flags | node.1 | target << EVENT_TARGET_SHIFT;
-    if !record.output.push(operation, flags, &event) {
-        record.output.header(|header| {
-            header.unrecorded_operations += 1;
-            header.unrecorded_operation_ns += passed.end_ns.saturating_sub(passed.begin_ns);
-        });
-    }
-}
-
 /// The operation that the thread was in is over, though its hook never returned; false if it is not.
 #[cold]
 #[inline(never)]
@@ -479,48 +313,4 @@ fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
     }
     let left = lane.with_record(|record| note_left(life, lane, record, clock::now_ns()));
     left.is_some()
-}
-
-/// Tells the operation that the thread has left without a return, with `busy` set or in its handler.
-pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
-    let Some(kind) = lane.open.kind() else { return };
-    let passed = Passed {
-        kind,
-        begin_ns: lane.open.begin_ns(),
-        end_ns: now_ns,
-        object: lane.open.object(),
-        object2: lane.open.object2(),
-        outcome: Outcome::default(),
-        flags: EVENT_LEFT,
-        state: None,
-        node: (lane.open.node(), 0),
-    };
-    let node = if passed.node.0 != 0 { passed.node } else { record.sums.last_caller(kind) };
-    push_event(record, &passed, node, clock::thread_cpu_ns());
-    lane.leave();
-}
-
-/// Finds the call path of the operation that another thread is blocked in, and tells its sums: at the process's end,
-/// or before it is cancelled. The thread may wake up meanwhile: then nothing is told.
-pub fn look_into(life: &Life, lane: &Lane) {
-    if lane.busy.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
-    let record = unsafe { lane.record() };
-    record.tell_sums();
-    record.sites.tell(&mut record.output);
-    if lane.open.kind().is_some() && record.output.is_open() {
-        let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
-        // Its stack may go away at any moment: it is read as a foreign one.
-        let own_stack = core::mem::take(&mut record.own_stack);
-        let (node, flags) = record.path(state, life.pid);
-        record.own_stack = own_stack;
-        record.memo.forget();
-        if flags == 0 && lane.open.kind().is_some() && lane.open.begin_ns() == begin_ns {
-            lane.open.set_node(node);
-            record.output.header(|header| header.wait_node = node);
-        }
-    }
-    lane.busy.store(false, Ordering::Release);
 }

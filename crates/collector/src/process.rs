@@ -53,6 +53,8 @@ unsafe extern "C" fn in_child() {
 }
 
 /// Begins the record of a forked child that nobody told of.
+#[cold]
+#[inline(never)]
 pub fn begin_in_child() {
     begin_under(raw::signal_mask(libc::SIG_BLOCK, 0));
 }

@@ -59,7 +59,6 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.callers.forget();
     lane.sections.forget();
     lane.open.leave();
-    lane.is_born(clock::now_ns());
     let is_small = start.is_some() && record.start.is_small;
     if is_small {
         // SAFETY: the owner, with `busy` set.
@@ -67,6 +66,8 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     } else {
         begin_record(life, tid, record, origin, start);
     }
+    // Not before its record begins: nothing of it may.
+    lane.is_born(clock::now_ns());
     lane.busy.store(false, Ordering::Relaxed);
     let key = END_KEY.load(Ordering::Acquire);
     let rounds = DESTRUCTOR_ROUNDS as usize;

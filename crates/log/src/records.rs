@@ -515,6 +515,9 @@ pub enum NoteCode {
     Confined = 7,
     /// The program waits for every signal that samples could come with, and got one: nothing is sampled any more.
     SignalGivenUp = 8,
+    /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on the program's own
+    /// symbols, 2 if the runtime was given it. Its regions are not in the log.
+    OtherTool = 9,
 }
 
 impl NoteCode {
@@ -529,6 +532,7 @@ impl NoteCode {
             6 => NoteCode::Coarsened,
             7 => NoteCode::Confined,
             8 => NoteCode::SignalGivenUp,
+            9 => NoteCode::OtherTool,
             _ => return None,
         })
     }

@@ -23,6 +23,7 @@ use crate::path::modules;
 use crate::path::reference::Reference;
 use crate::path::stack::OwnStack;
 use crate::path::tree::{NodeId, Tree};
+use crate::sample::allowance::Allowance;
 use crate::{clock, logfile, raw};
 
 /// Time off the processor since the scheduler's file was last read from which on it is read at a thread's end; at its begin
@@ -85,8 +86,12 @@ pub struct Record {
     pub tasks: Tasks,
     /// From which length on its stays in them are told alone.
     pub stay_limit: Limit,
+    /// Until when its operations are told, of those that are told alone.
+    pub told_until_ns: u64,
     /// Merged timer expirations, whole thread.
     pub overruns: u64,
+    /// What the thread's samples may take.
+    pub allowance: Allowance,
     /// When the scheduler's numbers were last read.
     pub scheduler_read_ns: u64,
     /// Thread CPU clock at that time.
@@ -126,7 +131,9 @@ impl Record {
             sites: Sites::default(),
             tasks: Tasks::default(),
             stay_limit: Limit::default(),
+            told_until_ns: 0,
             overruns: 0,
+            allowance: Allowance::default(),
             scheduler_read_ns: 0,
             scheduler_read_cpu_ns: 0,
             start: Start::default(),
@@ -150,11 +157,11 @@ impl Record {
     pub fn tell_sums(&mut self) {
         let (sums, output) = (&mut self.sums, &mut self.output);
         let mut now_ns = 0;
-        self.counted_told.take_new(self.counted, |kind, calls| {
+        self.counted_told.take_new(self.counted, |kind, count| {
             if now_ns == 0 {
                 now_ns = clock::now_ns();
             }
-            sums.add_counted(kind, calls, now_ns, output);
+            sums.add_counted(kind, count, now_ns, output);
         });
         self.sums.tell(&mut self.output);
         let calls = self.sums.take_calls();
@@ -197,6 +204,7 @@ impl Record {
         self.own_ns = 0;
         self.own_total_ns = 0;
         self.overruns = 0;
+        self.allowance = Allowance::default();
         self.sums = Sums::default();
         self.limit = Limit::default();
         self.sites.forget();

@@ -15,6 +15,10 @@ pub const LEVELS: usize = 16;
 /// A wait as long as that is worth reading the CPU clock at its begin.
 const LONG_WAIT_NS: u64 = 20_000;
 
+/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: what of it was on a processor is known
+/// then, and not only by samples.
+pub const LONG_WORK_NS: u64 = 1_000_000;
+
 /// Used by its thread alone, but for `next`.
 #[derive(Debug, Default)]
 pub struct Member {
@@ -31,6 +35,8 @@ pub struct Member {
     barrier: AtomicU32,
     /// Requests for iterations.
     requests: AtomicU32,
+    /// Where the loop is whose iterations are handed out to it; 0 = none.
+    handed_out: AtomicU64,
     /// Begin of its part of the region.
     begin_ns: AtomicU64,
     /// Since when it has been at work, if it is.
@@ -43,6 +49,8 @@ pub struct Member {
     given: AtomicUsize,
     /// How long its newest wait took.
     last_wait_ns: AtomicU64,
+    /// When the newest region that it opened was over.
+    closed_ns: AtomicU64,
     /// Since when it is docked; 0 = it is not.
     docked_ns: AtomicU64,
     /// Path of a thread of the runtime without work; 0 = not known.
@@ -137,6 +145,18 @@ impl Member {
         let made = self.requests.load(Ordering::Relaxed);
         self.requests.store(made.wrapping_add(1), Ordering::Relaxed);
         made
+    }
+
+    /// Where the loop is whose iterations are handed out to it; 0 = none.
+    #[inline]
+    pub fn handed_out(&self) -> u64 {
+        self.handed_out.load(Ordering::Relaxed)
+    }
+
+    /// Sets that.
+    #[inline]
+    pub fn set_handed_out(&self, site: u64) {
+        self.handed_out.store(site, Ordering::Relaxed);
     }
 
     /// Sets the work since the last site.
@@ -245,6 +265,18 @@ impl Member {
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
         self.worked_ns.store(place.worked_ns, Ordering::Relaxed);
         self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
+    }
+
+    /// When the newest region that it opened was over.
+    #[inline]
+    pub fn closed_ns(&self) -> u64 {
+        self.closed_ns.load(Ordering::Relaxed)
+    }
+
+    /// Keeps it.
+    #[inline]
+    pub fn set_closed(&self, now_ns: u64) {
+        self.closed_ns.store(now_ns, Ordering::Relaxed);
     }
 
     /// Since when it is docked; 0 = it is not.

@@ -66,6 +66,7 @@ pub fn begin(construct: u64) {
     let now_ns = if docked_ns != 0 {
         let now_ns = clock::now_ns();
         interrupted.docked = true;
+        interrupted.object = lane.docked_for();
         member.set_docked(0);
         lane.undock();
         stretch::tell(lane, Operation::OmpRegionEnd, (docked_ns, now_ns), member.idle_node());
@@ -144,7 +145,7 @@ pub fn end() {
     member.set_worked(interrupted.worked_ns);
     if interrupted.docked {
         member.set_docked(now_ns);
-        lane.dock(now_ns, 0, member.region());
+        lane.dock(now_ns, interrupted.object, member.region());
     } else if interrupted.operation.is_none() && member.team().is_some() {
         member.resume(now_ns);
     }

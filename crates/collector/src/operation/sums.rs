@@ -6,6 +6,7 @@
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
 use super::Kind;
+use super::counted::Count;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 
@@ -82,14 +83,14 @@ impl Sums {
         self.slot(kind)
     }
 
-    /// Adds calls that were counted up to now: of one byte each, and of no time.
-    pub fn add_counted(&mut self, kind: Kind, calls: u64, now_ns: u64, output: &mut Output) {
+    /// Adds calls that were counted up to now: they took no time.
+    pub fn add_counted(&mut self, kind: Kind, count: Count, now_ns: u64, output: &mut Output) {
         let slot = self.slot_or_new(kind.number(), output);
         if slot.calls == 0 {
             slot.since_ns = now_ns;
         }
-        slot.calls = slot.calls.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX));
-        slot.bytes = slot.bytes.saturating_add(calls);
+        slot.calls = slot.calls.saturating_add(u32::try_from(count.calls).unwrap_or(u32::MAX));
+        slot.bytes = slot.bytes.saturating_add(count.bytes);
         slot.until_ns = now_ns;
     }
 

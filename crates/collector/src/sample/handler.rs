@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::control::{EMPTY_HANDLER, NO_MEMO};
+use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO};
 use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::lane::{self, Lane, Record, Usage};
@@ -100,12 +100,17 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     }
     // SAFETY: this is the owner's handler, and `busy` was not set. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
-    // SAFETY: the owner, with `busy` set.
-    let cpu_ns = unsafe { lane.with_room(|| take(life, lane, record, context, begin, overrun)) };
+    let cpu_ns = clock::thread_cpu_ns();
+    if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
+        // SAFETY: the owner, with `busy` set.
+        unsafe { lane.with_room(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
+    }
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
         lane.follow_signal(Some(context));
     }
-    record.spent(own_time(begin, cpu_ns));
+    let own_ns = own_time(begin, cpu_ns);
+    record.allowance.spend(cpu_ns, own_ns);
+    record.spent(own_ns);
     lane.busy.store(false, Ordering::Release);
 }
 
@@ -116,17 +121,17 @@ fn own_time(begin: u64, cpu_ns: u64) -> u64 {
     if elapsed < LONG_NS { elapsed } else { elapsed.min(clock::thread_cpu_ns().saturating_sub(cpu_ns)) }
 }
 
-/// Takes the sample, which may need more stack than the interrupted thread has left; the thread's CPU clock near the begin comes back.
+/// Takes the sample, which may need more stack than the interrupted thread has left; `cpu_ns` is the thread's
+/// CPU clock near the begin.
 #[inline(never)]
 fn take(
     life: &life::Life,
     lane: &Lane,
     record: &mut Record,
     context: &libc::ucontext_t,
-    begin: u64,
+    (begin, cpu_ns): (u64, u64),
     overrun: i32,
-) -> u64 {
-    let cpu_ns = clock::thread_cpu_ns();
+) {
     let usage = Usage::now();
     let registers = &context.uc_mcontext.gregs;
     let leaf = State {
@@ -148,7 +153,7 @@ fn take(
     }
     record.tell_sums();
     let delta = usage.since(&record.usage);
-    let overruns = u64::try_from(overrun).unwrap_or(0);
+    let overruns = u64::try_from(overrun).unwrap_or(0) + record.allowance.take_left_out();
     let sample = Sample {
         time_ns: begin,
         cpu_ns,
@@ -184,7 +189,6 @@ fn take(
     {
         thread::census(life, record);
     }
-    cpu_ns
 }
 
 fn saturate32(value: u64) -> u32 {

@@ -1,5 +1,6 @@
 //! Sampling: each thread's CPU timer, and the handler of its signal.
 
+pub mod allowance;
 pub mod handler;
 pub mod signal;
 pub mod timer;

@@ -176,6 +176,21 @@ pub fn missing<R>(result: R) -> R {
     result
 }
 
+/// Whether a call of `io!` was counted: never without its part `in_memory`.
+macro_rules! is_counted {
+    ($operation:ident) => {
+        false
+    };
+    ($operation:ident, $stream:expr, $bytes:expr) => {{
+        // SAFETY: of the memory that the program gave it looks at nothing but what the real function does.
+        #[allow(unused_unsafe, reason = "some look at none")]
+        let bytes = unsafe { $bytes };
+        let stream = $crate::hooks::io::stream::Stream($stream);
+        $crate::hooks::io::buffered::counted(proust_log::operations::Operation::$operation, stream, bytes)
+    }};
+}
+pub(crate) use is_counted;
+
 /// Declares hooks of functions that work on something.
 ///
 /// ```text
@@ -185,23 +200,38 @@ pub fn missing<R>(result: R) -> R {
 /// ```
 ///
 /// VALUE is returned where the C library has no such function; ABOUT is an [`About`], and `outcome` makes an
-/// [`Outcome`] of the result. Also declares `real` and `find_all`, as
+/// [`Outcome`] of the result. `outcome, in_memory(STREAM, bytes)` is for calls on a stream: where `bytes` tells how many
+/// its buffer is enough for, the call is only counted ([`super::buffered`]). Also declares `real` and `find_all`, as
 /// [`operations!`](crate::hooks::family::operations) does.
 macro_rules! io {
     ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr
-        => $operation:ident, $about:expr, $outcome:expr; )*) => {
+        => $operation:ident, $about:expr, $outcome:expr $(, in_memory($stream:expr, $bytes:expr))?; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
                 let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
-                $crate::hooks::io::bracket::bracket(
-                    proust_log::operations::Operation::$operation,
-                    $about,
+                if $crate::hooks::io::bracket::is_counted!($operation $(, $stream, $bytes)?) {
                     // SAFETY: the real function with the arguments that the program gave.
-                    || unsafe { function($($argument),*) },
-                    $outcome,
-                )
+                    return unsafe { function($($argument),*) };
+                }
+                // Apart, so that a call that is only counted saves no registers for it.
+                #[inline(never)]
+                #[allow(clippy::too_many_arguments, reason = "those of the real function, and itself")]
+                unsafe fn timed(
+                    function: unsafe extern "C-unwind" fn($($type),*) -> $result,
+                    $($argument: $type),*
+                ) -> $result {
+                    $crate::hooks::io::bracket::bracket(
+                        proust_log::operations::Operation::$operation,
+                        $about,
+                        // SAFETY: as above.
+                        || unsafe { function($($argument),*) },
+                        $outcome,
+                    )
+                }
+                // SAFETY: as above.
+                unsafe { timed(function, $($argument),*) }
             }
         )*
         $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }

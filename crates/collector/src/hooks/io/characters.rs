@@ -10,19 +10,16 @@ use libc::FILE;
 use proust_log::operations::Operation;
 
 use super::bracket::{Descriptor, bracket, missing};
+use super::buffered::counted;
 use super::stream::{Stream, input, output, written};
 use crate::hooks::family::real_functions;
-use crate::operation::{self, Kind, targets};
 
 #[inline(always)]
 fn take(stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
     let descriptor = stream.descriptor();
-    if stream.has_character() {
-        let kind = Kind { operation: Operation::StreamCharacter, target: targets::known(descriptor) };
-        if operation::count(kind) {
-            return call();
-        }
+    if counted(Operation::StreamCharacter, stream, stream.has(1).then_some(1)) {
+        return call();
     }
     let outcome = |result: c_int| stream.taken(u64::from(result >= 0), result >= 0);
     bracket(Operation::StreamCharacter, Descriptor(descriptor), call, outcome)
@@ -32,11 +29,8 @@ fn take(stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
 fn put(character: c_int, stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
     let descriptor = stream.descriptor();
-    if stream.has_room(character) {
-        let kind = Kind { operation: Operation::StreamPutCharacter, target: targets::known(descriptor) };
-        if operation::count(kind) {
-            return call();
-        }
+    if counted(Operation::StreamPutCharacter, stream, stream.has_room(character).then_some(1)) {
+        return call();
     }
     bracket(Operation::StreamPutCharacter, Descriptor(descriptor), call, |result| written(result, 1))
 }

@@ -5,6 +5,7 @@ use core::ffi::{CStr, c_char, c_int};
 use libc::{FILE, size_t, ssize_t};
 
 use super::bracket::{Descriptor, io};
+use super::buffered::{line_to_read, rest_to_read, string_to_write};
 use super::stream::{Stream, output, written};
 use crate::operation::Outcome;
 
@@ -61,26 +62,36 @@ fn string(result: c_int, text: *const c_char, more: u64) -> Outcome {
 
 io! {
     fgets(to: *mut c_char, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
-        => StreamLine, on(stream), |result| line(result, size, stream);
+        => StreamLine, on(stream), |result| line(result, size, stream),
+        in_memory(stream, line_to_read(stream, size, false));
     fgets_unlocked(to: *mut c_char, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
-        => StreamLine, on(stream), |result| line(result, size, stream);
+        => StreamLine, on(stream), |result| line(result, size, stream),
+        in_memory(stream, line_to_read(stream, size, true));
     __fgets_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
-        => StreamLine, on(stream), |result| line(result, size, stream);
+        => StreamLine, on(stream), |result| line(result, size, stream),
+        in_memory(stream, line_to_read(stream, size, false));
     __fgets_unlocked_chk(
         to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE,
-    ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on(stream), |result| line(result, size, stream);
+    ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on(stream), |result| line(result, size, stream),
+        in_memory(stream, line_to_read(stream, size, true));
     getline(to: *mut *mut c_char, room: *mut size_t, stream: *mut FILE) -> ssize_t, or -1
-        => StreamGetLine, on(stream), |result| bytes(result, stream);
+        => StreamGetLine, on(stream), |result| bytes(result, stream),
+        in_memory(stream, rest_to_read(stream, b'\n'.into()));
     getdelim(to: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, or -1
-        => StreamGetLine, on(stream), |result| bytes(result, stream);
+        => StreamGetLine, on(stream), |result| bytes(result, stream),
+        in_memory(stream, rest_to_read(stream, end));
     __getdelim(to: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, or -1
-        => StreamGetLine, on(stream), |result| bytes(result, stream);
+        => StreamGetLine, on(stream), |result| bytes(result, stream),
+        in_memory(stream, rest_to_read(stream, end));
     fputs(text: *const c_char, stream: *mut FILE) -> c_int, or -1
-        => StreamPutString, on(stream), |result| string(result, text, 0);
+        => StreamPutString, on(stream), |result| string(result, text, 0),
+        in_memory(stream, string_to_write(stream, text, false));
     fputs_unlocked(text: *const c_char, stream: *mut FILE) -> c_int, or -1
-        => StreamPutString, on(stream), |result| string(result, text, 0);
+        => StreamPutString, on(stream), |result| string(result, text, 0),
+        in_memory(stream, string_to_write(stream, text, false));
     puts(text: *const c_char) -> c_int, or -1
-        => PutString, on(output()), |result| string(result, text, 1);
+        => PutString, on(output()), |result| string(result, text, 1),
+        in_memory(output(), string_to_write(output(), text, true));
 }
 
 #[cfg(test)]

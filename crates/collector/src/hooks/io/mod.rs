@@ -5,6 +5,7 @@
 //! Formatted printing and reading have a variable number of arguments; they are passed on as a `va_list`.
 
 pub mod bracket;
+pub mod buffered;
 pub mod characters;
 pub mod descriptors;
 pub mod duplicates;
@@ -20,6 +21,7 @@ pub mod variadic;
 
 /// Finds the real functions behind these hooks.
 pub fn find_all() {
+    buffered::find_all();
     descriptors::find_all();
     sockets::find_all();
     transfers::find_all();

@@ -6,20 +6,19 @@ use core::ffi::{c_char, c_int, c_ushort, c_void};
 
 use libc::FILE;
 
-use crate::lane::thread_pointer;
 use crate::operation::{Outcome, errno};
 
 #[repr(C)]
-struct Layout {
-    flags: c_int,
-    read_ptr: usize,
-    read_end: usize,
+pub(super) struct Layout {
+    pub(super) flags: c_int,
+    pub(super) read_ptr: usize,
+    pub(super) read_end: usize,
     read_base: usize,
     write_base: usize,
-    write_ptr: usize,
-    write_end: usize,
+    pub(super) write_ptr: usize,
+    pub(super) write_end: usize,
     buffer_base: usize,
-    buffer_end: usize,
+    pub(super) buffer_end: usize,
     save_base: usize,
     backup_base: usize,
     save_end: usize,
@@ -31,28 +30,31 @@ struct Layout {
     column: c_ushort,
     vtable_offset: i8,
     short_buffer: [c_char; 1],
-    lock: *const Lock,
+    pub(super) lock: *const Lock,
+    offset: i64,
+    wide: [usize; 5],
+    /// Above 0: of wide characters.
+    pub(super) mode: c_int,
 }
 
-const _: () =
-    assert!(core::mem::offset_of!(Layout, descriptor) == 112 && core::mem::offset_of!(Layout, lock) == 136);
+const _: () = {
+    use core::mem::offset_of;
+    assert!(offset_of!(Layout, descriptor) == 112 && offset_of!(Layout, lock) == 136);
+    assert!(offset_of!(Layout, mode) == 192);
+};
 
 /// A stream's lock.
 #[repr(C)]
-struct Lock {
-    taken: c_int,
+pub(super) struct Lock {
+    pub(super) taken: c_int,
     count: c_int,
-    owner: u64,
+    pub(super) owner: u64,
 }
 
-const UNBUFFERED: c_int = 0x2;
 const END_SEEN: c_int = 0x10;
 const ERROR_SEEN: c_int = 0x20;
 const IN_BACKUP: c_int = 0x100;
-const LINE_BUFFERED: c_int = 0x200;
-const WRITING: c_int = 0x800;
 const HAS_DESCRIPTOR: c_int = 0x2000;
-const NO_LOCK: c_int = 0x8000;
 
 unsafe extern "C" {
     static stdin: *mut FILE;
@@ -90,9 +92,10 @@ macro_rules! field {
     ($stream:expr, $field:ident) => {
         // SAFETY: the program gives a stream that is open; its public part has this layout. Volatile, since other
         // threads may write it.
-        unsafe { (&raw const (*$stream.0.cast::<Layout>()).$field).read_volatile() }
+        unsafe { (&raw const (*$stream.0.cast::<$crate::hooks::io::stream::Layout>()).$field).read_volatile() }
     };
 }
+pub(super) use field;
 
 impl Stream {
     /// Its descriptor; -1 if it has none (a stream in memory, or of the program's own functions; no stream).
@@ -102,40 +105,6 @@ impl Stream {
             -1
         } else {
             field!(self, descriptor)
-        }
-    }
-
-    /// Whether the next character can be taken from memory.
-    #[inline]
-    pub fn has_character(self) -> bool {
-        field!(self, read_ptr) < field!(self, read_end) && self.is_free()
-    }
-
-    /// Whether `character` can be put into memory.
-    #[inline]
-    pub fn has_room(self, character: c_int) -> bool {
-        let at = field!(self, write_ptr);
-        if at < field!(self, write_end) {
-            return self.is_free();
-        }
-        let flags = field!(self, flags);
-        flags & (LINE_BUFFERED | WRITING | UNBUFFERED) == LINE_BUFFERED | WRITING
-            && character as u8 != b'\n'
-            && at < field!(self, buffer_end)
-            && self.is_free()
-    }
-
-    /// Whether its lock is free, or the calling thread's.
-    #[inline]
-    fn is_free(self) -> bool {
-        let lock = field!(self, lock);
-        if lock.is_null() || field!(self, flags) & NO_LOCK != 0 {
-            return true;
-        }
-        // SAFETY: a stream's lock lives as long as the stream.
-        unsafe {
-            (&raw const (*lock).taken).read_volatile() == 0
-                || (&raw const (*lock).owner).read_volatile() == thread_pointer()
         }
     }
 
@@ -204,12 +173,12 @@ mod tests {
     fn what_was_read_is_seen_from_outside() {
         let stream = in_memory(c"first\nsecond\n");
         let start = stream.position();
-        assert!(!stream.has_character());
+        assert!(!stream.has(1));
         // SAFETY: an open stream.
         unsafe {
             assert_eq!(libc::fgetc(stream.0), 'f' as c_int);
             assert_eq!(stream.taken_since(start), 1);
-            assert!(stream.has_character());
+            assert!(stream.has(1));
             let before = stream.position();
             for _ in 0..5 {
                 libc::fgetc(stream.0);
@@ -217,28 +186,8 @@ mod tests {
             assert_eq!(stream.taken_since(before), 5);
             assert!(!stream.is_at_end());
             while libc::fgetc(stream.0) >= 0 {}
-            assert!(stream.is_at_end() && !stream.has_character());
+            assert!(stream.is_at_end() && !stream.has(1));
             assert!(stream.read_error() == 0 && stream.descriptor() < 0);
-            libc::fclose(stream.0);
-        }
-    }
-
-    #[test]
-    fn room_depends_on_the_buffer_and_on_the_character() {
-        // SAFETY: an open stream, closed at the end.
-        unsafe {
-            let stream = Stream(libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr()));
-            assert!(stream.descriptor() >= 0);
-            assert!(!stream.has_room('a' as c_int));
-            libc::fputc('a' as c_int, stream.0);
-            assert!(stream.has_room('b' as c_int) && stream.has_room('\n' as c_int));
-            libc::setvbuf(stream.0, core::ptr::null_mut(), libc::_IOLBF, 1024);
-            libc::fflush(stream.0);
-            libc::fputc('a' as c_int, stream.0);
-            assert!(stream.has_room('b' as c_int) && !stream.has_room('\n' as c_int));
-            libc::setvbuf(stream.0, core::ptr::null_mut(), libc::_IONBF, 0);
-            libc::fputc('a' as c_int, stream.0);
-            assert!(!stream.has_room('b' as c_int));
             libc::fclose(stream.0);
         }
     }

@@ -5,6 +5,7 @@
 //! - [`parallel`]: regions as a whole
 //! - [`waits`]: barriers and the ends of work-sharing, sections that exclude each other, locks
 //! - [`dispatch`]: who hands out iterations
+//! - [`doacross`]: iterations that wait for others
 //! - [`tasks`]: deferred work
 
 #![allow(
@@ -13,6 +14,7 @@
 )]
 
 pub mod dispatch;
+pub mod doacross;
 pub mod parallel;
 pub mod tasks;
 pub mod waits;

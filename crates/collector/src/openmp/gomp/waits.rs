@@ -94,41 +94,48 @@ sited! {
     fn GOMP_taskgroup_end(; site) { for_all!(OmpTaskGroup, site, GOMP_taskgroup_end()) }
 
     fn GOMP_critical_start(; site) { enters!(OmpCritical, unnamed(), site, GOMP_critical_start()) }
-    fn GOMP_critical_end(; site) { let _ = site; leaves!(OmpCriticalEnd, unnamed(), GOMP_critical_end()) }
+    fn GOMP_critical_end(; _site) { leaves!(OmpCriticalEnd, unnamed(), GOMP_critical_end()) }
     fn GOMP_critical_name_start(name: *mut *mut c_void; site) {
         enters!(OmpCritical, name as u64, site, GOMP_critical_name_start(name))
     }
-    fn GOMP_critical_name_end(name: *mut *mut c_void; site) {
-        let _ = site;
+    fn GOMP_critical_name_end(name: *mut *mut c_void; _site) {
         leaves!(OmpCriticalEnd, name as u64, GOMP_critical_name_end(name))
     }
     fn GOMP_atomic_start(; site) { enters!(OmpAtomic, atomic(), site, GOMP_atomic_start()) }
-    fn GOMP_atomic_end(; site) { let _ = site; leaves!(OmpAtomicEnd, atomic(), GOMP_atomic_end()) }
+    fn GOMP_atomic_end(; _site) { leaves!(OmpAtomicEnd, atomic(), GOMP_atomic_end()) }
     fn GOMP_ordered_start(; site) { enters!(OmpOrdered, holders::turn(), site, GOMP_ordered_start()) }
-    fn GOMP_ordered_end(; site) { let _ = site; leaves!(OmpOrderedEnd, holders::turn(), GOMP_ordered_end()) }
+    fn GOMP_ordered_end(; _site) { leaves!(OmpOrderedEnd, holders::turn(), GOMP_ordered_end()) }
+}
 
-    fn omp_set_lock(lock: *mut c_void; site) { enters!(OmpSetLock, lock as u64, site, omp_set_lock(lock)) }
-    fn omp_unset_lock(lock: *mut c_void; site) { let _ = site; leaves!(OmpUnsetLock, lock as u64, omp_unset_lock(lock)) }
-    fn omp_test_lock(lock: *mut c_void; site) -> c_int { tries!(lock as u64, site, omp_test_lock(lock)) }
-    fn omp_set_lock_(lock: *mut c_void; site) { enters!(OmpSetLock, lock as u64, site, omp_set_lock_(lock)) }
-    fn omp_unset_lock_(lock: *mut c_void; site) { let _ = site; leaves!(OmpUnsetLock, lock as u64, omp_unset_lock_(lock)) }
-    fn omp_test_lock_(lock: *mut c_void; site) -> c_int { tries!(lock as u64, site, omp_test_lock_(lock)) }
-    fn omp_set_nest_lock(lock: *mut c_void; site) {
-        enters!(OmpSetNestLock, lock as u64, site, omp_set_nest_lock(lock))
-    }
-    fn omp_unset_nest_lock(lock: *mut c_void; site) {
-        let _ = site;
-        leaves!(OmpUnsetNestLock, lock as u64, omp_unset_nest_lock(lock))
-    }
-    fn omp_test_nest_lock(lock: *mut c_void; site) -> c_int { tries!(lock as u64, site, omp_test_nest_lock(lock)) }
-    fn omp_set_nest_lock_(lock: *mut c_void; site) {
-        enters!(OmpSetNestLock, lock as u64, site, omp_set_nest_lock_(lock))
-    }
-    fn omp_unset_nest_lock_(lock: *mut c_void; site) {
-        let _ = site;
-        leaves!(OmpUnsetNestLock, lock as u64, omp_unset_nest_lock_(lock))
-    }
-    fn omp_test_nest_lock_(lock: *mut c_void; site) -> c_int { tries!(lock as u64, site, omp_test_nest_lock_(lock)) }
+/// Hooks of the locks with these names: set, unset, test.
+macro_rules! locks {
+    ($($operation:ident $end:ident: $set:ident $unset:ident $test:ident;)*) => {
+        mod of_locks {
+            use super::*;
+
+            sited! {
+                $(
+                    fn $set(lock: *mut c_void; site) { enters!($operation, lock as u64, site, $set(lock)) }
+                    fn $unset(lock: *mut c_void; _site) { leaves!($end, lock as u64, $unset(lock)) }
+                    fn $test(lock: *mut c_void; site) -> c_int { tries!(lock as u64, site, $test(lock)) }
+                )*
+            }
+            behind! {
+                $(
+                    $set @ "OMP_3.0" (*mut c_void);
+                    $unset @ "OMP_3.0" (*mut c_void);
+                    $test @ "OMP_3.0" (*mut c_void) -> c_int;
+                )*
+            }
+        }
+    };
+}
+
+locks! {
+    OmpSetLock OmpUnsetLock: omp_set_lock omp_unset_lock omp_test_lock;
+    OmpSetLock OmpUnsetLock: omp_set_lock_ omp_unset_lock_ omp_test_lock_;
+    OmpSetNestLock OmpUnsetNestLock: omp_set_nest_lock omp_unset_nest_lock omp_test_nest_lock;
+    OmpSetNestLock OmpUnsetNestLock: omp_set_nest_lock_ omp_unset_nest_lock_ omp_test_nest_lock_;
 }
 
 behind! {
@@ -151,16 +158,4 @@ behind! {
     GOMP_atomic_end();
     GOMP_ordered_start();
     GOMP_ordered_end();
-    omp_set_lock @ "OMP_3.0" (*mut c_void);
-    omp_unset_lock @ "OMP_3.0" (*mut c_void);
-    omp_test_lock @ "OMP_3.0" (*mut c_void) -> c_int;
-    omp_set_lock_ @ "OMP_3.0" (*mut c_void);
-    omp_unset_lock_ @ "OMP_3.0" (*mut c_void);
-    omp_test_lock_ @ "OMP_3.0" (*mut c_void) -> c_int;
-    omp_set_nest_lock @ "OMP_3.0" (*mut c_void);
-    omp_unset_nest_lock @ "OMP_3.0" (*mut c_void);
-    omp_test_nest_lock @ "OMP_3.0" (*mut c_void) -> c_int;
-    omp_set_nest_lock_ @ "OMP_3.0" (*mut c_void);
-    omp_unset_nest_lock_ @ "OMP_3.0" (*mut c_void);
-    omp_test_nest_lock_ @ "OMP_3.0" (*mut c_void) -> c_int;
 }

@@ -6,10 +6,11 @@ use proust_log::operations::Operation;
 use proust_log::records::RegionOrigin;
 
 use super::layout::{
-    BEGIN, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL, TASK_EXPLICIT,
-    TASK_INITIAL, mutex, sync,
+    BEGIN, DISPATCH_LOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL,
+    TASK_EXPLICIT, TASK_INITIAL, mutex, sync, work,
 };
 use crate::lane;
+use crate::life;
 use crate::openmp::team::{self, Opening, Team};
 use crate::openmp::{holders, tasks, wait};
 use crate::operation::{here, releases};
@@ -190,6 +191,35 @@ pub unsafe extern "C" fn mutex_released(kind: c_int, object: u64, _: *const c_vo
     };
     holders::leave(object);
     releases::around(operation, object, || (), || here!());
+}
+
+/// `ompt_callback_work`
+pub unsafe extern "C" fn work(
+    kind: c_int,
+    endpoint: c_int,
+    _: *mut Data,
+    _: *mut Data,
+    _: u64,
+    site: *const c_void,
+) {
+    if !matches!(kind, work::LOOP_DYNAMIC | work::LOOP_GUIDED | work::LOOP_OTHER) {
+        return;
+    }
+    if let Some(lane) = lane::current() {
+        lane.member.set_handed_out(if endpoint == BEGIN { site as u64 } else { 0 });
+    }
+}
+
+/// `ompt_callback_dispatch`: how long it took to get iterations is not told.
+pub unsafe extern "C" fn dispatch(_: *mut Data, _: *mut Data, kind: c_int, _: u64) {
+    if kind != DISPATCH_LOOP_CHUNK || life::recording().is_none() {
+        return;
+    }
+    let Some(lane) = lane::current() else { return };
+    let site = lane.member.handed_out();
+    if site != 0 && lane.member.team().is_some() {
+        wait::counted(lane, Operation::OmpDispatch, site, here!());
+    }
 }
 
 /// `ompt_callback_task_create`

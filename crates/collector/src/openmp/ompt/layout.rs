@@ -98,6 +98,21 @@ pub mod mutex {
     pub const ORDERED: c_int = 7;
 }
 
+/// `ompt_work_t`: loops whose iterations are handed out while it runs.
+pub mod work {
+    use core::ffi::c_int;
+
+    /// `schedule(dynamic)`
+    pub const LOOP_DYNAMIC: c_int = 11;
+    /// `schedule(guided)`
+    pub const LOOP_GUIDED: c_int = 12;
+    /// Another one.
+    pub const LOOP_OTHER: c_int = 13;
+}
+
+/// `ompt_dispatch_t`: a chunk of a loop's iterations.
+pub const DISPATCH_LOOP_CHUNK: c_int = 3;
+
 /// `ompt_callbacks_t`
 pub mod event {
     use core::ffi::c_int;
@@ -116,6 +131,10 @@ pub mod event {
     pub const SYNC_REGION_WAIT: c_int = 16;
     /// A lock is let go.
     pub const MUTEX_RELEASED: c_int = 17;
+    /// A thread begins or ends its part of work-sharing.
+    pub const WORK: c_int = 20;
+    /// It got a part of it.
+    pub const DISPATCH: c_int = 32;
     /// A lock is wanted.
     pub const MUTEX_ACQUIRE: c_int = 26;
     /// It was got.

@@ -1,0 +1,112 @@
+//! A thread opens a region.
+
+use core::sync::atomic::Ordering;
+
+use proust_log::operations::Operation;
+use proust_log::records::RegionOrigin;
+
+use super::Team;
+use crate::lane::{self, Lane, Record};
+use crate::openmp::member::LONG_WORK_NS;
+use crate::operation::{self, Kind, Outcome, stretch};
+use crate::path::memo::State;
+use crate::path::modules;
+use crate::path::tree::Frame as PathFrame;
+use crate::{clock, life};
+
+/// What a region is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// A word that tells the construct from others.
+    pub construct: u64,
+    /// Who says so.
+    pub origin: RegionOrigin,
+    /// What the program wants to be run, and its argument, if that is known.
+    pub function: usize,
+    /// See `function`.
+    pub data: usize,
+    /// A frame of the opener, where its call path begins.
+    pub state: State,
+    /// A word in that frame, if it lives until the region is over; null otherwise.
+    pub marker: *mut u64,
+}
+
+/// The calling thread opens a region; None where that is not followed.
+pub fn open(opening: &Opening) -> Option<&'static Team> {
+    let life = life::in_hook()?;
+    let lane = lane::current()?;
+    let member = &lane.member;
+    leave_stale(lane, opening.state.sp);
+    let mut none = 0;
+    // SAFETY: the opener's own frame.
+    let marker = unsafe { opening.marker.as_mut() };
+    let ticket =
+        operation::begin(Kind::from(Operation::OmpFork), (0, 0), opening.state, marker.unwrap_or(&mut none));
+    if !ticket.is_followed() {
+        return None;
+    }
+    if opening.marker.is_null() {
+        lane.open.hold();
+    }
+    let fork_ns = lane.open.begin_ns();
+    member.pause(fork_ns);
+    if fork_ns.saturating_sub(member.closed_ns()) >= LONG_WORK_NS {
+        stretch::clock_at(lane, Operation::OmpFork, fork_ns);
+    }
+    let Some(team) = member.push_level() else {
+        operation::end(&ticket, Outcome::default());
+        return None;
+    };
+    let (construct, sp, parent) = (opening.construct, opening.state.sp, member.region());
+    let region = lane.with_record_in_silence(|record| {
+        record.regions.known(construct, sp, parent, fork_ns).unwrap_or_else(|| {
+            // SAFETY: the owner, and `with_record_in_silence` has set `busy`.
+            unsafe { lane.with_room(|| find_number(life, record, opening, parent, fork_ns)) }
+        })
+    });
+    team.region.store(region.unwrap_or(0), Ordering::Relaxed);
+    team.own.size.store(0, Ordering::Relaxed);
+    team.construct.store(opening.construct, Ordering::Relaxed);
+    team.fork_ns.store(fork_ns, Ordering::Relaxed);
+    team.function.store(opening.function, Ordering::Relaxed);
+    team.data.store(opening.data, Ordering::Relaxed);
+    team.opener.store(core::ptr::from_ref(lane).cast_mut(), Ordering::Relaxed);
+    team.frame.set(opening.state, opening.marker);
+    team.own.done_ns.store(0, Ordering::Relaxed);
+    team.outer.set(&member.place());
+    team.first.store(core::ptr::null_mut(), Ordering::Release);
+    Some(team)
+}
+
+#[cold]
+#[inline(never)]
+fn find_number(life: &life::Life, record: &mut Record, opening: &Opening, parent: u32, now_ns: u64) -> u32 {
+    if !record.output.is_open() {
+        return 0;
+    }
+    record.look_for_own_stack(life, opening.state.sp);
+    let (node, _) = record.path(opening.state, life.pid);
+    let mut body = 0;
+    if opening.function != 0 {
+        let lookup = opening.function as u64;
+        let module = modules::known(lookup).map_or(0, |module| module.id);
+        body = record.tree.child(PathFrame { parent: 0, module, lookup }, &mut record.output).unwrap_or(0);
+    }
+    let construct = (opening.construct, opening.state.sp);
+    record.regions.number(construct, (node, parent), (opening.origin, body), now_ns, &mut record.output)
+}
+
+/// Regions that the thread has left without an end: by an exception, longjmp or cancellation.
+fn leave_stale(lane: &'static Lane, sp: u64) {
+    while let Some(team) = lane.member.last_level() {
+        let frame = team.frame.sp.load(Ordering::Relaxed);
+        // SAFETY: this is the owner.
+        let own_stack = unsafe { lane.own_stack() };
+        let is_left = frame <= sp && own_stack.contains(frame) && own_stack.contains(sp);
+        if !is_left || team.frame.marker.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        lane.member.pop_level();
+        lane.member.restore(&team.outer.place(), clock::now_ns());
+    }
+}

@@ -1,0 +1,188 @@
+//! A thread's part of a region: it begins, does it, and is docked until it has work again.
+
+use core::sync::atomic::Ordering;
+
+use proust_log::operations::Operation;
+use proust_log::records::Stay;
+
+use super::Team;
+use crate::lane::{self, Lane, Record};
+use crate::openmp::member::LONG_WORK_NS;
+use crate::openmp::sites::{Passed, Site};
+use crate::operation::{self, Kind, Outcome, Ticket, here, stretch};
+use crate::path::memo::State;
+use crate::path::tree::NodeId;
+use crate::{clock, life};
+
+/// The calling thread begins its part, as number `number` of `size`.
+pub fn join(team: &'static Team, number: u32, size: u32) {
+    if life::recording().is_none() {
+        return;
+    }
+    let Some(lane) = lane::current() else { return };
+    let member = &lane.member;
+    let fork_ns = team.fork_ns.load(Ordering::Relaxed);
+    let now_ns = if team.is_opened_by(lane) {
+        team.own.size.store(size, Ordering::Relaxed);
+        let now_ns = end_open(lane, Operation::OmpFork);
+        if now_ns == 0 { clock::now_ns() } else { now_ns }
+    } else {
+        let now_ns = clock::now_ns();
+        undock(lane, team.region(), fork_ns, now_ns);
+        team.add(lane, number);
+        now_ns
+    };
+    member.enter(team, team.region(), (number, size), now_ns);
+    let passed = Passed {
+        end_ns: now_ns,
+        wait_ns: now_ns.saturating_sub(fork_ns),
+        executions: 1,
+        team: u16::try_from(size).unwrap_or(u16::MAX),
+        ..Passed::default()
+    };
+    add(lane, Operation::OmpFork, team.region(), &passed);
+}
+
+/// The calling thread has done its part.
+pub fn done(team: &'static Team) {
+    if life::recording().is_none() {
+        return;
+    }
+    let Some(lane) = lane::current() else { return };
+    let member = &lane.member;
+    if !member.team().is_some_and(|mine| core::ptr::eq(mine, team)) {
+        return;
+    }
+    let is_opener = team.is_opened_by(lane);
+    let now_ns = if is_opener {
+        let now_ns = begin_end(lane, team);
+        team.own.done_ns.store(now_ns, Ordering::Relaxed);
+        now_ns
+    } else {
+        clock::now_ns()
+    };
+    member.pause(now_ns);
+    let passed = Passed {
+        end_ns: now_ns,
+        work_ns: member.take_work(),
+        executions: 1,
+        team: member.team_size(),
+        ..Passed::default()
+    };
+    let region = team.region();
+    let state = here!();
+    lane.with_record_in_silence(|record| {
+        add_to(record, Operation::OmpRegionEnd, region, &passed);
+        let begin_ns = member.begin_ns();
+        if now_ns.saturating_sub(begin_ns) >= record.stay_limit.ns {
+            let stay = Stay {
+                fork_ns: team.fork_ns.load(Ordering::Relaxed),
+                begin_ns,
+                end_ns: now_ns,
+                region,
+                reserved: 0,
+            };
+            let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
+            // SAFETY: the owner, with `busy` set.
+            unsafe { lane.with_room(|| record.output.push(number, member.team_size(), &stay)) };
+            record.stay_limit.told(now_ns);
+        }
+        if !is_opener && member.idle_node() == 0 {
+            // SAFETY: as above.
+            let node = unsafe { lane.with_room(|| idle_node(record, state)) };
+            member.set_idle_node(node);
+        }
+    });
+    member.leave();
+    if member.waits_long() || now_ns.saturating_sub(member.begin_ns()) >= LONG_WORK_NS {
+        stretch::clock_at(lane, Operation::OmpRegionEnd, now_ns);
+    }
+    if !is_opener {
+        member.set_docked(now_ns);
+        lane.dock(now_ns, team.object(), region);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn idle_node(record: &mut Record, state: State) -> NodeId {
+    match life::recording() {
+        Some(life) if record.output.is_open() => {
+            record.look_for_own_stack(life, state.sp);
+            record.path(state, life.pid).0
+        }
+        _ => 0,
+    }
+}
+
+/// The opener begins to wait for the others; when that was.
+fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
+    let marker = team.frame.marker.load(Ordering::Relaxed) as *mut u64;
+    let mut none = 0;
+    // SAFETY: a word in the frame of the opener's hook, which lives until the region is over.
+    let word = unsafe { marker.as_mut() };
+    let state = if marker.is_null() { here!() } else { team.frame.state() };
+    let kind = Kind::from(Operation::OmpRegionEnd);
+    let ticket = operation::begin(kind, (team.object(), 0), state, word.unwrap_or(&mut none));
+    if !ticket.is_followed() {
+        return clock::now_ns();
+    }
+    if marker.is_null() {
+        lane.open.hold();
+    }
+    lane.open.begin_ns()
+}
+
+/// A thread that was docked is so no more: tells what it waited for since. `fork_ns` is when it got work again.
+fn undock(lane: &'static Lane, region: u32, fork_ns: u64, now_ns: u64) {
+    let member = &lane.member;
+    let docked_ns = member.docked_ns();
+    let mut free_ns = lane.born_ns();
+    if docked_ns != 0 {
+        member.set_docked(0);
+        member.has_waited(now_ns.saturating_sub(docked_ns));
+        let (released_ns, latency_ns) = lane.undock();
+        let until_ns = released_ns.clamp(docked_ns, now_ns);
+        let wait_ns = until_ns - docked_ns;
+        let old = member.region();
+        stretch::tell(lane, Operation::OmpRegionEnd, (docked_ns, until_ns), member.idle_node());
+        let passed =
+            Passed { end_ns: until_ns, wait_ns, latency_ns: latency_ns.min(wait_ns), ..Passed::default() };
+        add(lane, Operation::OmpRegionEnd, old, &passed);
+        member.set_region(0);
+        free_ns = fork_ns.clamp(until_ns, now_ns);
+        stretch::tell(lane, Operation::OmpIdle, (until_ns, free_ns), member.idle_node());
+    }
+    member.set_region(region);
+    stretch::tell(
+        lane,
+        Operation::OmpFork,
+        (fork_ns.clamp(free_ns.min(now_ns), now_ns), now_ns),
+        member.idle_node(),
+    );
+}
+
+/// A thread that is docked ends.
+pub fn settle(lane: &'static Lane) {
+    if lane.member.docked_ns() != 0 {
+        let now_ns = clock::now_ns();
+        undock(lane, 0, now_ns, now_ns);
+    }
+}
+
+/// Ends the operation that the lane is in, if it is this one; when that was, 0 if it is not.
+pub fn end_open(lane: &'static Lane, operation: Operation) -> u64 {
+    if lane.open.kind().is_some_and(|kind| kind.operation == operation) {
+        operation::end(&Ticket::of_open(lane), Outcome::default())
+    } else {
+        0
+    }
+}
+
+pub(super) fn add(lane: &'static Lane, operation: Operation, region: u32, passed: &Passed) {
+    lane.with_record_in_silence(|record| add_to(record, operation, region, passed));
+}
+
+fn add_to(record: &mut Record, operation: Operation, region: u32, passed: &Passed) {
+    record.sites.add(&Site::of_region(region, operation), passed, &mut record.output, |_| 0);
+}

@@ -1,0 +1,47 @@
+//! What came of an operation, and the program's `errno`, which every hook leaves as the real function set it.
+
+/// What came of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Error number; 0 = it did not fail.
+    pub error: u32,
+}
+
+impl Outcome {
+    /// Of a function that returns an error number, as those of POSIX threads do.
+    #[inline]
+    pub fn code(result: i32) -> Outcome {
+        Outcome { bytes: 0, error: result as u32 }
+    }
+
+    /// Of a function that returns -1 and sets `errno`.
+    #[inline]
+    pub fn errno(result: i64) -> Outcome {
+        if result == -1 { Outcome { bytes: 0, error: errno() } } else { Outcome::default() }
+    }
+
+    /// Of a function that returns the number of bytes it moved, or -1 and sets `errno`.
+    #[inline]
+    pub fn bytes(result: isize) -> Outcome {
+        match u64::try_from(result) {
+            Ok(bytes) => Outcome { bytes, error: 0 },
+            Err(_) => Outcome { bytes: 0, error: errno() },
+        }
+    }
+}
+
+/// The program's `errno`.
+#[inline]
+pub fn errno() -> u32 {
+    // SAFETY: the C library's function returns this thread's own `errno`.
+    unsafe { *libc::__errno_location() as u32 }
+}
+
+/// Sets the program's `errno`.
+#[inline]
+pub fn set_errno(value: u32) {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = value as i32 };
+}

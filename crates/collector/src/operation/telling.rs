@@ -1,0 +1,182 @@
+//! How an operation that is over gets into the log: alone, with its call path, or as part of a sum. And the one that
+//! a thread is still in, told for it by others.
+
+use core::sync::atomic::Ordering;
+
+use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
+
+use super::sums::Short;
+use super::{Kind, Outcome, targets};
+use crate::lane::{Lane, Record};
+use crate::life::{self, Life};
+use crate::path::memo::State;
+use crate::path::tree::NodeId;
+use crate::{clock, raw};
+
+/// From this length on an operation's end is worth reading the thread's CPU clock.
+const CLOCKED_NS: u64 = 10_000;
+
+/// An operation that is over.
+#[derive(Clone, Copy)]
+pub struct Passed {
+    pub(super) kind: Kind,
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) object: u64,
+    pub(super) object2: u64,
+    pub(super) outcome: Outcome,
+    pub(super) flags: u16,
+    /// A frame that is still there, where the call path begins.
+    pub(super) state: Option<State>,
+    /// The call path, where there is no such frame.
+    pub(super) node: (NodeId, u16),
+}
+
+/// Tells an operation, alone or as part of a sum.
+#[inline]
+pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
+    if lane.busy.swap(true, Ordering::Acquire) {
+        return;
+    }
+    // SAFETY: called by the owner, with `busy` set.
+    let record = unsafe { lane.record() };
+    let ns = passed.end_ns.saturating_sub(passed.begin_ns);
+    if ns >= record.limit.ns {
+        // SAFETY: `busy` is set; should this not be the owner, but his vforked child, it has his stack, too.
+        unsafe { lane.with_room(|| tell_alone(lane, record, passed)) };
+    } else {
+        let short = Short {
+            kind: passed.kind,
+            begin_ns: passed.begin_ns,
+            end_ns: passed.end_ns,
+            bytes: passed.outcome.bytes,
+            failed: passed.outcome.error != 0,
+        };
+        if record.sums.add(&short, &mut record.output) {
+            // SAFETY: as above.
+            unsafe { lane.with_room(|| find_caller(lane, record, passed)) };
+        }
+    }
+    lane.busy.store(false, Ordering::Release);
+}
+
+/// Whether the calling thread is the lane's: a vforked child runs on its parent's lane.
+pub(super) fn is_owner(lane: &Lane) -> bool {
+    lane.owner.load(Ordering::Relaxed) == raw::gettid()
+}
+
+#[cold]
+#[inline(never)]
+fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
+    if !is_owner(lane) {
+        return;
+    }
+    let (node, flags) = path_of(record, passed);
+    let region = record.member.region();
+    record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
+    record.spent(clock::now_ns().saturating_sub(passed.end_ns));
+}
+
+fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
+    match (passed.state, life::recording()) {
+        (Some(state), Some(life)) if record.output.is_open() => {
+            record.look_for_own_stack(life, state.sp);
+            let (node, flags) = record.path(state, life.pid);
+            (node, if flags == 0 { 0 } else { EVENT_PARTIAL })
+        }
+        _ => passed.node,
+    }
+}
+
+#[inline(never)]
+fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
+    if !is_owner(lane) {
+        return;
+    }
+    let kind = targets::settled(passed.kind, passed.object, passed.object2);
+    let passed = &Passed { kind, ..*passed };
+    let (node, node_flags) = path_of(record, passed);
+    if let Some(state) = passed.state {
+        lane.callers.keep(passed.kind, state.sp, node);
+    }
+    let clocked = passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS;
+    let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
+    push_event(record, passed, (node, node_flags), cpu_ns);
+    record.limit.told(passed.end_ns);
+    record.spent(clock::now_ns().saturating_sub(passed.end_ns));
+}
+
+/// Writes an event, and before it what its clock would otherwise separate from its time.
+fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns: u64) {
+    if cpu_ns != 0 {
+        record.tell_sums();
+    }
+    // What is known only when it is over may have been told in part: what the thread called meanwhile.
+    let begin_ns = passed.begin_ns.max(record.told_until_ns).min(passed.end_ns);
+    record.told_until_ns = passed.end_ns;
+    let event = Event {
+        begin_ns,
+        end_ns: passed.end_ns,
+        cpu_ns,
+        object: passed.object,
+        object2: passed.object2,
+        bytes: passed.outcome.bytes,
+        node: node.0,
+        region: record.member.region(),
+        error: passed.outcome.error,
+        processor: clock::processor() as u16,
+        ..Event::default()
+    };
+    let (operation, target) = Kind::parts(passed.kind.number());
+    let flags = passed.flags | node.1 | target << EVENT_TARGET_SHIFT;
+    if !record.output.push(operation, flags, &event) {
+        record.output.header(|header| {
+            header.unrecorded_operations += 1;
+            header.unrecorded_operation_ns += passed.end_ns.saturating_sub(passed.begin_ns);
+        });
+    }
+}
+
+/// Tells the operation that the thread has left without a return, with `busy` set or in its handler.
+pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
+    let Some(kind) = lane.open.kind() else { return };
+    let passed = Passed {
+        kind,
+        begin_ns: lane.open.begin_ns(),
+        end_ns: now_ns,
+        object: lane.open.object(),
+        object2: lane.open.object2(),
+        outcome: Outcome::default(),
+        flags: EVENT_LEFT,
+        state: None,
+        node: (lane.open.node(), 0),
+    };
+    let node = if passed.node.0 != 0 { passed.node } else { record.sums.last_caller(kind) };
+    push_event(record, &passed, node, clock::thread_cpu_ns());
+    lane.leave();
+}
+
+/// Finds the call path of the operation that another thread is blocked in, and tells its sums: at the process's end,
+/// or before it is cancelled. The thread may wake up meanwhile: then nothing is told.
+pub fn look_into(life: &Life, lane: &Lane) {
+    if lane.busy.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
+    let record = unsafe { lane.record() };
+    record.tell_sums();
+    record.sites.tell(&mut record.output);
+    if lane.open.kind().is_some() && record.output.is_open() {
+        let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
+        // Its stack may go away at any moment: it is read as a foreign one.
+        let own_stack = core::mem::take(&mut record.own_stack);
+        let (node, flags) = record.path(state, life.pid);
+        record.own_stack = own_stack;
+        record.memo.forget();
+        if flags == 0 && lane.open.kind().is_some() && lane.open.begin_ns() == begin_ns {
+            lane.open.set_node(node);
+            record.output.header(|header| header.wait_node = node);
+        }
+    }
+    lane.busy.store(false, Ordering::Release);
+}

@@ -1,0 +1,81 @@
+//! How much of a thread's CPU time its samples may take.
+//!
+//! A path over thousands of frames on a stack that cannot be read directly takes half a millisecond. Where samples are as
+//! dear as that, some are left out: their CPU time goes to the next one, as that of expirations that come too late.
+
+/// Samples may take one part in so many of the thread's CPU time.
+const SHARE: u64 = 50;
+/// What they may take beyond that at once: what is first seen of a program is dear, and a burst is not a state.
+const AT_ONCE_NS: u64 = 1_000_000;
+
+/// One thread's allowance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowance {
+    /// All CPU time up to here has been spent on samples, in their share.
+    spent_until_ns: u64,
+    /// Samples left out since the last one that was taken.
+    left_out: u64,
+}
+
+impl Allowance {
+    /// Whether a sample may be taken when the thread's CPU clock stands at `cpu_ns`.
+    #[inline]
+    pub fn allows(&mut self, cpu_ns: u64) -> bool {
+        let allowed = self.spent_until_ns <= cpu_ns.saturating_add(AT_ONCE_NS * SHARE);
+        self.left_out += u64::from(!allowed);
+        allowed
+    }
+
+    /// A sample took `own_ns`.
+    #[inline]
+    pub fn spend(&mut self, cpu_ns: u64, own_ns: u64) {
+        self.spent_until_ns = self.spent_until_ns.max(cpu_ns).saturating_add(own_ns.saturating_mul(SHARE));
+    }
+
+    /// Samples left out since this was last asked.
+    #[inline]
+    pub fn take_left_out(&mut self) -> u64 {
+        core::mem::take(&mut self.left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples taken and left out in so many seconds of CPU time at 200 a second.
+    fn taken(seconds: u64, own_ns: u64) -> (u64, u64) {
+        let mut allowance = Allowance::default();
+        let (mut taken, mut left_out) = (0, 0);
+        for cpu_ns in (0..seconds * 1_000_000_000).step_by(5_000_000) {
+            if allowance.allows(cpu_ns) {
+                taken += 1;
+                left_out += allowance.take_left_out();
+                allowance.spend(cpu_ns, own_ns);
+            }
+        }
+        (taken, left_out)
+    }
+
+    #[test]
+    fn usual_samples_are_all_taken() {
+        assert_eq!(taken(60, 50_000), (12_000, 0));
+    }
+
+    #[test]
+    fn dear_ones_take_their_share_and_no_more() {
+        let (samples, left_out) = taken(100, 1_000_000);
+        assert!((1_990..=2_010).contains(&samples), "{samples}");
+        assert!((17_900..=18_010).contains(&left_out), "{left_out}");
+    }
+
+    #[test]
+    fn a_burst_is_taken_whole() {
+        let mut allowance = Allowance::default();
+        for cpu_ns in [0, 5_000_000, 10_000_000] {
+            assert!(allowance.allows(cpu_ns));
+            allowance.spend(cpu_ns, 500_000);
+        }
+        assert!(!allowance.allows(15_000_000) && allowance.allows(30_000_000));
+    }
+}
