@@ -72,7 +72,7 @@ pub struct Quality {
     pub paths_compared: u64,
     /// Of these, the ones that differed.
     pub path_mismatches: u64,
-    /// Timer expirations that were merged into another one's signal.
+    /// Samples that were merged into the next one.
     pub overruns: u64,
     /// Samples that fell into Proust's own code.
     pub skipped_samples: u64,

@@ -15,6 +15,7 @@
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
 //! - [`run_file`]: what `record` notes of the run as a whole, before and after it
+//! - [`sweep_file`]: what `sweep` notes of many runs of one command
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,9 @@ pub mod regions;
 pub mod releases;
 pub mod run_file;
 pub mod samples;
+pub mod sweep_file;
 pub mod tables;
+mod whole_file;
 
 pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
 pub use events::{EventRow, OperationId, OperationInfo, Target};
@@ -40,6 +43,7 @@ pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow};
 pub use releases::ReleaseRow;
 pub use run_file::RunFile;
 pub use samples::SampleRow;
+pub use sweep_file::SweepFile;
 
 /// One number: an exclusive amount of a metric in a context at a location.
 #[derive(Clone, Copy, Debug, PartialEq)]

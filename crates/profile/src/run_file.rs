@@ -3,12 +3,14 @@
 //! It is written when the run starts and again when the command has ended; a file without
 //! [`RunFile::finished`] belongs to a run that still goes on, or whose `record` was killed.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::whole_file;
 
 /// File name in the run's folder.
 pub const RUN_FILE: &str = "run.json";
@@ -129,21 +131,7 @@ impl RunFile {
     /// [`RunFileError::Io`] when the folder cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), RunFileError> {
         let path = dir.join(RUN_FILE);
-        let temporary = dir.join(format!(".{RUN_FILE}.{}", std::process::id()));
-        let written = self.write_to(&temporary).and_then(|()| fs::rename(&temporary, &path));
-        written.map_err(|source| {
-            // Nothing can be done about a leftover that cannot be removed either.
-            let _ = fs::remove_file(&temporary);
-            RunFileError::Io { path, action: "written", source }
-        })
-    }
-
-    fn write_to(&self, path: &Path) -> io::Result<()> {
-        let mut file = File::create(path)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
-        // Without it a crash of the machine right after the rename could leave an empty file.
-        file.sync_all()
+        whole_file::write(&path, self).map_err(|source| RunFileError::Io { path, action: "written", source })
     }
 }
 
