@@ -14,6 +14,7 @@
 //! - `kernel`: processor time in system calls
 //! - `polls`: sleeping and spinning for something to happen
 //! - `churn`: threads that live too short
+//! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //!
 //! What can be won is capped by what the processors had to give beyond what was used ([`Facts::recoverable_s`]); findings
@@ -21,6 +22,7 @@
 //! (`rank`). This module decides no wording.
 
 mod barriers;
+mod calls;
 mod churn;
 mod crowding;
 mod facts;
@@ -28,6 +30,7 @@ mod faults;
 mod finding;
 mod kernel;
 mod locks;
+mod openmp;
 mod overhead;
 mod phases;
 mod place;
@@ -56,7 +59,7 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 10] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 11] = [
     locks::find,
     phases::find,
     barriers::find,
@@ -67,6 +70,7 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 10] = [
     polls::find,
     churn::find,
     transfers::find,
+    openmp::find,
 ];
 
 /// The account of the whole run, on so many processors (None = those that it really used), and the findings of it, most

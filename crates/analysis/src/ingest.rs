@@ -45,6 +45,7 @@ use rayon::prelude::*;
 pub use error::IngestError;
 pub use files::{ingest, sources};
 pub use modules::Symbols;
+pub use paths::CallPaths;
 pub use progress::{Counter, Progress, Stage};
 
 use clock::{RunClock, seconds};
@@ -57,7 +58,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 7;
+pub const ANALYSIS_VERSION: u32 = 8;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -71,11 +72,27 @@ pub struct LogBytes<'a> {
     pub bytes: Result<&'a [u8], &'a str>,
 }
 
-/// Makes a profile of logs in memory. `dir` is what the profile says of where it comes from.
+/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is what the profile says of where it comes
+/// from.
 ///
 /// # Errors
 /// [`IngestError`] when not a single log can be read; a log that cannot is a note otherwise.
 pub fn ingest_logs(
+    dir: &str,
+    logs: &[LogBytes<'_>],
+    run: Option<&RunFile>,
+    symbols: &dyn Symbols,
+    counter: &Counter,
+) -> Result<Profile, IngestError> {
+    ingest_logs_showing(CallPaths::User, dir, logs, run, symbols, counter)
+}
+
+/// As [`ingest_logs`], with the call paths that are wanted.
+///
+/// # Errors
+/// As [`ingest_logs`].
+pub fn ingest_logs_showing(
+    shown: CallPaths,
     dir: &str,
     logs: &[LogBytes<'_>],
     run: Option<&RunFile>,
@@ -114,10 +131,11 @@ pub fn ingest_logs(
             None => IngestError::nothing_recorded(dir, &refused),
         });
     }
-    Ok(analyse(dir, harvests, &refused, run, symbols, counter))
+    Ok(analyse(shown, dir, harvests, &refused, run, symbols, counter))
 }
 
 fn analyse(
+    shown: CallPaths,
     dir: &str,
     mut logs: Vec<LogHarvest>,
     refused: &[Refused],
@@ -146,7 +164,7 @@ fn analyse(
     profile.facts = facts(dir, &logs, run, &profile, &clock);
 
     let mut filling = Filling {
-        paths: Paths::new(&modules),
+        paths: Paths::new(&modules, shown),
         sums: Sums::new(),
         locations: Vec::new(),
         samples: Vec::new(),

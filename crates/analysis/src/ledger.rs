@@ -64,6 +64,7 @@ mod windows;
 pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
 pub use kept::KeptRows;
+pub(crate) use merge::Merge;
 pub use processors::Processors;
 pub use result::{Ledger, LocationAccounts, SlotAccounts};
 pub use rows::{PassiveRow, Row};

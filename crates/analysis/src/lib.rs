@@ -2,6 +2,8 @@
 
 pub mod blame;
 pub mod classes;
+pub mod compare;
+pub mod degradation;
 pub mod findings;
 mod hash;
 pub mod ingest;
@@ -9,6 +11,8 @@ pub mod ledger;
 pub mod openmp;
 pub mod operations;
 pub mod query;
+pub mod scaling;
 pub mod store;
+pub mod sweeps;
 pub mod timelines;
 pub mod words;

@@ -32,6 +32,7 @@ mod statistics;
 mod tests;
 
 pub use amounts::Amounts;
+pub(crate) use amounts::errors;
 pub use bottom_up::{BottomUp, Node};
 pub use effort::{Effort, Reading, effort};
 pub use expression::{Clause, Filter, FilterError, Key, Pattern};
@@ -39,6 +40,7 @@ pub use forest::Forest;
 pub use handle::Handle;
 pub use hot_path::hot_path;
 pub use lines::{LineAmount, lines};
+pub(crate) use measure::ACCOUNTS;
 pub use measure::Measure;
 pub use nearest::nearest;
 pub use neighbours::{Neighbour, Neighbours};

@@ -18,7 +18,9 @@ use crate::classes::ClassError;
 use crate::findings::{self, Finding};
 use crate::ledger::{KeptRows, Ledger};
 
-use crate::ingest::{ANALYSIS_VERSION, Counter, IngestError, Progress, Stage, Symbols, ingest, sources};
+use crate::ingest::{
+    ANALYSIS_VERSION, CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest, sources,
+};
 
 /// File beside the profile's tables.
 const LEDGER: &str = "ledger.json";
@@ -49,6 +51,138 @@ pub enum StoreError {
     },
 }
 
+/// A run, with the call paths of parallel regions that are wanted of it: each has a profile of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'d> {
+    /// The run's folder.
+    pub dir: &'d Path,
+    /// How threads in parallel regions are shown.
+    pub paths: CallPaths,
+}
+
+impl<'d> View<'d> {
+    /// As the user sees it.
+    pub fn of_user(dir: &'d Path) -> View<'d> {
+        View { dir, paths: CallPaths::User }
+    }
+
+    /// Where its profile is kept.
+    pub fn folder(&self) -> PathBuf {
+        let more = match self.paths {
+            CallPaths::User => "",
+            CallPaths::Expert => "-expert",
+            CallPaths::Machine => "-machine",
+        };
+        self.dir.join(format!("{PROFILE_FOLDER}{more}"))
+    }
+
+    /// Its profile, as [`open`] and [`open_without_samples`] give the user's.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(&self, parts: Parts, progress: &mut dyn FnMut(Progress)) -> Result<Profile, StoreError> {
+        let symbols = Structurer::new(default_cache_dir());
+        self.open_by(parts, &symbols, &WaitRules::of_user()?, progress)
+    }
+
+    /// Reads the samples and events of a profile that was opened without them.
+    ///
+    /// # Errors
+    /// [`TablesError`] when the profile was not kept, or is damaged.
+    pub fn read_rows(&self, profile: &mut Profile) -> Result<(), TablesError> {
+        let folder = self.folder();
+        profile.samples = tables::read_samples(&folder, profile)?;
+        profile.events = tables::read_events(&folder, profile)?;
+        profile.releases = tables::read_releases(&folder, profile)?;
+        profile.stays = tables::read_stays(&folder, profile)?;
+        Ok(())
+    }
+
+    /// The account of the whole run, without its rows, as it was kept with the profile; None where it was not, is
+    /// damaged, or does not fit the logs.
+    pub fn ledger(&self) -> Option<Ledger> {
+        serde_json::from_slice(&self.kept_file(LEDGER)?).ok()
+    }
+
+    /// As [`View::ledger`], with its rows, which take longer to read.
+    pub fn ledger_with_rows(&self, profile: &Profile) -> Option<Ledger> {
+        let mut ledger = self.ledger()?;
+        let text = tables::read_more(&self.folder(), LEDGER_ROWS).ok()?;
+        let rows: KeptRows = serde_json::from_slice(&text).ok()?;
+        rows.give_to(&mut ledger, profile.locations.len(), profile.contexts.len())?;
+        Some(ledger)
+    }
+
+    /// The findings of the whole run, as they were kept with the profile; None under the same conditions as
+    /// [`View::ledger`].
+    pub fn findings(&self) -> Option<Vec<Finding>> {
+        serde_json::from_slice(&self.kept_file(FINDINGS)?).ok()
+    }
+
+    fn open_by(
+        &self,
+        parts: Parts,
+        symbols: &dyn Symbols,
+        rules: &WaitRules,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Profile, StoreError> {
+        let (dir, folder) = (self.dir, self.folder());
+        let provenance = provenance(dir, rules)?;
+        let kept = kept(&folder, parts, &provenance);
+        match kept {
+            Ok(mut profile) => {
+                // The folder may have been moved since.
+                profile.facts.dir = dir.to_string_lossy().into_owned();
+                return Ok(profile);
+            }
+            Err(TablesError::Missing { .. }) => {}
+            // Without logs there is nothing to make another one from.
+            Err(source) if provenance.sources.is_empty() => {
+                return Err(StoreError::NoSource { dir: dir.into(), source });
+            }
+            Err(_) => {}
+        }
+        let mut profile = with_progress(progress, |counter| {
+            let mut profile = ingest(dir, self.paths, symbols, counter)?;
+            profile.facts.wait_rules.clone_from(&rules.text);
+            counter.begin(Stage::Keeping, 0);
+            // Drawing it up takes all samples, which most pages do without.
+            let more = findings::findings(&profile, None).ok().and_then(|(ledger, found)| {
+                let rows = serde_json::to_vec(&KeptRows::of(&ledger)).ok()?;
+                let found = serde_json::to_vec(&found).ok()?;
+                Some(vec![
+                    (LEDGER, serde_json::to_vec(&ledger).ok()?),
+                    (LEDGER_ROWS, rows),
+                    (FINDINGS, found),
+                ])
+            });
+            let more = more.unwrap_or_default();
+            let kept = tables::write_with(&folder, &profile, &provenance, &more);
+            Ok::<_, IngestError>((profile, kept))
+        })
+        .map(|(mut profile, kept)| {
+            if let Err(error) = kept {
+                profile.quality.notes.push(format!(
+                    "the analysis could not be kept and will be done again each time ({error})"
+                ));
+            }
+            profile
+        })?;
+        profile.facts.dir = dir.to_string_lossy().into_owned();
+        Ok(profile)
+    }
+
+    /// A file beside the profile, if that fits the logs.
+    fn kept_file(&self, name: &str) -> Option<Vec<u8>> {
+        let provenance = provenance(self.dir, &WaitRules::of_user().ok()?).ok()?;
+        let folder = self.folder();
+        if !fits(&folder, &provenance).ok()? {
+            return None;
+        }
+        tables::read_more(&folder, name).ok()
+    }
+}
+
 /// The profile of the run in `dir`, samples and events included.
 ///
 /// A profile that was kept is taken if it was made by this version from the logs as they are now; else the
@@ -75,43 +209,22 @@ pub fn open_without_samples(dir: &Path, progress: &mut dyn FnMut(Progress)) -> R
 /// # Errors
 /// [`TablesError`] when the profile was not kept, or is damaged.
 pub fn read_rows(dir: &Path, profile: &mut Profile) -> Result<(), TablesError> {
-    let folder = dir.join(PROFILE_FOLDER);
-    profile.samples = tables::read_samples(&folder, profile)?;
-    profile.events = tables::read_events(&folder, profile)?;
-    profile.releases = tables::read_releases(&folder, profile)?;
-    profile.stays = tables::read_stays(&folder, profile)?;
-    Ok(())
+    View::of_user(dir).read_rows(profile)
 }
 
-/// The account of the whole run, without its rows, as it was kept with the profile; None where it was not, is
-/// damaged, or does not fit the logs.
+/// [`View::ledger`] of the user's.
 pub fn ledger(dir: &Path) -> Option<Ledger> {
-    let folder = dir.join(PROFILE_FOLDER);
-    let provenance = provenance(dir, &WaitRules::of_user().ok()?).ok()?;
-    if !fits(&folder, &provenance).ok()? {
-        return None;
-    }
-    let text = tables::read_more(&folder, LEDGER).ok()?;
-    serde_json::from_slice(&text).ok()
+    View::of_user(dir).ledger()
 }
 
-/// The findings of the whole run, as they were kept with the profile; None under the same conditions as [`ledger`].
+/// [`View::findings`] of the user's.
 pub fn findings(dir: &Path) -> Option<Vec<Finding>> {
-    let folder = dir.join(PROFILE_FOLDER);
-    let provenance = provenance(dir, &WaitRules::of_user().ok()?).ok()?;
-    if !fits(&folder, &provenance).ok()? {
-        return None;
-    }
-    serde_json::from_slice(&tables::read_more(&folder, FINDINGS).ok()?).ok()
+    View::of_user(dir).findings()
 }
 
-/// As [`ledger`], with its rows, which take longer to read.
+/// [`View::ledger_with_rows`] of the user's.
 pub fn ledger_with_rows(dir: &Path, profile: &Profile) -> Option<Ledger> {
-    let mut ledger = ledger(dir)?;
-    let text = tables::read_more(&dir.join(PROFILE_FOLDER), LEDGER_ROWS).ok()?;
-    let rows: KeptRows = serde_json::from_slice(&text).ok()?;
-    rows.give_to(&mut ledger, profile.locations.len(), profile.contexts.len())?;
-    Some(ledger)
+    View::of_user(dir).ledger_with_rows(profile)
 }
 
 /// Which parts of a profile are wanted.
@@ -147,47 +260,7 @@ pub fn open_by(
     rules: &WaitRules,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Profile, StoreError> {
-    let folder = dir.join(PROFILE_FOLDER);
-    let provenance = provenance(dir, rules)?;
-    let kept = kept(&folder, parts, &provenance);
-    match kept {
-        Ok(mut profile) => {
-            // The folder may have been moved since.
-            profile.facts.dir = dir.to_string_lossy().into_owned();
-            return Ok(profile);
-        }
-        Err(TablesError::Missing { .. }) => {}
-        // Without logs there is nothing to make another one from.
-        Err(source) if provenance.sources.is_empty() => {
-            return Err(StoreError::NoSource { dir: dir.into(), source });
-        }
-        Err(_) => {}
-    }
-    let mut profile = with_progress(progress, |counter| {
-        let mut profile = ingest(dir, symbols, counter)?;
-        profile.facts.wait_rules.clone_from(&rules.text);
-        counter.begin(Stage::Keeping, 0);
-        // Drawing it up takes all samples, which most pages do without.
-        let more = findings::findings(&profile, None).ok().and_then(|(ledger, found)| {
-            let rows = serde_json::to_vec(&KeptRows::of(&ledger)).ok()?;
-            let found = serde_json::to_vec(&found).ok()?;
-            Some(vec![(LEDGER, serde_json::to_vec(&ledger).ok()?), (LEDGER_ROWS, rows), (FINDINGS, found)])
-        });
-        let more = more.unwrap_or_default();
-        let kept = tables::write_with(&folder, &profile, &provenance, &more);
-        Ok::<_, IngestError>((profile, kept))
-    })
-    .map(|(mut profile, kept)| {
-        if let Err(error) = kept {
-            profile
-                .quality
-                .notes
-                .push(format!("the analysis could not be kept and will be done again each time ({error})"));
-        }
-        profile
-    })?;
-    profile.facts.dir = dir.to_string_lossy().into_owned();
-    Ok(profile)
+    View::of_user(dir).open_by(parts, symbols, rules, progress)
 }
 
 /// What a profile of this run is made from, by these rules.

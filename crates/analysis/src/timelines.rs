@@ -106,6 +106,7 @@ pub fn timelines(profile: &Profile) -> Run {
 }
 
 /// What the time in the operations of a profile counts as.
+#[derive(Debug)]
 pub struct OperationStates(States);
 
 impl OperationStates {

@@ -47,9 +47,9 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     }
     let places: BTreeSet<(LocationId, ContextId)> =
         rows.iter().map(|row| (row.location, row.context)).collect();
-    let times: u64 = (facts.profile.events.iter())
-        .filter(|event| places.contains(&(event.location, event.context)))
-        .map(|event| u64::from(event.calls))
+    let times: u64 = (facts.calls.iter())
+        .filter(|sum| places.contains(&(sum.location, sum.context)))
+        .map(|sum| sum.calls)
         .sum();
     if !checks.holds(&limits::LATE_TIMES, times as f64)
         || !checks.holds(&limits::LATE_SHARE, waited_s / all_s.max(f64::MIN_POSITIVE))

@@ -57,8 +57,8 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
         return None;
     }
     let joins = || {
-        let events = profile.events.iter().filter(|event| is_mine(event.location));
-        events.filter(|event| facts.nature(event) == Some(Nature::Join)).map(|event| event.context)
+        let calls = facts.calls.iter().filter(|sum| is_mine(sum.location));
+        calls.filter(|sum| facts.nature(sum.operation) == Some(Nature::Join)).map(|sum| sum.context)
     };
     let most =
         making.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(&context, _)| context);

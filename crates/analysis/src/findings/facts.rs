@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, ProcessId, Profile};
+use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile};
 
+use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
 use super::stretches::Stretches;
@@ -22,8 +23,10 @@ pub struct Facts<'r> {
     pub(super) blame: &'r Blame,
     pub(super) places: Places<'r>,
     pub(super) operations: Operations,
-    /// What the time in each event counts as.
-    pub(super) states: Vec<State>,
+    /// What the time in operations counts as.
+    states: &'r OperationStates,
+    /// All operations, summed up by place.
+    pub(super) calls: Vec<Calls>,
     pub(super) stretches: Stretches,
     pub(super) total_s: f64,
     pub(super) wall_s: f64,
@@ -50,18 +53,24 @@ pub struct Facts<'r> {
 impl<'r> Facts<'r> {
     pub(super) fn new(
         profile: &'r Profile,
-        states: &OperationStates,
+        states: &'r OperationStates,
         run: &Run,
         ledger: &'r Ledger,
         blame: &'r Blame,
     ) -> Facts<'r> {
-        let places = Places::new(profile);
         let seconds = |ns: u64| ns as f64 / 1e9;
         let processors = f64::from(ledger.processors.max(1));
         let available = match profile.facts.available_processors {
             0 => processors,
             known => f64::from(known),
         };
+        let width = processors.min(available);
+        // All that stretches are found by is on these accounts: where it is too little for a finding, none is looked for.
+        let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
+        let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
+        let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
+        let (stretches, calls) = rayon::join(stretches, || calls(profile, states));
+        let places = Places::new(profile, &calls);
         let own = |wanted: Metric| {
             let mut own = vec![0.0; profile.contexts.len()];
             for value in profile.values.iter().filter(|value| value.metric == wanted) {
@@ -69,8 +78,7 @@ impl<'r> Facts<'r> {
             }
             own
         };
-        let width = processors.min(available);
-        let starts = starts(profile, &places);
+        let starts = starts(profile, &calls, &places);
         let mut started_alike: HashMap<_, Vec<LocationId>> = HashMap::new();
         for (id, start) in starts.iter().enumerate() {
             if let Some(start) = *start {
@@ -81,9 +89,10 @@ impl<'r> Facts<'r> {
         Facts {
             starts,
             started_alike,
-            states: profile.events.iter().map(|event| states.of_event(event)).collect(),
+            states,
+            calls,
             operations: Operations::of(profile),
-            stretches: Stretches::new(run, ledger, width),
+            stretches,
             total_s: seconds(ledger.total_ns),
             wall_s: seconds(ledger.wall_ns),
             cpu_s: profile.locations.iter().map(|location| location.cpu_s).sum(),
@@ -139,12 +148,17 @@ impl<'r> Facts<'r> {
         }
     }
 
-    pub(super) fn nature(&self, event: &EventRow) -> Option<Nature> {
-        self.operations.nature(event.operation)
+    pub(super) fn nature(&self, operation: OperationId) -> Option<Nature> {
+        self.operations.nature(operation)
     }
 
-    pub(super) fn operation(&self, event: &EventRow) -> Option<Operation> {
-        self.operations.get(event.operation)
+    pub(super) fn operation(&self, operation: OperationId) -> Option<Operation> {
+        self.operations.get(operation)
+    }
+
+    /// What the time in an operation counts as.
+    pub(super) fn state(&self, event: &EventRow) -> State {
+        self.states.of_event(event)
     }
 
     /// The events of a location.
@@ -223,6 +237,8 @@ impl<'r> Facts<'r> {
 /// Places of victims that a finding names.
 const VICTIMS: usize = 4;
 
+/// Accounts of processors that nobody used.
+const EMPTY: [Account; 3] = [Account::Serial, Account::Narrow, Account::Asleep];
 /// Accounts of what a location does itself.
 const WORK: [Account; 4] = [Account::Compute, Account::Io, Account::Fault, Account::Runtime];
 /// Accounts of having no processor.
@@ -242,10 +258,10 @@ pub(super) const FOR_WORK: [PassiveReason; 9] = [
 ];
 
 /// What each location was started for: the outermost function of the program on its first call path.
-fn starts(profile: &Profile, places: &Places<'_>) -> Vec<Option<FunctionId>> {
+fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option<FunctionId>> {
     let mut starts = vec![None; profile.locations.len()];
     let paths = (profile.samples.iter().map(|row| (row.location, row.context)))
-        .chain(profile.events.iter().map(|event| (event.location, event.context)));
+        .chain(calls.iter().map(|call| (call.location, call.context)));
     for (location, context) in paths {
         let start = &mut starts[location as usize];
         if start.is_none() {

@@ -68,6 +68,24 @@ kinds! {
     TinyIo "tiny-io";
     /// Files are synchronised with their device again and again.
     SyncStorm "sync-storm";
+    /// A construct of OpenMP is executed so often that each time there is hardly anything to do.
+    OmpDeepConstruct "omp-deep-construct";
+    /// A loop is divided by count, and its iterations differ.
+    OmpUnevenLoop "omp-uneven-loop";
+    /// A loop is handed out in chunks that take no longer than asking for them.
+    OmpSmallChunks "omp-small-chunks";
+    /// A section for one thread at a time is entered in a hot loop.
+    OmpHotCritical "omp-hot-critical";
+    /// Teams inside of teams have more threads than there are processors.
+    OmpNestedTeams "omp-nested-teams";
+    /// Threads that wait for each other keep processors that others need.
+    OmpSpinningWaits "omp-spinning-waits";
+    /// Threads that wait for a moment sleep, and have to be woken.
+    OmpSleepingWaits "omp-sleeping-waits";
+    /// A loop that is to be divided is executed where there is one thread.
+    OmpTeamOfOne "omp-team-of-one";
+    /// Tasks that take no longer than making them.
+    OmpSmallTasks "omp-small-tasks";
 }
 
 /// How sure a finding is.

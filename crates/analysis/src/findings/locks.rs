@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use proust_log::operations::Nature;
 use proust_profile::{ContextId, LocationId};
+use rayon::prelude::*;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -26,38 +27,22 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if by_lock.is_empty() {
         return Vec::new();
     }
-    let (holders, waits) = rayon::join(|| holders(facts), || Waits::of(facts));
+    let (holders, waits) = (holders(facts), Waits::of(facts));
     let one = |(id, rows)| OneLock::new(facts, &holders, &waits, id, rows).finding();
-    by_lock.into_iter().filter_map(one).collect()
+    by_lock.into_par_iter().filter_map(one).collect()
 }
 
-/// The waits at one place by one location.
-#[derive(Debug, Default)]
-struct WaitsThere {
-    /// When those were that were told alone, ns.
-    times: Vec<(u64, u64)>,
-    /// By trying again and again, and blocked, ns.
-    spinning_ns: u64,
-    blocked_ns: u64,
-}
-
-/// The waits for locks by who waited where.
-struct Waits(Map<(LocationId, ContextId), WaitsThere>);
+/// By who waited where: how long by trying again and again, and how long blocked, ns.
+struct Waits(Map<(LocationId, ContextId), (u64, u64)>);
 
 impl Waits {
     fn of(facts: &Facts<'_>) -> Waits {
-        let mut waits: Map<_, WaitsThere> = Map::default();
-        for (id, event) in facts.profile.events.iter().enumerate() {
-            if !is_lock(facts.states[id]) {
-                continue;
-            }
-            let there = waits.entry((event.location, event.context)).or_default();
-            if !event.summed {
-                there.times.push((event.begin_ns, event.end_ns));
-            }
-            match facts.nature(event) {
-                Some(Nature::Spin) => there.spinning_ns += event.time_ns,
-                _ => there.blocked_ns += event.time_ns,
+        let mut waits: Map<_, (u64, u64)> = Map::default();
+        for calls in facts.calls.iter().filter(|calls| is_lock(calls.state)) {
+            let (spinning_ns, blocked_ns) = waits.entry((calls.location, calls.context)).or_default();
+            match facts.nature(calls.operation) {
+                Some(Nature::Spin) => *spinning_ns += calls.time_ns,
+                _ => *blocked_ns += calls.time_ns,
             }
         }
         Waits(waits)
@@ -66,9 +51,8 @@ impl Waits {
     /// How long these waits were by trying again and again, s.
     fn spinning_s(&self, rows: &[&BlameRow]) -> f64 {
         let of = |row: &BlameRow| match self.0.get(&(row.location, row.context)) {
-            Some(there) if there.spinning_ns > 0 => {
-                let all_ns = there.spinning_ns + there.blocked_ns;
-                row.ns as f64 / 1e9 * there.spinning_ns as f64 / all_ns as f64
+            Some(&(spinning_ns, blocked_ns)) if spinning_ns > 0 => {
+                row.ns as f64 / 1e9 * spinning_ns as f64 / (spinning_ns + blocked_ns) as f64
             }
             _ => 0.0,
         };
@@ -88,14 +72,13 @@ struct OneLock<'f> {
     /// What all holders did meanwhile, each by what waited for it.
     sections: Sections,
     spinning_s: f64,
-    waits: &'f Waits,
 }
 
 impl<'f> OneLock<'f> {
     fn new(
         facts: &'f Facts<'f>,
         holders: &Holders,
-        waits: &'f Waits,
+        waits: &Waits,
         id: LockId,
         rows: Vec<&'f BlameRow>,
     ) -> OneLock<'f> {
@@ -121,7 +104,6 @@ impl<'f> OneLock<'f> {
             lost_s: rows.iter().map(|row| seconds(row)).sum(),
             hand_over_s: hand_over.map(|row| seconds(row)).sum(),
             spinning_s: waits.spinning_s(&rows),
-            waits,
             facts,
             id,
             rows,
@@ -229,15 +211,19 @@ impl<'f> OneLock<'f> {
 
     /// How many waited at once, on average while any did, and for which part of the run any did.
     fn waiters(&self) -> (f64, f64) {
-        let mut times: Vec<(u64, u64)> = Vec::new();
         let mut places: Vec<(LocationId, ContextId)> =
             self.rows.iter().filter(|row| !row.slots).map(|row| (row.location, row.context)).collect();
         places.sort_unstable();
         places.dedup();
-        for there in places.iter().filter_map(|place| self.waits.0.get(place)) {
-            times.extend_from_slice(&there.times);
+        let mut times: Vec<(u64, u64)> = Vec::new();
+        for there in places.chunk_by(|a, b| a.0 == b.0) {
+            let is_there = |context| there.binary_search(&(there[0].0, context)).is_ok();
+            let events = self.facts.events_of(there[0].0).iter().filter(|event| !event.summed);
+            let waits = events.filter(|event| is_there(event.context) && is_lock(self.facts.state(event)));
+            times.extend(waits.map(|event| (event.begin_ns, event.end_ns)));
         }
-        times.sort_unstable();
+        // Those of one thread are sorted already, which a stable sort makes use of.
+        times.sort();
         let all: u64 = times.iter().map(|(begin, end)| end - begin).sum();
         let (mut any, mut until) = (0, 0);
         for (begin, end) in times {

@@ -47,7 +47,8 @@ pub(crate) struct Overhead(Vec<bool>);
 
 impl Overhead {
     pub(crate) fn of(profile: &Profile) -> Overhead {
-        Overhead::by(profile, &Places::new(profile))
+        // Whether threads wait for each other somewhere plays no part here.
+        Overhead::by(profile, &Places::new(profile, &[]))
     }
 
     pub(super) fn by(profile: &Profile, places: &Places<'_>) -> Overhead {

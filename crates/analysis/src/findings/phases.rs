@@ -3,6 +3,7 @@
 //! Which of them it is, is told by how long the stretches are and by who works in them.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use proust_profile::{ContextId, LocationId};
 
@@ -59,7 +60,7 @@ fn serial_phase(
     facts: &Facts<'_>,
     stretches: &[&Stretch],
     root: ContextId,
-    empty_s: &HashMap<ContextId, f64>,
+    empty_s: &HashMap<ContextId, f64, impl BuildHasher>,
 ) -> Option<Finding> {
     let mut checks = Checks::default();
     let with = |stretch: &&&Stretch| stretch.empty_s.keys().any(|context| empty_s.contains_key(context));

@@ -1,11 +1,13 @@
 //! Places in the program as its author knows them: a function of the program's own, and a line in it.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
 use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
 use serde::{Deserialize, Serialize};
 
+use super::calls::Calls;
 use crate::operations::Operations;
 
 /// A place in the source.
@@ -38,7 +40,8 @@ pub(super) struct Places<'p> {
 }
 
 impl<'p> Places<'p> {
-    pub(super) fn new(profile: &'p Profile) -> Places<'p> {
+    /// `calls` tell where threads wait for or wake each other, which only [`Places::part`] asks.
+    pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
         let is_own: Vec<bool> =
             profile.functions.iter().map(|function| is_of_program(profile, function)).collect();
         let count = profile.contexts.len();
@@ -48,7 +51,7 @@ impl<'p> Places<'p> {
             at: (0..count as ContextId).collect(),
             outer: vec![None; count],
             shared: vec![false; profile.functions.len()],
-            synchronises: synchronises(profile),
+            synchronises: synchronises(profile, calls),
         };
         let mut found = vec![false; count];
         for (id, context) in profile.contexts.iter().enumerate() {
@@ -90,7 +93,11 @@ impl<'p> Places<'p> {
 
     /// The place that most of these amounts have in common. Helpers that several functions call say little: of them it is
     /// the caller.
-    pub(super) fn cause(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<Place> {
+    pub(super) fn cause(
+        &self,
+        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
+        share: f64,
+    ) -> Option<Place> {
         let innermost = self.dominating(amounts, share).filter(|&id| !self.is_nowhere(id))?;
         let contexts = &self.profile.contexts;
         let (mut call, mut inside) = (self.own(innermost), None);
@@ -112,7 +119,11 @@ impl<'p> Places<'p> {
     /// The part of the program that most of these amounts have in common: the outermost function in which threads neither
     /// wait for nor wake each other. What a thread was started for is more than that; if nothing else is left, it is
     /// [`Places::cause`].
-    pub(super) fn part(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<Place> {
+    pub(super) fn part(
+        &self,
+        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
+        share: f64,
+    ) -> Option<Place> {
         let innermost = self.dominating(amounts, share)?;
         let (mut found, mut inside) = (None, innermost);
         let mut below = innermost;
@@ -203,7 +214,11 @@ impl<'p> Places<'p> {
     }
 
     /// The innermost context that has at least `share` of these amounts below it or in it; None if there are none.
-    pub(super) fn dominating(&self, amounts: &HashMap<ContextId, f64>, share: f64) -> Option<ContextId> {
+    pub(super) fn dominating(
+        &self,
+        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
+        share: f64,
+    ) -> Option<ContextId> {
         let contexts = &self.profile.contexts;
         let mut inclusive: HashMap<ContextId, f64> = HashMap::new();
         for (&context, &amount) in amounts {
@@ -221,6 +236,19 @@ impl<'p> Places<'p> {
             .max()
     }
 
+    /// Whether a context lies in, or below, a call of the program's function that another one is in.
+    pub(super) fn is_in_function_of(&self, context: ContextId, other: ContextId) -> bool {
+        let Some(function) = self.function(other) else { return false };
+        let mut at = Some(context);
+        while let Some(id) = at {
+            if self.profile.contexts[id as usize].function == Some(function) {
+                return true;
+            }
+            at = self.profile.contexts[id as usize].parent;
+        }
+        false
+    }
+
     /// Whether a context is another one or below it.
     pub(super) fn is_below(&self, context: ContextId, root: ContextId) -> bool {
         let mut at = Some(context);
@@ -235,12 +263,12 @@ impl<'p> Places<'p> {
 }
 
 /// Whether threads wait for or wake each other in a context or below it.
-fn synchronises(profile: &Profile) -> Vec<bool> {
+fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
     let operations = Operations::of(profile);
     let mut synchronises = vec![false; profile.contexts.len()];
-    for event in &profile.events {
-        let is_io = operations.nature(event.operation).is_some_and(|nature| nature.is_io());
-        synchronises[event.context as usize] |= !is_io;
+    for call in calls {
+        let is_io = operations.nature(call.operation).is_some_and(|nature| nature.is_io());
+        synchronises[call.context as usize] |= !is_io;
     }
     for release in &profile.releases {
         synchronises[release.context as usize] = true;

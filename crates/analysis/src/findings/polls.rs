@@ -14,9 +14,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     sleep_poll(facts).into_iter().chain(spin_wait(facts)).collect()
 }
 
-/// Calls of one kind at a place.
+/// AtPlace of one kind at a place.
 #[derive(Default)]
-struct Calls {
+struct AtPlace {
     calls: f64,
     time_s: f64,
     /// While nobody did anything.
@@ -25,17 +25,18 @@ struct Calls {
     places: Vec<(LocationId, ContextId, f64)>,
 }
 
-type ByPlace = HashMap<(Option<u32>, Option<u32>), Calls>;
+type ByPlace = HashMap<(Option<u32>, Option<u32>), AtPlace>;
 
 fn calls(facts: &Facts<'_>, nature: Nature) -> ByPlace {
     let mut by_place = ByPlace::new();
-    for event in facts.profile.events.iter().filter(|event| facts.nature(event) == Some(nature)) {
-        let key = facts.places.line_key(event.context);
-        let sum = by_place.entry(key).or_insert_with(|| Calls { context: event.context, ..Calls::default() });
-        let time_s = event.time_ns as f64 / 1e9;
-        sum.calls += f64::from(event.calls);
+    for calls in facts.calls.iter().filter(|calls| facts.nature(calls.operation) == Some(nature)) {
+        let key = facts.places.line_key(calls.context);
+        let sum =
+            by_place.entry(key).or_insert_with(|| AtPlace { context: calls.context, ..AtPlace::default() });
+        let time_s = calls.time_ns as f64 / 1e9;
+        sum.calls += calls.calls as f64;
         sum.time_s += time_s;
-        sum.places.push((event.location, event.context, time_s));
+        sum.places.push((calls.location, calls.context, time_s));
     }
     by_place
 }
@@ -48,7 +49,7 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
         }
     }
     // What stands still does so for all who look: the places are one finding.
-    let mut all = Calls::default();
+    let mut all = AtPlace::default();
     let mut worst_s = 0.0;
     let mut checks = Checks::default();
     for sum in by_place.into_values() {
@@ -89,7 +90,7 @@ fn spin_wait(facts: &Facts<'_>) -> Vec<Finding> {
     calls(facts, Nature::Yield).into_values().filter_map(|sum| spin_at(facts, &sum)).collect()
 }
 
-fn spin_at(facts: &Facts<'_>, sum: &Calls) -> Option<Finding> {
+fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     let mut checks = Checks::default();
     if !checks.holds(&limits::YIELDS, sum.calls) {
         return None;

@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
+use super::place::Place;
 use super::thresholds::LEAST_SHARE;
 
 /// The most that are shown.
@@ -9,10 +10,13 @@ pub const MOST: usize = 10;
 
 /// Largest recoverable amount first; of the same cause and account only the largest; nothing that hardly matters.
 ///
-/// More threads than processors lose time that no change gives back: that is worth a word all the same.
+/// More threads than processors lose time that no change gives back: that is worth a word all the same. Where a kind says more of
+/// the same loss than a general one, only that is told.
 pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
+    let special: Vec<Finding> = found.iter().filter(|one| !general(one.kind).is_empty()).cloned().collect();
+    found.retain(|finding| !special.iter().any(|special| says_more(facts, special, finding)));
     found.retain(|finding| {
-        finding.kind == Kind::Oversubscription
+        matches!(finding.kind, Kind::Oversubscription | Kind::OmpNestedTeams)
             || facts.total_s > 0.0 && finding.recoverable_s / facts.total_s >= LEAST_SHARE.value
     });
     found.sort_by(|a, b| {
@@ -23,4 +27,30 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     });
     found.truncate(MOST);
     found
+}
+
+/// Kinds that say less of the same loss.
+fn general(kind: Kind) -> &'static [Kind] {
+    match kind {
+        Kind::OmpDeepConstruct | Kind::OmpUnevenLoop => &[Kind::LateThread],
+        Kind::OmpHotCritical => &[Kind::HotSection, Kind::Convoy, Kind::LongSection, Kind::LockSpin],
+        Kind::OmpNestedTeams => &[Kind::Oversubscription],
+        Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask],
+        Kind::OmpSmallTasks => &[Kind::LateThread],
+        _ => &[],
+    }
+}
+
+/// Whether `special` is about the same loss as `other`, and says more of it.
+fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
+    let same = |a: &Place, b: &Place| a.function == b.function && a.line == b.line;
+    general(special.kind).contains(&other.kind)
+        && match special.kind {
+            Kind::OmpNestedTeams => true,
+            Kind::OmpTeamOfOne => {
+                let inside = other.cause.context.zip(special.cause.context);
+                inside.is_some_and(|(inner, outer)| facts.places.is_in_function_of(inner, outer))
+            }
+            _ => special.victims.iter().any(|mine| other.victims.iter().any(|v| same(&mine.place, &v.place))),
+        }
 }

@@ -59,7 +59,7 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
         let from_ns = release.time_ns - section_ns.min(release.time_ns);
         for event in during(events, from_ns, release.time_ns, *longest_ns) {
             let seconds = times * inside_s(event, from_ns, release.time_ns);
-            let part = match facts.nature(event) {
+            let part = match facts.nature(event.operation) {
                 Some(nature) if nature.is_io() => &mut sections.io_s,
                 Some(Nature::Sleep | Nature::Poll | Nature::Process | Nature::Signal | Nature::Pause) => {
                     &mut sections.passive_s
@@ -75,22 +75,41 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
     holders
 }
 
+/// When waits began and ended, ns.
+type Times = Vec<(u64, u64)>;
+
 /// The waits for each lock that were told alone, by when they began.
-struct Waits(Map<(ProcessId, u64), Vec<(u64, u64)>>);
+struct Waits(Map<(ProcessId, u64), Times>);
 
 /// Of so many waits that began before a release at least one was still going on.
 const LOOKED_AT: usize = 64;
 
 impl Waits {
     fn of(facts: &Facts<'_>) -> Waits {
-        let mut waits: Map<_, Vec<(u64, u64)>> = Map::default();
-        for (id, event) in facts.profile.events.iter().enumerate() {
-            if is_lock(facts.states[id]) && !event.summed && event.object != 0 {
-                let process = facts.profile.locations[event.location as usize].process;
-                waits.entry((process, event.object)).or_default().push((event.begin_ns, event.end_ns));
+        let profile = facts.profile;
+        let process = |location: LocationId| profile.locations[location as usize].process;
+        let keys = profile.releases.iter().map(|release| (process(release.location), release.object));
+        let mut waits: Map<(ProcessId, u64), Times> = keys.map(|key| (key, Vec::new())).collect();
+        let locations: Vec<&[EventRow]> = profile.events.chunk_by(|a, b| a.location == b.location).collect();
+        let by_location: Vec<(ProcessId, Map<u64, Times>)> = (locations.into_par_iter())
+            .map(|events| {
+                let process = process(events[0].location);
+                let mut mine: Map<u64, Times> = Map::default();
+                for event in events.iter().filter(|event| !event.summed && is_lock(facts.state(event))) {
+                    if waits.contains_key(&(process, event.object)) {
+                        mine.entry(event.object).or_default().push((event.begin_ns, event.end_ns));
+                    }
+                }
+                (process, mine)
+            })
+            .collect();
+        for (process, mine) in by_location {
+            for (object, times) in mine {
+                waits.entry((process, object)).or_default().extend(times);
             }
         }
-        waits.par_iter_mut().for_each(|(_, times)| times.sort_unstable());
+        // Those of one thread are sorted already, which a stable sort makes use of.
+        waits.par_iter_mut().for_each(|(_, times)| times.sort());
         Waits(waits)
     }
 

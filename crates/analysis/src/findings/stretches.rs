@@ -4,13 +4,13 @@
 //! one long phase or a thousand short pauses, which are different faults of a program. Time in which who works has no
 //! processor is left out: it would have worked if it could.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::BTreeSet;
 
 use proust_profile::{ContextId, LocationId};
 
 use super::thresholds::LONG_STRETCH_S;
-use crate::ledger::{Ledger, PassiveReason, Run, Span, State, Work};
+use crate::hash::Map;
+use crate::ledger::{Ledger, Merge, PassiveReason, Run, Span, State, Work};
 
 /// Sleepers at once of which each is told; where there are more, nobody waits for one of them.
 const SLEEPERS: usize = 16;
@@ -27,7 +27,7 @@ pub(super) struct Stretch {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     /// Empty slots meanwhile, s, by where it worked.
-    pub(super) empty_s: HashMap<ContextId, f64>,
+    pub(super) empty_s: Map<ContextId, f64>,
 }
 
 impl Stretch {
@@ -42,11 +42,11 @@ pub(super) struct Stretches {
     /// Long ones.
     pub(super) long: Vec<Stretch>,
     /// What lies in short ones, or while several work, s, by who works where.
-    pub(super) short_s: HashMap<(LocationId, ContextId), f64>,
+    pub(super) short_s: Map<(LocationId, ContextId), f64>,
     /// How many these are.
     pub(super) short: u64,
     /// When nobody did anything: who slept where, s. Of several sleepers each has a part.
-    pub(super) asleep_s: HashMap<(LocationId, ContextId), f64>,
+    pub(super) asleep_s: Map<(LocationId, ContextId), f64>,
 }
 
 impl Stretches {
@@ -73,9 +73,9 @@ struct Sweep<'s> {
     timelines: &'s [(LocationId, &'s [Span])],
     width: f64,
     now: Vec<Option<Span>>,
-    working: BTreeSet<usize>,
+    working: Members,
     waiting: usize,
-    sleeping: BTreeSet<usize>,
+    sleeping: Members,
     open: Stretch,
     is_open: bool,
     /// How long others were active since it was interrupted, ns.
@@ -88,9 +88,9 @@ impl<'s> Sweep<'s> {
             timelines,
             width,
             now: vec![None; timelines.len()],
-            working: BTreeSet::new(),
+            working: Members::of(timelines.len()),
             waiting: 0,
-            sleeping: BTreeSet::new(),
+            sleeping: Members::of(timelines.len()),
             open: Stretch::default(),
             is_open: false,
             others_ns: 0,
@@ -98,59 +98,43 @@ impl<'s> Sweep<'s> {
     }
 
     fn run(mut self, out: &mut Stretches) {
-        let mut heap: BinaryHeap<Reverse<(u64, usize, usize)>> = (self.timelines.iter().enumerate())
-            .filter_map(|(at, (_, spans))| spans.first().map(|span| Reverse((span.start_ns, at, 0))))
-            .collect();
+        let mut edges = Merge::new(self.timelines.iter().map(|(_, spans)| spans.iter().copied()));
         let mut last_ns = 0;
-        while let Some(Reverse((time_ns, at, next))) = heap.pop() {
-            if time_ns > last_ns {
-                self.pass(last_ns, time_ns, out);
-                last_ns = time_ns;
+        while let Some(edge) = edges.next() {
+            if edge.at_ns > last_ns {
+                self.pass(last_ns, edge.at_ns, out);
+                last_ns = edge.at_ns;
             }
-            let spans = self.timelines[at].1;
-            let span = spans.get(next).copied();
-            self.enter(at, span);
-            match (span, spans.get(next + 1)) {
-                (Some(_), Some(later)) => heap.push(Reverse((later.start_ns, at, next + 1))),
-                (Some(span), None) => heap.push(Reverse((span.end_ns, at, next + 1))),
-                (None, _) => {}
-            }
+            self.enter(edge.source, edge.began.copied());
         }
         self.close(out);
     }
 
     fn enter(&mut self, at: usize, span: Option<Span>) {
         match self.now[at].map(|span| span.state) {
-            Some(State::Working(_)) => {
-                self.working.remove(&at);
-            }
+            Some(State::Working(_)) => self.working.remove(at),
             Some(State::Waiting(_) | State::Polling(_)) => self.waiting -= 1,
-            Some(State::Passive(PassiveReason::Sleep)) => {
-                self.sleeping.remove(&at);
-            }
+            Some(State::Passive(PassiveReason::Sleep)) => self.sleeping.remove(at),
             Some(State::Passive(_)) | None => {}
         }
         self.now[at] = span;
         match span.map(|span| span.state) {
-            Some(State::Working(_)) => {
-                self.working.insert(at);
-            }
+            Some(State::Working(_)) => self.working.insert(at),
             Some(State::Waiting(_) | State::Polling(_)) => self.waiting += 1,
-            Some(State::Passive(PassiveReason::Sleep)) => {
-                self.sleeping.insert(at);
-            }
+            Some(State::Passive(PassiveReason::Sleep)) => self.sleeping.insert(at),
             Some(State::Passive(_)) | None => {}
         }
     }
 
     fn pass(&mut self, from_ns: u64, to_ns: u64, out: &mut Stretches) {
         let passed_s = (to_ns - from_ns) as f64 / 1e9;
-        let (working, active) = (self.working.len(), self.working.len() + self.waiting);
+        let working = self.working.all.len();
+        let active = working + self.waiting;
         if active == 0 {
             self.interrupt(to_ns, 0, out);
-            if self.sleeping.len() <= SLEEPERS {
-                let each_s = passed_s / self.sleeping.len().max(1) as f64;
-                for &at in &self.sleeping {
+            if self.sleeping.all.len() <= SLEEPERS {
+                let each_s = passed_s / self.sleeping.all.len().max(1) as f64;
+                for &at in &self.sleeping.all {
                     let Some(span) = &self.now[at] else { continue };
                     let key = (self.timelines[at].0, span.context);
                     *out.asleep_s.entry(key).or_default() += each_s;
@@ -164,7 +148,7 @@ impl<'s> Sweep<'s> {
             return;
         }
         let each = empty / working as f64;
-        if let (1, Some(&at)) = (working, self.working.first()) {
+        if let [at] = self.working.all[..] {
             let location = self.timelines[at].0;
             if self.is_open && self.open.location == location {
                 self.others_ns = 0;
@@ -181,7 +165,7 @@ impl<'s> Sweep<'s> {
         }
         self.interrupt(to_ns, to_ns - from_ns, out);
         out.short += 1;
-        for &at in &self.working {
+        for &at in &self.working.all {
             if let Some(span) = &self.now[at] {
                 let key = (self.timelines[at].0, span.context);
                 *out.short_s.entry(key).or_default() += each * passed_s * on_processor(span);
@@ -210,6 +194,35 @@ impl<'s> Sweep<'s> {
         out.short += 1;
         for (context, empty_s) in stretch.empty_s {
             *out.short_s.entry((stretch.location, context)).or_default() += empty_s;
+        }
+    }
+}
+
+/// Some of the locations, in no order.
+struct Members {
+    all: Vec<usize>,
+    /// Where in `all` each is.
+    place: Vec<usize>,
+}
+
+impl Members {
+    /// None of so many.
+    fn of(count: usize) -> Members {
+        Members { all: Vec::new(), place: vec![0; count] }
+    }
+
+    /// Adds one that is not among them.
+    fn insert(&mut self, one: usize) {
+        self.place[one] = self.all.len();
+        self.all.push(one);
+    }
+
+    /// Takes one of them out.
+    fn remove(&mut self, one: usize) {
+        let place = self.place[one];
+        self.all.swap_remove(place);
+        if let Some(&moved) = self.all.get(place) {
+            self.place[moved] = place;
         }
     }
 }

@@ -20,12 +20,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Option<Finding> {
     let profile = facts.profile;
     let is_mine = |location: u32| profile.locations[location as usize].process == process;
-    let mut waits = 0;
-    for (id, event) in profile.events.iter().enumerate().filter(|(_, event)| is_mine(event.location)) {
-        if matches!(facts.states[id], State::Passive(reason) if FOR_WORK.contains(&reason)) {
-            waits += u64::from(event.calls);
-        }
-    }
+    let for_work = |state| matches!(state, State::Passive(reason) if FOR_WORK.contains(&reason));
+    let mine = facts.calls.iter().filter(|sum| is_mine(sum.location));
+    let waits: u64 = mine.filter(|sum| for_work(sum.state)).map(|sum| sum.calls).sum();
     if waits == 0 {
         return None;
     }

@@ -3,6 +3,7 @@
 mod io_and_kernel;
 mod locks;
 mod memory;
+mod openmp;
 mod phases;
 mod threads;
 
@@ -198,6 +199,7 @@ impl Builder {
         profile.samples.sort_by_key(|row| (row.location, row.time_ns));
         profile.events.sort_by_key(|event| (event.location, event.end_ns));
         profile.releases.sort_by_key(|row| (row.location, row.time_ns));
+        profile.segments.sort_by_key(|row| (row.location, row.region, row.operation, row.context));
         let mut cpu_ns = vec![0; profile.locations.len()];
         let mut sums = std::collections::BTreeMap::new();
         for row in &profile.samples {

@@ -83,6 +83,27 @@ thresholds! {
     TINY_BYTES at_most 256.0 "bytes" "moved by a call, on average";
     TINY_CALL_S at_least 0.00000012 "s" "a call, on average: shorter ones do not reach the system";
     SYNC_CALLS at_least 20.0 "count" "times that a file was synchronised";
+    DEEP_VISITS at_least 1000.0 "count" "times that a thread came to the construct";
+    DEEP_WORK at_most 10.0 "count" "barriers that would take as long as a thread's work before the construct, each time";
+    DEEP_SHARE at_least 0.25 "share" "of the time of the threads there, waiting";
+    UNEVEN_EXCESS at_least 0.2 "share" "of the work of the busiest thread that the others did not have, on average";
+    UNEVEN_PART at_least 0.05 "share" "of the work of the busiest thread, to be one that worked";
+    UNEVEN_WORKERS at_least 0.6 "share" "of the threads, those that worked";
+    CHUNK_REQUESTS at_least 10000.0 "count" "requests for iterations";
+    CHUNK_WORK_S at_most 0.000002 "s" "between two requests of a thread, on average";
+    CHUNK_COST at_least 0.1 "share" "of the time in the loop, asking for iterations";
+    CRITICAL_TIMES at_least 10000.0 "count" "times that the section was entered";
+    CRITICAL_WORK_S at_most 0.00002 "s" "work of a thread for each time that the section was entered";
+    SPINNING_SHARE at_least 0.05 "share" "of the waiting, on a processor";
+    SPINNING_USED at_least 0.1 "share" "of the processor time, waiting for each other";
+    SLEEPING_TIMES at_least 1000.0 "count" "times that threads waited for each other";
+    SLEEPING_EACH_S at_least 0.000003 "s" "until a thread went on when all had come, on average";
+    SLEEPING_SPINNING at_most 0.3 "share" "of the waiting, on a processor";
+    SLEEPING_SHARE at_least 0.1 "share" "of the threads' time, until they went on when all had come";
+    ALONE_TIMES at_least 1.0 "count" "times that the end of the loop was reached outside of any region";
+    TASKS_DONE at_least 10000.0 "count" "tasks that were done";
+    TASK_WORK_S at_most 0.000005 "s" "work of a task, on average";
+    TASK_COST at_least 0.4 "share" "of the threads' time with these tasks, making them and waiting";
     EFFORT_IDLENESS at_least 0.1 "share" "of effort, idleness that is high";
     EFFORT_OVERHEAD at_least 0.1 "share" "of effort, overhead that is high";
 }

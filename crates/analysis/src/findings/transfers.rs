@@ -13,9 +13,9 @@ use crate::ledger::Account;
 /// What a call moves at least that costs hardly more than its bytes do.
 const GOOD_BYTES: f64 = 65_536.0;
 
-/// Calls at a place.
+/// AtPlace at a place.
 #[derive(Clone, Debug, Default)]
-struct Calls {
+struct AtPlace {
     calls: f64,
     bytes: f64,
     time_s: f64,
@@ -24,22 +24,22 @@ struct Calls {
 }
 
 /// By place, and whether it is synchronisation.
-fn calls(facts: &Facts<'_>) -> HashMap<(Option<FunctionId>, Option<u32>, bool), Calls> {
-    let mut by_place: HashMap<_, Calls> = HashMap::new();
-    for event in &facts.profile.events {
-        let is_sync = facts.operation(event).is_some_and(synchronises);
-        if !is_sync && !matches!(facts.nature(event), Some(Nature::Read | Nature::Write)) {
+fn calls(facts: &Facts<'_>) -> HashMap<(Option<FunctionId>, Option<u32>, bool), AtPlace> {
+    let mut by_place: HashMap<_, AtPlace> = HashMap::new();
+    for calls in &facts.calls {
+        let is_sync = facts.operation(calls.operation).is_some_and(synchronises);
+        if !is_sync && !matches!(facts.nature(calls.operation), Some(Nature::Read | Nature::Write)) {
             continue;
         }
-        let (function, line) = facts.places.line_key(event.context);
+        let (function, line) = facts.places.line_key(calls.context);
         let sum = by_place
             .entry((function, line, is_sync))
-            .or_insert_with(|| Calls { context: event.context, ..Calls::default() });
-        let time_s = event.time_ns as f64 / 1e9;
-        sum.calls += f64::from(event.calls);
-        sum.bytes += event.bytes as f64;
+            .or_insert_with(|| AtPlace { context: calls.context, ..AtPlace::default() });
+        let time_s = calls.time_ns as f64 / 1e9;
+        sum.calls += calls.calls as f64;
+        sum.bytes += calls.bytes as f64;
         sum.time_s += time_s;
-        *sum.by_context.entry((event.location, event.context)).or_default() += time_s;
+        *sum.by_context.entry((calls.location, calls.context)).or_default() += time_s;
     }
     by_place
 }
@@ -70,7 +70,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn tiny_io(facts: &Facts<'_>, sum: &Calls, io_s: &HashMap<(LocationId, ContextId), f64>) -> Option<Finding> {
+fn tiny_io(
+    facts: &Facts<'_>,
+    sum: &AtPlace,
+    io_s: &HashMap<(LocationId, ContextId), f64>,
+) -> Option<Finding> {
     let (bytes, call_s) = (sum.bytes / sum.calls.max(1.0), sum.time_s / sum.calls.max(1.0));
     // What a pipe or socket had to wait for is nobody's fault here.
     let booked_s: f64 = sum.by_context.keys().filter_map(|key| io_s.get(key)).sum();
@@ -98,7 +102,7 @@ fn tiny_io(facts: &Facts<'_>, sum: &Calls, io_s: &HashMap<(LocationId, ContextId
     Some(finding)
 }
 
-fn sync_storm(facts: &Facts<'_>, sum: &Calls) -> Option<Finding> {
+fn sync_storm(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     // One at the end is needed to be safe.
     let lost_s = sum.time_s * (1.0 - 1.0 / sum.calls.max(1.0));
     let mut checks = Checks::default();
@@ -118,6 +122,6 @@ fn sync_storm(facts: &Facts<'_>, sum: &Calls) -> Option<Finding> {
     Some(finding)
 }
 
-fn victims(facts: &Facts<'_>, sum: &Calls) -> Vec<super::finding::Victim> {
+fn victims(facts: &Facts<'_>, sum: &AtPlace) -> Vec<super::finding::Victim> {
     facts.victims(sum.by_context.iter().map(|(&(location, context), &s)| (location, context, s)))
 }

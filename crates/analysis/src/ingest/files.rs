@@ -11,7 +11,7 @@ use proust_profile::RunFile;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
 use proust_profile::tables::{SourceFile, digest};
 
-use super::{Counter, IngestError, LogBytes, Symbols, ingest_logs};
+use super::{CallPaths, Counter, IngestError, LogBytes, Symbols, ingest_logs_showing};
 
 /// The logs of the run in `dir`, sorted by name; none if there is no folder of logs.
 fn log_paths(dir: &Path) -> Result<Vec<PathBuf>, IngestError> {
@@ -78,12 +78,13 @@ fn state_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     Ok((bytes, state))
 }
 
-/// Makes a profile of the run in `dir`.
+/// Makes a profile of the run in `dir`, with the call paths that are wanted.
 ///
 /// # Errors
 /// [`IngestError`] when it is not the folder of a run, or nothing in it can be read.
 pub fn ingest(
     dir: &Path,
+    shown: CallPaths,
     symbols: &dyn Symbols,
     counter: &Counter,
 ) -> Result<proust_profile::Profile, IngestError> {
@@ -112,7 +113,8 @@ pub fn ingest(
             },
         })
         .collect();
-    let mut profile = ingest_logs(&dir.to_string_lossy(), &logs, run.as_ref(), symbols, counter)?;
+    let mut profile =
+        ingest_logs_showing(shown, &dir.to_string_lossy(), &logs, run.as_ref(), symbols, counter)?;
     profile.quality.notes.extend(run_note);
     Ok(profile)
 }

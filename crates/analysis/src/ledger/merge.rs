@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 /// Something that lasts from one instant to another.
-pub(super) trait Lasting {
+pub(crate) trait Lasting {
     fn window(&self) -> Window;
 }
 
 /// An instant at which one source ends a stretch, begins one, or goes from one to the next.
-pub(super) struct Edge<'a, T> {
+pub(crate) struct Edge<'a, T> {
     pub at_ns: u64,
     pub source: usize,
     pub ended: Option<T>,
@@ -26,7 +26,7 @@ struct Source<I: Iterator> {
 }
 
 /// A merge by a heap with one entry for each source: O(log sources) for each edge.
-pub(super) struct Merge<I: Iterator> {
+pub(crate) struct Merge<I: Iterator> {
     sources: Vec<Source<I>>,
     heap: BinaryHeap<Reverse<(u64, usize)>>,
 }

@@ -1,7 +1,8 @@
 //! The input: for each location the spans of its states, for each process its place in the run.
 
+use super::merge::Lasting;
 use super::state::{State, Work};
-use super::windows::Windows;
+use super::windows::{Window, Windows};
 use proust_profile::{ContextId, LocationId, ProcessId};
 
 /// A stretch of time that a location spent in one state and one context.
@@ -59,6 +60,12 @@ impl Span {
             State::Polling(_) => true,
             State::Waiting(_) | State::Passive(_) => false,
         }
+    }
+}
+
+impl Lasting for Span {
+    fn window(&self) -> Window {
+        Window::new(self.start_ns, self.end_ns)
     }
 }
 

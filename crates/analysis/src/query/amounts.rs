@@ -80,7 +80,7 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
     amounts
 }
 
-fn errors(squares: Amounts, values: &Amounts, total: f64) -> Amounts {
+pub(crate) fn errors(squares: Amounts, values: &Amounts, total: f64) -> Amounts {
     let error = |(square, value): (f64, &f64)| {
         let share = if total > 0.0 { (value / total).clamp(0.0, 1.0) } else { 0.0 };
         (square * (1.0 - share)).max(0.0).sqrt()

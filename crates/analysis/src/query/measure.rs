@@ -34,7 +34,7 @@ pub enum Measure {
 
 /// Accounts of which a context can have something. `measurement` is a stored metric under the same name. Time that
 /// nobody spends and that is charged to nobody is in the ledger only.
-const ACCOUNTS: [Account; 14] = [
+pub(crate) const ACCOUNTS: [Account; 14] = [
     Account::Compute,
     Account::Io,
     Account::Serial,

@@ -278,7 +278,7 @@ impl<'p> Selection<'p> {
     }
 
     /// Each context's own sum of squared sample weights, in square seconds.
-    pub(super) fn squares(&self) -> &[f64] {
+    pub(crate) fn squares(&self) -> &[f64] {
         self.squares.get_or_init(|| {
             let mut squares = self.own(Metric::CpuSquares);
             if squares.iter().all(|&square| square == 0.0) {

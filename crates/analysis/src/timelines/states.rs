@@ -58,6 +58,7 @@ impl Class {
 pub(super) const TIERS: usize = 4;
 
 /// Answers for one profile.
+#[derive(Debug)]
 pub(super) struct States {
     operations: Operations,
     /// What is known of the functions on call paths.

@@ -1,0 +1,68 @@
+//! How sure it is where seconds belong: what is sampled, or shared out by samples, is as sure as the samples.
+
+use proust_profile::Metric;
+
+use crate::ledger::Account;
+use crate::query::Measure;
+
+/// What the samples of a place say: its CPU time with its standard error, and its time in the run queue, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampled {
+    /// CPU time.
+    pub cpu_s: f64,
+    /// Its standard error.
+    pub error_s: f64,
+    /// Time in the run queue, which belongs to the sample after it.
+    pub queued_s: f64,
+}
+
+impl Sampled {
+    /// The standard error of an amount of a measure at this place. Waits, I/O and passive time were measured from begin to end
+    /// and have none.
+    pub fn error(&self, measure: Measure, amount: f64) -> f64 {
+        match measure {
+            Measure::Metric(Metric::Cpu) => self.error_s,
+            Measure::Metric(Metric::Waits | Metric::IoCalls | Metric::IoErrors) => 0.0,
+            Measure::Metric(Metric::ReadBytes | Metric::WrittenBytes) => 0.0,
+            Measure::Metric(_) => self.in_proportion(amount),
+            Measure::Passive(_) => 0.0,
+            Measure::Account(
+                Account::Io | Account::Barrier | Account::Lock | Account::MpiPartner | Account::MpiTransfer,
+            ) => 0.0,
+            Measure::Account(
+                Account::Compute | Account::Unattributed | Account::Fault | Account::Replicated,
+            ) => self.error_s,
+            // Each sample brings the time with it that its thread queued before.
+            Measure::Active | Measure::Wall | Measure::Lost => {
+                self.error_s.hypot(self.in_proportion(self.queued_s))
+            }
+            Measure::Account(_) | Measure::Queued | Measure::Caused(_) | Measure::Empty => {
+                self.in_proportion(amount)
+            }
+        }
+    }
+
+    /// What is shared out by samples is off as they are; without any, nobody knows where it belongs.
+    fn in_proportion(&self, amount: f64) -> f64 {
+        if self.cpu_s > 0.0 { self.error_s * amount.abs() / self.cpu_s } else { amount.abs() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_exact_and_what_is_shared_out_is_as_sure_as_samples() {
+        let sampled = Sampled { cpu_s: 2.0, error_s: 0.1, queued_s: 8.0 };
+        assert_eq!(sampled.error(Metric::Cpu.into(), 2.0), 0.1);
+        assert_eq!(sampled.error(Measure::Account(Account::Lock), 5.0), 0.0);
+        assert_eq!(sampled.error(Measure::Passive(None), 5.0), 0.0);
+        assert_eq!(sampled.error(Metric::Waits.into(), 5.0), 0.0);
+        assert_eq!(sampled.error(Measure::Queued, 8.0), 0.4);
+        assert_eq!(sampled.error(Measure::Caused(None), 20.0), 1.0);
+        assert!((sampled.error(Measure::Active, 10.0) - 0.1_f64.hypot(0.4)).abs() < 1e-12);
+        assert_eq!(Sampled::default().error(Measure::Caused(None), 3.0), 3.0);
+        assert_eq!(Sampled::default().error(Measure::Active, 3.0), 0.0);
+    }
+}

@@ -1,0 +1,93 @@
+//! What the causes of a degradation suggest to do.
+
+use super::causes::{Cause, Causes};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// A work-sharing construct is too deep in the nest of loops: move it outwards (the paper's repair of SP).
+    MoveOutwards {
+        /// How often it was executed.
+        visits: u64,
+        /// Work of a thread for each execution, s.
+        work_s: f64,
+        /// What a thread waits and spends on the runtime for each execution, s.
+        cost_s: f64,
+    },
+    /// A parallel region is opened too often: open it once, around the loop.
+    OpenOnce {
+        /// How often it was opened.
+        visits: u64,
+        /// What opening and closing costs a thread each time, s.
+        cost_s: f64,
+    },
+    /// Parts are of different length: smaller ones, or handed out while they are worked on.
+    Balance,
+    /// Threads queue for a lock or section: less inside of it, several of them, or partial results.
+    ShortenSection,
+    /// The same work takes more processor time: cache lines or memory are shared.
+    ShareLessMemory,
+    /// Page faults grew: touch memory first where it is used, and keep it.
+    TouchFirst,
+    /// More threads than processors.
+    FewerThreads,
+    /// Other programs had the processors.
+    QuietMachine,
+    /// Most threads have nothing to do there.
+    MakeParallel,
+    /// Ranks wait for each other or move more data.
+    ExchangeLess,
+    /// Iterations or tasks are handed out too finely.
+    CoarserParts,
+}
+
+impl Advice {
+    /// Identifier in JSON; never renamed.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Advice::MoveOutwards { .. } => "move-outwards",
+            Advice::OpenOnce { .. } => "open-once",
+            Advice::Balance => "balance",
+            Advice::ShortenSection => "shorten-section",
+            Advice::ShareLessMemory => "share-less-memory",
+            Advice::TouchFirst => "touch-first",
+            Advice::FewerThreads => "fewer-threads",
+            Advice::QuietMachine => "quiet-machine",
+            Advice::MakeParallel => "make-parallel",
+            Advice::ExchangeLess => "exchange-less",
+            Advice::CoarserParts => "coarser-parts",
+        }
+    }
+}
+
+/// Executions from which on one asks what each of them costs.
+const MANY: u64 = 100;
+
+/// What a region's processor time at m and what of it is more than with fewer threads suggest; `visits` is how often each
+/// thread came by, 0 where nobody counted; `is_region` tells parallel regions from sites inside.
+pub fn advice(now: &Causes, more: &Causes, visits: u64, threads: u32, is_region: bool) -> Option<Advice> {
+    let (largest, seconds) = more.largest()?;
+    let sync_s = now[Cause::Imbalance] + now[Cause::ReleaseLatency] + now[Cause::Runtime];
+    let more_sync_s = more[Cause::Imbalance] + more[Cause::ReleaseLatency] + more[Cause::Runtime];
+    let each = |seconds: f64| seconds / visits as f64 / f64::from(threads.max(1));
+    // What is gained by another thread is lost again at every single execution: there is too little in one.
+    if visits >= MANY && sync_s > now[Cause::Work] && more_sync_s >= seconds {
+        return Some(if is_region {
+            Advice::OpenOnce { visits, cost_s: each(sync_s) }
+        } else {
+            Advice::MoveOutwards { visits, work_s: each(now[Cause::Work]), cost_s: each(sync_s) }
+        });
+    }
+    Some(match largest {
+        Cause::Work => Advice::ShareLessMemory,
+        Cause::Faults => Advice::TouchFirst,
+        Cause::Preemption => Advice::QuietMachine,
+        Cause::Oversubscription => Advice::FewerThreads,
+        Cause::Imbalance | Cause::ReleaseLatency => Advice::Balance,
+        Cause::Runtime => Advice::CoarserParts,
+        Cause::Lock | Cause::Critical | Cause::Ordered => Advice::ShortenSection,
+        Cause::Messages => Advice::ExchangeLess,
+        Cause::Serial => Advice::MakeParallel,
+        Cause::Io | Cause::Other => return None,
+    })
+}

@@ -1,0 +1,128 @@
+//! What the processor time of a region was spent on, and what of it grew with the threads.
+
+use std::ops::{AddAssign, Index, IndexMut};
+
+/// What processor time goes to. Processor time of a region is the number of its threads times its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// Running the program's code. What of it grows is work inflation: the same work takes more processor time.
+    Work,
+    /// Page faults.
+    Faults,
+    /// I/O.
+    Io,
+    /// Standing in the run queue while other programs run.
+    Preemption,
+    /// Standing in the run queue while the program itself has all processors.
+    Oversubscription,
+    /// Waiting at barriers and ends of regions for who comes later.
+    Imbalance,
+    /// Waiting there when all have come: until the thread knows, and has a processor.
+    ReleaseLatency,
+    /// Opening and closing regions, handing out iterations and tasks.
+    Runtime,
+    /// Waiting for a lock.
+    Lock,
+    /// Waiting to enter a critical section.
+    Critical,
+    /// Waiting for one's turn in an ordered section.
+    Ordered,
+    /// Waiting for other ranks, and moving data to them.
+    Messages,
+    /// Processors that have nothing to do while others work.
+    Serial,
+    /// Proust's own time, empty slots beside waits, and what is not explained.
+    Other,
+}
+
+impl Cause {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Cause; 14] = [
+        Cause::Work,
+        Cause::Faults,
+        Cause::Io,
+        Cause::Preemption,
+        Cause::Oversubscription,
+        Cause::Imbalance,
+        Cause::ReleaseLatency,
+        Cause::Runtime,
+        Cause::Lock,
+        Cause::Critical,
+        Cause::Ordered,
+        Cause::Messages,
+        Cause::Serial,
+        Cause::Other,
+    ];
+
+    /// Identifier in JSON; never renamed.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Cause::Work => "work",
+            Cause::Faults => "faults",
+            Cause::Io => "io",
+            Cause::Preemption => "preemption",
+            Cause::Oversubscription => "oversubscription",
+            Cause::Imbalance => "imbalance",
+            Cause::ReleaseLatency => "release-latency",
+            Cause::Runtime => "runtime",
+            Cause::Lock => "lock",
+            Cause::Critical => "critical",
+            Cause::Ordered => "ordered",
+            Cause::Messages => "messages",
+            Cause::Serial => "serial",
+            Cause::Other => "other",
+        }
+    }
+}
+
+/// Processor time by cause, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Causes([f64; Cause::ALL.len()]);
+
+impl Causes {
+    /// All causes with their seconds, those with zero included.
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, f64)> + '_ {
+        Cause::ALL.into_iter().map(|cause| (cause, self[cause]))
+    }
+
+    /// Their sum, s.
+    pub fn sum_s(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// What is more in these than in those, by cause, s; negative where it is less.
+    pub fn more_than(&self, others: &Causes) -> Causes {
+        let mut more = *self;
+        more.0.iter_mut().zip(others.0).for_each(|(mine, theirs)| *mine -= theirs);
+        more
+    }
+
+    /// All of them by this factor.
+    pub fn times(&self, factor: f64) -> Causes {
+        Causes(self.0.map(|seconds| seconds * factor))
+    }
+
+    /// The largest, if any is above zero.
+    pub fn largest(&self) -> Option<(Cause, f64)> {
+        self.iter().filter(|(_, seconds)| *seconds > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+impl Index<Cause> for Causes {
+    type Output = f64;
+    fn index(&self, cause: Cause) -> &f64 {
+        &self.0[cause as usize]
+    }
+}
+
+impl IndexMut<Cause> for Causes {
+    fn index_mut(&mut self, cause: Cause) -> &mut f64 {
+        &mut self.0[cause as usize]
+    }
+}
+
+impl AddAssign<&Causes> for Causes {
+    fn add_assign(&mut self, other: &Causes) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}

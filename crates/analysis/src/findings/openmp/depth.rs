@@ -1,0 +1,118 @@
+//! Constructs that are executed so often that each time there is hardly anything to do: work-sharing deep in a nest of
+//! loops, and tasks.
+
+use std::collections::BTreeSet;
+
+use proust_log::operations::Operation;
+use proust_profile::{RegionId, SegmentRow};
+
+use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
+use crate::findings::facts::Facts;
+use crate::findings::finding::{Figure, Finding, Kind, Sure};
+use crate::findings::thresholds::{self as limits, Checks};
+use crate::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let for_all = constructs.all.iter().filter(|one| one.is_for_all());
+    let mut found: Vec<Finding> = for_all.filter_map(|one| deep(facts, constructs, one)).collect();
+    let tasks = constructs.of_operation(Operation::OmpTask);
+    let regions: BTreeSet<RegionId> = tasks.flat_map(Construct::regions).collect();
+    found.extend(regions.into_iter().filter_map(|region| small_tasks(facts, constructs, region)));
+    found
+}
+
+/// Work and waiting of the construct in all its executions, s. Of a region it is what was done and waited in all of it.
+fn amounts(constructs: &Constructs<'_>, construct: &Construct<'_>) -> (f64, f64) {
+    if construct.operation != Operation::OmpRegionEnd {
+        return (construct.work_s(), construct.wait_s());
+    }
+    let regions = construct.regions();
+    let inside = constructs.all.iter().flat_map(|one| {
+        one.by_thread().into_values().flatten().map(move |row| (one.operation, row)).collect::<Vec<_>>()
+    });
+    inside.filter(|(_, row)| regions.contains(&row.region)).fold(
+        (0.0, 0.0),
+        |(work, wait), (operation, row)| {
+            let waits = matches!(operation, Operation::OmpRegionEnd | Operation::OmpFork);
+            (work + row.work_ns as f64 / 1e9, wait + if waits { row.wait_ns as f64 / 1e9 } else { 0.0 })
+        },
+    )
+}
+
+fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
+    if construct.team() < 2 {
+        return None;
+    }
+    let (visits, executions) = (construct.visits() as f64, construct.executions() as f64);
+    let barrier_s = constructs.barrier_s(construct.process)?;
+    let (work_s, wait_s) = amounts(constructs, construct);
+    let each_s = work_s / executions.max(1.0);
+    let burned_s = wait_s * spinning_share(facts, construct.process);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::DEEP_VISITS, visits)
+        || !checks.holds(&limits::DEEP_WORK, each_s / barrier_s.max(1e-9))
+        || !checks.holds(&limits::DEEP_SHARE, wait_s / (work_s + wait_s).max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, wait_s, burned_s)
+    {
+        return None;
+    }
+    let cause = place(facts, construct);
+    let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, wait_s, burned_s, cause);
+    finding.victims = facts.victims(construct.waiters());
+    finding.evidence = vec![
+        Figure::count("times that a thread came there", visits),
+        Figure::seconds("work of a thread each time, on average", each_s),
+        Figure::seconds("waiting of a thread each time, on average", wait_s / executions.max(1.0)),
+        Figure::seconds("what a barrier takes here when all have come", barrier_s),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// How functions of runtimes begin that make tasks and hand them out.
+const TASKING: [&str; 3] = ["GOMP_task", "__kmpc_omp_task", "__kmpc_taskloop"];
+
+fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
+    let rows = |one: &Construct<'_>| -> Vec<SegmentRow> {
+        one.by_thread().into_values().flatten().filter(|row| row.region == region).copied().collect()
+    };
+    let (mut executions, mut work_s) = (0.0, 0.0);
+    for row in constructs.of_operation(Operation::OmpTask).flat_map(rows) {
+        executions += row.executions as f64;
+        work_s += row.work_ns as f64 / 1e9;
+    }
+    // Who did it at the region's end does not know where it was made.
+    let root = facts.profile.regions[region as usize].context;
+    let tasks = constructs.of_operation(Operation::OmpTask).filter(|one| one.regions().contains(&region));
+    let construct = tasks.max_by_key(|one| (one.context != root, one.executions()))?;
+    let each_s = work_s / executions.max(1.0);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::TASKS_DONE, executions) || !checks.holds(&limits::TASK_WORK_S, each_s) {
+        return None;
+    }
+    let waits = constructs.all.iter().filter(|one| is_for_others(one.operation)).flat_map(rows);
+    let waits: Vec<_> = waits.map(|row| (row.location, row.context, row.wait_ns as f64 / 1e9)).collect();
+    let waited_s: f64 = waits.iter().map(|(_, _, s)| s).sum();
+    let making_s = constructs.in_runtime_s(facts, &[region], &TASKING);
+    let lost_s = waited_s + making_s;
+    let burned_s = making_s + waited_s * spinning_share(facts, construct.process);
+    if !checks.holds(&limits::TASK_COST, lost_s / (lost_s + work_s).max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, burned_s)
+    {
+        return None;
+    }
+    let mut finding =
+        facts.finding(Kind::OmpSmallTasks, Account::Barrier, lost_s, burned_s, place(facts, construct));
+    finding.victims = facts.victims(waits);
+    finding.evidence = vec![
+        Figure::count("tasks that were done", executions),
+        Figure::seconds("work of a task, on average", each_s),
+        Figure::seconds("work of all tasks", work_s),
+        Figure::seconds("processor time of making them", making_s),
+        Figure::seconds("waited in the region for tasks and for each other", waited_s),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

@@ -1,0 +1,132 @@
+//! Loops that are divided badly: by count where iterations differ, or into chunks that are too small.
+
+use std::collections::BTreeSet;
+
+use proust_log::operations::Operation;
+use proust_profile::RegionId;
+
+use super::constructs::{Construct, Constructs, place, spinning_share};
+use crate::findings::facts::Facts;
+use crate::findings::finding::{Figure, Finding, Kind, Sure};
+use crate::findings::thresholds::{self as limits, Checks};
+use crate::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let for_all = constructs.all.iter().filter(|one| one.is_for_all());
+    let mut found: Vec<Finding> = for_all.filter_map(|one| uneven(facts, constructs, one)).collect();
+    let dispatch = constructs.of_operation(Operation::OmpDispatch);
+    let regions: BTreeSet<(u32, RegionId)> =
+        dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
+    found.extend(regions.into_iter().filter_map(|(_, region)| small_chunks(facts, constructs, region)));
+    found
+}
+
+/// A loop's end and the requests for its iterations are told at lines so near to each other: at the loop's directive, its head,
+/// or its end.
+const NEAR: u32 = 4;
+
+/// Whether threads asked for iterations of the loop that ends there.
+fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> bool {
+    let regions = construct.regions();
+    let end = place(facts, construct);
+    constructs.of_operation(Operation::OmpDispatch).any(|one| {
+        let at = place(facts, one);
+        let near = end.line.zip(at.line).is_none_or(|(end, at)| end.abs_diff(at) <= NEAR);
+        one.executions() > 0
+            && near
+            && end.file == at.file
+            && one.regions().iter().any(|r| regions.contains(r))
+    })
+}
+
+fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
+    let threads = construct.by_thread();
+    if construct.team() < 2 || threads.len() < 2 || is_handed_out(facts, constructs, construct) {
+        return None;
+    }
+    // By execution: in teams that are made anew each time, threads come and go.
+    let works: Vec<(f64, f64)> = (threads.iter())
+        .map(|(&id, rows)| {
+            let times = rows.iter().map(|row| row.executions).sum::<u64>().max(1) as f64;
+            (constructs.processor_s(facts, id, rows) / times, times)
+        })
+        .collect();
+    let (most_s, times) = works.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let all: f64 = works.iter().map(|(s, times)| s * times).sum();
+    let all_times: f64 = works.iter().map(|(_, times)| times).sum();
+    if most_s <= 0.0 || all_times <= times {
+        return None;
+    }
+    let others_s = (all - most_s * times) / (all_times - times);
+    let working = works.iter().filter(|(s, _)| *s >= limits::UNEVEN_PART.value * most_s).count();
+    let imbalance_s = construct.wait_s() - construct.latency_s();
+    // Who worked less had to wait for the difference; what it waited more was for who had no processor.
+    let lost_s = imbalance_s.min(works.iter().map(|(s, times)| (most_s - s) * times).sum());
+    let burned_s = lost_s * spinning_share(facts, construct.process);
+    // What was on a processor is sampled.
+    let error_s = constructs.error_s(facts, &construct.regions());
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::UNEVEN_EXCESS, (most_s - others_s) / most_s)
+        || !checks.holds(&limits::UNEVEN_WORKERS, working as f64 / works.len() as f64)
+        || !checks.holds(&limits::SIGMAS, (most_s - others_s) * times / error_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, burned_s)
+    {
+        return None;
+    }
+    let cause = place(facts, construct);
+    let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost_s, burned_s, cause);
+    finding.victims = facts.victims(construct.waiters());
+    finding.evidence = vec![
+        Figure::count("times", construct.visits() as f64),
+        Figure::count("threads", works.len() as f64),
+        Figure::seconds("work of the busiest thread each time", most_s),
+        Figure::seconds("work of the others each time, on average", others_s),
+        Figure::seconds("waited for who came later", imbalance_s),
+    ];
+    finding.error_s = error_s;
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// How functions of runtimes begin that hand out iterations.
+const DISPATCH: [&str; 4] = ["GOMP_loop_", "GOMP_sections_next", "__kmpc_dispatch_next", "__kmp_dispatch"];
+
+fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
+    let in_region = |one: &&Construct<'_>| one.regions().contains(&region);
+    let asked = constructs.of_operation(Operation::OmpDispatch).filter(in_region);
+    let most = asked.max_by_key(|one| one.executions())?;
+    let requests = most.executions() as f64;
+    let of = |one: &Construct<'_>| -> f64 {
+        let threads = one.by_thread().into_iter();
+        threads
+            .map(|(id, mut rows)| {
+                rows.retain(|row| row.region == region);
+                constructs.processor_s(facts, id, &rows)
+            })
+            .sum()
+    };
+    let work_s: f64 = constructs.all.iter().map(of).sum();
+    let each_s = work_s / requests.max(1.0);
+    let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
+    let lost_s = most.wait_s().min(work_s / 2.0).max(sampled_s);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CHUNK_REQUESTS, requests)
+        || !checks.holds(&limits::CHUNK_WORK_S, each_s)
+        || !checks.holds(&limits::CHUNK_COST, lost_s / work_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, lost_s)
+    {
+        return None;
+    }
+    let mut finding =
+        facts.finding(Kind::OmpSmallChunks, Account::Compute, lost_s, lost_s, place(facts, most));
+    finding.evidence = vec![
+        Figure::count("requests for iterations", requests),
+        Figure::seconds("between two requests of a thread, on average", each_s),
+        Figure::seconds("asking, by some of many requests", most.wait_s()),
+        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

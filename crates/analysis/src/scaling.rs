@@ -1,0 +1,27 @@
+//! How a program's costs change with the number of its threads or ranks.
+//!
+//! - [`mod@loss`]: what is more than was to be expected, by the expectations formula
+//! - [`curve`]: speedup and efficiency, with their uncertainty
+//! - [`model`]: costs as a formula of the count, and what it predicts
+//! - [`swept`]: a run of a sweep, as far as others are compared with it
+//! - [`reading`]: such runs from their folders
+//! - [`ensemble`]: the runs of a sweep laid over each other
+//! - [`places`]: all of that for each place of a program
+
+pub mod curve;
+pub mod ensemble;
+pub mod loss;
+pub mod model;
+pub mod places;
+pub mod reading;
+pub mod swept;
+#[cfg(test)]
+mod tests;
+
+pub use curve::{Point, Ratio, efficiency, speedup};
+pub use ensemble::{Disagreement, Ensemble};
+pub use loss::{Cost, Kind, Side, excess_s, loss};
+pub use model::{Model, Prediction, Sample, fit};
+pub use places::{PlaceScaling, Places};
+pub use reading::{Source, read};
+pub use swept::{Segment, Swept};
