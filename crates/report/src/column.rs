@@ -138,7 +138,9 @@ impl Column {
 
     /// The measure of this name, or a message that helps.
     pub fn measure(word: &str) -> Result<Measure, ReportError> {
-        if let Some(measure) = Measure::from_id(word) {
+        // The unit says nothing new where there is no other measure of that name.
+        let named = Measure::from_id(word).or_else(|| Measure::from_id(&format!("{word}_s")));
+        if let Some(measure) = named {
             return Ok(measure);
         }
         if let Some(account) = Measure::of_nobody(word) {

@@ -9,6 +9,7 @@
 mod choice;
 mod column;
 mod csv;
+mod diff;
 mod json;
 mod number;
 mod page;
@@ -16,14 +17,19 @@ mod pages;
 mod question;
 mod shorten;
 mod style;
+mod sweep;
 mod table;
 
 pub use column::{Column, Over};
+pub use diff::{
+    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_sweep_diff, why_noise,
+};
 pub use number::{bytes, duration, utc};
 pub use page::PageName;
 pub use question::{Format, Question, ReportError, Sort};
 pub use shorten::middle;
 pub use style::{Paint, Style};
+pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
 
 use proust_analysis::findings::{Finding, Kind};

@@ -82,6 +82,20 @@ impl PageName {
         )
     }
 
+    /// By what its rows can be sorted, as words of `--sort`; None = by the name and by every measure.
+    pub fn orders(self) -> Option<&'static [&'static str]> {
+        match self {
+            PageName::Tree | PageName::Callers | PageName::Flat | PageName::Threads | PageName::Timeline => {
+                None
+            }
+            PageName::Io => Some(&["name", "wall_s", "io_calls", "io_errors", "read_bytes", "written_bytes"]),
+            PageName::Waits => Some(&["name", "wall_s", "waits"]),
+            PageName::Locks => Some(&["name", "caused_s", "lock_s", "waits"]),
+            PageName::Effort => Some(&["name", "active_s", "caused_s"]),
+            PageName::Summary | PageName::Ledger | PageName::Openmp | PageName::Quality => Some(&[]),
+        }
+    }
+
     /// The page of this word.
     pub fn from_id(word: &str) -> Option<PageName> {
         PageName::ALL.into_iter().find(|page| page.id() == word)

@@ -22,7 +22,7 @@ mod tree;
 mod waits;
 
 use account::Drawn;
-pub(crate) use findings::{kind_text, thresholds_text};
+pub(crate) use findings::{kind_text, name as finding_name, thresholds_text};
 use proust_analysis::findings::Finding;
 use proust_analysis::ledger::Ledger;
 use proust_analysis::query::{Handle, Selection};
@@ -52,6 +52,7 @@ pub(crate) fn render(
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
+    question.order()?;
     let mut selection = Selection::new(profile, &question.filter);
     let drawn = Drawn::new(&selection, question, kept.map(|(ledger, _)| ledger));
     // What has columns by account still has its others where no account can be drawn up.
@@ -181,18 +182,18 @@ impl FunctionRow {
     }
 }
 
-fn base_name(path: &str) -> &str {
+pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
 /// `file.c:12`, the file without its folder.
-fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
+pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> Option<String> {
     let file = base_name(file?);
     Some(line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}")))
 }
 
 /// A heading, with a fainter explanation after it.
-fn heading(style: &Style, title: &str, explanation: &str) -> String {
+pub(crate) fn heading(style: &Style, title: &str, explanation: &str) -> String {
     let pieces = [style.paint(Paint::Strong, title), style.paint(Paint::Faint, explanation)];
     pieces.join("  ").trim_end().to_owned() + "\n"
 }

@@ -96,6 +96,27 @@ impl Question {
             || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())
     }
 
+    /// The word by which the rows shall be sorted, if the page can do that.
+    ///
+    /// # Errors
+    /// When the page has an order of its own, and cannot be sorted so.
+    pub(crate) fn order(&self) -> Result<Option<String>, ReportError> {
+        let Some(sort) = self.sort else { return Ok(None) };
+        let word = sort.measure().map_or_else(|| "name".to_owned(), Measure::id);
+        let page = self.page.id();
+        match self.page.orders() {
+            Some([]) => Err(ReportError::Usage(format!(
+                "the page `{page}` has an order of its own and cannot be sorted; tree, callers, flat, threads and \
+                 timeline can, by every measure"
+            ))),
+            Some(known) if !known.contains(&word.as_str()) => Err(ReportError::Usage(format!(
+                "the page `{page}` cannot be sorted by `{word}`; it can by {}",
+                known.join(", ")
+            ))),
+            _ => Ok(Some(word)),
+        }
+    }
+
     /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and operations are
     /// needed.
     pub fn needs_rows(&self) -> bool {

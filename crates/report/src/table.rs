@@ -51,6 +51,11 @@ pub(crate) fn printable(text: String) -> String {
     shown
 }
 
+/// As [`printable`], of text in which lines may end.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.split('\n').map(|line| printable(line.to_owned())).collect::<Vec<_>>().join("\n")
+}
+
 /// A table of text.
 #[derive(Clone, Debug, Default)]
 pub struct Table {

@@ -88,10 +88,13 @@ impl EffortPage {
             let of = efforts[id as usize].sum_s();
             is_call(id) && of > 0.0 && of >= smallest * whole.sum_s()
         });
+        let by = question.order()?;
+        let amount = |id: ContextId| match by.as_deref() {
+            Some("caused_s") => efforts[id as usize].idleness_s,
+            _ => efforts[id as usize].sum_s(),
+        };
         // What is above another one is at least as large, and has the smaller number.
-        ids.sort_by(|&a, &b| {
-            efforts[b as usize].sum_s().total_cmp(&efforts[a as usize].sum_s()).then(a.cmp(&b))
-        });
+        ids.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
         let mut cut = None;
         let limit = question.limit.or(text.then_some(ROWS));
         if let Some(limit) = limit.filter(|&limit| limit < ids.len()) {
@@ -116,7 +119,11 @@ impl EffortPage {
             let mut children = forest.children(id).to_vec();
             // Lines lie between calls: a child that is not shown may have one below it that is.
             children.retain(|&child| efforts[child as usize].sum_s() > 0.0);
-            children.sort_by_key(|&child| std::cmp::Reverse((order[child as usize], child)));
+            if by.as_deref() == Some("name") {
+                children.sort_by_cached_key(|&child| std::cmp::Reverse((tree::name(profile, child), child)));
+            } else {
+                children.sort_by_key(|&child| std::cmp::Reverse((order[child as usize], child)));
+            }
             stack.extend(children.into_iter().map(|child| (child, parent, depth)));
         }
         let says = whole.reading();

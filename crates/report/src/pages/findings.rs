@@ -2,6 +2,8 @@
 
 mod wording;
 
+pub(crate) use wording::name;
+
 use proust_analysis::findings::{Figure, Finding, Kind, Place, thresholds};
 use proust_analysis::query::Handle;
 use proust_analysis::words::{count, counted};

@@ -31,7 +31,7 @@ impl Io {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Io, ReportError> {
         no_arguments(question)?;
         // What a descriptor leads to decides what waiting for it counts as, so that the state says nothing new.
-        let tables = Tables::new(selection, question, true, |&(operation, target, _)| (operation, target));
+        let tables = Tables::new(selection, question, true, |&(operation, target, _)| (operation, target))?;
         let scope = tables.scope(question);
         Ok(Io { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
     }

@@ -84,7 +84,16 @@ impl Locks {
         }
         let mut locks: Vec<LockRow> =
             sums.into_iter().map(|(id, sums)| lock_row(selection, &blame, id, sums, &in_scope)).collect();
-        locks.sort_by(|a, b| b.waited_s.total_cmp(&a.waited_s).then_with(|| a.handle.cmp(&b.handle)));
+        let order = question.order()?;
+        locks.sort_by(|a, b| {
+            let first = match order.as_deref() {
+                Some("name") => a.site.name().cmp(b.site.name()),
+                Some("waits") => b.waits.cmp(&a.waits),
+                // What a lock caused is what was waited for it.
+                _ => std::cmp::Ordering::Equal,
+            };
+            first.then_with(|| b.waited_s.total_cmp(&a.waited_s)).then_with(|| a.handle.cmp(&b.handle))
+        });
         let total = |of: fn(&LockRow) -> f64| sum(locks.iter().map(of));
         let (waited_s, hand_over_s) = (total(|row| row.waited_s), total(|row| row.hand_over_s));
         let unknown_s = total(|row| row.unknown_s);

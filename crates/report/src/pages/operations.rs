@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::facts::seconds;
 use super::{Cut, heading, place};
 use crate::number::{Scale, bytes, duration, exact, percents, sum};
-use crate::question::{Format, Question};
+use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -71,6 +71,9 @@ pub(super) struct Tables {
     /// Call sites that `--limit` left out; their `amount` is in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
+    /// By what they are sorted, if not by time.
+    #[serde(skip)]
+    order: Option<String>,
     /// Operations that text shows.
     #[serde(skip)]
     shown: usize,
@@ -112,8 +115,9 @@ impl Tables {
         question: &Question,
         io: bool,
         line: impl Fn(&OperationKey) -> K,
-    ) -> Tables {
+    ) -> Result<Tables, ReportError> {
         let profile = selection.profile();
+        let order = question.order()?;
         let sums = OperationSums::of(selection);
         let rows: Vec<&OperationSum> = sums.rows.iter().filter(|row| row.is_io == io).collect();
         let mut total: Option<OperationSum> = None;
@@ -153,11 +157,19 @@ impl Tables {
             by_site[at].1.push(row.location);
             threads.push(row.location);
         }
-        let longest_first = |a: &OperationSum, b: &OperationSum| {
-            b.time_ns.cmp(&a.time_ns).then(b.calls.cmp(&a.calls)).then(a.context.cmp(&b.context))
+        let name = |sum: &OperationSum| profile.operations[sum.operation as usize].name.clone();
+        let in_order = |a: &OperationSum, b: &OperationSum| {
+            let first = match order.as_deref() {
+                Some("name") => name(a).cmp(&name(b)),
+                Some("waits" | "io_calls") => b.calls.cmp(&a.calls),
+                Some("io_errors") => b.errors.cmp(&a.errors),
+                Some("read_bytes" | "written_bytes") => b.bytes.cmp(&a.bytes),
+                _ => std::cmp::Ordering::Equal,
+            };
+            first.then(b.time_ns.cmp(&a.time_ns)).then(b.calls.cmp(&a.calls)).then(a.context.cmp(&b.context))
         };
-        by_line.sort_by(|a, b| longest_first(&a.0, &b.0));
-        by_site.sort_by(|a, b| longest_first(&a.0, &b.0));
+        by_line.sort_by(|a, b| in_order(&a.0, &b.0));
+        by_site.sort_by(|a, b| in_order(&a.0, &b.0));
         let limit = question.limit.or((question.format == Format::Text).then_some(SITES));
         let mut cut = None;
         if let Some(limit) = limit.filter(|&limit| limit < by_site.len()) {
@@ -165,7 +177,6 @@ impl Tables {
             let amount = sum(hidden.iter().map(|(sum, _)| seconds(sum.time_ns)));
             cut = Some(Cut { rows: hidden.len(), amount });
         }
-        let name = |sum: &OperationSum| profile.operations[sum.operation as usize].name.clone();
         let operations = by_line.into_iter().map(|(sum, keys)| {
             let (account, passive) = counts_as(sum.state);
             OperationRow {
@@ -191,14 +202,15 @@ impl Tables {
                 calls: Calls::of(&sum),
             }
         });
-        Tables {
+        Ok(Tables {
             totals: total.map(|total| Calls::of(&total)).unwrap_or_default(),
             threads: distinct(&mut threads),
             operations: operations.collect(),
             call_sites: call_sites.collect(),
             cut,
+            order,
             shown: question.limit.unwrap_or(OPERATIONS),
-        }
+        })
     }
 
     /// The operations that text shows, and last what all others have together, if there are others.
@@ -239,7 +251,11 @@ impl Tables {
 
     /// The places with most time.
     pub fn sites_text(&self, with_bytes: bool, style: &Style) -> String {
-        let mut text = "\n".to_owned() + &heading(style, "Call sites", "who calls, longest time first");
+        let order = match self.order.as_deref() {
+            None | Some("wall_s") => "longest time first".to_owned(),
+            Some(order) => format!("by {order}"),
+        };
+        let mut text = "\n".to_owned() + &heading(style, "Call sites", &format!("who calls, {order}"));
         let mut parts: Vec<f64> = self.call_sites.iter().map(|row| row.calls.seconds).collect();
         parts.extend(self.cut.iter().map(|cut| cut.amount));
         let scale = Scale::of("s", [self.totals.seconds]);

@@ -128,7 +128,7 @@ impl QualityPage {
             ),
             ("events", count(q.events), "intercepted operations".into()),
             ("dropped", count(q.dropped), "records that found no room".into()),
-            ("overruns", count(q.overruns), "timer expirations merged into another one's signal".into()),
+            ("overruns", count(q.overruns), "samples merged into the next: late, or too dear".into()),
             ("skipped_samples", count(q.skipped_samples), "samples in Proust's own code".into()),
             ("damaged_bytes", bytes(q.damaged_bytes), "of the logs were skipped".into()),
             ("lost_records_s", duration(q.lost_records_s), "CPU time whose records were lost".into()),

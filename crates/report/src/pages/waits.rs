@@ -27,7 +27,7 @@ pub(super) struct Waits {
 impl Waits {
     pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Waits, ReportError> {
         no_arguments(question)?;
-        let tables = Tables::new(selection, question, false, |&(operation, _, state)| (operation, state));
+        let tables = Tables::new(selection, question, false, |&(operation, _, state)| (operation, state))?;
         let scope = tables.scope(question);
         Ok(Waits { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
     }

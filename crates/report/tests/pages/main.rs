@@ -1,6 +1,7 @@
 //! The pages, on a small run whose numbers can be checked by hand.
 
 mod contract;
+mod diff;
 mod example;
 mod findings;
 mod golden;

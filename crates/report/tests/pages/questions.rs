@@ -4,7 +4,7 @@ use proust_analysis::query::Filter;
 use proust_profile::Profile;
 use proust_report::{Column, Format, PageName, Question, ReportError, Sort, Style, render};
 
-use crate::example::profile;
+use crate::example::{profile, waiting};
 
 fn json(question: Question) -> serde_json::Value {
     let question = Question { format: Format::Json, ..question };
@@ -59,6 +59,43 @@ fn rows_are_sorted_and_cut_and_the_rest_is_told() {
     let kept: Vec<u64> =
         tree["contexts"].as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
     assert_eq!(kept, [0, 4, 7]);
+}
+
+#[test]
+fn what_a_page_cannot_be_sorted_by_it_says() {
+    let sorted = |page, by: &str| Question { sort: Some(Sort::parse(by).unwrap()), ..about(page, &[]) };
+    for page in PageName::ALL {
+        let words = page.orders().map_or_else(|| vec!["name", "caused", "cpu_s"], <[&str]>::to_vec);
+        for word in words {
+            render(&profile(), &sorted(page, word), &Style::default()).unwrap();
+        }
+    }
+    assert!(error(sorted(PageName::Ledger, "caused")).starts_with("usage: the page `ledger` has an order"));
+    let message = error(sorted(PageName::Locks, "cpu_s"));
+    assert!(message.ends_with("it can by name, caused_s, lock_s, waits"), "{message}");
+}
+
+#[test]
+fn operations_are_sorted_as_asked() {
+    let mut profile = waiting();
+    let lock = profile.operations.iter().position(|info| info.name == "pthread_mutex_lock").unwrap();
+    for event in profile.events.iter_mut().filter(|event| event.operation as usize == lock) {
+        event.calls = 500;
+    }
+    let column = |by: &str, at: usize| -> Vec<String> {
+        let sort = Some(Sort::parse(by).unwrap());
+        let question = Question { sort, format: Format::Csv, ..about(PageName::Waits, &[]) };
+        let page = render(&profile, &question, &Style::default()).unwrap().page;
+        page.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
+    };
+    let numbers = |by: &str, at: usize| -> Vec<f64> {
+        column(by, at).iter().map(|text| text.parse().unwrap()).collect()
+    };
+    assert!(column("name", 0).len() > 1 && column("name", 0).is_sorted());
+    // Operation, account, passive, objects, calls, errors, bytes, seconds.
+    assert!(numbers("waits", 4).is_sorted_by(|a, b| a >= b));
+    assert!(numbers("wall_s", 7).is_sorted_by(|a, b| a >= b));
+    assert_ne!(column("waits", 0), column("wall_s", 0));
 }
 
 #[test]
@@ -145,7 +182,7 @@ fn wrong_questions_are_told_apart() {
     assert!(error(about(PageName::Callers, &["refin"])).contains("did you mean refine?"));
     assert!(error(about(PageName::Callers, &["a", "b"])).starts_with("usage: "));
     assert!(error(about(PageName::Flat, &["x"])).starts_with("usage: the page `flat` takes no argument"));
-    assert!(Column::parse_list("cpu").unwrap_err().to_string().contains("did you mean `cpu_s`?"));
+    assert!(Column::parse_list("cpu_x").unwrap_err().to_string().contains("did you mean `cpu_s`?"));
     assert!(Column::parse_list("cpu_s:median").unwrap_err().to_string().contains("no statistic `median`"));
     assert!(Sort::parse("beauty").unwrap_err().to_string().contains("no metric `beauty`"));
 }

@@ -3,7 +3,7 @@
 use proust_analysis::findings::{Finding, Kind};
 
 /// The kind as a heading.
-pub(super) fn name(kind: Kind) -> &'static str {
+pub(crate) fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::LockAcrossIo => "lock held across I/O",
         Kind::LockAcrossSleep => "lock held while its holder sleeps",
@@ -26,6 +26,15 @@ pub(super) fn name(kind: Kind) -> &'static str {
         Kind::ThreadChurn => "threads for a moment's work",
         Kind::TinyIo => "I/O of a few bytes",
         Kind::SyncStorm => "files synchronised all the time",
+        Kind::OmpDeepConstruct => "parallel construct too deep in the nest",
+        Kind::OmpUnevenLoop => "static schedule over uneven work",
+        Kind::OmpSmallChunks => "chunks too small",
+        Kind::OmpHotCritical => "critical section in a hot loop",
+        Kind::OmpNestedTeams => "teams inside teams",
+        Kind::OmpSpinningWaits => "waits that keep processors",
+        Kind::OmpSleepingWaits => "waits that sleep for a moment",
+        Kind::OmpTeamOfOne => "parallel loop with a team of one",
+        Kind::OmpSmallTasks => "OpenMP tasks too small",
     }
 }
 
@@ -60,6 +69,23 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::ThreadChurn => format!("{who} makes threads that live for a moment"),
         Kind::TinyIo => format!("{who} moves a few bytes a call"),
         Kind::SyncStorm => format!("{who} synchronises a file again and again"),
+        Kind::OmpDeepConstruct => {
+            format!("The construct in {who} is executed so often that waiting costs as much as its work")
+        }
+        Kind::OmpUnevenLoop => format!("Work in {who} is divided by count, and some threads get more of it"),
+        Kind::OmpSmallChunks => format!("Threads ask for iterations in {who} more than they work on them"),
+        Kind::OmpHotCritical => format!("All threads enter the critical section in {who} again and again"),
+        Kind::OmpNestedTeams => {
+            format!("The teams of {who}, opened inside another team, are more than the processors")
+        }
+        Kind::OmpSpinningWaits => {
+            format!("Threads that wait in {who} keep processors that other threads need")
+        }
+        Kind::OmpSleepingWaits => {
+            format!("Threads that wait for a moment in {who} sleep, and have to be woken")
+        }
+        Kind::OmpTeamOfOne => format!("The loop in {who} is to be divided, and there is only one thread"),
+        Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
     }
 }
 
@@ -124,6 +150,40 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::ThreadChurn => "Start the threads once and give them work through a queue: a pool.",
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
         Kind::SyncStorm => "Synchronise once for many changes, or leave it to a thread of its own.",
+        Kind::OmpDeepConstruct => {
+            "Divide a loop further out, so that each time there is more to do; join neighbouring loops; leave out barriers \
+             that nobody needs (nowait)."
+        }
+        Kind::OmpUnevenLoop => {
+            "Hand the iterations out as threads come for them (schedule(dynamic) or guided, in chunks of some microseconds), \
+             or deal them out in turns (schedule(static, 1))."
+        }
+        Kind::OmpSmallChunks => {
+            "Make the chunks larger, schedule(dynamic, N), so that each takes some microseconds; or use guided, or static \
+             where iterations are alike."
+        }
+        Kind::OmpHotCritical => {
+            "Let each thread sum up on its own: reduction, or a private variable that is joined once at the end; for a \
+             single number atomic is enough."
+        }
+        Kind::OmpNestedTeams => {
+            "Give inner regions one thread (OMP_MAX_ACTIVE_LEVELS=1), or divide the processors between the levels \
+             (OMP_NUM_THREADS=outer,inner)."
+        }
+        Kind::OmpSpinningWaits => {
+            "Start fewer threads, so that each has a processor; or let waiting threads sleep: OMP_WAIT_POLICY=passive."
+        }
+        Kind::OmpSleepingWaits => {
+            "Let waiting threads look again for a while: OMP_WAIT_POLICY=active, or a longer GOMP_SPINCOUNT or KMP_BLOCKTIME, \
+             if they have processors of their own."
+        }
+        Kind::OmpTeamOfOne => {
+            "Call it inside a parallel region, or write parallel for: outside, one thread does it all."
+        }
+        Kind::OmpSmallTasks => {
+            "Put more work into each task: taskloop with a grainsize, if or final clauses, so that each takes some \
+             microseconds."
+        }
     }
 }
 
@@ -168,6 +228,28 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         }
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
         Kind::SyncStorm => "lost = time in these calls, but for one of them",
+        Kind::OmpDeepConstruct => {
+            "lost = all waiting at this construct; of a region, until its threads began and at its end"
+        }
+        Kind::OmpUnevenLoop => {
+            "lost = the smaller of what was waited for who came later and Σ (work of the busiest − work of each), by \
+             processor time"
+        }
+        Kind::OmpSmallChunks => {
+            "lost = the larger of the time in requests, found by some of them, and the samples in the runtime's dispatch"
+        }
+        Kind::OmpHotCritical => "lost = all waiting at this place for who was in the section",
+        Kind::OmpNestedTeams => {
+            "lost = the account oversubscribed in the inner region; what could be won is only what processors had left"
+        }
+        Kind::OmpSpinningWaits => {
+            "lost = the smaller of the waiting on a processor and the time that threads of this run had none"
+        }
+        Kind::OmpSleepingWaits => {
+            "lost = Σ (time from the last one's coming to going on) − what woken threads queued for a processor"
+        }
+        Kind::OmpTeamOfOne => "lost = (processors available − 1) × processor time of the function there",
+        Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
     }
 }
 
@@ -185,6 +267,15 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
             "waits are measured exactly; most of them were for a lock that nobody held yet again"
+        }
+        (Sure::Likely, Kind::OmpUnevenLoop) => {
+            "waits and work are measured exactly; what of the work was on a processor is sampled"
+        }
+        (Sure::Likely, Kind::OmpSpinningWaits) => {
+            "both are measured; that the one was for want of the other is an assumption"
+        }
+        (Sure::Likely, Kind::OmpTeamOfOne) => {
+            "the end of the loop is seen exactly; what of its function belongs to the loop is not known"
         }
         (Sure::Likely, _) => "it follows from enough samples",
         (Sure::Possible, Kind::FirstTouch) => {
@@ -221,6 +312,22 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         }
         Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
         Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
+        Kind::OmpDeepConstruct
+        | Kind::OmpUnevenLoop
+        | Kind::OmpSmallChunks
+        | Kind::OmpHotCritical
+        | Kind::OmpSmallTasks => &[
+            ("openmp", "work and waits by site and thread"),
+            ("threads", "what each thread spent its time on"),
+        ],
+        Kind::OmpNestedTeams | Kind::OmpSpinningWaits | Kind::OmpSleepingWaits => &[
+            ("threads", "what each thread spent its time on"),
+            ("openmp", "work and waits by site and thread"),
+        ],
+        Kind::OmpTeamOfOne => &[
+            ("tree --sort caused_s", "where empty processors come from"),
+            ("openmp", "regions that do have teams"),
+        ],
         Kind::TinyIo | Kind::SyncStorm => &[("io", "calls, bytes and times by operation")],
     }
 }

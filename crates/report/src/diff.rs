@@ -1,0 +1,168 @@
+//! Pages that show two sides of a comparison: A, B, the difference and what it is.
+//!
+//! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are written from
+//! the same. Every page begins with the block `sides` (the runs of each), `cautions` (what speaks against the comparison) and
+//! `exceeded` (the limits of `--fail-if` that B exceeds).
+
+mod cautions;
+mod change;
+mod flat;
+mod head;
+mod ledger;
+mod neighbours;
+mod summary;
+mod sweeps;
+mod threads;
+mod tree;
+
+use proust_analysis::compare::Diff;
+use proust_analysis::compare::diff::Exceeded;
+use proust_analysis::query::Measure;
+use proust_profile::Metric;
+
+use crate::question::{Format, ReportError};
+use crate::style::Style;
+use crate::{csv, json};
+
+pub use cautions::{limit_text, why_noise};
+pub use sweeps::{SweepDiffQuestion, render_sweep_diff};
+
+/// A page of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DiffPage {
+    /// The account, the findings, and what changed most.
+    #[default]
+    Summary,
+    /// All totals and accounts.
+    Ledger,
+    /// Contexts from the top down.
+    Tree,
+    /// Functions.
+    Flat,
+    /// One function, its callers and what it calls.
+    Callers,
+    /// Threads.
+    Threads,
+}
+
+impl DiffPage {
+    /// All pages, in the order in which they are listed.
+    pub const ALL: [DiffPage; 6] = [
+        DiffPage::Summary,
+        DiffPage::Ledger,
+        DiffPage::Tree,
+        DiffPage::Flat,
+        DiffPage::Callers,
+        DiffPage::Threads,
+    ];
+
+    /// Its word on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            DiffPage::Summary => "summary",
+            DiffPage::Ledger => "ledger",
+            DiffPage::Tree => "tree",
+            DiffPage::Flat => "flat",
+            DiffPage::Callers => "callers",
+            DiffPage::Threads => "threads",
+        }
+    }
+
+    /// The page with this word.
+    pub fn from_id(id: &str) -> Option<DiffPage> {
+        DiffPage::ALL.into_iter().find(|page| page.id() == id)
+    }
+}
+
+/// What is asked of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct DiffQuestion {
+    /// How the sides were named, for headings.
+    pub names: [String; 2],
+    /// Which page.
+    pub page: DiffPage,
+    /// What follows the page: a function.
+    pub arguments: Vec<String>,
+    /// Which measures; empty = the page's own choice.
+    pub measures: Vec<Measure>,
+    /// How many rows at most; None = the page's own choice in text, all in JSON and CSV.
+    pub limit: Option<usize>,
+    /// How it is written.
+    pub format: Format,
+    /// The limits that B exceeds.
+    pub exceeded: Vec<Exceeded>,
+}
+
+impl DiffQuestion {
+    /// The measures by context that a comparison needs to answer it; with the usual ones.
+    pub fn measures(&self) -> Vec<Measure> {
+        let mut measures = usual().to_vec();
+        measures.extend(
+            self.measures.iter().copied().filter(|measure| !measures.contains(measure)).collect::<Vec<_>>(),
+        );
+        measures
+    }
+
+    fn no_arguments(&self) -> Result<(), ReportError> {
+        match self.arguments.first() {
+            None => Ok(()),
+            Some(argument) => Err(ReportError::Usage(format!(
+                "the page `{}` of a comparison takes no argument, but `{argument}` was given",
+                self.page.id()
+            ))),
+        }
+    }
+}
+
+/// What is compared when nobody says otherwise; the first leads, where it is not zero.
+fn usual() -> [Measure; 4] {
+    [Measure::Active, Measure::Metric(Metric::Cpu), Measure::Lost, Measure::Caused(None)]
+}
+
+/// A page of a comparison that has been computed: its fields are the JSON contract's.
+trait Page: serde::Serialize {
+    fn text(&self, style: &Style) -> String;
+    /// The page's main table, headings first.
+    fn rows(&self) -> Vec<Vec<String>>;
+}
+
+/// Builds a page of a comparison and writes it.
+///
+/// # Errors
+/// [`ReportError`] when the question cannot be answered.
+pub fn render_diff(diff: &Diff<'_>, question: &DiffQuestion, style: &Style) -> Result<String, ReportError> {
+    Ok(match question.page {
+        DiffPage::Summary => write(&summary::Summary::build(diff, question)?, question, style),
+        DiffPage::Ledger => write(&ledger::LedgerPage::build(diff, question)?, question, style),
+        DiffPage::Tree => write(&tree::Tree::build(diff, question)?, question, style),
+        DiffPage::Flat => write(&flat::Flat::build(diff, question)?, question, style),
+        DiffPage::Callers => write(&neighbours::Callers::build(diff, question)?, question, style),
+        DiffPage::Threads => write(&threads::Threads::build(diff, question)?, question, style),
+    })
+}
+
+fn write(page: &impl Page, question: &DiffQuestion, style: &Style) -> String {
+    match question.format {
+        Format::Text => style.plain(page.text(style)),
+        Format::Json => json::write(page),
+        Format::Csv => csv::write(page.rows()),
+    }
+}
+
+/// The measures of a page, of which there is anything: those asked for, or the usual ones.
+fn measures(diff: &Diff<'_>, question: &DiffQuestion) -> Vec<Measure> {
+    if !question.measures.is_empty() {
+        return question.measures.clone();
+    }
+    let runs = || diff.a().iter().chain(diff.b());
+    let is_any = |measure: &Measure| runs().any(|run| run.outline.total(*measure) != 0.0);
+    let mut found: Vec<Measure> = usual().into_iter().filter(is_any).collect();
+    // On a busy machine most of the active time may be that in which others had the processors.
+    if runs().any(|run| run.disturbance.is_noticed()) {
+        found.sort_by_key(|measure| *measure != Measure::Metric(Metric::Cpu));
+    }
+    if found.is_empty() {
+        found.push(Measure::Metric(Metric::Cpu));
+    }
+    found
+}

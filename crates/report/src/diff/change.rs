@@ -1,0 +1,151 @@
+//! A change as JSON, as columns of text, and as fields of CSV.
+
+use std::collections::BTreeMap;
+
+use proust_analysis::compare::diff::RowChange;
+use proust_analysis::compare::{Change, Estimate, Verdict, Why};
+use serde::Serialize;
+
+use crate::number::{Scale, exact, fixed};
+use crate::style::Paint;
+use crate::table::{Align, Cell};
+
+/// From here on a ratio says only that there was nearly nothing before.
+const LARGE: f64 = 100.0;
+
+/// A change in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct ChangeRow {
+    /// Mean of A.
+    pub a: f64,
+    /// Mean of B.
+    pub b: f64,
+    /// B − A.
+    pub delta: f64,
+    /// B / A; null where A is nothing.
+    pub ratio: Option<f64>,
+    /// Standard error of the difference.
+    pub error: f64,
+    /// 95 % confidence interval of A's mean.
+    pub a_interval: [f64; 2],
+    /// That of B.
+    pub b_interval: [f64; 2],
+    /// `more`, `less` or `noise`.
+    pub verdict: &'static str,
+    /// Why.
+    pub why: &'static str,
+    #[serde(skip)]
+    pub change: Change,
+}
+
+impl From<Change> for ChangeRow {
+    fn from(change: Change) -> ChangeRow {
+        let interval = |of: &Estimate| [of.low, of.high];
+        ChangeRow {
+            a: change.a.mean,
+            b: change.b.mean,
+            delta: change.delta,
+            ratio: change.ratio,
+            error: change.error,
+            a_interval: interval(&change.a),
+            b_interval: interval(&change.b),
+            verdict: change.verdict.id(),
+            why: change.why.id(),
+            change,
+        }
+    }
+}
+
+/// A row's changes in one measure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Both {
+    pub inclusive: ChangeRow,
+    pub exclusive: ChangeRow,
+}
+
+impl From<RowChange> for Both {
+    fn from(change: RowChange) -> Both {
+        Both { inclusive: change.inclusive.into(), exclusive: change.exclusive.into() }
+    }
+}
+
+impl Both {
+    /// Whether either side has anything.
+    pub fn is_any(&self) -> bool {
+        [&self.inclusive, &self.exclusive].into_iter().any(|row| row.a != 0.0 || row.b != 0.0)
+    }
+}
+
+/// Changes by the identifier of the measure.
+pub(super) type Changes = BTreeMap<String, Both>;
+
+impl ChangeRow {
+    pub fn is_significant(&self) -> bool {
+        self.change.verdict != Verdict::Noise
+    }
+
+    /// What it is, in a word.
+    pub fn word(&self) -> &'static str {
+        match self.change.why {
+            Why::Equal => "same",
+            _ => self.verdict,
+        }
+    }
+
+    /// Fields of CSV.
+    pub fn fields(&self) -> Vec<String> {
+        let ratio = self.ratio.map(exact).unwrap_or_default();
+        let numbers = [exact(self.a), exact(self.b), exact(self.delta), ratio];
+        numbers.into_iter().chain([self.verdict.to_owned(), self.why.to_owned()]).collect()
+    }
+
+    /// Their headings, after the name of what changed.
+    pub fn heads(of: &str) -> Vec<String> {
+        ["A", "B", "delta", "ratio", "verdict", "why"].iter().map(|head| format!("{of} {head}")).collect()
+    }
+}
+
+/// A difference with its sign; `-` for none.
+pub(super) fn signed(scale: &Scale, delta: f64) -> String {
+    if delta == 0.0 {
+        return "-".into();
+    }
+    let shown = scale.show(delta.abs());
+    if shown.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        return shown;
+    }
+    format!("{}{shown}", if delta > 0.0 { '+' } else { '−' })
+}
+
+/// The columns of a change: A, B, the difference, the ratio, and what it is.
+pub(super) fn titles(scale: &Scale) -> [(String, Align); 5] {
+    [
+        (scale.title("A"), Align::Right),
+        (scale.title("B"), Align::Right),
+        (scale.title("B−A"), Align::Right),
+        ("B/A".into(), Align::Right),
+        ("".into(), Align::Left),
+    ]
+}
+
+/// The cells of a change.
+pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
+    let paint = if row.is_significant() { Paint::Strong } else { Paint::Faint };
+    let ratio = match row.ratio {
+        None => "-".into(),
+        Some(ratio) if ratio >= LARGE => format!("> {LARGE}"),
+        Some(ratio) => fixed(ratio, 2),
+    };
+    [
+        scale.show(row.a).into(),
+        scale.show(row.b).into(),
+        Cell::painted(paint, signed(scale, row.delta)),
+        ratio.into(),
+        Cell::painted(paint, row.word()),
+    ]
+}
+
+/// The scale of rows.
+pub(super) fn scale<'c>(unit: &'static str, rows: impl IntoIterator<Item = &'c ChangeRow>) -> Scale {
+    Scale::of(unit, rows.into_iter().flat_map(|row| [row.a, row.b]))
+}

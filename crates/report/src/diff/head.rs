@@ -1,0 +1,145 @@
+//! What every page of a comparison begins with: which runs, and what speaks against comparing them.
+
+use proust_analysis::compare::{ComparedRun, Diff, Why};
+use proust_analysis::words::counted;
+use serde::Serialize;
+
+use super::DiffQuestion;
+use super::cautions::{id, limit_text, text, why_noise};
+use super::change::ChangeRow;
+use crate::style::{Paint, Style};
+
+/// The blocks `sides`, `cautions` and `exceeded`.
+#[derive(Debug, Serialize)]
+pub(super) struct Head {
+    sides: Sides,
+    cautions: Vec<CautionRow>,
+    exceeded: Vec<ExceededRow>,
+    #[serde(skip)]
+    names: [String; 2],
+}
+
+#[derive(Debug, Serialize)]
+struct Sides {
+    a: Side,
+    b: Side,
+}
+
+#[derive(Debug, Serialize)]
+struct Side {
+    command: Vec<String>,
+    runs: Vec<RunRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct RunRow {
+    dir: String,
+    start_unix_s: f64,
+    host: String,
+    outcome: String,
+    wall_s: f64,
+    cpu_s: f64,
+    processors: u32,
+    available_processors: u32,
+    /// What of the time in which threads wanted a processor others had it.
+    disturbed: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct CautionRow {
+    id: &'static str,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ExceededRow {
+    limit: String,
+    significant: bool,
+    text: String,
+}
+
+impl Side {
+    fn new(runs: &[ComparedRun]) -> Side {
+        let row = |run: &ComparedRun| RunRow {
+            dir: run.facts.dir.clone(),
+            start_unix_s: run.facts.start_unix_s,
+            host: run.facts.host.clone(),
+            outcome: run.facts.outcome.clone(),
+            wall_s: run.facts.wall_s,
+            cpu_s: run.cpu_s,
+            processors: run.ledger.processors,
+            available_processors: run.facts.available_processors,
+            disturbed: run.disturbance.share,
+        };
+        let command = runs.first().map(|run| run.facts.command.clone()).unwrap_or_default();
+        Side { command, runs: runs.iter().map(row).collect() }
+    }
+
+    fn text(&self, letter: &str, name: &str) -> String {
+        let count = if self.runs.len() > 1 {
+            format!(" ({})", counted(self.runs.len(), "run"))
+        } else {
+            String::new()
+        };
+        format!(" {letter}  {name}{count}: {}\n", self.command.join(" "))
+    }
+}
+
+impl Head {
+    pub fn new(diff: &Diff<'_>, question: &DiffQuestion) -> Head {
+        let cautions = diff.cautions();
+        Head {
+            sides: Sides { a: Side::new(diff.a()), b: Side::new(diff.b()) },
+            cautions: cautions
+                .iter()
+                .map(|caution| CautionRow { id: id(caution), text: text(caution) })
+                .collect(),
+            exceeded: (question.exceeded.iter())
+                .map(|exceeded| ExceededRow {
+                    limit: exceeded.limit.clone(),
+                    significant: exceeded.is_significant,
+                    text: limit_text(exceeded),
+                })
+                .collect(),
+            names: question.names.clone(),
+        }
+    }
+
+    /// Which runs are compared.
+    pub fn text(&self, style: &Style) -> String {
+        let mut text = style.paint(Paint::Strong, "Comparison") + "\n";
+        text.push_str(&crate::table::printable_lines(&self.sides.a.text("A", &self.names[0])));
+        text.push_str(&crate::table::printable_lines(&self.sides.b.text("B", &self.names[1])));
+        text.push('\n');
+        text
+    }
+
+    /// What speaks against it.
+    pub fn notes(&self, style: &Style) -> String {
+        let note = |caution: &CautionRow| {
+            let line = crate::table::printable_lines(&format!(" Note: {}.", caution.text));
+            style.paint(Paint::Faint, &line) + "\n"
+        };
+        self.cautions.iter().map(note).collect()
+    }
+}
+
+/// What the rows of a table that are called noise have in common.
+pub(super) fn noise_text<'c>(rows: impl IntoIterator<Item = &'c ChangeRow>, style: &Style) -> String {
+    let mut counts: Vec<(Why, usize)> = Vec::new();
+    for row in rows {
+        let why = row.change.why;
+        match counts.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((why, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let reasons: Vec<String> = (counts.iter())
+        .filter_map(|(why, count)| Some(format!("{} {}", counted(*count, "row"), why_noise(*why)?)))
+        .collect();
+    if reasons.is_empty() {
+        return String::new();
+    }
+    style.paint(Paint::Faint, &format!(" Noise: {}.", reasons.join("; "))) + "\n"
+}

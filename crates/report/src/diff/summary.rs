@@ -1,0 +1,198 @@
+//! The page `summary` of a comparison: the account, the findings, and what changed most.
+
+use proust_analysis::compare::Diff;
+use proust_analysis::compare::diff::FindingChange;
+use proust_analysis::findings::{Finding, Place};
+use serde::Serialize;
+
+use super::change::{ChangeRow, cells, scale, titles};
+use super::flat::{FunctionRow, MetricHead, cut, functions, table};
+use super::head::Head;
+use super::ledger::LedgerBlock;
+use super::{DiffQuestion, Page, measures};
+use crate::SCHEMA;
+use crate::pages::{finding_name, heading, place};
+use crate::question::ReportError;
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Functions of text when nothing else is asked for.
+const ROWS: usize = 8;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    schema: u32,
+    #[serde(flatten)]
+    head: Head,
+    ledger: LedgerBlock,
+    findings: Vec<FindingRow>,
+    metrics: Vec<MetricHead>,
+    total: ChangeRow,
+    functions: Vec<FunctionRow>,
+    /// Functions that a limit left out.
+    cut: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingRow {
+    /// `gone`, `new`, `more`, `less` or `noise`.
+    change: &'static str,
+    kind: &'static str,
+    function: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    /// Handle and run in A; null where A has not found it.
+    a: Option<FoundIn>,
+    /// The same of B.
+    b: Option<FoundIn>,
+    /// What could be won.
+    seconds: ChangeRow,
+    lost_s: ChangeRow,
+    #[serde(skip)]
+    name: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct FoundIn {
+    handle: String,
+    dir: String,
+}
+
+impl FindingRow {
+    fn new(change: FindingChange, diff: &Diff<'_>) -> FindingRow {
+        let found = |found: &Option<(Finding, usize, usize)>,
+                     runs: &[proust_analysis::compare::ComparedRun]| {
+            found.as_ref().map(|(_, run, rank)| FoundIn {
+                handle: format!("L{}", rank + 1),
+                dir: runs[*run].facts.dir.clone(),
+            })
+        };
+        let (a, b) = (found(&change.a, diff.a()), found(&change.b, diff.b()));
+        let cause = change.b.as_ref().or(change.a.as_ref()).map(|(finding, ..)| finding.cause.clone());
+        let Place { function, file, line, .. } = cause.unwrap_or_default();
+        let (seconds, lost_s) = (ChangeRow::from(change.recoverable), ChangeRow::from(change.lost));
+        // What cannot be won may be lost all the same: more threads than processors.
+        let decisive = if seconds.is_significant() { &seconds } else { &lost_s };
+        let word = match (a.is_some(), b.is_some()) {
+            _ if !decisive.is_significant() => "noise",
+            (true, false) => "gone",
+            (false, true) => "new",
+            _ => decisive.verdict,
+        };
+        FindingRow {
+            change: word,
+            kind: change.kind.id(),
+            function,
+            file,
+            line,
+            a,
+            b,
+            seconds,
+            lost_s,
+            name: finding_name(change.kind),
+        }
+    }
+}
+
+impl Summary {
+    pub fn build(diff: &Diff<'_>, question: &DiffQuestion) -> Result<Summary, ReportError> {
+        question.no_arguments()?;
+        let measures = measures(diff, question);
+        let (functions, cut) = cut(functions(diff, &measures), question, &measures, ROWS);
+        Ok(Summary {
+            schema: SCHEMA,
+            head: Head::new(diff, question),
+            ledger: LedgerBlock::new(diff),
+            findings: diff.findings().into_iter().map(|change| FindingRow::new(change, diff)).collect(),
+            total: diff.measure(measures[0]).into(),
+            metrics: MetricHead::all(&measures),
+            functions,
+            cut,
+        })
+    }
+
+    fn findings_text(&self, style: &Style) -> String {
+        let mut text = heading(style, "Findings", "what could be won, before and after");
+        if self.findings.is_empty() {
+            return text + " none on either side\n\n";
+        }
+        let scale = scale("s", self.findings.iter().map(|row| &row.seconds));
+        let heads = [("".to_owned(), Align::Left), ("A".into(), Align::Left), ("B".into(), Align::Left)];
+        let [a, b, delta, ratio, _] = titles(&scale);
+        let mut table =
+            Table::new(heads.into_iter().chain([a, b, delta, ratio, ("finding".into(), Align::Left)]));
+        for row in &self.findings {
+            let paint = match row.change {
+                "gone" | "less" => Paint::Good,
+                "new" | "more" => Paint::Bad,
+                _ => Paint::Faint,
+            };
+            let handle = |found: &Option<FoundIn>| {
+                Cell::painted(Paint::Faint, found.as_ref().map_or("-", |found| found.handle.as_str()))
+            };
+            let [a, b, delta, ratio, _] = cells(&row.seconds, &scale);
+            let at = place(row.file.as_deref(), row.line).map(|at| format!(" ({at})")).unwrap_or_default();
+            let function = row.function.as_deref().unwrap_or("[unknown]");
+            let name = Cell::from(format!("{function}{at}: {}", row.name));
+            table.row(vec![
+                Cell::painted(paint, row.change),
+                handle(&row.a),
+                handle(&row.b),
+                a,
+                b,
+                delta,
+                ratio,
+                name,
+            ]);
+        }
+        text.push_str(&table.render(style));
+        text.push('\n');
+        text
+    }
+
+    fn explanation(&self) -> String {
+        let lead = &self.metrics[0];
+        let changed = |row: &&FunctionRow| {
+            row.metrics.get(&lead.id).is_some_and(|both| both.exclusive.is_significant())
+        };
+        let changed = match self.functions.iter().filter(changed).count() {
+            0 => "none of them".to_owned(),
+            n => format!("{n} of them"),
+        };
+        format!("{} without what is called; {changed} significantly", lead.name())
+    }
+}
+
+impl Page for Summary {
+    fn text(&self, style: &Style) -> String {
+        let mut text = self.head.text(style);
+        text.push_str(&heading(style, "Where the processors' time went", "A, B, and the difference"));
+        text.push_str(&self.ledger.text(false, style));
+        text.push('\n');
+        text.push_str(&self.findings_text(style));
+        text.push_str(&heading(style, "Functions that changed most", &self.explanation()));
+        text.push_str(&table(&self.functions, self.cut, &self.metrics[..1], &self.total, style));
+        text.push('\n');
+        text + &self.head.notes(style)
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads = ["what".to_owned()].into_iter().chain(ChangeRow::heads("seconds"));
+        let mut rows: Vec<Vec<String>> = vec![heads.collect()];
+        let ledger = &self.ledger;
+        for (name, row) in [
+            ("wall", &ledger.wall_s),
+            ("cpu", &ledger.cpu_s),
+            ("total", &ledger.total_s),
+            ("productive", &ledger.productive_s),
+            ("lost", &ledger.lost_s),
+            ("efficiency", &ledger.efficiency),
+        ] {
+            rows.push([name.to_owned()].into_iter().chain(row.fields()).collect());
+        }
+        for row in &ledger.accounts {
+            rows.push([row.id.to_owned()].into_iter().chain(row.seconds.fields()).collect());
+        }
+        rows
+    }
+}

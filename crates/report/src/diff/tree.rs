@@ -1,0 +1,235 @@
+//! The page `tree` of a comparison: contexts of both sides, from the top down.
+
+use std::collections::BTreeMap;
+
+use proust_analysis::compare::{Diff, JointId, Label};
+use proust_analysis::query::Handle;
+use proust_analysis::words::counted;
+use proust_profile::ContextKind;
+use serde::Serialize;
+
+use super::change::{Both, ChangeRow, Changes, cells, scale, titles};
+use super::flat::{MetricHead, missing};
+use super::head::{Head, noise_text};
+use super::{DiffQuestion, Page, measures};
+use crate::SCHEMA;
+use crate::pages::{heading, place};
+use crate::question::ReportError;
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Rows of text when nothing else is asked for.
+const ROWS: usize = 40;
+/// What is shown in text has at least this part of the largest amount, or of the largest difference.
+const LEAST: f64 = 0.01;
+/// Deeper contexts are not set in further.
+const DEEPEST: usize = 30;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Tree {
+    schema: u32,
+    #[serde(flatten)]
+    head: Head,
+    metrics: Vec<MetricHead>,
+    contexts: Vec<ContextRow>,
+    #[serde(skip)]
+    limit: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ContextRow {
+    id: JointId,
+    parent: Option<JointId>,
+    kind: &'static str,
+    name: String,
+    file: Option<String>,
+    line: Option<u32>,
+    /// Handle in the last run of A; null where A has no such place.
+    a: Option<String>,
+    /// Handle in the last run of B.
+    b: Option<String>,
+    metrics: Changes,
+}
+
+/// What a place is called.
+pub(super) fn name(label: &Label<'_>, program: &str) -> String {
+    match label.kind {
+        ContextKind::Program => program.to_owned(),
+        ContextKind::Partial => "[incomplete paths]".into(),
+        ContextKind::Line => {
+            place(label.file, label.line).map_or("[no line]".into(), |place| format!("line {place}"))
+        }
+        kind if label.name.is_empty() => kind.id().into(),
+        _ => label.name.to_owned(),
+    }
+}
+
+impl Tree {
+    pub fn build(diff: &Diff<'_>, question: &DiffQuestion) -> Result<Tree, ReportError> {
+        question.no_arguments()?;
+        let measures = measures(diff, question);
+        let joint = diff.joint();
+        let command = diff.b()[0].facts.command.first().map_or("program", String::as_str);
+        let program = crate::pages::base_name(command).to_owned();
+        let handle = |node, runs: std::ops::Range<usize>| {
+            runs.rev().find_map(|run| joint.context_in(node, run)).map(|id| Handle::Context(id).to_string())
+        };
+        let mut contexts: Vec<ContextRow> = (0..joint.len() as JointId)
+            .map(|node| {
+                let label = joint.label(node);
+                ContextRow {
+                    id: node,
+                    parent: joint.parent(node),
+                    kind: label.kind.id(),
+                    name: name(&label, &program),
+                    file: label.file.map(str::to_owned),
+                    line: label.line,
+                    a: handle(node, 0..diff.a().len()),
+                    b: handle(node, diff.a().len()..joint.runs()),
+                    metrics: Changes::new(),
+                }
+            })
+            .collect();
+        for &measure in &measures {
+            for (row, change) in contexts.iter_mut().zip(diff.contexts(measure)) {
+                let both = Both::from(change);
+                if both.is_any() {
+                    row.metrics.insert(measure.id(), both);
+                }
+            }
+        }
+        contexts.retain(|row| row.parent.is_none() || !row.metrics.is_empty());
+        Ok(Tree {
+            schema: SCHEMA,
+            head: Head::new(diff, question),
+            metrics: MetricHead::all(&measures),
+            contexts,
+            limit: question.limit.unwrap_or(ROWS),
+        })
+    }
+
+    /// Positions of the rows that text shows, each after its parent, with its depth. Lines are part of their functions.
+    fn shown(&self) -> (Vec<(usize, usize)>, usize) {
+        let lead = &self.metrics[0].id;
+        let inclusive = |at: usize| self.contexts[at].metrics.get(lead).map(|both| &both.inclusive);
+        let position: BTreeMap<JointId, usize> =
+            self.contexts.iter().enumerate().map(|(at, row)| (row.id, at)).collect();
+        let weight = |at: usize| inclusive(at).map_or((0.0, 0.0), |row| (row.delta.abs(), row.a.max(row.b)));
+        let candidates =
+            (0..self.contexts.len()).filter(|&at| !matches!(self.contexts[at].kind, "line" | "loop"));
+        let mut candidates: Vec<usize> = candidates.collect();
+        let (most_delta, most) = candidates
+            .iter()
+            .map(|&at| weight(at))
+            .fold((0.0_f64, 0.0_f64), |most, weight| (most.0.max(weight.0), most.1.max(weight.1)));
+        candidates.retain(|&at| {
+            let (delta, amount) = weight(at);
+            delta > 0.0 && delta >= LEAST * most_delta || amount > 0.0 && amount >= LEAST * most
+        });
+        candidates.sort_by(|&a, &b| {
+            let share = |at: usize| {
+                let (delta, amount) = weight(at);
+                // A difference says more here than an amount that both sides have.
+                4.0 * delta / most_delta.max(f64::MIN_POSITIVE) + amount / most.max(f64::MIN_POSITIVE)
+            };
+            share(b).total_cmp(&share(a)).then(a.cmp(&b))
+        });
+        let mut is_shown = vec![false; self.contexts.len()];
+        let mut rows = 0;
+        for &at in &candidates {
+            let mut path = Vec::new();
+            let mut next = Some(at);
+            while let Some(at) = next.filter(|&at| !is_shown[at]) {
+                path.push(at);
+                next = self.contexts[at].parent.and_then(|parent| position.get(&parent)).copied();
+            }
+            if rows + path.len() > self.limit {
+                continue;
+            }
+            rows += path.len();
+            path.into_iter().for_each(|at| is_shown[at] = true);
+        }
+        let mut children: BTreeMap<Option<JointId>, Vec<usize>> = BTreeMap::new();
+        for at in (0..self.contexts.len()).filter(|&at| is_shown[at]) {
+            children.entry(self.contexts[at].parent).or_default().push(at);
+        }
+        for siblings in children.values_mut() {
+            siblings.sort_by(|&a, &b| {
+                let (x, y) = (weight(a), weight(b));
+                (y.1.total_cmp(&x.1)).then(y.0.total_cmp(&x.0)).then(a.cmp(&b))
+            });
+        }
+        let mut order = Vec::new();
+        let mut stack: Vec<(usize, usize)> =
+            children.get(&None).into_iter().flatten().map(|&at| (at, 0)).collect();
+        stack.reverse();
+        while let Some((at, depth)) = stack.pop() {
+            order.push((at, depth));
+            let below = children.get(&Some(self.contexts[at].id)).into_iter().flatten();
+            stack.extend(below.rev().map(|&child| (child, depth + 1)));
+        }
+        let all = self.contexts.iter().filter(|row| !matches!(row.kind, "line" | "loop")).count();
+        (order, all)
+    }
+}
+
+impl Page for Tree {
+    fn text(&self, style: &Style) -> String {
+        let lead = &self.metrics[0];
+        let explanation = format!("{} with all that is called", lead.name());
+        let mut text = self.head.text(style) + &heading(style, "Contexts", &explanation);
+        let (order, all) = self.shown();
+        let nothing = ChangeRow::from(proust_analysis::compare::Change::default());
+        let change =
+            |at: usize| self.contexts[at].metrics.get(&lead.id).map_or(&nothing, |both| &both.inclusive);
+        let scale = scale(lead.unit, order.iter().map(|&(at, _)| change(at)));
+        let mut table = Table::new(titles(&scale).into_iter().chain([("context".into(), Align::Left)]));
+        for &(at, depth) in &order {
+            let row = &self.contexts[at];
+            let mut tail = Vec::new();
+            tail.extend(missing(row.a.is_some(), row.b.is_some()).map(|word| format!("[{word}]")));
+            if matches!(row.kind, "frame" | "inline") {
+                tail.extend(place(row.file.as_deref(), row.line).map(|place| format!("called at {place}")));
+            }
+            let mut line = cells(change(at), &scale).to_vec();
+            let indent = "  ".repeat(depth.min(DEEPEST));
+            line.push(Cell::from(format!("{indent}{}", row.name)).with_tail(tail.join(" ")));
+            table.row(line);
+        }
+        text.push_str(&table.render(style));
+        if order.len() < all {
+            let line = format!(
+                " {} of {} shown: those with the largest amounts and differences (--limit {all})",
+                order.len(),
+                counted(all, "context")
+            );
+            text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
+        }
+        text.push_str(&noise_text(order.iter().map(|&(at, _)| change(at)), style));
+        text + &self.head.notes(style)
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let first = ["id", "parent", "kind", "name", "file", "line", "a", "b"];
+        let mut heads: Vec<String> = first.iter().map(|&head| head.to_owned()).collect();
+        for head in &self.metrics {
+            heads.extend(ChangeRow::heads(&format!("{} inclusive", head.id)));
+            heads.extend(ChangeRow::heads(&format!("{} exclusive", head.id)));
+        }
+        let nothing = ChangeRow::from(proust_analysis::compare::Change::default());
+        let row = |row: &ContextRow| {
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+            let mut fields =
+                vec![row.id.to_string(), number(row.parent), row.kind.to_owned(), row.name.clone()];
+            fields.extend([text(&row.file), number(row.line), text(&row.a), text(&row.b)]);
+            for head in &self.metrics {
+                let both = row.metrics.get(&head.id);
+                fields.extend(both.map_or(&nothing, |both| &both.inclusive).fields());
+                fields.extend(both.map_or(&nothing, |both| &both.exclusive).fields());
+            }
+            fields
+        };
+        [heads].into_iter().chain(self.contexts.iter().map(row)).collect()
+    }
+}

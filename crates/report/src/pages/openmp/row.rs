@@ -1,0 +1,166 @@
+//! Regions, sites and threads as they are in JSON.
+
+use proust_analysis::openmp::{Lost, RegionSum};
+use proust_analysis::query::Handle;
+use proust_profile::{ContextId, ContextKind, Profile};
+use serde::Serialize;
+
+use crate::pages::facts::seconds;
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct LostRow {
+    pub(super) imbalance_s: f64,
+    pub(super) latency_s: f64,
+    pub(super) lock_s: f64,
+    pub(super) fork_s: f64,
+    pub(super) dispatch_s: f64,
+    pub(super) lost_s: f64,
+}
+
+impl LostRow {
+    pub(super) fn new(lost: &Lost) -> LostRow {
+        LostRow {
+            imbalance_s: seconds(lost.imbalance_ns),
+            latency_s: seconds(lost.latency_ns),
+            lock_s: seconds(lost.lock_ns),
+            fork_s: seconds(lost.fork_ns),
+            dispatch_s: seconds(lost.dispatch_ns),
+            lost_s: seconds(lost.sum_ns()),
+        }
+    }
+
+    pub(super) fn parts(&self) -> [f64; 5] {
+        [self.imbalance_s, self.latency_s, self.lock_s, self.fork_s, self.dispatch_s]
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct RegionRow {
+    pub(super) handle: String,
+    pub(super) context: ContextId,
+    pub(super) function: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+    pub(super) process: u32,
+    pub(super) runtime: &'static str,
+    pub(super) executions: u64,
+    pub(super) team_min: u32,
+    pub(super) team_max: u32,
+    pub(super) work_s: f64,
+    pub(super) cpu_s: f64,
+    pub(super) delayed_s: f64,
+    #[serde(flatten)]
+    pub(super) lost: LostRow,
+    pub(super) imbalance: Option<f64>,
+    pub(super) sites: Vec<SiteRow>,
+    pub(super) threads: Vec<ThreadRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SiteRow {
+    pub(super) construct: String,
+    pub(super) context: ContextId,
+    pub(super) handle: String,
+    pub(super) function: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+    pub(super) executions: u64,
+    pub(super) contended: u64,
+    pub(super) threads: u32,
+    pub(super) work_s: f64,
+    #[serde(flatten)]
+    pub(super) lost: LostRow,
+    pub(super) imbalance: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ThreadRow {
+    pub(super) thread: u32,
+    pub(super) name: String,
+    pub(super) handle: String,
+    pub(super) executions: u64,
+    pub(super) work_s: f64,
+    #[serde(flatten)]
+    pub(super) lost: LostRow,
+}
+
+/// The function that a context is in, and where in it.
+fn place_of(profile: &Profile, id: ContextId) -> (Option<String>, Option<String>, Option<u32>) {
+    let context = &profile.contexts[id as usize];
+    let mut above = Some(id);
+    let mut function = None;
+    while let Some(at) = above
+        && function.is_none()
+    {
+        function = profile.contexts[at as usize].function;
+        above = profile.contexts[at as usize].parent;
+    }
+    let function = function.map(|function| &profile.functions[function as usize]);
+    let (file, line) = match context.kind {
+        ContextKind::Line => (context.file.clone(), context.line),
+        _ => function.map_or((None, None), |function| (function.file.clone(), function.line)),
+    };
+    (function.map(|function| function.name.clone()), file, line)
+}
+
+impl RegionRow {
+    pub(super) fn new(profile: &Profile, sum: &RegionSum) -> RegionRow {
+        let info = &profile.regions[sum.region as usize];
+        let (function, file, line) = place_of(profile, sum.context);
+        let sites = sum.sites.iter().map(|site| {
+            let (function, file, line) = place_of(profile, site.context);
+            SiteRow {
+                construct: profile.operations[site.operation as usize].name.clone(),
+                context: site.context,
+                handle: Handle::Context(site.context).to_string(),
+                function,
+                file,
+                line,
+                executions: site.executions,
+                contended: site.contended,
+                threads: site.threads,
+                work_s: seconds(site.work_ns),
+                lost: LostRow::new(&site.lost),
+                imbalance: site.imbalance(),
+            }
+        });
+        let threads = sum.threads.iter().map(|thread| {
+            let location = &profile.locations[thread.location as usize];
+            ThreadRow {
+                thread: location.tid,
+                name: location.name.clone(),
+                handle: Handle::Location(thread.location).to_string(),
+                executions: thread.executions,
+                work_s: seconds(thread.work_ns),
+                lost: LostRow::new(&thread.lost),
+            }
+        });
+        RegionRow {
+            handle: Handle::Context(sum.context).to_string(),
+            context: sum.context,
+            function,
+            file,
+            line,
+            process: profile.processes[info.process as usize].pid,
+            runtime: if info.told { "ompt" } else { "gomp" },
+            executions: sum.executions,
+            team_min: sum.team_min,
+            team_max: sum.team_max,
+            work_s: seconds(sum.work_ns),
+            cpu_s: seconds(sum.cpu_ns),
+            delayed_s: seconds(sum.delayed_ns),
+            lost: LostRow::new(&sum.lost),
+            imbalance: sum.imbalance(),
+            sites: sites.collect(),
+            threads: threads.collect(),
+        }
+    }
+
+    pub(super) fn team(&self) -> String {
+        if self.team_min == self.team_max {
+            self.team_max.to_string()
+        } else {
+            format!("{}–{}", self.team_min, self.team_max)
+        }
+    }
+}

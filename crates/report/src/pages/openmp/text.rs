@@ -1,0 +1,160 @@
+//! The page as text: all regions, then each with its sites and threads.
+
+use proust_analysis::words::counted;
+
+use super::OpenmpPage;
+use super::row::{LostRow, RegionRow};
+use crate::number::{Scale, duration};
+use crate::pages::operations::count;
+use crate::pages::{heading, place};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Regions in text when nothing else is asked for.
+const REGIONS: usize = 12;
+/// Sites of a region in text.
+const SITES: usize = 12;
+/// Threads of a region in text.
+const THREADS: usize = 8;
+
+/// All of it.
+pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
+    let mut text = heading(style, "Parallel regions", &counted(page.regions.len(), "region"));
+    if page.regions.is_empty() {
+        return text + " no parallel regions were recorded here\n";
+    }
+    let all = &page.efficiencies;
+    let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
+    text.push_str(&format!(
+        " parallel efficiency {} = serialisation {} × load balance {} × scheduling {}.\n",
+        percent(all.parallel),
+        percent(all.serialisation),
+        percent(all.load_balance),
+        percent(all.scheduling),
+    ));
+    text.push_str(&format!(
+        " {} useful + {} serialised + {} imbalance + {} scheduling = {}.\n\n",
+        duration(all.useful_s),
+        duration(all.serialisation_s),
+        duration(all.imbalance_s),
+        duration(all.scheduling_s),
+        duration(all.total_s),
+    ));
+    let scale = Scale::of("s", page.regions.iter().map(|region| region.work_s + region.lost.lost_s));
+    let heads = ["waits", "lock", "runtime", "max/mean", "times", "team"];
+    let mut titles = vec![(scale.title("work"), Align::Right)];
+    titles.extend(heads.map(|title| (title.to_owned(), Align::Right)));
+    titles.push(("region".into(), Align::Left));
+    let mut table = Table::new(titles);
+    let listed = &page.regions[..page.regions.len().min(REGIONS)];
+    for region in listed {
+        let lost = &region.lost;
+        let waits_s = lost.imbalance_s + lost.latency_s;
+        let amounts = [region.work_s, waits_s, lost.lock_s, lost.fork_s + lost.dispatch_s];
+        let mut cells: Vec<Cell> = amounts.map(|amount| Cell::from(shown(&scale, amount))).into();
+        cells.extend([factor(region.imbalance), count(region.executions), region.team()].map(Cell::from));
+        cells.push(Cell::from(region.function.clone().unwrap_or_default()).with_tail(region.handle.clone()));
+        table.row(cells);
+    }
+    text.push_str(&table.render(style));
+    let hidden = page.regions.len() - listed.len();
+    if hidden > 0 {
+        text.push_str(&format!(" {} not shown: --format json has all.\n", counted(hidden, "region")));
+    }
+    let line = " work: time between sites, of all threads; waits: imbalance + latency; runtime: fork + dispatch; \
+                    max/mean: the busiest thread's work by the mean.";
+    text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+    for region in listed {
+        text.push('\n');
+        let title = region.function.clone().unwrap_or_default();
+        text.push_str(&heading(style, &title, &format!("{} by {}", region.handle, region.runtime)));
+        text.push_str(&sites_text(region, style));
+        text.push_str(&threads_text(region, style));
+    }
+    for note in &page.notes {
+        text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
+    }
+    text
+}
+
+fn factor(factor: Option<f64>) -> String {
+    factor.map(|factor| format!("{factor:.2}")).unwrap_or_default()
+}
+
+/// The columns of losses in which any row has something, in text.
+struct LossColumns(Vec<usize>);
+
+impl LossColumns {
+    const NAMES: [&str; 5] = ["imbalance", "latency", "lock", "fork", "dispatch"];
+
+    fn of<'r>(rows: impl Iterator<Item = &'r LostRow>) -> LossColumns {
+        let sums = rows.fold([0.0; 5], |mut sums, row| {
+            sums.iter_mut().zip(row.parts()).for_each(|(sum, part)| *sum += part);
+            sums
+        });
+        LossColumns((0..5).filter(|&at| sums[at] > 0.0).collect())
+    }
+
+    fn titles(&self, scale: &Scale, more: &[&str]) -> Vec<(String, Align)> {
+        let names = self.0.iter().map(|&at| Self::NAMES[at]).chain(more.iter().copied());
+        let names = names.map(|name| (name.to_owned(), Align::Right));
+        std::iter::once((scale.title("work"), Align::Right)).chain(names).collect()
+    }
+
+    fn cells(&self, scale: &Scale, work_s: f64, lost: &LostRow) -> Vec<Cell> {
+        let parts = lost.parts();
+        let amounts = std::iter::once(work_s).chain(self.0.iter().map(|&at| parts[at]));
+        amounts.map(|amount| Cell::from(shown(scale, amount))).collect()
+    }
+}
+
+fn shown(scale: &Scale, amount: f64) -> String {
+    if amount == 0.0 { "-".to_owned() } else { scale.show(amount) }
+}
+
+fn sites_text(region: &RegionRow, style: &Style) -> String {
+    let scale = Scale::of("s", region.sites.iter().map(|site| site.work_s + site.lost.lost_s));
+    let columns = LossColumns::of(region.sites.iter().map(|site| &site.lost));
+    let mut titles = columns.titles(&scale, &["max/mean", "times"]);
+    titles.push(("segment up to".into(), Align::Left));
+    let mut table = Table::new(titles);
+    let shown = &region.sites[..region.sites.len().min(SITES)];
+    for site in shown {
+        let mut cells = columns.cells(&scale, site.work_s, &site.lost);
+        let factor = if site.work_s > 0.0 { factor(site.imbalance) } else { String::new() };
+        cells.extend([factor, count(site.executions)].map(Cell::from));
+        // Where the region itself is, its heading says.
+        let at = place(site.file.as_deref(), site.line).filter(|_| site.context != region.context);
+        let at = at.unwrap_or_default();
+        let construct = site.construct.strip_prefix("omp ").unwrap_or(&site.construct);
+        cells.push(Cell::from(construct).with_tail(at));
+        table.row(cells);
+    }
+    let mut text = table.render(style);
+    if region.sites.len() > shown.len() {
+        let hidden = counted(region.sites.len() - shown.len(), "site");
+        text.push_str(&format!(" {hidden} not shown: --format json has all.\n"));
+    }
+    text
+}
+
+fn threads_text(region: &RegionRow, style: &Style) -> String {
+    let scale = Scale::of("s", region.threads.iter().map(|thread| thread.work_s + thread.lost.lost_s));
+    let columns = LossColumns::of(region.threads.iter().map(|thread| &thread.lost));
+    let mut titles = columns.titles(&scale, &["times"]);
+    titles.push(("thread".into(), Align::Left));
+    let mut table = Table::new(titles);
+    let shown = &region.threads[..region.threads.len().min(THREADS)];
+    for thread in shown {
+        let mut cells = columns.cells(&scale, thread.work_s, &thread.lost);
+        cells.push(count(thread.executions).into());
+        cells.push(Cell::from(thread.handle.clone()).with_tail(thread.name.clone()));
+        table.row(cells);
+    }
+    let mut text = table.render(style);
+    if region.threads.len() > shown.len() {
+        let hidden = counted(region.threads.len() - shown.len(), "thread");
+        text.push_str(&format!(" {hidden} not shown: --format json has all.\n"));
+    }
+    text
+}

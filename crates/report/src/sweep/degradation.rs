@@ -1,0 +1,528 @@
+//! The page `degradation`: places that become slower with more threads, and what causes it.
+//!
+//! JSON: `{"schema":1,"sweep":{…},"definition":"robust"|"paper","counts":[…],"regions":[…],"findings":[…],"disagreements":[…],
+//! "notes":[…]}`. A region is `{"id","parent","children":[id],"kind","name","file","line","times":[…],"ranks":[count],
+//! "oversubscribed_ranks":[count],"minimal_rank":count|null,"clean_below":count|null,"class":"degraded"|"inconclusive"|"scales"|
+//! "flat"}`; one of its times `{"count","oversubscribed","time_s","low_s","high_s","queued_share","speedup","efficiency","best":count|null,
+//! "verdict":"degraded"|"not"|"inconclusive","why":…|null,"strength_s","loss_s","excess_s","scaling_loss_s"}`. A finding is
+//! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proust_analysis::compare::JointId;
+use proust_analysis::degradation::{Assessment, Causes, Degradation, Finding, Verdict};
+use proust_analysis::scaling::Ensemble;
+use proust_analysis::words::counted;
+use serde::Serialize;
+
+use super::head::{SweepBlock, count_text, notes, notes_text};
+use super::scaling::{disagreement, in_order};
+use super::{Page, SweepQuestion, SweepView, wording};
+use crate::SCHEMA;
+use crate::number::{Scale, duration, exact, percent};
+use crate::pages::{heading, place};
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Regions in text when nothing else is asked for.
+const ROWS: usize = 25;
+/// The least part of the program's time that a region must take with some count to be a row.
+const SHOWN: f64 = 0.005;
+
+#[derive(Debug, Serialize)]
+pub(super) struct DegradationPage {
+    schema: u32,
+    sweep: SweepBlock,
+    definition: &'static str,
+    pub counts: Vec<u32>,
+    pub regions: Vec<RegionRow>,
+    pub findings: Vec<FindingRow>,
+    disagreements: Vec<DisagreementRow>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct RegionRow {
+    pub id: JointId,
+    parent: Option<JointId>,
+    children: Vec<JointId>,
+    kind: &'static str,
+    pub name: String,
+    file: Option<String>,
+    line: Option<u32>,
+    pub times: Vec<TimeRow>,
+    ranks: Vec<u32>,
+    oversubscribed_ranks: Vec<u32>,
+    pub minimal_rank: Option<u32>,
+    clean_below: Option<u32>,
+    pub class: &'static str,
+    #[serde(skip)]
+    pub depth: usize,
+    #[serde(skip)]
+    pub is_entrance: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct TimeRow {
+    pub count: u32,
+    pub oversubscribed: bool,
+    pub time_s: f64,
+    low_s: f64,
+    high_s: f64,
+    queued_share: f64,
+    speedup: f64,
+    efficiency: f64,
+    best: Option<u32>,
+    pub verdict: &'static str,
+    why: Option<&'static str>,
+    strength_s: f64,
+    pub loss_s: f64,
+    excess_s: f64,
+    scaling_loss_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct FindingRow {
+    pub path: Vec<JointId>,
+    region: String,
+    cause: String,
+    file: Option<String>,
+    line: Option<u32>,
+    count: u32,
+    better: u32,
+    minimal_rank: Option<u32>,
+    loss_s: f64,
+    causes: BTreeMap<&'static str, f64>,
+    more: BTreeMap<&'static str, f64>,
+    visits: u64,
+    advice: Option<AdviceRow>,
+    #[serde(skip)]
+    names: Vec<String>,
+    #[serde(skip)]
+    split: [Causes; 2],
+}
+
+#[derive(Debug, Serialize)]
+struct AdviceRow {
+    id: &'static str,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct DisagreementRow {
+    id: JointId,
+    name: String,
+    fewest: u64,
+    fewest_count: u32,
+    most: u64,
+    most_count: u32,
+}
+
+impl DegradationPage {
+    pub fn build(view: &SweepView<'_>, question: &SweepQuestion) -> DegradationPage {
+        let ensemble = view.ensemble;
+        let assessment = view.assessment(question);
+        let program = assessment.places.first();
+        let program_s =
+            program.map_or(0.0, |place| place.ranks.iter().map(|rank| rank.time_s).fold(0.0, f64::max));
+        let matters = |node: JointId| {
+            let place = &assessment.places[node as usize];
+            place.is_degraded() || place.ranks.iter().any(|rank| rank.time_s >= SHOWN * program_s)
+        };
+        let excess = |node: JointId| {
+            let ranks = &assessment.places[node as usize].ranks;
+            ranks.iter().map(|rank| rank.excess_s).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let order = in_order(ensemble, &excess, &matters);
+        let mut regions: Vec<RegionRow> = order
+            .iter()
+            .map(|&(node, depth)| RegionRow::new(ensemble, &assessment.places[node as usize], node, depth))
+            .collect();
+        let shown: BTreeSet<JointId> = regions.iter().map(|region| region.id).collect();
+        let mut children: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
+        for region in &mut regions {
+            // What takes no time is no row: the parent is the next one above that does.
+            while let Some(parent) = region.parent.filter(|parent| !shown.contains(parent)) {
+                region.parent = ensemble.joint().parent(parent);
+            }
+            if let Some(parent) = region.parent {
+                children.entry(parent).or_default().push(region.id);
+            }
+        }
+        for region in &mut regions {
+            region.children = children.remove(&region.id).unwrap_or_default();
+        }
+        for region in &mut regions {
+            region.is_entrance = wording::is_entrance(ensemble, region.id);
+        }
+        let mut notes = notes(view);
+        notes.extend(assessment.disagreements.iter().take(3).map(|d| disagreement(ensemble, d)));
+        let findings =
+            assessment.findings.iter().map(|finding| FindingRow::new(ensemble, &assessment, finding));
+        let disagreements = assessment.disagreements.iter().map(|d| DisagreementRow {
+            id: d.node,
+            name: wording::name(ensemble, d.node),
+            fewest: d.fewest.0,
+            fewest_count: d.fewest.1,
+            most: d.most.0,
+            most_count: d.most.1,
+        });
+        DegradationPage {
+            schema: SCHEMA,
+            sweep: SweepBlock::new(view, question),
+            definition: if question.paper { "paper" } else { "robust" },
+            counts: ensemble.counts().to_vec(),
+            findings: findings.collect(),
+            disagreements: disagreements.collect(),
+            regions,
+            notes,
+            limit: question.limit,
+        }
+    }
+}
+
+impl RegionRow {
+    fn new(ensemble: &Ensemble<'_>, judged: &Degradation, node: JointId, depth: usize) -> RegionRow {
+        let label = ensemble.label(node);
+        let minimal = judged.minimal();
+        let times = judged.ranks.iter().zip(ensemble.timings(node)).map(|(rank, timing)| TimeRow {
+            count: rank.count,
+            oversubscribed: rank.oversubscribed,
+            time_s: rank.time_s,
+            low_s: timing.interval().low,
+            high_s: timing.interval().high,
+            queued_share: timing.queued_share(),
+            speedup: rank.speedup,
+            efficiency: rank.efficiency,
+            best: rank.best,
+            verdict: rank.verdict.id(),
+            why: match rank.verdict {
+                Verdict::Inconclusive(why) => Some(why.id()),
+                _ => None,
+            },
+            strength_s: rank.strength_s(),
+            loss_s: rank.loss_s(),
+            excess_s: rank.excess_s,
+            scaling_loss_s: rank.scaling_loss_s,
+        });
+        RegionRow {
+            id: node,
+            parent: ensemble.joint().parent(node),
+            children: Vec::new(),
+            kind: wording::kind(ensemble, node),
+            name: wording::name(ensemble, node),
+            file: label.file.map(str::to_owned),
+            line: label.line,
+            times: times.collect(),
+            ranks: judged.set(),
+            oversubscribed_ranks: judged.oversubscribed_set(),
+            minimal_rank: minimal.map(|(rank, _)| rank),
+            clean_below: minimal.map(|(_, clean)| clean),
+            class: class(judged),
+            depth,
+            is_entrance: false,
+        }
+    }
+}
+
+/// What a region is as a whole. Flat: it takes as long with any count, as what only one thread does.
+fn class(judged: &Degradation) -> &'static str {
+    let inconclusive = |verdict: Verdict| matches!(verdict, Verdict::Inconclusive(_));
+    let in_order = || judged.ranks.iter().filter(|rank| !rank.oversubscribed);
+    if judged.is_degraded() {
+        "degraded"
+    } else if judged.ranks.iter().any(|rank| inconclusive(rank.verdict)) {
+        "inconclusive"
+    } else if in_order().skip(1).any(|rank| rank.speedup > 1.1) {
+        "scales"
+    } else {
+        "flat"
+    }
+}
+
+impl FindingRow {
+    fn new(ensemble: &Ensemble<'_>, assessment: &Assessment, finding: &Finding) -> FindingRow {
+        let end = finding.path[finding.path.len() - 1];
+        let label = ensemble.label(end);
+        let seconds = |causes: &Causes| causes.iter().map(|(cause, seconds)| (cause.id(), seconds)).collect();
+        FindingRow {
+            region: wording::name(ensemble, finding.path[0]),
+            cause: wording::name(ensemble, end),
+            file: label.file.map(str::to_owned),
+            line: label.line,
+            count: ensemble.counts()[finding.count],
+            better: ensemble.counts()[finding.best],
+            minimal_rank: assessment.places[end as usize].minimal().map(|(rank, _)| rank),
+            loss_s: finding.loss_s,
+            causes: seconds(&finding.causes),
+            more: seconds(&finding.more),
+            visits: finding.visits,
+            advice: finding
+                .advice
+                .map(|advice| AdviceRow { id: advice.id(), text: wording::advice(&advice) }),
+            names: from_the_top(ensemble, finding)
+                .iter()
+                .filter(|&&node| !wording::is_entrance(ensemble, node))
+                .map(|&node| path_name(ensemble, node))
+                .collect(),
+            split: [finding.causes, finding.more],
+            path: finding.path.clone(),
+        }
+    }
+}
+
+/// The path with all places around its first one, which may not be degraded themselves.
+fn from_the_top(ensemble: &Ensemble<'_>, finding: &Finding) -> Vec<JointId> {
+    let mut above = Vec::new();
+    let mut at = ensemble.joint().parent(finding.path[0]);
+    while let Some(place) = at {
+        above.push(place);
+        at = ensemble.joint().parent(place);
+    }
+    above.into_iter().rev().chain(finding.path.iter().copied()).collect()
+}
+
+/// A place on a path, with where it is.
+fn path_name(ensemble: &Ensemble<'_>, node: JointId) -> String {
+    let label = ensemble.label(node);
+    let name = wording::name(ensemble, node);
+    match place(label.file, label.line) {
+        Some(at) if !name.contains(&at) && !at.starts_with("libc_start") => format!("{name}  called at {at}"),
+        _ => name,
+    }
+}
+
+impl Page for DegradationPage {
+    fn text(&self, style: &Style) -> String {
+        let mut text = self.sweep.text(style, "Degradation");
+        text.push_str(match self.definition {
+            "paper" => " degraded: slower than with some fewer threads, by however little (the original definition)\n",
+            _ => " degraded: slower than with some fewer threads, beyond the spread of repetitions, by 5 % and half a percent of the program\n",
+        });
+        text.push('\n');
+        text.push_str(&self.regions_text(style));
+        if self.findings.is_empty() {
+            text.push_str("\n Nothing is slower with more threads");
+            text.push_str(if self.definition == "paper" { ".\n" } else { ", beyond doubt.\n" });
+            let doubtful = self.regions.iter().filter(|region| region.class == "inconclusive").count();
+            if doubtful > 0 {
+                text.push_str(&format!(
+                    " {} may be (?): measure again on a quiet machine, or add repetitions: the same sweep with --repeat {}.\n",
+                    counted(doubtful, "region"),
+                    (2 * self.sweep.repetitions).max(5)
+                ));
+            }
+        }
+        for (number, finding) in self.findings.iter().enumerate() {
+            text.push('\n');
+            text.push_str(&finding.text(number + 1, style));
+        }
+        text.push_str(&notes_text(&self.notes, style));
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads = [
+            "id",
+            "parent",
+            "kind",
+            "name",
+            "file",
+            "line",
+            "count",
+            "oversubscribed",
+            "time_s",
+            "low_s",
+            "high_s",
+            "speedup",
+            "efficiency",
+            "verdict",
+            "strength_s",
+            "loss_s",
+            "scaling_loss_s",
+            "minimal_rank",
+        ];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        for region in &self.regions {
+            for time in &region.times {
+                let number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
+                let mut row = vec![
+                    region.id.to_string(),
+                    number(region.parent),
+                    region.kind.to_owned(),
+                    region.name.clone(),
+                    region.file.clone().unwrap_or_default(),
+                    number(region.line),
+                    time.count.to_string(),
+                    time.oversubscribed.to_string(),
+                ];
+                row.extend([time.time_s, time.low_s, time.high_s, time.speedup, time.efficiency].map(exact));
+                row.push(time.verdict.to_owned());
+                row.extend([time.strength_s, time.loss_s, time.scaling_loss_s].map(exact));
+                row.push(number(region.minimal_rank));
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+impl DegradationPage {
+    fn regions_text(&self, style: &Style) -> String {
+        let limit = self.limit.unwrap_or(ROWS);
+        let all: Vec<&RegionRow> = self.regions.iter().filter(|region| !region.is_entrance).collect();
+        let shown = &all[..all.len().min(limit)];
+        // What was left out at the top is no depth.
+        let skipped = self.regions.iter().filter(|region| region.is_entrance).map(|region| region.depth);
+        let skipped = skipped.max().unwrap_or(0);
+        let scale =
+            Scale::of("s", shown.iter().flat_map(|region| region.times.iter().map(|time| time.time_s)));
+        let mut titles: Vec<(String, Align)> = Vec::new();
+        if let Some(region) = shown.first() {
+            for (at, time) in region.times.iter().enumerate() {
+                let title = format!("T({})", count_text(time.count, time.oversubscribed));
+                titles.push((if at == 0 { scale.title(&title) } else { title }, Align::Right));
+            }
+        }
+        titles.extend([
+            ("ranks".to_owned(), Align::Left),
+            ("min".into(), Align::Right),
+            ("loss".into(), Align::Right),
+            ("verdict".into(), Align::Left),
+            ("region".into(), Align::Left),
+        ]);
+        let mut table = Table::new(titles);
+        for region in shown {
+            let mut cells: Vec<Cell> =
+                region.times.iter().map(|time| Cell::from(scale.show(time.time_s))).collect();
+            let loss_s = region.times.iter().map(|time| time.loss_s).fold(0.0, f64::max);
+            let paint = if region.class == "degraded" { Paint::Bad } else { Paint::Plain };
+            cells.push(region.ranks_text().into());
+            cells.push(region.minimal_text().into());
+            cells.push(scale.show(loss_s).into());
+            cells.push(Cell::painted(paint, region.class_text()));
+            cells.push(format!("{}{}", "  ".repeat(depth_below(region.depth, skipped)), region.name).into());
+            table.row(cells);
+        }
+        let mut text = table.render(style);
+        if all.len() > shown.len() {
+            let hidden = counted(all.len() - shown.len(), "region");
+            text.push_str(&format!(" {hidden} not shown: --limit, or --format json.\n"));
+        }
+        let line = " T: seconds of the thread that takes longest; ranks: counts with which it is degraded; loss: what fewer threads would save.";
+        text + &style.paint(Paint::Faint, line) + "\n"
+    }
+}
+
+/// How far a row is indented whose first levels were left out.
+pub(super) fn depth_below(depth: usize, skipped: usize) -> usize {
+    if depth == 0 { 0 } else { depth.saturating_sub(skipped).clamp(1, 12) }
+}
+
+impl RegionRow {
+    fn ranks_text(&self) -> String {
+        let plain = self.ranks.iter().map(|&count| count_text(count, false));
+        let marked = self.oversubscribed_ranks.iter().map(|&count| count_text(count, true));
+        let all: Vec<String> = plain.chain(marked).collect();
+        if all.is_empty() { "-".into() } else { all.join(",") }
+    }
+
+    /// The minimal rank; where counts between were not tried, it may be any of them.
+    fn minimal_text(&self) -> String {
+        match (self.minimal_rank, self.clean_below) {
+            (Some(rank), Some(clean)) if clean + 1 < rank => format!("{}..{rank}", clean + 1),
+            (Some(rank), _) => rank.to_string(),
+            _ => "-".into(),
+        }
+    }
+
+    pub fn class_text(&self) -> String {
+        let why = self.times.iter().rev().find_map(|time| time.why).unwrap_or_default();
+        match (self.class, why) {
+            ("inconclusive", "disturbed") => "? other programs".into(),
+            ("inconclusive", "overlap") => "? repetitions overlap".into(),
+            ("inconclusive", "one-repetition") => "? one repetition".into(),
+            ("inconclusive", _) => "? other work".into(),
+            (class, _) => class.into(),
+        }
+    }
+}
+
+impl FindingRow {
+    fn text(&self, number: usize, style: &Style) -> String {
+        let title = format!("{number}. {} loses {} with {}", self.region, duration(self.loss_s), self.count);
+        let mut text = heading(style, &title, &format!("in comparison with {}", self.better));
+        for (depth, name) in self.names.iter().enumerate() {
+            let bend = if depth == 0 {
+                String::new()
+            } else {
+                "  ".repeat(depth.min(16) - 1) + style.pick("└ ", "- ")
+            };
+            text.push_str(&format!("    {bend}{name}\n"));
+        }
+        let [causes, more] = &self.split;
+        let scale = Scale::of("s", [causes.sum_s(), more.sum_s()]);
+        let mut table = Table::new([
+            (scale.title("processor time"), Align::Right),
+            ("%".into(), Align::Right),
+            (format!("more than with {}", self.better), Align::Right),
+            (String::new(), Align::Left),
+        ]);
+        let mut rows: Vec<_> = causes
+            .iter()
+            .filter(|(cause, s)| s.abs() + more[*cause].abs() >= 0.005 * causes.sum_s())
+            .collect();
+        rows.sort_by(|a, b| more[b.0].total_cmp(&more[a.0]));
+        for (cause, seconds) in rows {
+            table.row(vec![
+                scale.show(seconds).into(),
+                percent(seconds, causes.sum_s()).into(),
+                signed(&scale, more[cause]).into(),
+                wording::cause(cause).into(),
+            ]);
+        }
+        table.row(vec![
+            scale.show(causes.sum_s()).into(),
+            percent(causes.sum_s(), causes.sum_s()).into(),
+            signed(&scale, more.sum_s()).into(),
+            format!("of {}", self.cause).into(),
+        ]);
+        text.push_str(&table.render(style));
+        if let Some(advice) = &self.advice {
+            text.push_str(&wrapped(&advice.text, style.width));
+        }
+        text
+    }
+}
+
+fn signed(scale: &Scale, seconds: f64) -> String {
+    let shown = scale.show(seconds);
+    if seconds > 0.0 && shown != "-" { format!("+{shown}") } else { shown }
+}
+
+/// Text in lines of this width, indented.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.is_empty() && line.chars().count() + word.chars().count() + 3 > width {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.into_iter().map(|line| format!(" {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_is_wrapped() {
+        assert_eq!(wrapped("one two three", 10), " one two\n three\n");
+    }
+}

@@ -1,0 +1,485 @@
+//! The page `scaling`: speedup and efficiency, costs as formulas, and which places lose how much.
+//!
+//! JSON: `{"schema":1,"sweep":{…},"curve":[…],"models":[…],"places":[…],"notes":[…]}`. A place is `{"id","parent","kind","name","file",
+//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss","verdict":"more"|"less"|"noise",
+//! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time with that count, so that a
+//! place's `own_loss` and the losses of the calls below sum up to its `loss`. A model is `{"of","id","text","constant","coefficient",
+//! "exponent","logarithms","smape","predictions":[{"count","value","beyond"}]}`.
+
+use proust_analysis::compare::JointId;
+use proust_analysis::scaling::model::FEWEST_COUNTS;
+use proust_analysis::scaling::{Ensemble, Model, Places, Sample, fit};
+use proust_analysis::words::counted;
+use proust_profile::ContextKind;
+use serde::Serialize;
+
+use super::degradation::depth_below;
+use super::head::{CurveRow, SweepBlock, count_text, notes, notes_text, serial_text};
+use super::summary::curve_text;
+use super::{Page, SweepQuestion, SweepView, wording};
+use crate::SCHEMA;
+use crate::number::{Scale, duration, exact, fixed};
+use crate::pages::heading;
+use crate::style::{Paint, Style};
+use crate::table::{Align, Cell, Table};
+
+/// Places in text when nothing else is asked for.
+const ROWS: usize = 25;
+/// The least loss of a place that is shown in text.
+const SHOWN: f64 = 0.01;
+/// Places of which formulas are looked for, besides the program.
+const MODELS: usize = 5;
+
+#[derive(Debug, Serialize)]
+pub(super) struct ScalingPage {
+    schema: u32,
+    sweep: SweepBlock,
+    curve: Vec<CurveRow>,
+    serial_s: Option<f64>,
+    models: Vec<ModelRow>,
+    places: Vec<PlaceRow>,
+    /// Places that a limit left out.
+    cut: usize,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaceRow {
+    id: JointId,
+    parent: Option<JointId>,
+    kind: &'static str,
+    name: String,
+    file: Option<String>,
+    line: Option<u32>,
+    counts: Vec<LossRow>,
+    #[serde(skip)]
+    depth: usize,
+    #[serde(skip)]
+    is_entrance: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct LossRow {
+    count: u32,
+    cost_s: f64,
+    cost_each_s: f64,
+    excess_s: f64,
+    own_excess_s: f64,
+    loss: f64,
+    own_loss: f64,
+    verdict: &'static str,
+    accounts: Vec<AccountExcess>,
+}
+
+#[derive(Debug, Serialize)]
+struct AccountExcess {
+    id: &'static str,
+    excess_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelRow {
+    of: String,
+    id: Option<JointId>,
+    text: String,
+    constant: f64,
+    coefficient: f64,
+    exponent: f64,
+    logarithms: u32,
+    smape: f64,
+    predictions: Vec<PredictionRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct PredictionRow {
+    count: f64,
+    value: f64,
+    beyond: bool,
+}
+
+impl ScalingPage {
+    pub fn build(view: &SweepView<'_>, question: &SweepQuestion) -> ScalingPage {
+        let ensemble = view.ensemble;
+        let losses: Vec<Places> =
+            (1..ensemble.counts().len()).map(|count| Places::of(ensemble, question.kind, count)).collect();
+        let least = if question.format == crate::Format::Text { SHOWN } else { 0.0 };
+        let loss_of = |node: JointId| {
+            losses.iter().map(|places| places.list[node as usize].loss.abs()).fold(0.0, f64::max)
+        };
+        let mut order = in_order(ensemble, &|node| last_excess(&losses, node), &|node| loss_of(node) > least);
+        let limit =
+            question.limit.or((question.format == crate::Format::Text).then_some(ROWS)).unwrap_or(usize::MAX);
+        let cut = order.len().saturating_sub(limit);
+        if cut > 0 {
+            // The smallest losses go first, wherever they are; what is around a place loses as much as it does, mostly.
+            let mut by_loss: Vec<f64> = order.iter().map(|&(node, _)| loss_of(node)).collect();
+            by_loss.sort_unstable_by(|a, b| b.total_cmp(a));
+            let least = by_loss.get(limit).copied().unwrap_or(0.0);
+            order.retain(|&(node, _)| loss_of(node) > least);
+        }
+        let places =
+            order.iter().map(|&(node, depth)| PlaceRow::new(ensemble, &losses, node, depth)).collect();
+        let mut notes = notes(view);
+        for difference in ensemble.disagreements().iter().take(3) {
+            notes.push(disagreement(ensemble, difference));
+        }
+        let models = models(ensemble, &order);
+        if models.is_empty() {
+            notes.push(format!(
+                "{} make no formula of the count: that needs {FEWEST_COUNTS}",
+                counted(ensemble.counts().len(), "count")
+            ));
+        }
+        ScalingPage {
+            schema: SCHEMA,
+            sweep: SweepBlock::new(view, question),
+            curve: CurveRow::all(view, question.kind),
+            serial_s: view.serial_s.iter().copied().reduce(f64::min),
+            models,
+            places,
+            cut,
+            notes,
+        }
+    }
+}
+
+fn last_excess(losses: &[Places], node: JointId) -> f64 {
+    losses.last().map_or(0.0, |places| places.list[node as usize].excess_s)
+}
+
+/// In words where runs did not do the same.
+pub(super) fn disagreement(
+    ensemble: &Ensemble<'_>,
+    difference: &proust_analysis::scaling::Disagreement,
+) -> String {
+    format!(
+        "{}: {} with a count of {}, {} with {}: the runs did not do the same there, and their times are not comparable",
+        wording::name(ensemble, difference.node),
+        wording::executions(difference.fewest.0),
+        difference.fewest.1,
+        wording::executions(difference.most.0),
+        difference.most.1
+    )
+}
+
+/// Places in the order of a tree, largest first among the parts of one, with how deep they are. A place that leads to only one
+/// other and is no region is left out of the depth.
+pub(super) fn in_order(
+    ensemble: &Ensemble<'_>,
+    weight: &dyn Fn(JointId) -> f64,
+    is_wanted: &dyn Fn(JointId) -> bool,
+) -> Vec<(JointId, usize)> {
+    let joint = ensemble.joint();
+    let mut children: Vec<Vec<JointId>> = vec![Vec::new(); joint.len()];
+    let mut roots = Vec::new();
+    for node in 0..joint.len() as JointId {
+        match joint.parent(node) {
+            Some(parent) => children[parent as usize].push(node),
+            None => roots.push(node),
+        }
+    }
+    let mut order = Vec::new();
+    let mut stack: Vec<(JointId, usize)> = roots.into_iter().map(|root| (root, 0)).collect();
+    while let Some((node, depth)) = stack.pop() {
+        let wanted = is_wanted(node);
+        if wanted {
+            order.push((node, depth));
+        }
+        let mut below = std::mem::take(&mut children[node as usize]);
+        below.sort_by(|&a, &b| weight(a).total_cmp(&weight(b)).then(b.cmp(&a)));
+        stack.extend(below.into_iter().map(|child| (child, depth + usize::from(wanted))));
+    }
+    order
+}
+
+impl PlaceRow {
+    fn new(ensemble: &Ensemble<'_>, losses: &[Places], node: JointId, depth: usize) -> PlaceRow {
+        let label = ensemble.label(node);
+        let counts = losses.iter().map(|places| {
+            let place = &places.list[node as usize];
+            let count = ensemble.counts()[place.count];
+            let mut accounts: Vec<AccountExcess> = place
+                .accounts
+                .iter()
+                .map(|&(account, excess_s)| AccountExcess {
+                    id: account.map_or("other", |a| a.id()),
+                    excess_s,
+                })
+                .collect();
+            accounts.sort_by(|a, b| b.excess_s.total_cmp(&a.excess_s));
+            LossRow {
+                count,
+                cost_s: place.cost_s,
+                cost_each_s: place.cost_s / f64::from(count),
+                excess_s: place.excess_s,
+                own_excess_s: place.own_excess_s,
+                loss: place.loss,
+                own_loss: place.own_loss,
+                verdict: place.verdict.id(),
+                accounts,
+            }
+        });
+        PlaceRow {
+            id: node,
+            parent: ensemble.joint().parent(node),
+            kind: if ensemble.is_region(node) { ContextKind::Region.id() } else { label.kind.id() },
+            name: plain_name(ensemble, node),
+            file: label.file.map(str::to_owned),
+            line: label.line,
+            counts: counts.collect(),
+            depth,
+            is_entrance: wording::is_entrance(ensemble, node),
+        }
+    }
+}
+
+/// Of a site not the segment up to it: its costs here are its own.
+fn plain_name(ensemble: &Ensemble<'_>, node: JointId) -> String {
+    let label = ensemble.label(node);
+    match label.kind {
+        ContextKind::Line => {
+            crate::pages::place(label.file, label.line).map_or("a line".into(), |at| format!("line {at}"))
+        }
+        ContextKind::Program => "the program".into(),
+        _ => label.name.to_owned(),
+    }
+}
+
+fn models(ensemble: &Ensemble<'_>, order: &[(JointId, usize)]) -> Vec<ModelRow> {
+    let counts = ensemble.counts();
+    let mut rows = Vec::new();
+    let mut add = |of: String, id: Option<JointId>, values: &dyn Fn(usize) -> Vec<f64>| {
+        let samples: Vec<Sample> = (0..counts.len())
+            .filter_map(|at| {
+                let values = values(at);
+                let n = values.len() as f64;
+                let value = values.iter().sum::<f64>() / n;
+                let spread = values.iter().map(|v| (v - value).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+                (n > 0.0).then(|| Sample { count: f64::from(counts[at]), value, error: (spread / n).sqrt() })
+            })
+            .collect();
+        if let Some(model) = fit(&samples) {
+            rows.push(ModelRow::new(of, id, &model));
+        }
+    };
+    add("wall time of the program".into(), None, &|at| ensemble.group(at).map(|run| run.wall_s).collect());
+    add("processor time of the program".into(), Some(0), &|at| ensemble.costs_s(0, at));
+    let told = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
+    for &(node, _) in order.iter().filter(|(node, _)| told(*node)).take(MODELS) {
+        let of = format!("processor time of {}", plain_name(ensemble, node));
+        add(of, Some(node), &|at| ensemble.costs_s(node, at));
+    }
+    rows
+}
+
+impl ModelRow {
+    fn new(of: String, id: Option<JointId>, model: &Model) -> ModelRow {
+        let counts = [model.to, 2.0 * model.to, 4.0 * model.to, 16.0 * model.to];
+        let predictions = counts.map(|count| {
+            let prediction = model.predict(count);
+            PredictionRow { count, value: prediction.value, beyond: prediction.is_beyond }
+        });
+        ModelRow {
+            of,
+            id,
+            text: formula(model),
+            constant: model.constant,
+            coefficient: model.coefficient,
+            exponent: model.exponent,
+            logarithms: model.logarithms,
+            smape: model.smape,
+            predictions: predictions.into(),
+        }
+    }
+}
+
+/// `5 + 2·p·log2 p`
+fn formula(model: &Model) -> String {
+    let number = |number: f64| {
+        let text = format!("{number:.3}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        if text.is_empty() || text == "-0" { "0".to_owned() } else { text.to_owned() }
+    };
+    if model.is_constant() {
+        return number(model.constant);
+    }
+    let power = match model.exponent {
+        0.0 => String::new(),
+        1.0 => "·p".to_owned(),
+        exponent => format!("·p^{}", number(exponent)),
+    };
+    let logarithm = match model.logarithms {
+        0 => String::new(),
+        1 => "·log2 p".to_owned(),
+        j => format!("·log2^{j} p"),
+    };
+    let sign = if model.coefficient < 0.0 { "-" } else { "+" };
+    format!("{} {sign} {}{power}{logarithm}", number(model.constant), number(model.coefficient.abs()))
+}
+
+impl Page for ScalingPage {
+    fn text(&self, style: &Style) -> String {
+        let mut text = self.sweep.text(style, "Scaling");
+        text.push('\n');
+        text.push_str(&curve_text(&self.curve, style));
+        let computation: Vec<String> = self
+            .curve
+            .iter()
+            .filter_map(|row| Some(format!("{} at {}", fixed(row.computation_scaling?, 2), row.count)))
+            .collect();
+        text.push_str(&style.paint(
+            Paint::Faint,
+            &format!(
+                " computation scaling (1 = the same work takes as much processor time): {}\n",
+                computation.join(", ")
+            ),
+        ));
+        text.push_str(&serial_text(self.serial_s, &self.curve));
+        text.push_str(&self.sweep.failures_text());
+        text.push_str(&self.places_text(style));
+        if !self.models.is_empty() {
+            text.push_str(&self.models_text(style));
+        }
+        text.push_str(&notes_text(&self.notes, style));
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let heads = [
+            "id",
+            "parent",
+            "kind",
+            "name",
+            "file",
+            "line",
+            "count",
+            "cost_s",
+            "cost_each_s",
+            "excess_s",
+            "own_excess_s",
+            "loss",
+            "own_loss",
+            "verdict",
+        ];
+        let mut rows = vec![heads.map(str::to_owned).to_vec()];
+        for place in &self.places {
+            for loss in &place.counts {
+                let mut row = vec![
+                    place.id.to_string(),
+                    place.parent.map(|parent| parent.to_string()).unwrap_or_default(),
+                    place.kind.to_owned(),
+                    place.name.clone(),
+                    place.file.clone().unwrap_or_default(),
+                    place.line.map(|line| line.to_string()).unwrap_or_default(),
+                    loss.count.to_string(),
+                ];
+                let numbers = [
+                    loss.cost_s,
+                    loss.cost_each_s,
+                    loss.excess_s,
+                    loss.own_excess_s,
+                    loss.loss,
+                    loss.own_loss,
+                ];
+                row.extend(numbers.map(exact));
+                row.push(loss.verdict.to_owned());
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+impl ScalingPage {
+    fn places_text(&self, style: &Style) -> String {
+        let (Some(first), Some(last)) = (self.curve.first(), self.curve.last()) else { return String::new() };
+        let mut text = "\n".to_owned()
+            + &heading(
+                style,
+                &format!("What is lost with {} in comparison with {}", last.count, first.count),
+                "of the program's processor time",
+            );
+        if self.places.is_empty() {
+            return text + " no place loses or gains 1 % of it\n";
+        }
+        let counts: Vec<&LossRow> = self.places[0].counts.iter().collect();
+        let scale = Scale::of(
+            "s",
+            self.places.iter().filter_map(|place| place.counts.last()).map(|row| row.excess_s),
+        );
+        let mut titles: Vec<(String, Align)> = counts
+            .iter()
+            .map(|row| {
+                let marked = self.curve.iter().any(|point| point.count == row.count && point.oversubscribed);
+                (format!("loss % at {}", count_text(row.count, marked)), Align::Right)
+            })
+            .collect();
+        titles.extend([
+            ("own %".to_owned(), Align::Right),
+            (scale.title("more"), Align::Right),
+            ("of it".into(), Align::Left),
+            ("place".into(), Align::Left),
+        ]);
+        let mut table = Table::new(titles);
+        let skipped =
+            self.places.iter().filter(|place| place.is_entrance).map(|place| place.depth).max().unwrap_or(0);
+        for place in self.places.iter().filter(|place| !place.is_entrance) {
+            let mut cells: Vec<Cell> = place
+                .counts
+                .iter()
+                .map(|row| {
+                    let noise = if row.verdict == "noise" { "~" } else { "" };
+                    format!("{noise}{}", fixed(100.0 * row.loss, 1)).into()
+                })
+                .collect();
+            let Some(row) = place.counts.last() else { continue };
+            let most: Vec<String> = row
+                .accounts
+                .iter()
+                .filter(|account| account.excess_s > 0.1 * row.excess_s.abs())
+                .take(2)
+                .map(|account| format!("{} {}", account.id, scale.show(account.excess_s)))
+                .collect();
+            cells.push(fixed(100.0 * row.own_loss, 1).into());
+            cells.push(scale.show(row.excess_s).into());
+            cells.push(most.join(", ").into());
+            cells.push(format!("{}{}", "  ".repeat(depth_below(place.depth, skipped)), place.name).into());
+            table.row(cells);
+        }
+        text.push_str(&table.render(style));
+        if self.cut > 0 {
+            text.push_str(&format!(
+                " {} with smaller losses not shown: --limit, or --format json.\n",
+                counted(self.cut, "place")
+            ));
+        }
+        let line = " loss: what is more than expected, negative where it is less; own + the calls below = loss; ~ may be chance.";
+        text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+        text
+    }
+
+    fn models_text(&self, style: &Style) -> String {
+        let mut text = "\n".to_owned() + &heading(style, "As formulas of the count p", "seconds");
+        let mut table = Table::new([
+            ("formula", Align::Left),
+            ("error", Align::Right),
+            ("prediction", Align::Left),
+            ("of", Align::Left),
+        ]);
+        for model in &self.models {
+            let next = model.predictions.get(1);
+            let guess =
+                next.map(|guess| format!("{} at {} (beyond)", duration(guess.value.max(0.0)), guess.count));
+            table.row(vec![
+                model.text.clone().into(),
+                format!("{} %", fixed(100.0 * model.smape, 1)).into(),
+                guess.unwrap_or_default().into(),
+                model.of.clone().into(),
+            ]);
+        }
+        text.push_str(&table.render(style));
+        let line = " error: how far points are off when the formula is made without them; beyond: more than was measured, a guess.";
+        text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+        text
+    }
+}

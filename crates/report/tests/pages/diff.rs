@@ -1,0 +1,210 @@
+//! Pages of a comparison: the example before and after it learned to wait.
+
+use proust_analysis::compare::diff::Limit;
+use proust_analysis::compare::{ComparedRun, Diff};
+use proust_analysis::findings::findings;
+use proust_analysis::ledger::IoAs;
+use proust_analysis::query::Measure;
+use proust_analysis::scaling::{Ensemble, Swept};
+use proust_analysis::sweeps::TwoSweeps;
+use proust_profile::{Metric, Profile};
+use proust_report::{
+    DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_sweep_diff,
+};
+use serde_json::Value;
+
+use crate::example::{profile, waiting};
+
+fn run(mut profile: Profile, dir: &str, question: &DiffQuestion) -> ComparedRun {
+    profile.facts.dir = dir.into();
+    let (ledger, found) = findings(&profile, None).unwrap();
+    ComparedRun::new(&profile, &ledger, found, &question.measures(), &[])
+}
+
+/// The example that waits, in which `refine` needs half of the time in its inner depth.
+fn faster() -> Profile {
+    let mut profile = waiting();
+    for row in profile.samples.iter_mut().filter(|row| row.context == 10) {
+        (row.cpu_ns, row.user_ns, row.system_ns) = (row.cpu_ns / 2, row.user_ns / 2, row.system_ns / 2);
+    }
+    for value in profile.values.iter_mut().filter(|value| value.context == 10) {
+        if matches!(value.metric, Metric::Cpu | Metric::User | Metric::System) {
+            value.amount /= 2.0;
+        }
+    }
+    profile.locations[1].cpu_s -= 0.25;
+    profile
+}
+
+fn question(page: DiffPage, arguments: &[&str], format: Format) -> DiffQuestion {
+    DiffQuestion {
+        names: ["before.proust".into(), "after.proust".into()],
+        page,
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+        format,
+        ..DiffQuestion::default()
+    }
+}
+
+fn shown_between(a: &[Profile], b: &[Profile], mut question: DiffQuestion, style: &Style) -> String {
+    let side = |profiles: &[Profile], name: &str| -> Vec<ComparedRun> {
+        profiles
+            .iter()
+            .enumerate()
+            .map(|(n, p)| run(p.clone(), &format!("{name}.{}", n + 1), &question))
+            .collect()
+    };
+    let (a, b) = (side(a, "before"), side(b, "after"));
+    let diff = Diff::new(&a, &b, IoAs::Productive).unwrap();
+    let limits = ["wall>+5%", "lock>5%", "io>+0.1s"].map(|text| Limit::parse(text).unwrap());
+    question.exceeded = diff.exceeded(&limits);
+    render_diff(&diff, &question, style).unwrap()
+}
+
+fn shown(question: DiffQuestion) -> String {
+    shown_between(&[profile()], &[faster()], question, &Style::default())
+}
+
+/// Pages with what they take.
+const PAGES: [(DiffPage, &[&str]); 6] = [
+    (DiffPage::Summary, &[]),
+    (DiffPage::Ledger, &[]),
+    (DiffPage::Tree, &[]),
+    (DiffPage::Flat, &[]),
+    (DiffPage::Callers, &["refine"]),
+    (DiffPage::Threads, &[]),
+];
+
+#[test]
+fn texts() {
+    for (page, arguments) in PAGES {
+        let text = shown(question(page, arguments, Format::Text));
+        insta::assert_snapshot!(format!("diff_{}_text", page.id()), text);
+    }
+    let several = question(DiffPage::Summary, &[], Format::Text);
+    let text = shown_between(&[profile(), profile()], &[faster(), faster()], several, &Style::default());
+    insta::assert_snapshot!("diff_of_repetitions_text", text);
+    let measures = vec![Measure::from_id("lock_s").unwrap(), Measure::from_id("io_calls").unwrap()];
+    let chosen = DiffQuestion { measures, ..question(DiffPage::Flat, &[], Format::Text) };
+    insta::assert_snapshot!("diff_metrics_text", shown(chosen));
+}
+
+#[test]
+fn a_narrow_plain_terminal() {
+    let style = Style { width: 60, colour: false, unicode: false };
+    for (page, arguments) in PAGES {
+        let text = shown_between(&[profile()], &[faster()], question(page, arguments, Format::Text), &style);
+        assert!(text.is_ascii(), "{text}");
+    }
+}
+
+#[test]
+fn jsons() {
+    for (page, arguments) in PAGES {
+        let text = shown(question(page, arguments, Format::Json));
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["schema"], 1);
+        insta::assert_json_snapshot!(format!("diff_{}_json", page.id()), value);
+    }
+}
+
+#[test]
+fn tables_for_spreadsheets() {
+    for (page, arguments) in PAGES {
+        let text = shown(question(page, arguments, Format::Csv));
+        let columns: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
+        assert!(columns.len() > 1 && columns.iter().all(|&n| n == columns[0]), "{}: {text}", page.id());
+    }
+    insta::assert_snapshot!("diff_flat_csv", shown(question(DiffPage::Flat, &[], Format::Csv)));
+}
+
+/// Two sweeps: before, everybody waits with one thread and nobody with two; after, it is the other way round, and not with four.
+fn sweeps_shown(format: Format) -> String {
+    let swept = |count: u32, profile: &Profile| {
+        let (ledger, _) = findings(profile, None).unwrap();
+        Swept::new(count, &format!("threads-{count}.1"), profile, &ledger)
+    };
+    let before = [swept(1, &waiting()), swept(2, &profile())];
+    let after = [swept(1, &profile()), swept(2, &waiting()), swept(4, &profile())];
+    let (a, b) = (Ensemble::new(&before), Ensemble::new(&after));
+    let question = SweepDiffQuestion {
+        names: ["old.sweep".into(), "new.sweep".into()],
+        commands: [vec!["./solve".into()], vec!["./solve".into()]],
+        paper: true,
+        format,
+        notes: vec!["1 run of old.sweep failed or not done: the others are compared".into()],
+        ..SweepDiffQuestion::default()
+    };
+    render_sweep_diff(&TwoSweeps::new(&a, &b), &question, &Style::default())
+}
+
+#[test]
+fn two_sweeps() {
+    insta::assert_snapshot!("diff_sweeps_text", sweeps_shown(Format::Text));
+    insta::assert_snapshot!("diff_sweeps_csv", sweeps_shown(Format::Csv));
+    let value: Value = serde_json::from_str(&sweeps_shown(Format::Json)).unwrap();
+    insta::assert_json_snapshot!("diff_sweeps_json", value);
+}
+
+fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {value:#}"))
+}
+
+fn sum(rows: &Value, path: &str) -> f64 {
+    rows.as_array().unwrap().iter().map(|row| row.pointer(path).map_or(0.0, |n| n.as_f64().unwrap())).sum()
+}
+
+#[test]
+fn differences_sum_up() {
+    let page = |page| -> Value { serde_json::from_str(&shown(question(page, &[], Format::Json))).unwrap() };
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+    let ledger = page(DiffPage::Ledger);
+    close(sum(&ledger["ledger"]["accounts"], "/seconds/delta"), number(&ledger, "/ledger/total_s/delta"));
+    let flat = page(DiffPage::Flat);
+    let cpu = "/metrics/cpu_s/exclusive/delta";
+    close(sum(&flat["functions"], cpu), number(&flat, "/totals/cpu_s/delta"));
+    close(number(&flat, "/totals/cpu_s/delta"), -0.25);
+    let tree = page(DiffPage::Tree);
+    close(number(&tree, "/contexts/0/metrics/cpu_s/inclusive/delta"), -0.25);
+    let threads = page(DiffPage::Threads);
+    close(sum(&threads["threads"], "/cpu_s/delta"), -0.25);
+}
+
+#[test]
+fn a_run_does_not_differ_from_itself() {
+    for (page, arguments) in PAGES {
+        let json = question(page, arguments, Format::Json);
+        let text = shown_between(&[waiting()], &[waiting()], json, &Style::default());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert!(value["cautions"].as_array().unwrap().iter().any(|caution| caution["id"] == "same-run"));
+        let mut found = 0;
+        let mut stack = vec![&value];
+        while let Some(value) = stack.pop() {
+            if let Some(verdict) = value.get("verdict") {
+                assert_eq!((verdict.as_str(), number(value, "/delta")), (Some("noise"), 0.0), "{value:#}");
+                found += 1;
+            }
+            match value {
+                Value::Object(map) => stack.extend(map.values()),
+                Value::Array(list) => stack.extend(list),
+                _ => {}
+            }
+        }
+        assert!(found > 0, "{}", page.id());
+    }
+}
+
+#[test]
+fn what_is_asked_wrong_is_told() {
+    let a = [run(profile(), "a", &DiffQuestion::default())];
+    let diff = Diff::new(&a, &a, IoAs::Productive).unwrap();
+    for (page, arguments, expected) in [
+        (DiffPage::Flat, &["refine"][..], "takes no argument"),
+        (DiffPage::Callers, &[][..], "takes one function"),
+        (DiffPage::Callers, &["refined"][..], "did you mean refine"),
+    ] {
+        let error = render_diff(&diff, &question(page, arguments, Format::Text), &Style::default());
+        let message = error.expect_err("it is wrong").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
