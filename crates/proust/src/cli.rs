@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, demo, doctor, explain, info, ls, record, report};
+use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, sweep};
 
 /// Where did my processors' time go, and which line of my program lost it?
 #[derive(Debug, Parser)]
@@ -17,8 +17,9 @@ Examples:
   proust record -- ./solve         record a program
   proust report                    where its time went
 
-Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data (only with --strict);
-`record` passes on the exit code of the program, or 125, 126, 127 when it could not be run."
+Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data (only with --strict),
+4 a limit of `diff --fail-if` exceeded;
+`record` and `sweep` pass on the exit code of the program, or 125, 126, 127 when it could not be run."
 )]
 pub struct Cli {
     /// What to do.
@@ -33,6 +34,10 @@ pub enum Command {
     Record(record::RecordArgs),
     /// Show where the time of a run went
     Report(report::ReportArgs),
+    /// Compare two runs, or repetitions of both: what changed, and what is noise
+    Diff(diff::DiffArgs),
+    /// Run a program with several counts of threads or ranks, each several times
+    Sweep(sweep::SweepArgs),
     /// List the runs in a folder
     Ls(ls::LsArgs),
     /// Tell all that is known of a run: processes, hosts, modules, clocks

@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration};
 
+use crate::linked_runtime::LinkedRuntime;
 use crate::sanitizers::Sanitizers;
 use crate::{output, program, terminal};
 
@@ -210,6 +211,9 @@ fn program_checks(command: &OsString) -> Vec<Check> {
                  that count build without"
             ),
         ));
+    }
+    if let Some(runtime) = LinkedRuntime::of(&found.what_runs().path) {
+        checks.push(Check::new(Verdict::Limit, "OpenMP", runtime.to_string()));
     }
     checks.extend(interpreted(&found.what_runs().path));
     checks

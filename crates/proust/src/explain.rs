@@ -150,7 +150,7 @@ mod tests {
     use proust_analysis::ledger::{Account, PassiveReason};
     use proust_analysis::query::Key;
     use proust_profile::{Metric, Quality};
-    use proust_report::{Over, PageName};
+    use proust_report::{Over, PageName, SweepPage};
 
     use super::*;
 
@@ -163,6 +163,8 @@ mod tests {
             .chain(Metric::ALL.map(Metric::id))
             .chain(["wall_s", "active_s", "queued_s", "passive_s", "lost_s", "empty_s", "caused_s"])
             .chain(PageName::ALL.map(PageName::id))
+            .chain(SweepPage::ALL.map(SweepPage::id))
+            .chain(["speedup", "scaling-loss", "minimal-rank", "strength", "segment", "formula"])
             .chain(Over::ALL.map(Over::id))
             .chain(PassiveReason::ALL.map(PassiveReason::id))
             .chain(Key::ALL.map(Key::word))

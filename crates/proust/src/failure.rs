@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use proust_analysis::compare::diff::LimitError;
 use proust_analysis::query::FilterError;
 use proust_report::ReportError;
 
@@ -10,6 +11,8 @@ use proust_report::ReportError;
 pub const USAGE: u8 = 2;
 /// Exit code: the data are incomplete, under `--strict`.
 pub const INCOMPLETE: u8 = 3;
+/// Exit code: a limit of `diff --fail-if` is exceeded.
+pub const EXCEEDED: u8 = 4;
 
 /// The command line is wrong in a way that the parser of options cannot know.
 #[derive(Debug)]
@@ -38,6 +41,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<WrongUsage>()
             || cause.is::<FilterError>()
+            || cause.is::<LimitError>()
             || matches!(cause.downcast_ref::<ReportError>(), Some(ReportError::Usage(_)))
     })
 }

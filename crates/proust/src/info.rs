@@ -1,4 +1,4 @@
-//! `proust info`: all that is known of a run.
+//! `proust info`: all that is known of a run, or of a sweep's runs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use proust_analysis::store::Parts;
-use proust_profile::{Profile, RunFile};
+use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc};
 
-use crate::{output, progress, runs, terminal};
+use crate::{output, progress, runs, sweep, terminal};
 
 /// Arguments of `proust info`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  proust info solve.1.proust")]
 pub struct InfoArgs {
-    /// Folder of the run [default: the newest in the current folder]
+    /// Folder of the run or sweep [default: the newest in the current folder]
     pub dir: Option<PathBuf>,
 }
 
@@ -25,6 +25,10 @@ pub struct InfoArgs {
 /// When the run cannot be read.
 pub fn run(args: &InfoArgs) -> Result<ExitCode> {
     let dir = runs::named_or_newest(args.dir.as_deref())?;
+    if SweepFile::is_in(&dir) {
+        output::print(&sweep::described(&dir, &SweepFile::read(&dir)?, &terminal::style()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let profile = progress::open(&dir, Parts::WithoutSamples)?;
     let style = terminal::style();
     let mut text = facts(&profile, RunFile::read(&dir).ok().as_ref(), &style);

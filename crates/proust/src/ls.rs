@@ -1,4 +1,4 @@
-//! `proust ls`: lists the runs in a folder.
+//! `proust ls`: lists the runs and sweeps in a folder.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,8 +11,8 @@ use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Metric, RunFile};
 use proust_report::{Align, Table, duration, middle, utc};
 
-use crate::runs::{FoundRun, runs_in};
-use crate::{output, terminal};
+use crate::runs::{FoundRun, runs_in, sweeps_in};
+use crate::{output, sweep, terminal};
 
 /// Arguments of `proust ls`.
 #[derive(Args, Debug)]
@@ -34,6 +34,14 @@ pub struct LsArgs {
 /// When the folder cannot be read.
 pub fn run(args: &LsArgs) -> Result<ExitCode> {
     let runs = runs_in(&args.folder)?;
+    let sweeps = sweeps_in(&args.folder)?;
+    if !sweeps.is_empty() {
+        let text = sweep::listed(&sweeps, &terminal::style());
+        output::print(&(text + if runs.is_empty() { "" } else { "\n" }))?;
+        if runs.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
     if runs.is_empty() {
         eprintln!(
             "proust: there is no run in {}; record one with `proust record -- CMD`",

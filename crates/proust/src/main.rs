@@ -1,15 +1,17 @@
 //! `proust`: where every second of a parallel program's processor time went, and which line lost it.
 //!
-//! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under `--strict`;
-//! `record` passes on the program's own.
+//! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under `--strict`, 4 a limit of
+//! `diff --fail-if` exceeded; `record` and `sweep` pass on the program's own.
 
 mod cli;
 mod completions;
 mod demo;
+mod diff;
 mod doctor;
 mod explain;
 mod failure;
 mod info;
+mod linked_runtime;
 mod ls;
 mod man;
 mod output;
@@ -19,6 +21,7 @@ mod record;
 mod report;
 mod runs;
 mod sanitizers;
+mod sweep;
 mod terminal;
 
 use std::process::ExitCode;
@@ -30,8 +33,10 @@ use cli::{Cli, Command};
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Record(args) => return record::run(&args),
+        Command::Sweep(args) => return sweep::run(&args),
         Command::DemoWorkload => return demo::workload(),
         Command::Report(args) => report::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Ls(args) => ls::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use proust_analysis::ingest::{Progress, Stage};
-use proust_analysis::store::{self, Parts, StoreError};
+use proust_analysis::store::{Parts, StoreError, View};
 use proust_profile::Profile;
 
 /// What is done sooner needs no bar.
@@ -17,12 +17,17 @@ const DELAY: Duration = Duration::from_millis(300);
 /// # Errors
 /// When the folder is not a run, or nothing in it can be read.
 pub fn open(dir: &Path, parts: Parts) -> Result<Profile, StoreError> {
+    open_view(&View::of_user(dir), parts)
+}
+
+/// As [`open`], with the call paths that are wanted.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_view(view: &View<'_>, parts: Parts) -> Result<Profile, StoreError> {
     let mut shown = Shown::default();
     let mut tell = |progress| shown.tell(progress);
-    let profile = match parts {
-        Parts::All => store::open(dir, &mut tell),
-        Parts::WithoutSamples => store::open_without_samples(dir, &mut tell),
-    };
+    let profile = view.open(parts, &mut tell);
     if let Some(bar) = shown.bar {
         bar.finish_and_clear();
     }

@@ -3,6 +3,7 @@
 //! - [`folder`]: the run's folder and what is in it from the start
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
+//! - [`time_limit`]: ends a run that takes too long
 //! - [`closing`]: what is told at the end
 
 use std::path::PathBuf;
@@ -14,9 +15,13 @@ mod closing;
 mod folder;
 mod job;
 mod launch;
+mod time_limit;
 
+pub use closing::{Told, shell_word};
 pub use folder::RunFolder;
+pub use launch::{Outcome, Setting, asked_to_end, end_like, watch_for_interrupts};
 
+use crate::linked_runtime::LinkedRuntime;
 use crate::program;
 use crate::sanitizers::Sanitizers;
 
@@ -40,6 +45,17 @@ pub struct RecordArgs {
     /// Folder of the run; must not exist [default: COMMAND.N.proust in the current folder]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// What is recorded.
+    #[command(flatten)]
+    pub options: RecordOptions,
+    /// The command to run
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+/// What is recorded, and how much of it; the same for one run and for many.
+#[derive(clap::Args, Clone, Debug)]
+pub struct RecordOptions {
     /// Samples per second of processor time and thread
     #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate: u32,
@@ -62,9 +78,6 @@ pub struct RecordArgs {
     /// Unwind every call path in full (for developers)
     #[arg(long, hide = true)]
     pub no_memo: bool,
-    /// The command to run
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
-    pub command: Vec<std::ffi::OsString>,
 }
 
 /// A source of data beside the samples.
@@ -131,9 +144,14 @@ pub fn run(args: &RecordArgs) -> ExitCode {
         eprintln!("proust: {obstacle} The command was not run.");
         return ExitCode::from(FAILED);
     }
-    match record(args, &found) {
-        Ok(launch::Outcome::Ended(ending)) => launch::end_like(ending),
-        Ok(launch::Outcome::NotStarted(error)) => {
+    match record(args, &found, &Setting::default()) {
+        Ok((Outcome::Ended(ending), told)) => {
+            if let Some(told) = told {
+                told.tell();
+            }
+            launch::end_like(ending)
+        }
+        Ok((Outcome::NotStarted(error), _)) => {
             eprintln!("proust: {} cannot be executed: {error}", found.display());
             ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound {
                 NOT_FOUND
@@ -148,26 +166,34 @@ pub fn run(args: &RecordArgs) -> ExitCode {
     }
 }
 
-/// Records a run of the program `found`; its ending, or why it could not be started.
+/// Records a run of the program `found`: its ending and what there is to tell of it, or why it could not be started.
 ///
 /// # Errors
 /// If the run's folder cannot be made.
-pub fn record(args: &RecordArgs, found: &std::path::Path) -> anyhow::Result<launch::Outcome> {
+pub fn record(
+    args: &RecordArgs,
+    found: &std::path::Path,
+    setting: &Setting,
+) -> anyhow::Result<(Outcome, Option<Told>)> {
     let folder =
         RunFolder::create_or_join(args).context("nothing was recorded and the command was not run")?;
     let sanitizers = Sanitizers::of(found);
-    let outcome = launch::run(args, found, &sanitizers, &folder);
-    match &outcome {
-        Ok(launch::Outcome::Ended(ending)) => {
+    let outcome = launch::run(args, found, &sanitizers, &folder, setting);
+    let told = match &outcome {
+        Ok(Outcome::Ended(ending)) => {
             // The command has run: how it ended counts, whatever became of its recording.
-            if let Err(error) = closing::finish(&folder, ending, &sanitizers) {
+            closing::finish(&folder, ending, &sanitizers, LinkedRuntime::of(found)).unwrap_or_else(|error| {
                 eprintln!("proust: the recording is lost: {error:#}");
                 folder.tidy();
-            }
+                None
+            })
         }
-        _ => folder.remove(),
-    }
-    outcome
+        _ => {
+            folder.remove();
+            None
+        }
+    };
+    Ok((outcome?, told))
 }
 
 #[cfg(test)]

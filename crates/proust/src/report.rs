@@ -1,4 +1,6 @@
-//! `proust report`: shows a page of a run.
+//! `proust report`: shows a page of a run, or of a sweep ([`sweep`]).
+
+mod sweep;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -6,13 +8,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_analysis::findings::Finding;
+use proust_analysis::ingest::CallPaths;
 use proust_analysis::ledger::{IoAs, Ledger};
 use proust_analysis::query::{Filter, nearest};
-use proust_analysis::store::{self, Parts};
+use proust_analysis::store::{Parts, View};
 use proust_analysis::words::counted;
 use proust_profile::tables::TablesError;
 use proust_profile::{Profile, Quality};
-use proust_report::{Column, Format, PageName, Question, Sort, bytes, duration, render, render_with};
+use proust_report::{
+    Column, Format, PageName, Question, Sort, SweepPage, bytes, duration, render, render_with,
+};
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::{output, progress, runs, terminal};
@@ -34,6 +39,10 @@ Pages:
   locks [LOCK]        locks that were waited for, and who held them; or only one such as k1
   openmp              parallel regions: what was worked and waited at each of their sites, and by whom
   quality             how far the numbers can be trusted
+Pages of a sweep (see `proust sweep`):
+  summary             the counts beside each other, and what is degraded (default)
+  scaling             speedup and efficiency, which places lose how much, costs as formulas
+  degradation         what is slower with more threads, and the code that causes it
 
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
 newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
@@ -53,7 +62,8 @@ Examples:
   proust report flat --metrics 'cpu_s:max|mean|imbalance'
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
-  proust report tree --format json | jq '.contexts | length'")]
+  proust report tree --format json | jq '.contexts | length'
+  proust report solve.sweep degradation           what is slower with more threads, and why")]
 pub struct ReportArgs {
     /// Folder of the run, page, and what the page takes
     #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0..)]
@@ -80,6 +90,18 @@ pub struct ReportArgs {
     /// Whether time in file I/O counts as productive or as lost
     #[arg(long, value_enum, value_name = "CLASS", default_value_t = IoName::Productive)]
     pub io_as: IoName,
+    /// Of a sweep: the problem grows with the count (weak scaling)
+    #[arg(long)]
+    pub weak: bool,
+    /// Of a sweep: what is degraded by the original definition, in which any difference counts
+    #[arg(long)]
+    pub paper: bool,
+    /// Of a sweep: also draw the page's picture into a file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// How call paths of threads in parallel regions are shown; `summary` and `openmp` are always the user's
+    #[arg(long, value_enum, value_name = "AS", default_value_t = PathsName::User)]
+    pub paths: PathsName,
     /// Exit with 3 if the data are incomplete
     #[arg(long)]
     pub strict: bool,
@@ -103,6 +125,29 @@ pub enum IoName {
     Productive,
     /// It is in the way of what the program is run for
     Lost,
+}
+
+/// Call paths in parallel regions, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PathsName {
+    /// Below the thread that opened the region, as in the source
+    User,
+    /// The same with the frames of the runtime and the functions that compilers make
+    Expert,
+    /// As each thread's own stack has them
+    Machine,
+}
+
+impl PathsName {
+    /// As the page wants them: what it says of regions is said in the words of the source.
+    fn of_page(self, page: PageName) -> CallPaths {
+        match self {
+            _ if matches!(page, PageName::Summary | PageName::Openmp) => CallPaths::User,
+            PathsName::User => CallPaths::User,
+            PathsName::Expert => CallPaths::Expert,
+            PathsName::Machine => CallPaths::Machine,
+        }
+    }
 }
 
 /// What the words before the options mean.
@@ -133,8 +178,9 @@ impl Words {
 }
 
 fn no_page(word: &str) -> String {
-    let pages = PageName::ALL.map(PageName::id);
-    match nearest(word, pages, 1).first() {
+    let of_sweeps = [SweepPage::Scaling, SweepPage::Degradation].map(SweepPage::id);
+    let pages: Vec<&str> = PageName::ALL.map(PageName::id).into_iter().chain(of_sweeps).collect();
+    match nearest(word, pages.iter().copied(), 1).first() {
         Some(meant) => format!("there is no page `{word}`; did you mean `{meant}`?"),
         None => format!("there is no page `{word}`; there are {}", pages.join(", ")),
     }
@@ -145,6 +191,21 @@ fn no_page(word: &str) -> String {
 /// # Errors
 /// When the question is wrong, or the run cannot be read.
 pub fn run(args: &ReportArgs) -> Result<ExitCode> {
+    if let Some(asked) = sweep::Asked::parse(&args.words)? {
+        return sweep::run(args, asked);
+    }
+    if args.weak || args.paper || args.svg.is_some() {
+        let option = if args.weak {
+            "--weak"
+        } else if args.paper {
+            "--paper"
+        } else {
+            "--svg"
+        };
+        return Err(
+            WrongUsage(format!("{option} is for pages of a sweep: `scaling` and `degradation`")).into()
+        );
+    }
     let words = Words::parse(&args.words)?;
     // What is wrong with the question is told before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
@@ -177,7 +238,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
             IoName::Lost => IoAs::Lost,
         },
     };
-    let profile = show(&dir, &question)?;
+    let view = View { dir: &dir, paths: args.paths.of_page(question.page) };
+    let profile = show_view(&view, &question)?;
     let gaps = incomplete(&profile.quality);
     if args.strict && !gaps.is_empty() {
         eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
@@ -191,14 +253,18 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
 /// # Errors
 /// When the run cannot be read, or the question cannot be answered.
 pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
+    show_view(&View::of_user(dir), question)
+}
+
+fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
     let parts = if question.needs_samples() { Parts::All } else { Parts::WithoutSamples };
-    let mut profile = progress::open(dir, parts)?;
+    let mut profile = progress::open_view(view, parts)?;
     let style = terminal::style();
-    let rendered = match kept_ledger(dir, &profile, question) {
+    let rendered = match kept_ledger(view, &profile, question) {
         Some((ledger, found)) => render_with(&profile, &ledger, &found, question, &style)?,
         None => {
             if profile.samples.is_empty() && profile.events.is_empty() {
-                match store::read_rows(dir, &mut profile) {
+                match view.read_rows(&mut profile) {
                     // It was just made and could not be kept: there are none.
                     Ok(()) | Err(TablesError::Missing { .. }) => {}
                     Err(error) => return Err(error.into()),
@@ -215,12 +281,12 @@ pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
 }
 
 /// The ledger of the whole run and the findings, if they were kept with as much as the page takes.
-fn kept_ledger(dir: &Path, profile: &Profile, question: &Question) -> Option<(Ledger, Vec<Finding>)> {
+fn kept_ledger(view: &View<'_>, profile: &Profile, question: &Question) -> Option<(Ledger, Vec<Finding>)> {
     if question.needs_rows() {
-        return Some((store::ledger_with_rows(dir, profile)?, Vec::new()));
+        return Some((view.ledger_with_rows(profile)?, Vec::new()));
     }
-    let found = if question.page == PageName::Summary { store::findings(dir)? } else { Vec::new() };
-    Some((store::ledger(dir)?, found))
+    let found = if question.page == PageName::Summary { view.findings()? } else { Vec::new() };
+    Some((view.ledger()?, found))
 }
 
 /// What is missing in the data, in words: all that the quality has a number for.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use proust_profile::RunFile;
+use proust_profile::{RunFile, SweepFile};
 
 /// A run that was found.
 pub struct FoundRun {
@@ -38,6 +38,21 @@ pub fn runs_in(folder: &Path) -> Result<Vec<FoundRun>> {
         .collect();
     runs.sort_by(|a, b| b.file.start_unix_s.total_cmp(&a.file.start_unix_s).then_with(|| a.dir.cmp(&b.dir)));
     Ok(runs)
+}
+
+/// The sweeps directly in a folder, newest first, with their folders. One whose notes cannot be read is left out.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn sweeps_in(folder: &Path) -> Result<Vec<(PathBuf, SweepFile)>> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let mut sweeps: Vec<(PathBuf, SweepFile)> = entries
+        .flatten()
+        .filter_map(|entry| Some((entry.path(), SweepFile::read(&entry.path()).ok()?)))
+        .collect();
+    sweeps.sort_by(|a, b| b.1.start_unix_s.total_cmp(&a.1.start_unix_s).then_with(|| a.0.cmp(&b.0)));
+    Ok(sweeps)
 }
 
 /// The folder that was named, or else the newest run in the current folder, which is then told.

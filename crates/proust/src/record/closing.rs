@@ -1,6 +1,7 @@
 //! The end of a recording: what is noted and told.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -13,12 +14,37 @@ use proust_profile::run_file::{Finished, RunFile};
 use proust_report::bytes;
 
 use super::RunFolder;
+use crate::linked_runtime::LinkedRuntime;
 use crate::sanitizers::Sanitizers;
 
-/// Notes how the command ended and prints the three lines.
-pub fn finish(folder: &RunFolder, status: &ExitStatus, sanitizers: &Sanitizers) -> anyhow::Result<()> {
+/// What there is to tell of a run that has ended.
+#[derive(Debug)]
+pub struct Told {
+    /// Seconds from the start to the end of the command.
+    pub wall_s: f64,
+    /// Processes that left a log; 0 = nothing was recorded.
+    pub processes: u64,
+    lines: Vec<String>,
+}
+
+impl Told {
+    /// Prints the three lines.
+    pub fn tell(&self) {
+        // In one piece: nothing of what the program's children still print comes in between.
+        let text: String = self.lines.iter().map(|line| format!("proust: {line}\n")).collect();
+        eprint!("{text}");
+    }
+}
+
+/// Notes how the command ended; what there is to tell of it, which one process of a job does.
+pub fn finish(
+    folder: &RunFolder,
+    status: &ExitStatus,
+    sanitizers: &Sanitizers,
+    runtime: Option<LinkedRuntime>,
+) -> anyhow::Result<Option<Told>> {
     if !folder.created {
-        return Ok(());
+        return Ok(None);
     }
     let wall_s = folder.start.elapsed().as_secs_f64();
     if !folder.is_in_place() {
@@ -37,7 +63,8 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus, sanitizers: &Sanitizers) 
             "the program is built with {sanitizers}, whose checks are part of what was measured: without them its times are others"
         ));
     }
-    let survivors = survivors(&folder.path);
+    run.notes.extend(runtime.map(|runtime| runtime.to_string()));
+    let survivors: Vec<String> = processes_of(&folder.path).into_iter().map(|(_, name)| name).collect();
     if !survivors.is_empty() {
         run.notes.push(format!(
             "when the command ended, these processes of the run were still running: {}",
@@ -51,30 +78,26 @@ pub fn finish(folder: &RunFolder, status: &ExitStatus, sanitizers: &Sanitizers) 
         (None, Some(signal)) => format!("was ended by signal {signal}"),
         _ => "ended".to_owned(),
     };
-    eprintln!("proust: {} {how} after {wall_s:.2} s", run.command.first().map_or("the command", |word| word));
-    if !folder.path.join(LOG_FOLDER).is_dir() {
-        eprintln!(
-            "proust: nothing is left of the recording: {} was removed while the command ran",
+    let command = run.command.first().map_or("the command", |word| word);
+    let mut lines = vec![format!("{command} {how} after {wall_s:.2} s")];
+    lines.push(if !folder.path.join(LOG_FOLDER).is_dir() {
+        format!(
+            "nothing is left of the recording: {} was removed while the command ran",
             folder.shown.join(LOG_FOLDER).display()
-        );
+        )
     } else if sum.processes == 0 {
-        eprintln!(
-            "proust: nothing was recorded: no process loaded the collector; `proust doctor -- CMD` may tell why"
-        );
+        "nothing was recorded: no process loaded the collector; `proust doctor -- CMD` may tell why"
+            .to_owned()
     } else {
         let lives_on = if survivors.is_empty() {
             String::new()
         } else {
             format!("; still running: {}", survivors.join(", "))
         };
-        eprintln!(
-            "proust: recorded {}, {} of logs{lives_on}",
-            counted(sum.processes, "process"),
-            bytes(sum.bytes),
-        );
-    }
-    eprintln!("proust: to see where the time went: proust report {}", shell_word(&folder.shown));
-    Ok(())
+        format!("recorded {}, {} of logs{lives_on}", counted(sum.processes, "process"), bytes(sum.bytes))
+    });
+    lines.push(format!("to see where the time went: proust report {}", shell_word(&folder.shown)));
+    Ok(Some(Told { wall_s, processes: sum.processes, lines }))
 }
 
 /// What there is of logs; a process that called exec has one for each image.
@@ -96,17 +119,22 @@ impl Recorded {
     }
 }
 
-/// Processes of the run that are still there, as `name (pid)`. They are known by their environment: a
+/// Room for most environments, so that each is read at once.
+const ENVIRONMENT_BYTES: usize = 64 << 10;
+
+/// Processes of the run that are still there, by number, as `name (pid)`. They are known by their environment: a
 /// process that was forked or has called exec a moment ago may have no log yet.
-fn survivors(folder: &Path) -> Vec<String> {
+pub fn processes_of(folder: &Path) -> Vec<(u32, String)> {
     let entry = [RUN_VARIABLE.as_bytes(), b"=", folder.as_os_str().as_encoded_bytes()].concat();
+    let mut environment = Vec::with_capacity(ENVIRONMENT_BYTES);
     let mut found: Vec<(u32, String)> = fs::read_dir("/proc")
         .into_iter()
         .flatten()
         .flatten()
         .filter_map(|process| {
             let pid: u32 = process.file_name().to_str()?.parse().ok()?;
-            let environment = fs::read(process.path().join("environ")).ok()?;
+            environment.clear();
+            File::open(process.path().join("environ")).ok()?.read_to_end(&mut environment).ok()?;
             environment.split(|&byte| byte == 0).find(|&variable| variable == entry)?;
             let name = fs::read_to_string(process.path().join("comm")).ok()?;
             Some((pid, format!("{} ({pid})", name.trim())))
@@ -114,11 +142,11 @@ fn survivors(folder: &Path) -> Vec<String> {
         .filter(|&(pid, _)| pid != std::process::id())
         .collect();
     found.sort();
-    found.into_iter().map(|(_, name)| name).collect()
+    found
 }
 
 /// A path as it can be typed.
-fn shell_word(path: &Path) -> String {
+pub fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.chars().all(|c| c.is_alphanumeric() || "/._-+=:,@".contains(c)) {
         text.into_owned()

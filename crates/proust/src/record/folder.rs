@@ -1,7 +1,7 @@
 //! The run's folder: made before the command starts, never written over.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -21,6 +21,9 @@ use super::{RecordArgs, Source, job};
 
 /// The collector library, built by the build script.
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
+
+/// What is written at once.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// How long a rank waits for the one that makes the folder.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -111,8 +114,8 @@ impl RunFolder {
             start_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
             start_monotonic_ns: monotonic_ns(),
             host: host_name(),
-            asked_rate_hz: args.rate,
-            budget_bytes: args.max_size,
+            asked_rate_hz: args.options.rate,
+            budget_bytes: args.options.max_size,
             job_key: key,
             notes: Vec::new(),
             finished: None,
@@ -204,21 +207,21 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
 
 fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
     let options = [
-        (args.check_paths, CHECK_PATHS),
-        (args.empty_handler, EMPTY_HANDLER),
-        (args.no_memo, NO_MEMO),
-        (args.without.contains(&Source::Locks), NO_WAITS),
-        (args.without.contains(&Source::Io), NO_IO),
+        (args.options.check_paths, CHECK_PATHS),
+        (args.options.empty_handler, EMPTY_HANDLER),
+        (args.options.no_memo, NO_MEMO),
+        (args.options.without.contains(&Source::Locks), NO_WAITS),
+        (args.options.without.contains(&Source::Io), NO_IO),
     ];
     let control = Control {
         magic: CONTROL_MAGIC,
         version: VERSION,
-        rate_hz: args.rate,
-        budget_bytes: args.max_size,
+        rate_hz: args.options.rate,
+        budget_bytes: args.options.max_size,
         options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
         processor_limit: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
         filters: filters(),
-        sync_threshold_ns: args.sync_threshold.unwrap_or(CALIBRATED),
+        sync_threshold_ns: args.options.sync_threshold.unwrap_or(CALIBRATED),
         ..Control::default()
     };
     let mut page = vec![0; CONTROL_BYTES];
@@ -243,8 +246,20 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {
         .create_new(true)
         .mode(mode)
         .open(path)
-        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|mut file| write_by_pieces(&mut file, bytes))
         .with_context(|| format!("{} cannot be written; is the disk full?", path.display()))
+}
+
+/// The collector's bytes were not touched before: the kernel would stumble over each of their pages, and fill the
+/// file's with zeros first. A copy that fits the processor's cache is at hand.
+fn write_by_pieces(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let mut copy = Vec::with_capacity(PIECE_BYTES.min(bytes.len()));
+    for piece in bytes.chunks(PIECE_BYTES) {
+        copy.clear();
+        copy.extend_from_slice(piece);
+        file.write_all(&copy)?;
+    }
+    Ok(())
 }
 
 /// CLOCK_MONOTONIC, which the logs use.

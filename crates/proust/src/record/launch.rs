@@ -1,15 +1,18 @@
 //! Starts the command, passes signals on, waits for its end, and ends as it did.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use proust_log::control::RUN_VARIABLE;
 
-use super::{RecordArgs, RunFolder};
+use super::{RecordArgs, RunFolder, time_limit};
 use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
 
 /// What became of the command.
@@ -21,6 +24,17 @@ pub enum Outcome {
     NotStarted(io::Error),
 }
 
+/// What a command is started with beside what it inherits. `record` adds nothing.
+#[derive(Debug, Default)]
+pub struct Setting {
+    /// Variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where its output and its errors go, with nothing as input; None = as inherited.
+    pub streams: Option<(File, File)>,
+    /// When it is ended, with all that it started.
+    pub limit: Option<Duration>,
+}
+
 /// The command's process id, for the signal handler; 0 before it is started and after it has ended.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
@@ -29,12 +43,43 @@ const PASSED_ON: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1,
 /// The command decides what these mean.
 const LEFT_TO_COMMAND: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
 
+/// The last signal that asked this process, or the command too, to end; 0 = none did.
+static ASKED_TO_END: AtomicI32 = AtomicI32::new(0);
+
+/// The signal by which somebody asked to end what is going on.
+pub fn asked_to_end() -> Option<libc::c_int> {
+    Some(ASKED_TO_END.load(Ordering::Relaxed)).filter(|&signal| signal != 0)
+}
+
 extern "C" fn pass_on(signal: libc::c_int) {
+    if matches!(signal, libc::SIGTERM | libc::SIGHUP) {
+        ASKED_TO_END.store(signal, Ordering::Relaxed);
+    }
+    signal_command(signal);
+}
+
+/// Sends a signal to the command, while there is one. May be called in a signal handler.
+pub(super) fn signal_command(signal: libc::c_int) {
     let child = CHILD.load(Ordering::Relaxed);
     if child > 0 {
         // SAFETY: kill may be called in a signal handler; the child is not reaped before CHILD is cleared.
         unsafe { libc::kill(child, signal) };
     }
+}
+
+extern "C" fn note(signal: libc::c_int) {
+    ASKED_TO_END.store(signal, Ordering::Relaxed);
+}
+
+/// From here on an interrupt ends nothing by itself: [`asked_to_end`] tells of it.
+pub fn watch_for_interrupts() {
+    inherited();
+}
+
+/// The actions of signals as this process found them, which commands shall have. The first call replaces them.
+fn inherited() -> &'static [(libc::c_int, libc::sigaction)] {
+    static INHERITED: OnceLock<Vec<(libc::c_int, libc::sigaction)>> = OnceLock::new();
+    INHERITED.get_or_init(set_handlers)
 }
 
 /// Runs the command under the collector.
@@ -43,18 +88,23 @@ pub fn run(
     program: &Path,
     sanitizers: &Sanitizers,
     folder: &RunFolder,
+    setting: &Setting,
 ) -> anyhow::Result<Outcome> {
     let mut command = Command::new(program);
     command.arg0(&args.command[0]).args(&args.command[1..]);
+    command.envs(setting.environment.iter().map(|(name, value)| (name, value)));
+    if let Some((output, errors)) = &setting.streams {
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(errors.try_clone()?);
+    }
     command.env("LD_PRELOAD", preload_list(folder)).env(RUN_VARIABLE, &folder.path);
     if let Some(options) = sanitizers.address_options(std::env::var(ADDRESS_VARIABLE).ok().as_deref()) {
         command.env(ADDRESS_VARIABLE, options);
     }
-    let inherited = set_handlers();
+    let inherited = inherited();
     // SAFETY: only async-signal-safe calls between fork and exec.
     unsafe {
         command.pre_exec(move || {
-            for (signal, action) in &inherited {
+            for (signal, action) in inherited {
                 libc::sigaction(*signal, action, std::ptr::null_mut());
             }
             Ok(())
@@ -66,7 +116,11 @@ pub fn run(
     };
     CHILD.store(child.id() as i32, Ordering::Relaxed);
     // Until it is reaped below its number belongs to nobody else.
+    let limit = setting.limit.map(|limit| time_limit::Limit::set(limit, &folder.path));
     wait_unreaped(child.id());
+    if let Some(limit) = limit {
+        limit.lift();
+    }
     CHILD.store(0, Ordering::Relaxed);
     Ok(Outcome::Ended(child.wait()?))
 }
@@ -113,7 +167,7 @@ fn set_handlers() -> Vec<(libc::c_int, libc::sigaction)> {
     PASSED_ON
         .iter()
         .map(|&signal| set(signal, pass_on as *const () as usize))
-        .chain(LEFT_TO_COMMAND.iter().map(|&signal| set(signal, libc::SIG_IGN)))
+        .chain(LEFT_TO_COMMAND.iter().map(|&signal| set(signal, note as *const () as usize)))
         .collect()
 }
 

@@ -153,10 +153,11 @@ fn of_very_many_short_sections_each_is_blamed_for_its_share() {
     let names = ["short_section", "medium_section", "long_section"];
     let (blamed, held) = (held_by(&page, &names), truly_held(&run, &["short", "medium", "long"]));
     let (all_blamed, all_held): (f64, f64) = (blamed.iter().sum(), held.iter().sum());
+    // While who holds it has no processor, the others may have none either, and do not wait for it.
     for ((name, blamed), held) in names.iter().zip(&blamed).zip(&held) {
         let (share, truth) = (blamed / all_blamed, held / all_held);
         assert!(
-            (share - truth).abs() < 0.1,
+            (share - truth).abs() < 0.1 + preempted_share(&run),
             "{name} held for {truth} of the time, blamed for {share}: {page:#}"
         );
     }

@@ -75,7 +75,9 @@ fn a_process_whose_clock_has_another_beginning_is_where_it_was() {
     );
     let recorded = record("sh", &["-c", &command]).succeeded();
     let summary = recorded.summary();
-    assert_close("wall time", summary.run.wall_s, recorded.ended.wall_s, 0.1);
+    // `record` begins before the run and ends after it; where it queues for a processor, the program does so, too.
+    let around_s = 0.1 + 0.05 * recorded.ended.wall_s;
+    assert_close("wall time", summary.run.wall_s, recorded.ended.wall_s, around_s);
     let threads = recorded.threads();
     for line in recorded.ended.printed().lines() {
         let truth: serde_json::Value = serde_json::from_str(line).unwrap();

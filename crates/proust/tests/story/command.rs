@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// Longer than any story takes on a machine that is busy with others; what takes longer hangs.
@@ -47,8 +48,20 @@ pub fn proust() -> Command {
     command
 }
 
+/// A shell without job control has what it starts in the background ignore these, and so would all commands of stories.
+fn heed_the_keyboard() {
+    static ONCE: Once = Once::new();
+    // SAFETY: default actions, set before the first command starts; the test's own process needs no handler for them.
+    ONCE.call_once(|| unsafe {
+        for signal in [libc::SIGINT, libc::SIGQUIT] {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    });
+}
+
 /// Starts a command. Its streams go to files, so that neither a full pipe nor a child that lives on can hold it up.
 pub fn start(command: &mut Command) -> Running {
+    heed_the_keyboard();
     let stdout = tempfile::tempfile().expect("a temporary file");
     let stderr = tempfile::tempfile().expect("a temporary file");
     command.stdout(stdout.try_clone().expect("a second handle"));

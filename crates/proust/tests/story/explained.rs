@@ -20,6 +20,8 @@ pub enum Except {
     /// Very many threads are made at once: on a busy machine their first steps wait, long and unseen, for the kernel's lock
     /// on the memory of the process, whose holder has no processor.
     ManyNewThreads,
+    /// A runtime that is linked into the program waits by system calls of its own, which nobody sees.
+    LinkedRuntime,
 }
 
 /// Of the total, what may be measured and yet belong to no account.
@@ -30,6 +32,8 @@ const UNKNOWN: f64 = 0.01;
 /// faults, while the program is loaded, in the kernel's own locks; in the run queue since that was last asked for, where
 /// the end of the process ends a thread.
 const UNKNOWN_OF_THREAD_S: f64 = 0.004;
+/// And for each program that wants a processor beside them: a turn, for which who queues at the end was not seen to queue.
+const TURN_S: f64 = 0.004;
 const UNKNOWN_OF_PROCESS_S: f64 = 0.05;
 
 /// Fails unless the account of a run closes, and all of it has a reason.
@@ -63,11 +67,18 @@ pub fn assert_explained(dir: &Path, except: Option<Except>) {
     let wall: f64 = threads.locations.iter().map(|location| location.wall_s).sum();
     let unknown: f64 = threads.locations.iter().map(|location| location.passive_s("unknown")).sum();
     let allowed = UNKNOWN * wall
-        + UNKNOWN_OF_THREAD_S * threads.locations.len() as f64
+        + (UNKNOWN_OF_THREAD_S + TURN_S * busy()) * threads.locations.len() as f64
         + UNKNOWN_OF_PROCESS_S * summary.run.processes as f64;
     assert!(
         unknown <= allowed,
         "blocked for an unknown reason: {unknown} s, {allowed} s allowed: {:#?}",
         threads.locations.iter().filter(|location| location.passive_s("unknown") > 0.001).collect::<Vec<_>>()
     );
+}
+
+/// How many programs want each processor of this machine, averaged over the last minute.
+fn busy() -> f64 {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = load.split_whitespace().next().and_then(|one| one.parse().ok()).unwrap_or(0.0);
+    load / std::thread::available_parallelism().map_or(1.0, |processors| processors.get() as f64)
 }

@@ -1,4 +1,5 @@
-//! Data that nobody would make on purpose: names with any bytes, a hundred thousand threads, a profile edited by hand.
+//! Data that nobody would make on purpose: names with any bytes, a hundred thousand threads, a profile edited by hand, logs of
+//! another machine or another version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -103,4 +104,35 @@ fn a_profile_edited_by_hand() {
     fs::remove_dir_all(&profile).unwrap();
     fs::remove_dir_all(&kept).unwrap();
     assert_eq!(report(&recorded.dir, "flat", &["--format", "csv"]).printed(), right.printed());
+}
+
+/// Places of the layout's version and of the byte order's mark in a log.
+const VERSION: std::ops::Range<usize> = 8..12;
+const BYTE_ORDER: std::ops::Range<usize> = 12..16;
+
+fn edit_logs(dir: &Path, edit: impl Fn(&mut [u8])) {
+    for log in files(&dir.join("log")) {
+        let mut bytes = fs::read(&log).unwrap();
+        edit(&mut bytes);
+        fs::write(log, bytes).unwrap();
+    }
+}
+
+#[test]
+fn logs_that_cannot_be_read_here_are_said_to_be() {
+    let Some(program) = built("endings") else { return };
+    let recorded = record(program, &["0.1", "return"]);
+    edit_logs(&recorded.dir, |log| log[BYTE_ORDER].reverse());
+    let ended = report(&recorded.dir, "summary", &[] as &[&str]);
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.said());
+    assert!(ended.said().contains("the other byte order") && ended.stdout.is_empty(), "{}", ended.said());
+    edit_logs(&recorded.dir, |log| {
+        log[BYTE_ORDER].reverse();
+        log[VERSION].copy_from_slice(&99_u32.to_le_bytes());
+    });
+    let ended = report(&recorded.dir, "summary", &[] as &[&str]);
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.said());
+    assert!(ended.said().contains("log layout 99") && ended.stdout.is_empty(), "{}", ended.said());
+    edit_logs(&recorded.dir, |log| log[VERSION].copy_from_slice(&proust_log::layout::VERSION.to_le_bytes()));
+    assert_eq!(recorded.summary().run.processes, 1);
 }

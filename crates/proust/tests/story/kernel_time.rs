@@ -23,11 +23,11 @@ fn user_and_system_seconds() {
     let (user, system) = (flat.total("user_s"), flat.total("system_s"));
     assert_close("user and system", user + system, total, 0.02 * total + 0.02);
     assert_close("system time", system, number(&truth, "/system_s"), 0.1 * total);
-    let computes = flat.row("computes");
-    let reads = flat.row("reads_zeros");
-    assert!(
-        computes.amount("system_s").inclusive < 0.15 * computes.amount("cpu_s").inclusive,
-        "{computes:?}"
-    );
-    assert!(reads.amount("system_s").inclusive > 0.7 * reads.amount("cpu_s").inclusive, "{reads:?}");
+    // The kernel tells a thread's own time from its own by what its ticks met, and on a busy machine they meet what they
+    // like: so each function has what the program itself was told of it, and not what it really is.
+    for function in ["reads_zeros", "asks_for_parent", "computes"] {
+        let row = flat.row(function);
+        let (system, cpu) = (row.amount("system_s").inclusive, row.amount("cpu_s").inclusive);
+        assert_close(function, system, number(&truth, &format!("/system/{function}")), 0.1 * cpu + 0.04);
+    }
 }

@@ -16,14 +16,16 @@ fn by_each(name: &str, seconds: &str, story: impl Fn(&Recorded, &Value)) {
         let run = record(program, &[name, seconds]).succeeded();
         let truth = run.truth();
         println!("{name} by {compiler}: {truth}");
+        let notes = run.summary().quality.notes;
+        assert!(!notes.iter().any(|note| note.contains("contradict")), "{notes:#?}");
         story(&run, &truth);
     }
 }
 
-/// What the threads' own clocks and the hooks' may differ by: a hundredth on a quiet machine; on a busy one a thread may lose
-/// its processor between the two readings, time and again.
-fn allowed(seconds: f64) -> f64 {
-    0.05 * seconds + 0.06
+/// What the threads' own clocks and the hooks' may differ by: a hundredth, and a hundredth of a second. On a busy machine a
+/// thread may lose its processor between the two readings, time and again: of the time that threads stood in line for one, a part.
+fn allowed(run: &Recorded, seconds: f64) -> f64 {
+    0.01 * seconds + 0.01 + 0.06 * (account(run, "preempted") + account(run, "oversubscribed"))
 }
 
 fn account(run: &Recorded, id: &str) -> f64 {
@@ -45,22 +47,22 @@ fn sites<'a>(page: &'a Value, construct: &'a str) -> impl Iterator<Item = &'a Va
     all.filter(move |site| site["construct"] == construct)
 }
 
-fn assert_work(page: &Value, truth: &Value) {
+fn assert_work(run: &Recorded, page: &Value, truth: &Value) {
     let true_s = number(truth, "/work_s");
-    assert_close("work in regions", of_regions(page, "work_s"), true_s, allowed(true_s));
+    assert_close("work in regions", of_regions(page, "work_s"), true_s, allowed(run, true_s));
     let (cpu_s, true_cpu_s) = (of_regions(page, "cpu_s"), number(truth, "/work_cpu_s"));
-    assert_close("CPU time of work", cpu_s, true_cpu_s, 0.02 * true_cpu_s + 0.03);
+    assert_close("CPU time of work", cpu_s, true_cpu_s, allowed(run, true_cpu_s) + 0.01);
 }
 
 #[test]
 fn who_has_less_to_do_waits_for_who_has_more() {
     by_each("imbalance", "0.6", |run, truth| {
         let true_s = number(truth, "/wait_s");
-        assert_close("waits", account(run, "barrier"), true_s, allowed(true_s));
+        assert_close("waits", account(run, "barrier"), true_s, allowed(run, true_s));
         let page = regions(run);
-        assert_work(&page, truth);
+        assert_work(run, &page, truth);
         let waited = of_regions(&page, "imbalance_s") + of_regions(&page, "latency_s");
-        assert_close("waits in regions", waited, true_s, allowed(true_s));
+        assert_close("waits in regions", waited, true_s, allowed(run, true_s));
         run.assert_trustworthy();
         // Whoever did it, it is shown below the region.
         let flat = run.flat();
@@ -85,8 +87,8 @@ fn what_one_thread_does_alone_is_serial() {
     by_each("serial", "0.8", |run, truth| {
         let true_s = number(truth, "/serial_s");
         let serial_s = account(run, "serial");
-        assert_close("serial", serial_s, true_s, 0.02 * true_s + 0.04);
-        assert_work(&regions(run), truth);
+        assert_close("serial", serial_s, true_s, allowed(run, true_s) + 0.01);
+        assert_work(run, &regions(run), truth);
     });
 }
 
@@ -95,9 +97,9 @@ fn who_waits_for_a_holder_waits_for_a_lock() {
     for name in ["critical", "lock", "ordered"] {
         by_each(name, "0.4", |run, truth| {
             let true_s = number(truth, "/lock_s");
-            assert_close(name, account(run, "lock"), true_s, allowed(true_s));
+            assert_close(name, account(run, "lock"), true_s, allowed(run, true_s));
             let page = regions(run);
-            assert_close(name, of_regions(&page, "lock_s"), true_s, allowed(true_s));
+            assert_close(name, of_regions(&page, "lock_s"), true_s, allowed(run, true_s));
         });
     }
 }
@@ -113,12 +115,64 @@ fn the_holder_of_a_critical_section_is_to_blame() {
     });
 }
 
+/// GCC's runtime only: LLVM's tells of no such wait.
+#[test]
+fn who_waits_for_an_iteration_before_its_own() {
+    let Some(program) = built("openmp-regions-gcc") else { return };
+    let run = record(program, &["doacross", "0.4"]).succeeded();
+    let truth = run.truth();
+    let page = regions(&run);
+    assert_work(&run, &page, &truth);
+    let true_s = number(&truth, "/wait_s");
+    let waited: f64 = sites(&page, "omp ordered doacross").map(|site| number(site, "/lost_s")).sum();
+    assert_close("waits in the loop", waited, true_s, allowed(&run, true_s));
+}
+
+/// The cause of the waiting is what the late thread did, at the line of the program that it did it at.
+#[test]
+fn who_comes_late_is_to_blame() {
+    by_each("imbalance", "0.6", |run, truth| {
+        let waited_s = account(run, "barrier");
+        let flat: Value = run.page("flat", &["--metrics", "caused_s"]);
+        let caused = |is: &dyn Fn(&str) -> bool, of: &str| -> f64 {
+            let rows = list(&flat, "/functions").iter();
+            let rows = rows.filter(|row| row["function"].as_str().is_some_and(is));
+            rows.map(|row| number(row, &format!("/metrics/caused_s/{of}"))).sum()
+        };
+        let work_s = caused(&|name| name == "work_for", "inclusive");
+        assert!(work_s > 0.7 * waited_s.min(number(truth, "/wait_s")), "{work_s} of {waited_s}: {flat:#}");
+        // By thread: the one that worked longer, if neither was displaced for long.
+        if account(run, "preempted") < 0.1 * waited_s {
+            let page: Value = run.page("threads", &[]);
+            let of = |row: &Value| number(row, "/caused_s");
+            let mut caused: Vec<f64> = list(&page, "/locations").iter().map(of).collect();
+            caused.sort_by(f64::total_cmp);
+            assert!(caused.last() > Some(&(0.8 * caused.iter().sum::<f64>())), "{page:#}");
+        }
+    });
+}
+
+/// Beside serial code the empty processors are its own; beside a thread that works alone in a region, the region's.
+#[test]
+fn empty_processors_are_charged_to_who_works_beside_them() {
+    by_each("serial", "0.8", |run, truth| {
+        let flat: Value = run.page("flat", &["--metrics", "caused_s,serial_s"]);
+        let of = |name: &str| -> f64 {
+            let rows = list(&flat, "/functions").iter().filter(|row| row["function"] == name);
+            rows.map(|row| number(row, "/metrics/caused_s/inclusive")).sum()
+        };
+        let true_s = number(truth, "/serial_s");
+        assert!(of("serial") - of("work_for") > 0.8 * true_s, "{flat:#}");
+        assert!(account(run, "narrow") < 0.1 * true_s + 0.03, "{:#?}", run.summary().ledger);
+    });
+}
+
 #[test]
 fn what_one_of_a_team_does_the_others_wait_for() {
     by_each("single", "0.4", |run, truth| {
         let true_s = number(truth, "/wait_s");
-        assert_close("waits", account(run, "barrier"), true_s, allowed(true_s) + 0.01);
-        assert_work(&regions(run), truth);
+        assert_close("waits", account(run, "barrier"), true_s, allowed(run, true_s) + 0.01);
+        assert_work(run, &regions(run), truth);
     });
 }
 
@@ -126,7 +180,7 @@ fn what_one_of_a_team_does_the_others_wait_for() {
 fn tasks_are_work_wherever_they_are_done() {
     by_each("tasks", "0.3", |run, truth| {
         let page = regions(run);
-        assert_work(&page, truth);
+        assert_work(run, &page, truth);
         let made: f64 = sites(&page, "omp task").map(|site| number(site, "/executions")).sum();
         assert_eq!(made, 100.0, "{page:#}");
     });
@@ -140,7 +194,7 @@ fn regions_inside_regions() {
         let inner = inner.unwrap_or_else(|| panic!("no region was executed twice: {page:#}"));
         assert_eq!(number(inner, "/team_max"), 2.0);
         let true_s = number(truth, "/work_s");
-        assert_close("work", number(inner, "/work_s"), true_s, allowed(true_s));
+        assert_close("work", number(inner, "/work_s"), true_s, allowed(run, true_s));
     });
 }
 
@@ -149,7 +203,7 @@ fn regions_inside_regions() {
 fn one_region_around_five_loops() {
     by_each("five-loops", "0.5", |run, truth| {
         let page = regions(run);
-        assert_work(&page, truth);
+        assert_work(run, &page, truth);
         let mut true_parts: Vec<f64> =
             list(truth, "/parts_s").iter().map(|part| part.as_f64().unwrap()).collect();
         true_parts.sort_by(f64::total_cmp);
@@ -160,7 +214,7 @@ fn one_region_around_five_loops() {
         parts.sort_by(f64::total_cmp);
         assert_eq!(parts.len(), 5, "{page:#}");
         for (part, true_part) in parts.iter().zip(&true_parts) {
-            assert_close("a loop", *part, *true_part, allowed(*true_part));
+            assert_close("a loop", *part, *true_part, allowed(run, *true_part));
         }
     });
 }
@@ -178,7 +232,9 @@ fn very_many_regions_need_no_more_room_than_few() {
         assert_eq!(of("omp critical"), 60_000.0, "{region:#}");
         let logs = std::fs::read_dir(run.dir.join("log")).unwrap();
         let bytes: u64 = logs.map(|file| file.unwrap().metadata().unwrap().len()).sum();
-        assert!(bytes < 16 << 20, "{bytes} bytes of logs");
+        // So much a second may be told alone, however many there are.
+        let wall_s = run.summary().ledger.total_s / 2.0;
+        assert!(bytes < (8 << 20) + (wall_s * 2e6) as u64, "{bytes} bytes of logs in {wall_s} s");
     });
 }
 
@@ -188,9 +244,9 @@ fn a_stripped_program_has_the_same_regions() {
     let run = record(program, &["imbalance", "0.4"]).succeeded();
     let truth = run.truth();
     let page = regions(&run);
-    assert_work(&page, &truth);
+    assert_work(&run, &page, &truth);
     let true_s = number(&truth, "/wait_s");
-    assert_close("waits", account(&run, "barrier"), true_s, allowed(true_s));
+    assert_close("waits", account(&run, "barrier"), true_s, allowed(&run, true_s));
 }
 
 #[test]
@@ -200,9 +256,9 @@ fn fortran() {
     let truth = run.truth();
     let page = regions(&run);
     let true_s = number(&truth, "/work_s");
-    assert_close("work", of_regions(&page, "work_s"), true_s, allowed(true_s));
+    assert_close("work", of_regions(&page, "work_s"), true_s, allowed(&run, true_s));
     let true_s = number(&truth, "/lock_s");
-    assert_close("lock", account(&run, "lock"), true_s, allowed(true_s));
+    assert_close("lock", account(&run, "lock"), true_s, allowed(&run, true_s));
 }
 
 /// LLVM's runtime has the entry points of GCC's, too, and tells of itself: nothing may be counted twice.

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use crate::chance::assert_close;
 use crate::explained::Except;
 use crate::programs::built;
-use crate::recording::{number, record};
+use crate::recording::{list, number, record};
 
 fn survives(name: &str, except: Option<Except>) {
     for compiler in ["gcc", "clang"] {
@@ -58,4 +59,73 @@ fn tasks_of_all_kinds() {
 #[test]
 fn all_constructs() {
     survives("constructs", None);
+}
+
+/// Each thread of a team catches what it throws.
+#[test]
+fn exceptions_in_regions() {
+    for compiler in ["gcc", "clang"] {
+        let Some(program) = built(&format!("openmp-exceptions-{compiler}")) else { continue };
+        let run = record(program, &[] as &[&str]).succeeded();
+        assert_eq!(number(&run.truth(), "/bad"), 0.0);
+        let page: Value = run.page("openmp", &[]);
+        assert_eq!(executions(&page), 51.0, "{page:#}");
+    }
+}
+
+/// Tasks are summed up where they are made: two million take no more room than two.
+#[test]
+fn very_many_tasks() {
+    for compiler in ["gcc", "clang"] {
+        let Some(program) = built(&format!("openmp-hostile-{compiler}")) else { continue };
+        let run = record(program, &["very-many-tasks"]).succeeded();
+        let page: Value = run.page("openmp", &[]);
+        let sites = list(&page, "/regions").iter().flat_map(|region| list(region, "/sites"));
+        let tasks = sites.filter(|site| site["construct"] == "omp task");
+        let done: f64 = tasks.map(|site| number(site, "/executions")).sum();
+        assert_eq!(done, 2e6, "{page:#}");
+        let logs = std::fs::read_dir(run.dir.join("log")).unwrap();
+        let bytes: u64 = logs.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert!(bytes < 4 << 20, "{bytes} bytes of logs");
+    }
+}
+
+#[test]
+fn cancellation() {
+    for compiler in ["gcc", "clang"] {
+        let Some(program) = built(&format!("openmp-hostile-{compiler}")) else { continue };
+        let arguments = ["OMP_CANCELLATION=true", program.to_str().unwrap(), "constructs"];
+        let run = record("env", &arguments).succeeded();
+        assert_eq!(number(&run.truth(), "/bad"), 0.0);
+    }
+}
+
+/// Runtimes that come with a library which is loaded late, for that library alone; of GCC and of LLVM in one process, beside
+/// that of the program itself. Each is told apart, and nothing is counted twice.
+#[test]
+fn runtimes_of_libraries() {
+    let libraries: Vec<_> =
+        ["gcc", "clang"].iter().filter_map(|of| built(&format!("libopenmp-library-{of}.so"))).collect();
+    for loader in ["openmp-loader", "openmp-loader-gcc"] {
+        let Some(program) = built(loader) else { continue };
+        let mut arguments = vec!["0.1"];
+        arguments.extend(libraries.iter().map(|library| library.to_str().unwrap()));
+        let run = record(program, &arguments).succeeded();
+        let truth = run.truth();
+        let page: Value = run.page("openmp", &[]);
+        assert_eq!(executions(&page), number(&truth, "/regions"), "{page:#}");
+        let cpu_s: f64 = list(&page, "/regions").iter().map(|region| number(region, "/cpu_s")).sum();
+        let true_s = number(&truth, "/work_cpu_s");
+        // On a busy machine the collector's own pages come late, too.
+        let own_s = run.summary().ledger.account_s("measurement");
+        assert_close("CPU time of work", cpu_s, true_s, 0.05 * true_s + 0.03 + own_s);
+        let runtimes: std::collections::BTreeSet<&str> =
+            list(&page, "/regions").iter().filter_map(|region| region["runtime"].as_str()).collect();
+        assert_eq!(runtimes.len(), libraries.len(), "{page:#}");
+    }
+}
+
+/// How often regions were executed.
+fn executions(page: &Value) -> f64 {
+    list(page, "/regions").iter().map(|region| number(region, "/executions")).sum()
 }

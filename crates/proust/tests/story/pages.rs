@@ -10,6 +10,9 @@ use serde::Deserialize;
 pub struct Amount {
     pub inclusive: f64,
     pub exclusive: f64,
+    /// Standard error of the exclusive amount.
+    #[serde(default)]
+    pub exclusive_error: f64,
 }
 
 /// `report summary`.

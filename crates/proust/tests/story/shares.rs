@@ -30,7 +30,14 @@ fn assert_thread(run: &Recorded, thread: &Value, renamed: impl Fn(&str) -> Strin
             truth: number(thread, &format!("/functions/{part}")) / true_total,
         })
         .collect();
-    assert_shares(&format!("thread {tid}"), &shares, flat.total("samples"));
+    // On a busy machine ticks are late, and a sample stands for several: so few equal ones would have that error.
+    let squares_s2: f64 = (PARTS.iter())
+        .map(|part| flat.cpu(&renamed(part)))
+        .map(|amount| amount.exclusive_error.powi(2) / (1.0 - amount.exclusive / total))
+        .sum();
+    let equal = total * total / squares_s2;
+    assert!(equal > 0.2 * flat.total("samples"), "{equal} of {} samples", flat.total("samples"));
+    assert_shares(&format!("thread {tid}"), &shares, flat.total("samples").min(equal));
 }
 
 #[test]

@@ -1,0 +1,253 @@
+//! `proust diff`: what is different between two runs, or two sets of repetitions.
+
+mod sides;
+mod sweeps;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use proust_analysis::compare::diff::Limit;
+use proust_analysis::compare::{ComparedRun, Diff};
+use proust_analysis::findings;
+use proust_analysis::ledger::IoAs;
+use proust_analysis::query::{Measure, nearest};
+use proust_analysis::store::{self, Parts};
+use proust_report::{Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, render_diff};
+
+use crate::failure::{EXCEEDED, WrongUsage};
+use crate::report::{FormatName, IoName};
+use crate::{output, progress, terminal};
+use sides::Side;
+use sweeps::Curve;
+
+/// Arguments of `proust diff`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A and B are folders of runs. Repetitions are separated by commas; a folder that `proust sweep`
+wrote stands for all its repetitions at one point, which --at names if there are several. Without
+--at two sweeps are shown side by side: speedup, and what became of places that are degraded.
+Places are matched by what the source calls them: moved lines and other builds do not matter.
+A difference is `more`, `less`, or `noise`; why it is noise is said.
+
+Pages:
+  summary             the ledger, the findings, the functions that changed most (default)
+  ledger              all totals and accounts
+  tree                contexts from the top down
+  flat                functions
+  callers FUNCTION    one function, its callers and what it calls
+  threads             threads, matched by name
+
+Limits for --fail-if: SUBJECT>AMOUNT or SUBJECT<AMOUNT. SUBJECT is wall, cpu, total, productive,
+lost, efficiency, or an account such as lock. +5% and +0.5s are changes from A to B; 10% is a
+part of B's total, 0.5s an amount of B. Only what is more than noise counts. Exit code 4 then.
+
+Examples:
+  proust diff before.proust after.proust            what changed
+  proust diff before.proust after.proust tree       where
+  proust diff a1,a2,a3 b1,b2,b3                     three runs of each
+  proust diff old.sweep new.sweep --at threads=4    the repetitions with four threads
+  proust diff old.sweep new.sweep                   speedup and degraded places
+  proust diff a b flat --metrics lock_s,caused_s
+  proust diff main.proust branch.proust --fail-if 'lost>+5%' --fail-if 'wall>+0.5s'")]
+pub struct DiffArgs {
+    /// The two sides, page, and what the page takes
+    #[arg(value_name = "A B [PAGE] [ARGS", num_args = 0..)]
+    pub words: Vec<String>,
+    /// The point of sweeps to compare: AXIS=VALUE, separated by commas
+    #[arg(long, value_name = "POINT")]
+    pub at: Option<String>,
+    /// Of two sweeps: what is degraded by the original definition, in which any difference counts
+    #[arg(long)]
+    pub paper: bool,
+    /// What is compared by context: metrics, separated by commas; the first one orders the rows
+    #[arg(long, value_name = "LIST")]
+    pub metrics: Option<String>,
+    /// Exit with 4 if B exceeds this, and it is more than noise; may be given several times
+    #[arg(long = "fail-if", value_name = "LIMIT")]
+    pub fail_if: Vec<String>,
+    /// At most so many rows
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = FormatName::Text)]
+    pub format: FormatName,
+    /// Whether time in file I/O counts as productive or as lost
+    #[arg(long, value_enum, value_name = "CLASS", default_value_t = IoName::Productive)]
+    pub io_as: IoName,
+}
+
+/// What the words before the options mean.
+#[derive(Debug, PartialEq, Eq)]
+struct Words<'w> {
+    a: &'w str,
+    b: &'w str,
+    page: DiffPage,
+    arguments: &'w [String],
+}
+
+impl Words<'_> {
+    fn parse(words: &[String]) -> Result<Words<'_>, WrongUsage> {
+        let (a, b, rest) = match words {
+            [a, b, rest @ ..] if DiffPage::from_id(b).is_none() || rest.len() > 1 => (a, b, rest),
+            [] => return Err(WrongUsage("name two runs to compare: `proust diff A B`".into())),
+            [a, ..] => {
+                return Err(WrongUsage(format!(
+                    "{a} is compared with nothing: name a second run, `proust diff {a} B` (a folder that is called like a page \
+                     is given as ./NAME)"
+                )));
+            }
+        };
+        let Some((word, arguments)) = rest.split_first() else {
+            return Ok(Words { a, b, page: DiffPage::default(), arguments: &[] });
+        };
+        let Some(page) = DiffPage::from_id(word) else {
+            let pages = DiffPage::ALL.map(DiffPage::id);
+            let end = match nearest(word, pages, 1).first() {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => {
+                    format!("there are {}; repetitions of a side are separated by commas", pages.join(", "))
+                }
+            };
+            return Err(WrongUsage(format!("a comparison has no page `{word}`; {end}")));
+        };
+        Ok(Words { a, b, page, arguments })
+    }
+}
+
+/// Compares two sides.
+///
+/// # Errors
+/// When the question is wrong, or a run cannot be read or compared.
+pub fn run(args: &DiffArgs) -> Result<ExitCode> {
+    let words = Words::parse(&args.words)?;
+    // What is wrong with the question is told before an analysis that may take a while.
+    let limits = args.fail_if.iter().map(|text| Limit::parse(text)).collect::<Result<Vec<Limit>, _>>()?;
+    let metrics = args.metrics.iter().flat_map(|list| list.split(',')).map(str::trim);
+    let measures = metrics.map(Column::measure).collect::<Result<Vec<Measure>, _>>()?;
+    let at = args.at.as_deref();
+    if let (Some(a), Some(b)) = (Curve::find(words.a, at)?, Curve::find(words.b, at)?) {
+        return curves(&a, &b, &words, args);
+    }
+    let (a, b) = (Side::find(words.a, at)?, Side::find(words.b, at)?);
+    if args.paper {
+        return Err(WrongUsage("--paper is for two sweeps with several counts each".into()).into());
+    }
+    let mut question = DiffQuestion {
+        names: [a.name.clone(), b.name.clone()],
+        page: words.page,
+        arguments: words.arguments.to_vec(),
+        measures,
+        limit: args.limit,
+        format: format(args.format),
+        exceeded: Vec::new(),
+    };
+    let measures = question.measures();
+    let (before, after) = (open(&a, &measures)?, open(&b, &measures)?);
+    let io = match args.io_as {
+        IoName::Productive => IoAs::Productive,
+        IoName::Lost => IoAs::Lost,
+    };
+    let diff = Diff::new(&before, &after, io)?;
+    question.exceeded = diff.exceeded(&limits);
+    output::print(&render_diff(&diff, &question, &terminal::style())?)?;
+    for note in a.notes.iter().chain(&b.notes) {
+        eprintln!("proust: note: {note}");
+    }
+    for exceeded in &question.exceeded {
+        let what = if exceeded.is_significant { "limit exceeded" } else { "limit exceeded, but not counted" };
+        eprintln!("proust: {what}: {}", limit_text(exceeded));
+    }
+    if question.exceeded.iter().any(|exceeded| exceeded.is_significant) {
+        return Ok(ExitCode::from(EXCEEDED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn format(name: FormatName) -> Format {
+    match name {
+        FormatName::Text => Format::Text,
+        FormatName::Json => Format::Json,
+        FormatName::Csv => Format::Csv,
+    }
+}
+
+/// Shows two sweeps with several counts each.
+fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<ExitCode> {
+    let one_point = |what: &str| {
+        let point = a.point();
+        Err(WrongUsage(format!("{what} compares one point of the sweeps: choose one, such as --at {point}"))
+            .into())
+    };
+    if words.page != DiffPage::Summary {
+        return one_point(&format!("the page `{}`", words.page.id()));
+    }
+    if !args.fail_if.is_empty() {
+        return one_point("--fail-if");
+    }
+    if args.metrics.is_some() {
+        return one_point("--metrics");
+    }
+    let question = SweepDiffQuestion {
+        paper: args.paper,
+        limit: args.limit,
+        format: format(args.format),
+        ..SweepDiffQuestion::default()
+    };
+    sweeps::show(a, b, question)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens all runs of a side; of each only what is compared stays in memory.
+fn open(side: &Side, measures: &[Measure]) -> Result<Vec<ComparedRun>> {
+    let mut runs = Vec::with_capacity(side.dirs.len());
+    for dir in &side.dirs {
+        let mut profile = progress::open(dir, Parts::WithoutSamples)?;
+        let kept = store::ledger_with_rows(dir, &profile).zip(store::findings(dir));
+        let (ledger, found) = match kept {
+            Some(kept) => kept,
+            None => {
+                if profile.samples.is_empty() && profile.events.is_empty() {
+                    // Where nothing was kept the profile was made just now, and has them.
+                    store::read_rows(dir, &mut profile).ok();
+                }
+                findings::findings(&profile, None)?
+            }
+        };
+        runs.push(ComparedRun::new(&profile, &ledger, found, measures, &[]));
+    }
+    Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<(String, String, DiffPage, usize), String> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let words = Words::parse(&words).map_err(|error| error.to_string())?;
+        Ok((words.a.to_owned(), words.b.to_owned(), words.page, words.arguments.len()))
+    }
+
+    #[test]
+    fn words_are_two_sides_a_page_and_what_it_takes() {
+        let sides = |page, arguments| Ok(("a".to_owned(), "b".to_owned(), page, arguments));
+        assert_eq!(parsed(&["a", "b"]), sides(DiffPage::Summary, 0));
+        assert_eq!(parsed(&["a", "b", "tree"]), sides(DiffPage::Tree, 0));
+        assert_eq!(parsed(&["a", "b", "callers", "main"]), sides(DiffPage::Callers, 1));
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        for (words, expected) in [
+            (&[][..], "name two runs"),
+            (&["a"][..], "compared with nothing"),
+            (&["a", "tree"][..], "compared with nothing"),
+            (&["a", "b", "tre"][..], "did you mean `tree`?"),
+            (&["a", "b", "c"][..], "separated by commas"),
+        ] {
+            let message = parsed(words).expect_err("it is wrong");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Two sweeps over counts of threads or ranks: their curves side by side, and what became of degraded places.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use proust_analysis::scaling::{Ensemble, Source, Swept, read};
+use proust_analysis::sweeps::TwoSweeps;
+use proust_analysis::words::counted;
+use proust_profile::SweepFile;
+use proust_report::{SweepDiffQuestion, render_sweep_diff};
+
+use super::sides::{fitting, written};
+use crate::failure::WrongUsage;
+use crate::{output, terminal};
+
+/// A sweep of which several counts are compared.
+pub struct Curve {
+    name: String,
+    file: SweepFile,
+    sources: Vec<Source>,
+    missing: usize,
+}
+
+impl Curve {
+    /// The sweep that a word stands for, if it has several counts at this point; None if it is a run, or one count.
+    ///
+    /// # Errors
+    /// When the sweep cannot be read, or it has other axes, too, and they are not fixed.
+    pub fn find(word: &str, at: Option<&str>) -> Result<Option<Curve>> {
+        let path = Path::new(word);
+        if !SweepFile::is_in(path) {
+            return Ok(None);
+        }
+        let file = SweepFile::read(path)?;
+        let points = fitting(&file, at)?;
+        let mut sources = Vec::new();
+        let mut seen: Vec<(u32, &[String])> = Vec::new();
+        let mut missing = 0;
+        for point in points {
+            let Some(count) = file.count(point) else { return Ok(None) };
+            if let Some((_, other)) =
+                seen.iter().find(|(known, values)| *known == count && *values != point.values)
+            {
+                bail!(WrongUsage(format!(
+                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} or {}",
+                    written(&file, &point.values),
+                    written(&file, other)
+                )));
+            }
+            seen.push((count, &point.values));
+            match (&point.dir, point.outcome) {
+                (Some(dir), proust_profile::sweep_file::PointOutcome::Done) => {
+                    sources.push(Source { count, name: dir.clone(), dir: path.join(dir) });
+                }
+                _ => missing += 1,
+            }
+        }
+        let is_one = seen.windows(2).all(|pair| pair[0].0 == pair[1].0);
+        if is_one {
+            return Ok(None);
+        }
+        Ok(Some(Curve { name: word.to_owned(), file, sources, missing }))
+    }
+
+    /// Its largest point, as `--at` takes it.
+    pub fn point(&self) -> String {
+        let points = self.file.points.iter().filter(|point| !point.serial);
+        let largest = points.max_by_key(|point| self.file.count(point));
+        largest.map(|point| written(&self.file, &point.values)).unwrap_or_default()
+    }
+
+    fn swept(&self, notes: &mut Vec<String>) -> Result<Vec<Swept>> {
+        let mut swept = Vec::new();
+        for (source, run) in self.sources.iter().zip(read(&self.sources)) {
+            match run {
+                Ok(run) => swept.push(run),
+                Err(error) => notes.push(format!("{} of {} cannot be read: {error}", source.name, self.name)),
+            }
+        }
+        if self.missing > 0 {
+            let what = counted(self.missing, "run");
+            notes.push(format!("{what} of {} failed or not done: the others are compared", self.name));
+        }
+        if swept.is_empty() {
+            bail!("no run of the sweep {} is done, so that there is nothing to compare", self.name);
+        }
+        Ok(swept)
+    }
+}
+
+/// Shows two sweeps side by side.
+///
+/// # Errors
+/// When no run of one of them can be read.
+pub fn show(a: &Curve, b: &Curve, mut question: SweepDiffQuestion) -> Result<()> {
+    let mut notes = Vec::new();
+    let (of_a, of_b) = (a.swept(&mut notes)?, b.swept(&mut notes)?);
+    let (before, after) = (Ensemble::new(&of_a), Ensemble::new(&of_b));
+    if a.file.command != b.file.command {
+        notes.push("the commands of the sweeps differ: if the input is another one, differences need not come from the program".into());
+    }
+    question.names = [a.name.clone(), b.name.clone()];
+    question.commands = [a.file.command.clone(), b.file.command.clone()];
+    question.notes = notes;
+    let sweeps = TwoSweeps::new(&before, &after);
+    output::print(&render_sweep_diff(&sweeps, &question, &terminal::style()))?;
+    Ok(())
+}

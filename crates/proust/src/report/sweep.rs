@@ -1,0 +1,251 @@
+//! `proust report SWEEP`: pages about all runs of a sweep.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use proust_analysis::scaling::{Ensemble, Kind, Source, Swept, read};
+use proust_analysis::store::Parts;
+use proust_profile::SweepFile;
+use proust_profile::sweep_file::{RANKS, SweepPoint, THREADS};
+use proust_profile::tables::PROFILE_FOLDER;
+use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
+
+use super::{FormatName, ReportArgs};
+use crate::failure::{INCOMPLETE, WrongUsage};
+use crate::{output, progress, runs, terminal};
+
+/// A page about a sweep, as it was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asked {
+    dir: Option<PathBuf>,
+    page: SweepPage,
+    arguments: Vec<String>,
+}
+
+impl Asked {
+    /// Whether the words ask for a page about a sweep.
+    ///
+    /// # Errors
+    /// [`WrongUsage`] when a page about runs is asked of a sweep, or the other way round.
+    pub fn parse(words: &[String]) -> Result<Option<Asked>, WrongUsage> {
+        let of_sweeps = |word: &str| SweepPage::from_id(word).filter(|_| PageName::from_id(word).is_none());
+        let Some((first, rest)) = words.split_first() else {
+            let here = SweepFile::is_in(Path::new("."));
+            let asked = Asked { dir: Some(".".into()), page: SweepPage::default(), arguments: Vec::new() };
+            return Ok(here.then_some(asked));
+        };
+        if let Some(page) = of_sweeps(first) {
+            return Ok(Some(Asked { dir: None, page, arguments: rest.to_vec() }));
+        }
+        let dir = PathBuf::from(first);
+        let second = rest.first().map(String::as_str);
+        if !SweepFile::is_in(&dir) {
+            return match second.and_then(of_sweeps) {
+                Some(page) if dir.is_dir() => Err(WrongUsage(format!(
+                    "{first} is no sweep, and the page `{}` compares many runs: make them with `proust sweep --threads 1,2,4 -- CMD`",
+                    page.id()
+                ))),
+                _ => Ok(None),
+            };
+        }
+        let (page, arguments) = match second {
+            None => (SweepPage::default(), Vec::new()),
+            Some(word) => match SweepPage::from_id(word) {
+                Some(page) => (page, rest[1..].to_vec()),
+                // A value on an axis may follow without a page.
+                None if word.contains('=') => (SweepPage::default(), rest.to_vec()),
+                None => {
+                    let runs = SweepFile::read(&dir).ok();
+                    let run = runs.and_then(|file| file.done().find_map(|point| point.dir.clone()));
+                    return Err(WrongUsage(format!(
+                        "{first} is a sweep, whose pages are summary, scaling and degradation; of one run: proust report {first}/{} {word}",
+                        run.unwrap_or_else(|| "RUN".into())
+                    )));
+                }
+            },
+        };
+        Ok(Some(Asked { dir: Some(dir), page, arguments }))
+    }
+}
+
+/// Shows a page about a sweep.
+///
+/// # Errors
+/// When the sweep cannot be read, or cannot answer.
+pub fn run(args: &ReportArgs, asked: Asked) -> Result<ExitCode> {
+    refuse_what_is_for_runs(args)?;
+    let dir = match asked.dir {
+        Some(dir) => dir,
+        None => newest()?,
+    };
+    let file = SweepFile::read(&dir)?;
+    let chosen = Chosen::of(&file, &asked.arguments)?;
+    let (swept, notes) = swept(&dir, &chosen);
+    let ensemble = Ensemble::new(&swept);
+    let serial_s: Vec<f64> =
+        file.done().filter(|point| point.serial).filter_map(|point| point.wall_s).collect();
+    let name = dir.to_string_lossy();
+    let view = SweepView {
+        dir: &name,
+        file: &file,
+        selected: &chosen.selected,
+        ensemble: &ensemble,
+        serial_s: &serial_s,
+        notes: notes.into_iter().chain(chosen.notes).collect(),
+    };
+    let question = SweepQuestion {
+        page: asked.page,
+        kind: if args.weak { Kind::Weak } else { Kind::Strong },
+        paper: args.paper,
+        limit: args.limit,
+        format: match args.format {
+            FormatName::Text => Format::Text,
+            FormatName::Json => Format::Json,
+            FormatName::Csv => Format::Csv,
+        },
+    };
+    let rendered = render_sweep(&view, &question, &terminal::style())?;
+    output::print(&rendered.page)?;
+    if let Some(path) = &args.svg {
+        fs::write(path, sweep_picture(&view, &question)?)
+            .with_context(|| format!("the picture cannot be written to {}", path.display()))?;
+        eprintln!("proust: the picture is in {}", path.display());
+    }
+    let missing = file.points.len() - file.done().count();
+    if args.strict && missing > 0 {
+        eprintln!("proust: the data are incomplete: {missing} runs of the sweep are not done");
+        return Ok(ExitCode::from(INCOMPLETE));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refuse_what_is_for_runs(args: &ReportArgs) -> Result<(), WrongUsage> {
+    let given = [
+        ("--where", !args.filters.is_empty()),
+        ("--metrics", args.metrics.is_some()),
+        ("--sort", args.sort.is_some()),
+        ("--processors", args.processors.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(WrongUsage(format!("{option} is for pages of one run, not of a sweep"))),
+        None => Ok(()),
+    }
+}
+
+fn newest() -> Result<PathBuf> {
+    let here = Path::new(".");
+    if SweepFile::is_in(here) {
+        return Ok(here.to_owned());
+    }
+    let Some((dir, _)) = runs::sweeps_in(here)?.into_iter().next() else {
+        bail!(
+            "there is no sweep in the current folder; name one, or make one with `proust sweep --threads 1,2,4 -- CMD`"
+        );
+    };
+    let dir = dir.strip_prefix(here).unwrap_or(&dir).to_owned();
+    eprintln!("proust: the newest sweep here is {}", dir.display());
+    Ok(dir)
+}
+
+/// The points that are compared: those with one value on every axis but the count's.
+struct Chosen<'f> {
+    points: Vec<(u32, &'f SweepPoint)>,
+    selected: String,
+    notes: Vec<String>,
+}
+
+impl<'f> Chosen<'f> {
+    fn of(file: &'f SweepFile, arguments: &[String]) -> Result<Chosen<'f>> {
+        let is_count = |name: &str| name == THREADS || name == RANKS;
+        let has_count = file.axes.iter().any(|axis| is_count(&axis.name));
+        // A sweep over numbers of something else: that is what its costs depend on.
+        let alone = (!has_count && file.axes.len() == 1).then_some(0);
+        let others: Vec<usize> =
+            (0..file.axes.len()).filter(|&at| Some(at) != alone && !is_count(&file.axes[at].name)).collect();
+        let mut wanted: Vec<(usize, &str)> = Vec::new();
+        for argument in arguments {
+            let named = argument.split_once('=').and_then(|(name, value)| {
+                let at = others.iter().copied().find(|&at| file.axes[at].name == name)?;
+                file.axes[at].values.iter().any(|known| known == value).then_some((at, value))
+            });
+            let Some(named) = named else {
+                let known: Vec<String> = others
+                    .iter()
+                    .map(|&at| format!("{}={}", file.axes[at].name, file.axes[at].values.join("|")))
+                    .collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(WrongUsage(format!(
+                    "`{argument}` is no value on another axis of this sweep; there are: {known}"
+                ))
+                .into());
+            };
+            wanted.push(named);
+        }
+        let values = |point: &SweepPoint| -> Vec<String> {
+            others.iter().filter_map(|&at| point.values.get(at).cloned()).collect()
+        };
+        let fits = |point: &&SweepPoint| {
+            !point.serial
+                && wanted.iter().all(|&(at, value)| point.values.get(at).is_some_and(|known| known == value))
+        };
+        let mut combinations: Vec<Vec<String>> = Vec::new();
+        for point in file.done().filter(fits) {
+            let values = values(point);
+            if !combinations.contains(&values) {
+                combinations.push(values);
+            }
+        }
+        let in_words = |values: &[String]| -> String {
+            let pairs =
+                others.iter().zip(values).map(|(&at, value)| format!("{}={value}", file.axes[at].name));
+            pairs.collect::<Vec<_>>().join(" ")
+        };
+        let first = combinations.first().cloned().unwrap_or_default();
+        let mut notes = Vec::new();
+        if combinations.len() > 1 {
+            let more: Vec<String> = combinations[1..].iter().map(|values| in_words(values)).collect();
+            notes.push(format!("the sweep also has {}: write it behind the page's name", more.join("; ")));
+        }
+        let count = |point: &SweepPoint| match alone {
+            Some(at) => point.values.get(at).and_then(|value| value.parse().ok()),
+            None => file.count(point),
+        };
+        let points: Vec<(u32, &SweepPoint)> = file
+            .done()
+            .filter(fits)
+            .filter(|point| values(point) == first)
+            .filter_map(|point| Some((count(point)?, point)))
+            .collect();
+        if points.is_empty() && file.done().any(|point| !point.serial) {
+            bail!(
+                "the sweep varies no number: `scaling` and `degradation` need counts, such as --threads 1,2,4"
+            );
+        }
+        Ok(Chosen { points, selected: in_words(&first), notes })
+    }
+}
+
+/// Reads the runs; what cannot be read becomes a note.
+fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<String>) {
+    let mut sources = Vec::new();
+    for (count, point) in &chosen.points {
+        let Some(name) = &point.dir else { continue };
+        let run = dir.join(name);
+        if !run.join(PROFILE_FOLDER).exists() {
+            // The first time takes a while and shows its progress; what is wrong is told below.
+            let _ = progress::open(&run, Parts::WithoutSamples);
+        }
+        sources.push(Source { count: *count, name: name.clone(), dir: run });
+    }
+    let mut swept = Vec::new();
+    let mut notes = Vec::new();
+    for (source, run) in sources.iter().zip(read(&sources)) {
+        match run {
+            Ok(run) => swept.push(run),
+            Err(error) => notes.push(format!("the run {} is left out: {error}", source.name)),
+        }
+    }
+    (swept, notes)
+}

@@ -1,0 +1,129 @@
+//! `proust sweep`: one command with several counts of threads or ranks, each of them several times.
+//!
+//! - [`axes`]: what is varied, and how a point fills in the command
+//! - [`surroundings`]: what is set and noted of the environment: counts, binding
+//! - [`folder`]: the sweep's folder, new or to go on with
+//! - [`drive`]: one run after the other
+//! - [`progress`]: what is told meanwhile
+//! - [`mod@described`]: what `ls` and `info` tell of sweeps
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+mod axes;
+mod described;
+mod drive;
+mod folder;
+mod progress;
+mod surroundings;
+
+use axes::Axes;
+pub use described::{described, listed};
+
+use crate::failure::{USAGE, WrongUsage};
+use crate::record::{self, FAILED, RecordOptions};
+
+/// Arguments of `proust sweep`.
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "\
+In the command, and in variables of the environment, {n} stands for the count, {threads}, {ranks} and
+{NAME} for the value on that axis. --threads sets OMP_NUM_THREADS and RAYON_NUM_THREADS by itself.
+Several axes are combined: every value of one with every value of the others. Repetitions are
+interleaved (1,2,4,1,2,4,...), so that a slow spell of the machine does not fall on one count alone.
+
+What the runs print goes to DIR/RUN.out and DIR/RUN.err; they read nothing. A sweep that was interrupted
+goes on when the same command is given again with the same -o DIR: runs that are done are kept, failed
+ones are run anew. More counts and repetitions may be given then.
+
+Examples:
+  proust sweep --threads 1,2,4 -o solve.sweep -- ./solve --size 1000
+  proust sweep --ranks 1,2,4 --repeat 5 -- mpirun -n {n} ./solve
+  proust sweep --threads 1,2 --axis size=100,1000 -- ./solve --size {size}
+  proust report solve.sweep scaling
+
+Exit codes: 0 if every run ended with 0, else that of the first that did not (124: it took too long);
+125 if Proust failed, 126 if the command cannot be executed, 127 if it is not found.")]
+pub struct SweepArgs {
+    /// Counts of threads
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub threads: Vec<u32>,
+    /// Counts of ranks; the command starts them: mpirun -n {n} ...
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub ranks: Vec<u32>,
+    /// Something else that is varied: {NAME} in the command; may be given several times
+    #[arg(long = "axis", value_name = "NAME=V,V,...")]
+    pub axes: Vec<String>,
+    /// How often every point is run
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// A command that does the same without threads, as a reference; one word, quoted
+    #[arg(long, value_name = "CMD")]
+    pub serial: Option<String>,
+    /// End a run that takes longer than this (s, m, h)
+    #[arg(long, value_name = "TIME", value_parser = parse_limit)]
+    pub timeout: Option<Duration>,
+    /// Folder of the sweep: a new one, or one to go on with [default: COMMAND.N.sweep in the current folder]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// What is recorded.
+    #[command(flatten)]
+    pub options: RecordOptions,
+    /// The command to run
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// A duration of `90`, `90s`, `1.5m`, `2h`.
+fn parse_limit(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_s = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is no unit of time; use s, m or h")),
+    };
+    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is no time; write for example 90s"))?;
+    Duration::try_from_secs_f64(number * unit_s)
+        .ok()
+        .filter(|limit| !limit.is_zero())
+        .ok_or_else(|| format!("`{text}` is no time to wait; write for example 90s"))
+}
+
+/// Runs the sweep.
+pub fn run(args: &SweepArgs) -> ExitCode {
+    match sweep(args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("proust: {error:#}");
+            ExitCode::from(if error.chain().any(|cause| cause.is::<WrongUsage>()) { USAGE } else { FAILED })
+        }
+    }
+}
+
+fn sweep(args: &SweepArgs) -> anyhow::Result<ExitCode> {
+    let axes = Axes::of(args)?;
+    let file = axes.plan(args)?;
+    if let Some(code) = drive::refused(&file) {
+        return Ok(code);
+    }
+    let folder = folder::Folder::open(args, file)?;
+    record::watch_for_interrupts();
+    drive::all(args, folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_with_units() {
+        for (text, seconds) in [("90", 90.0), ("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0)] {
+            assert_eq!(parse_limit(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for wrong in ["", "s", "-1s", "0", "5d", "nan", "inf"] {
+            assert!(parse_limit(wrong).is_err(), "{wrong}");
+        }
+    }
+}
