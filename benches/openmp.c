@@ -1,4 +1,6 @@
-/* What a barrier, a region, a task and a critical section take: the least of many batches, in nanoseconds, as JSON. */
+/* What a barrier, a region, a task, a critical section and a chunk take, and a barrier after a microsecond of work: the least of many
+ * batches, in nanoseconds, as JSON. */
+#include <stdint.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     int batches = argc > 2 ? atoi(argv[2]) : BATCHES;
-    double region = 1e12, barrier = 1e12, task = 1e12, critical = 1e12, chunk = 1e12;
+    double region = 1e12, barrier = 1e12, task = 1e12, critical = 1e12, chunk = 1e12, steady = 1e12;
     volatile long sum = 0;
     omp_set_dynamic(0);
     omp_set_num_threads(threads);
@@ -46,6 +48,21 @@ int main(int argc, char **argv)
         }
         if (omp_get_thread_num() == 0)
             shorter(&barrier, begin);
+    }
+#pragma omp parallel
+    for (int b = 0; b < batches; b++) {
+        uint64_t x = (uint64_t)b;
+#pragma omp barrier
+        double begin = now();
+        for (int i = 0; i < EACH; i++) {
+            for (int step = 0; step < 700; step++) {
+                x = x * UINT64_C(6364136223846793005) + 1;
+                __asm__ volatile("" : "+r"(x));
+            }
+#pragma omp barrier
+        }
+        if (omp_get_thread_num() == 0)
+            shorter(&steady, begin);
     }
     /* By one thread alone: nobody has to wait. */
     for (int b = 0; b < batches; b++) {
@@ -87,7 +104,7 @@ int main(int argc, char **argv)
         }
     }
     printf("{\"threads\":%d,\"region_ns\":%.1f,\"barrier_ns\":%.1f,\"task_ns\":%.1f,\"critical_ns\":%.1f,"
-           "\"chunk_ns\":%.1f}\n",
-           threads, region, barrier, task, critical, chunk);
+           "\"chunk_ns\":%.1f,\"steady_ns\":%.1f}\n",
+           threads, region, barrier, task, critical, chunk, steady);
     return 0;
 }

@@ -5,7 +5,8 @@ from .session import TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():
-    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput", "--example", "blame-throughput")
+    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput", "--example", "blame-throughput", "--example",
+          "compare-throughput")
 
 
 def throughput(tool, quick):
@@ -39,6 +40,20 @@ def blame(tool, quick):
                             ("findings_s", "findings:")):
             found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
     return {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
+
+
+def compare(tool, quick):
+    """From the profiles of ten runs, 100 000 contexts each, to their joint tree, and to a comparison of half of them with the rest."""
+    example = TARGET / "release/examples/compare-throughput"
+    if not example.exists():
+        raise Skip("the example compare-throughput of proust-analysis could not be built")
+    found = {"outlines_s": [], "matching_s": [], "together_s": [], "comparison_s": []}
+    for _ in range(5 if quick else 15):
+        said = run([example]).output
+        runs, contexts, joint = re.search(r"(\d+) runs of (\d+) contexts: (\d+) joint", said).groups()
+        for key, before in (("outlines_s", "outlines"), ("matching_s", "matching"), ("together_s", "together"), ("comparison_s", "comparison")):
+            found[key].append(float(re.search(before + r" ([\d.]+) s", said).group(1)))
+    return {"runs": int(runs), "contexts": int(contexts), "joint": int(joint), **{key: summary(values) for key, values in found.items()}}
 
 
 def report(tool, quick):

@@ -126,6 +126,20 @@ def operations(result):
         f"{result.get('contended_rounds', result['rounds'])} shorter ones."
 
 
+PARALLEL_TARGETS = {"barrier": ("≤ 130 ns", "added_ns", 130.0), "region": ("≤ 350 ns", "added_ns", 350.0), "task": ("≤ 150 ns", "added_ns", 150.0),
+                    "critical": ("≤ 60 ns", "added_ns", 60.0), "steady": ("≤ 5 %", "added_percent", 5.0)}
+
+
+def parallel(result):
+    rows = []
+    for row in result["rows"]:
+        text, of_which, limit = PARALLEL_TARGETS.get(row["kind"], ("", None, None))
+        rows.append([row["compiler"], row["threads"], row["kind"], of(row["bare_ns"], 0), of(row["proust_ns"], 0), sure(row["added_ns"], 0),
+                     sure(row["added_percent"], 1), text, verdict(row[of_which], limit) if of_which else ""])
+    return table(["compiler", "threads", "construct", "bare, ns", "with the collector, ns", "added, ns [95 %]", "added, % [95 %]", "target", ""], rows) + \
+        f"\n\n{result['rounds']} runs, with and without in turn; of each the least of 400 batches."
+
+
 def throughput(result):
     rows = [[row["what"], f"{row['best_m_per_s']:.1f} ({row['worst_m_per_s']:.1f})", f"M {row['unit']}/s",
              "≥ 10 M/s a core" if row["what"].startswith("logs to profile, 1 ") else "",
@@ -140,6 +154,15 @@ def blame(result):
             for what, key in (("timelines", "timelines_s"), ("processors, ledger and causes", "blame_s"), ("both: what a page needs", "all_s"),
                               ("both, and the findings: once, when a run is analysed", "findings_s"))]
     return f"{result['waits']} waits, {result['releases']} releases.\n\n" + table(["step", "seconds, median (quartiles; min)", "target", ""], rows)
+
+
+def compare(result):
+    judged = ("together_s", "comparison_s")
+    rows = [[what, of(result[key], 2), "≤ 2 s" if key in judged else "", verdict(result[key], 2.0) if key in judged else ""]
+            for what, key in (("outlines of all runs", "outlines_s"), ("laying them over each other", "matching_s"),
+                              ("both, and the amounts of each run", "together_s"), ("all of a comparison, but reading the profiles", "comparison_s"))]
+    return (f"{result['runs']} runs of {result['contexts']} contexts, {result['joint']} of the joint tree.\n\n"
+            + table(["step", "seconds, median (quartiles; min)", "target", ""], rows))
 
 
 def report(result):
@@ -189,7 +212,8 @@ def setting(result):
 
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
-          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "throughput": throughput, "blame": blame, "report": report,
+          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "parallel": parallel, "throughput": throughput, "blame": blame,
+          "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 
 
