@@ -61,6 +61,13 @@ KEPT static void imbalance(double seconds)
         threads[i].wait += over - end[i];
 }
 
+/* The same time and again: who waited gets work anew. */
+KEPT static void repeated(double seconds)
+{
+    for (int i = 0; i < 6; i++)
+        imbalance(seconds / 6);
+}
+
 /* The same work in pieces, which are handed out as threads ask for them. */
 KEPT static void repaired(double seconds)
 {
@@ -284,7 +291,7 @@ int main(int argc, char **argv)
         { "lock", lock_of_omp },    { "ordered", ordered_loop },  { "single", single_worker },
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
         { "five-loops", five_loops }, { "many", many },
-        { "doacross", doacross },
+        { "doacross", doacross }, { "repeated", repeated },
     };
     const char *name = argc > 1 ? argv[1] : "imbalance";
     double seconds = seconds_argument(argc, argv, 2, 0.5);

@@ -69,7 +69,8 @@ pub fn begin(construct: u64) {
         interrupted.object = lane.docked_for();
         member.set_docked(0);
         lane.undock();
-        stretch::tell(lane, Operation::OmpRegionEnd, (docked_ns, now_ns), member.idle_node());
+        let end = (Operation::OmpRegionEnd, interrupted.object);
+        stretch::tell(lane, end, (docked_ns, now_ns), member.idle_node());
         let passed = Passed { end_ns: now_ns, wait_ns: now_ns - docked_ns, ..Passed::default() };
         add(lane, &Site::of_region(member.region(), Operation::OmpRegionEnd), &passed, None);
         now_ns

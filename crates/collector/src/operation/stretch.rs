@@ -8,10 +8,15 @@ use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
 
-/// Tells that the thread was in `operation` from the one instant to the other; `node` is its call path, 0 if that is known
-/// from its region.
+/// Tells that the thread was in `operation` on `object` (0 = on none) from the one instant to the other; `node` is its call
+/// path, 0 if that is known from its region.
 #[inline]
-pub fn tell(lane: &'static Lane, operation: Operation, (begin_ns, end_ns): (u64, u64), node: NodeId) {
+pub fn tell(
+    lane: &'static Lane,
+    (operation, object): (Operation, u64),
+    (begin_ns, end_ns): (u64, u64),
+    node: NodeId,
+) {
     if end_ns <= begin_ns {
         return;
     }
@@ -21,7 +26,7 @@ pub fn tell(lane: &'static Lane, operation: Operation, (begin_ns, end_ns): (u64,
             kind: Kind::from(operation),
             begin_ns,
             end_ns,
-            object: 0,
+            object,
             object2: 0,
             outcome: Outcome::default(),
             flags: 0,

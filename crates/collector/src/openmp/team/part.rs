@@ -141,22 +141,24 @@ fn undock(lane: &'static Lane, region: u32, fork_ns: u64, now_ns: u64) {
     if docked_ns != 0 {
         member.set_docked(0);
         member.has_waited(now_ns.saturating_sub(docked_ns));
+        let team = lane.docked_for();
         let (released_ns, latency_ns) = lane.undock();
         let until_ns = released_ns.clamp(docked_ns, now_ns);
         let wait_ns = until_ns - docked_ns;
         let old = member.region();
-        stretch::tell(lane, Operation::OmpRegionEnd, (docked_ns, until_ns), member.idle_node());
+        let end = (Operation::OmpRegionEnd, team);
+        stretch::tell(lane, end, (docked_ns, until_ns), member.idle_node());
         let passed =
             Passed { end_ns: until_ns, wait_ns, latency_ns: latency_ns.min(wait_ns), ..Passed::default() };
         add(lane, Operation::OmpRegionEnd, old, &passed);
         member.set_region(0);
         free_ns = fork_ns.clamp(until_ns, now_ns);
-        stretch::tell(lane, Operation::OmpIdle, (until_ns, free_ns), member.idle_node());
+        stretch::tell(lane, (Operation::OmpIdle, 0), (until_ns, free_ns), member.idle_node());
     }
     member.set_region(region);
     stretch::tell(
         lane,
-        Operation::OmpFork,
+        (Operation::OmpFork, 0),
         (fork_ns.clamp(free_ns.min(now_ns), now_ns), now_ns),
         member.idle_node(),
     );

@@ -84,7 +84,8 @@ impl ThreadMeter {
         let (begin_ns, released_ns) = (header.wait_since_ns, header.wait_released_ns);
         let waits = header.wait_operation == Operation::OmpRegionEnd as u32;
         if waits && begin_ns != 0 && (begin_ns..=end_ns).contains(&released_ns) {
-            let event = Event { begin_ns, end_ns: released_ns, node: place, ..Event::default() };
+            let object = header.wait_object;
+            let event = Event { begin_ns, end_ns: released_ns, object, node: place, ..Event::default() };
             self.events.event(Operation::OmpRegionEnd as u16, 0, &event, bounds);
             let segments = Segments {
                 wait_ns: released_ns - begin_ns,
@@ -98,6 +99,7 @@ impl ThreadMeter {
             let idle = LaneHeader {
                 wait_operation: Operation::OmpIdle as u32,
                 wait_since_ns: released_ns,
+                wait_object: 0,
                 ..*header
             };
             self.events.open(&idle, end_ns, bounds);
