@@ -19,6 +19,7 @@ mod shorten;
 mod style;
 mod sweep;
 mod table;
+mod wrap;
 
 pub use column::{Column, Over};
 pub use diff::{

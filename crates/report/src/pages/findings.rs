@@ -13,6 +13,7 @@ use super::{heading, place};
 use crate::number::{bytes, duration, fixed, percent};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table, printable};
+use crate::wrap::wrapped;
 
 /// Numbers that the summary shows of each finding.
 const NUMBERS: usize = 3;
@@ -167,23 +168,6 @@ fn shown(value: f64, unit: &str) -> String {
 
 fn figure(figure: &Figure) -> String {
     format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
-}
-
-/// Breaks a sentence into lines of at most `width` characters.
-fn wrapped(text: &str, indent: usize, width: usize) -> String {
-    let room = width.saturating_sub(indent).max(20);
-    let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
 /// The part of the summary.

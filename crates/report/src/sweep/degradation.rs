@@ -7,6 +7,8 @@
 //! "verdict":"degraded"|"not"|"inconclusive","why":…|null,"strength_s","loss_s","excess_s","scaling_loss_s"}`. A finding is
 //! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
 
+mod text;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_analysis::compare::JointId;
@@ -15,17 +17,14 @@ use proust_analysis::scaling::Ensemble;
 use proust_analysis::words::counted;
 use serde::Serialize;
 
-use super::head::{SweepBlock, count_text, notes, notes_text};
+use super::head::{SweepBlock, notes, notes_text};
 use super::scaling::{disagreement, in_order};
 use super::{Page, SweepQuestion, SweepView, wording};
 use crate::SCHEMA;
-use crate::number::{Scale, duration, exact, percent};
-use crate::pages::{heading, place};
-use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table};
+use crate::number::exact;
+use crate::pages::place;
+use crate::style::Style;
 
-/// Regions in text when nothing else is asked for.
-const ROWS: usize = 25;
 /// The least part of the program's time that a region must take with some count to be a row.
 const SHOWN: f64 = 0.005;
 
@@ -369,160 +368,7 @@ impl Page for DegradationPage {
     }
 }
 
-impl DegradationPage {
-    fn regions_text(&self, style: &Style) -> String {
-        let limit = self.limit.unwrap_or(ROWS);
-        let all: Vec<&RegionRow> = self.regions.iter().filter(|region| !region.is_entrance).collect();
-        let shown = &all[..all.len().min(limit)];
-        // What was left out at the top is no depth.
-        let skipped = self.regions.iter().filter(|region| region.is_entrance).map(|region| region.depth);
-        let skipped = skipped.max().unwrap_or(0);
-        let scale =
-            Scale::of("s", shown.iter().flat_map(|region| region.times.iter().map(|time| time.time_s)));
-        let mut titles: Vec<(String, Align)> = Vec::new();
-        if let Some(region) = shown.first() {
-            for (at, time) in region.times.iter().enumerate() {
-                let title = format!("T({})", count_text(time.count, time.oversubscribed));
-                titles.push((if at == 0 { scale.title(&title) } else { title }, Align::Right));
-            }
-        }
-        titles.extend([
-            ("ranks".to_owned(), Align::Left),
-            ("min".into(), Align::Right),
-            ("loss".into(), Align::Right),
-            ("verdict".into(), Align::Left),
-            ("region".into(), Align::Left),
-        ]);
-        let mut table = Table::new(titles);
-        for region in shown {
-            let mut cells: Vec<Cell> =
-                region.times.iter().map(|time| Cell::from(scale.show(time.time_s))).collect();
-            let loss_s = region.times.iter().map(|time| time.loss_s).fold(0.0, f64::max);
-            let paint = if region.class == "degraded" { Paint::Bad } else { Paint::Plain };
-            cells.push(region.ranks_text().into());
-            cells.push(region.minimal_text().into());
-            cells.push(scale.show(loss_s).into());
-            cells.push(Cell::painted(paint, region.class_text()));
-            cells.push(format!("{}{}", "  ".repeat(depth_below(region.depth, skipped)), region.name).into());
-            table.row(cells);
-        }
-        let mut text = table.render(style);
-        if all.len() > shown.len() {
-            let hidden = counted(all.len() - shown.len(), "region");
-            text.push_str(&format!(" {hidden} not shown: --limit, or --format json.\n"));
-        }
-        let line = " T: seconds of the thread that takes longest; ranks: counts with which it is degraded; loss: what fewer threads would save.";
-        text + &style.paint(Paint::Faint, line) + "\n"
-    }
-}
-
 /// How far a row is indented whose first levels were left out.
 pub(super) fn depth_below(depth: usize, skipped: usize) -> usize {
     if depth == 0 { 0 } else { depth.saturating_sub(skipped).clamp(1, 12) }
-}
-
-impl RegionRow {
-    fn ranks_text(&self) -> String {
-        let plain = self.ranks.iter().map(|&count| count_text(count, false));
-        let marked = self.oversubscribed_ranks.iter().map(|&count| count_text(count, true));
-        let all: Vec<String> = plain.chain(marked).collect();
-        if all.is_empty() { "-".into() } else { all.join(",") }
-    }
-
-    /// The minimal rank; where counts between were not tried, it may be any of them.
-    fn minimal_text(&self) -> String {
-        match (self.minimal_rank, self.clean_below) {
-            (Some(rank), Some(clean)) if clean + 1 < rank => format!("{}..{rank}", clean + 1),
-            (Some(rank), _) => rank.to_string(),
-            _ => "-".into(),
-        }
-    }
-
-    pub fn class_text(&self) -> String {
-        let why = self.times.iter().rev().find_map(|time| time.why).unwrap_or_default();
-        match (self.class, why) {
-            ("inconclusive", "disturbed") => "? other programs".into(),
-            ("inconclusive", "overlap") => "? repetitions overlap".into(),
-            ("inconclusive", "one-repetition") => "? one repetition".into(),
-            ("inconclusive", _) => "? other work".into(),
-            (class, _) => class.into(),
-        }
-    }
-}
-
-impl FindingRow {
-    fn text(&self, number: usize, style: &Style) -> String {
-        let title = format!("{number}. {} loses {} with {}", self.region, duration(self.loss_s), self.count);
-        let mut text = heading(style, &title, &format!("in comparison with {}", self.better));
-        for (depth, name) in self.names.iter().enumerate() {
-            let bend = if depth == 0 {
-                String::new()
-            } else {
-                "  ".repeat(depth.min(16) - 1) + style.pick("└ ", "- ")
-            };
-            text.push_str(&format!("    {bend}{name}\n"));
-        }
-        let [causes, more] = &self.split;
-        let scale = Scale::of("s", [causes.sum_s(), more.sum_s()]);
-        let mut table = Table::new([
-            (scale.title("processor time"), Align::Right),
-            ("%".into(), Align::Right),
-            (format!("more than with {}", self.better), Align::Right),
-            (String::new(), Align::Left),
-        ]);
-        let mut rows: Vec<_> = causes
-            .iter()
-            .filter(|(cause, s)| s.abs() + more[*cause].abs() >= 0.005 * causes.sum_s())
-            .collect();
-        rows.sort_by(|a, b| more[b.0].total_cmp(&more[a.0]));
-        for (cause, seconds) in rows {
-            table.row(vec![
-                scale.show(seconds).into(),
-                percent(seconds, causes.sum_s()).into(),
-                signed(&scale, more[cause]).into(),
-                wording::cause(cause).into(),
-            ]);
-        }
-        table.row(vec![
-            scale.show(causes.sum_s()).into(),
-            percent(causes.sum_s(), causes.sum_s()).into(),
-            signed(&scale, more.sum_s()).into(),
-            format!("of {}", self.cause).into(),
-        ]);
-        text.push_str(&table.render(style));
-        if let Some(advice) = &self.advice {
-            text.push_str(&wrapped(&advice.text, style.width));
-        }
-        text
-    }
-}
-
-fn signed(scale: &Scale, seconds: f64) -> String {
-    let shown = scale.show(seconds);
-    if seconds > 0.0 && shown != "-" { format!("+{shown}") } else { shown }
-}
-
-/// Text in lines of this width, indented.
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is a line");
-        if !line.is_empty() && line.chars().count() + word.chars().count() + 3 > width {
-            lines.push(word.to_owned());
-        } else {
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-    }
-    lines.into_iter().map(|line| format!(" {line}\n")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn advice_is_wrapped() {
-        assert_eq!(wrapped("one two three", 10), " one two\n three\n");
-    }
 }

@@ -229,7 +229,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
         Kind::SyncStorm => "lost = time in these calls, but for one of them",
         Kind::OmpDeepConstruct => {
-            "lost = all waiting at this construct; of a region, until its threads began and at its end"
+            "lost = waiting at this construct, of a region until its threads began and at its end; at most five barriers for each time that a thread came there"
         }
         Kind::OmpUnevenLoop => {
             "lost = the smaller of what was waited for who came later and Σ (work of the busiest − work of each), by \

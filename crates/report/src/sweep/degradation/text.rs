@@ -1,0 +1,143 @@
+//! The page in text: a table of regions, and each finding with its path, its causes and advice.
+
+use proust_analysis::words::counted;
+
+use super::{DegradationPage, FindingRow, RegionRow, depth_below};
+use crate::number::{Scale, duration, percent};
+use crate::pages::heading;
+use crate::style::{Paint, Style};
+use crate::sweep::head::count_text;
+use crate::sweep::wording;
+use crate::table::{Align, Cell, Table};
+use crate::wrap::wrapped;
+
+/// Regions in text when nothing else is asked for.
+const ROWS: usize = 25;
+
+impl DegradationPage {
+    pub(super) fn regions_text(&self, style: &Style) -> String {
+        let limit = self.limit.unwrap_or(ROWS);
+        let all: Vec<&RegionRow> = self.regions.iter().filter(|region| !region.is_entrance).collect();
+        let shown = &all[..all.len().min(limit)];
+        // What was left out at the top is no depth.
+        let skipped = self.regions.iter().filter(|region| region.is_entrance).map(|region| region.depth);
+        let skipped = skipped.max().unwrap_or(0);
+        let scale =
+            Scale::of("s", shown.iter().flat_map(|region| region.times.iter().map(|time| time.time_s)));
+        let mut titles: Vec<(String, Align)> = Vec::new();
+        if let Some(region) = shown.first() {
+            for (at, time) in region.times.iter().enumerate() {
+                let title = format!("T({})", count_text(time.count, time.oversubscribed));
+                titles.push((if at == 0 { scale.title(&title) } else { title }, Align::Right));
+            }
+        }
+        titles.extend([
+            ("ranks".to_owned(), Align::Left),
+            ("min".into(), Align::Right),
+            ("loss".into(), Align::Right),
+            ("verdict".into(), Align::Left),
+            ("region".into(), Align::Left),
+        ]);
+        let mut table = Table::new(titles);
+        for region in shown {
+            let mut cells: Vec<Cell> =
+                region.times.iter().map(|time| Cell::from(scale.show(time.time_s))).collect();
+            let loss_s = region.times.iter().map(|time| time.loss_s).fold(0.0, f64::max);
+            let paint = if region.class == "degraded" { Paint::Bad } else { Paint::Plain };
+            cells.push(region.ranks_text().into());
+            cells.push(region.minimal_text().into());
+            cells.push(scale.show(loss_s).into());
+            cells.push(Cell::painted(paint, region.class_text()));
+            cells.push(format!("{}{}", "  ".repeat(depth_below(region.depth, skipped)), region.name).into());
+            table.row(cells);
+        }
+        let mut text = table.render(style);
+        if all.len() > shown.len() {
+            let hidden = counted(all.len() - shown.len(), "region");
+            text.push_str(&format!(" {hidden} not shown: --limit, or --format json.\n"));
+        }
+        let line = " T: seconds of the thread that takes longest; ranks: counts with which it is degraded; loss: what fewer threads would save.";
+        text + &style.paint(Paint::Faint, line) + "\n"
+    }
+}
+
+impl RegionRow {
+    fn ranks_text(&self) -> String {
+        let plain = self.ranks.iter().map(|&count| count_text(count, false));
+        let marked = self.oversubscribed_ranks.iter().map(|&count| count_text(count, true));
+        let all: Vec<String> = plain.chain(marked).collect();
+        if all.is_empty() { "-".into() } else { all.join(",") }
+    }
+
+    /// The minimal rank; where counts between were not tried, it may be any of them.
+    fn minimal_text(&self) -> String {
+        match (self.minimal_rank, self.clean_below) {
+            (Some(rank), Some(clean)) if clean + 1 < rank => format!("{}..{rank}", clean + 1),
+            (Some(rank), _) => rank.to_string(),
+            _ => "-".into(),
+        }
+    }
+
+    pub(in crate::sweep) fn class_text(&self) -> String {
+        let why = self.times.iter().rev().find_map(|time| time.why).unwrap_or_default();
+        match (self.class, why) {
+            ("inconclusive", "disturbed") => "? other programs".into(),
+            ("inconclusive", "overlap") => "? repetitions overlap".into(),
+            ("inconclusive", "one-repetition") => "? one repetition".into(),
+            ("inconclusive", _) => "? other work".into(),
+            (class, _) => class.into(),
+        }
+    }
+}
+
+impl FindingRow {
+    pub(super) fn text(&self, number: usize, style: &Style) -> String {
+        let title = format!("{number}. {} loses {} with {}", self.region, duration(self.loss_s), self.count);
+        let mut text = heading(style, &title, &format!("in comparison with {}", self.better));
+        for (depth, name) in self.names.iter().enumerate() {
+            let bend = if depth == 0 {
+                String::new()
+            } else {
+                "  ".repeat(depth.min(16) - 1) + style.pick("└ ", "- ")
+            };
+            text.push_str(&format!("    {bend}{name}\n"));
+        }
+        let [causes, more] = &self.split;
+        let scale = Scale::of("s", [causes.sum_s(), more.sum_s()]);
+        let mut table = Table::new([
+            (scale.title("processor time"), Align::Right),
+            ("%".into(), Align::Right),
+            (format!("more than with {}", self.better), Align::Right),
+            (String::new(), Align::Left),
+        ]);
+        let mut rows: Vec<_> = causes
+            .iter()
+            .filter(|(cause, s)| s.abs() + more[*cause].abs() >= 0.005 * causes.sum_s())
+            .collect();
+        rows.sort_by(|a, b| more[b.0].total_cmp(&more[a.0]));
+        for (cause, seconds) in rows {
+            table.row(vec![
+                scale.show(seconds).into(),
+                percent(seconds, causes.sum_s()).into(),
+                signed(&scale, more[cause]).into(),
+                wording::cause(cause).into(),
+            ]);
+        }
+        table.row(vec![
+            scale.show(causes.sum_s()).into(),
+            percent(causes.sum_s(), causes.sum_s()).into(),
+            signed(&scale, more.sum_s()).into(),
+            format!("of {}", self.cause).into(),
+        ]);
+        text.push_str(&table.render(style));
+        if let Some(advice) = &self.advice {
+            text.push_str(&wrapped(&advice.text, 1, style.width));
+        }
+        text
+    }
+}
+
+fn signed(scale: &Scale, seconds: f64) -> String {
+    let shown = scale.show(seconds);
+    if seconds > 0.0 && shown != "-" { format!("+{shown}") } else { shown }
+}

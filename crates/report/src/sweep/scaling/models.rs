@@ -1,0 +1,134 @@
+//! Costs as formulas of the count: of the whole program and of the places that lose most.
+
+use proust_analysis::compare::JointId;
+use proust_analysis::scaling::{Ensemble, Model, Sample, fit};
+use serde::Serialize;
+
+use super::plain_name;
+use crate::number::{duration, fixed};
+use crate::pages::heading;
+use crate::style::{Paint, Style};
+use crate::sweep::wording;
+use crate::table::{Align, Table};
+
+/// Places of which formulas are looked for, besides the program.
+const MODELS: usize = 5;
+
+#[derive(Debug, Serialize)]
+pub(super) struct ModelRow {
+    of: String,
+    id: Option<JointId>,
+    text: String,
+    constant: f64,
+    coefficient: f64,
+    exponent: f64,
+    logarithms: u32,
+    smape: f64,
+    predictions: Vec<PredictionRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct PredictionRow {
+    count: f64,
+    value: f64,
+    beyond: bool,
+}
+
+/// Formulas of the program and of the first of these places, where there are enough counts for one.
+pub(super) fn models(ensemble: &Ensemble<'_>, order: &[(JointId, usize)]) -> Vec<ModelRow> {
+    let counts = ensemble.counts();
+    let mut rows = Vec::new();
+    let mut add = |of: String, id: Option<JointId>, values: &dyn Fn(usize) -> Vec<f64>| {
+        let samples: Vec<Sample> = (0..counts.len())
+            .filter_map(|at| {
+                let values = values(at);
+                let n = values.len() as f64;
+                let value = values.iter().sum::<f64>() / n;
+                let spread = values.iter().map(|v| (v - value).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+                (n > 0.0).then(|| Sample { count: f64::from(counts[at]), value, error: (spread / n).sqrt() })
+            })
+            .collect();
+        if let Some(model) = fit(&samples) {
+            rows.push(ModelRow::new(of, id, &model));
+        }
+    };
+    add("wall time of the program".into(), None, &|at| ensemble.group(at).map(|run| run.wall_s).collect());
+    add("processor time of the program".into(), Some(0), &|at| ensemble.costs_s(0, at));
+    let told = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
+    for &(node, _) in order.iter().filter(|(node, _)| told(*node)).take(MODELS) {
+        let of = format!("processor time of {}", plain_name(ensemble, node));
+        add(of, Some(node), &|at| ensemble.costs_s(node, at));
+    }
+    rows
+}
+
+impl ModelRow {
+    fn new(of: String, id: Option<JointId>, model: &Model) -> ModelRow {
+        let counts = [model.to, 2.0 * model.to, 4.0 * model.to, 16.0 * model.to];
+        let predictions = counts.map(|count| {
+            let prediction = model.predict(count);
+            PredictionRow { count, value: prediction.value, beyond: prediction.is_beyond }
+        });
+        ModelRow {
+            of,
+            id,
+            text: formula(model),
+            constant: model.constant,
+            coefficient: model.coefficient,
+            exponent: model.exponent,
+            logarithms: model.logarithms,
+            smape: model.smape,
+            predictions: predictions.into(),
+        }
+    }
+}
+
+/// `5 + 2·p·log2 p`
+fn formula(model: &Model) -> String {
+    let number = |number: f64| {
+        let text = format!("{number:.3}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        if text.is_empty() || text == "-0" { "0".to_owned() } else { text.to_owned() }
+    };
+    if model.is_constant() {
+        return number(model.constant);
+    }
+    let power = match model.exponent {
+        0.0 => String::new(),
+        1.0 => "·p".to_owned(),
+        exponent => format!("·p^{}", number(exponent)),
+    };
+    let logarithm = match model.logarithms {
+        0 => String::new(),
+        1 => "·log2 p".to_owned(),
+        j => format!("·log2^{j} p"),
+    };
+    let sign = if model.coefficient < 0.0 { "-" } else { "+" };
+    format!("{} {sign} {}{power}{logarithm}", number(model.constant), number(model.coefficient.abs()))
+}
+
+/// The formulas in text.
+pub(super) fn text(models: &[ModelRow], style: &Style) -> String {
+    let mut text = "\n".to_owned() + &heading(style, "As formulas of the count p", "seconds");
+    let mut table = Table::new([
+        ("formula", Align::Left),
+        ("error", Align::Right),
+        ("prediction", Align::Left),
+        ("of", Align::Left),
+    ]);
+    for model in models {
+        let next = model.predictions.get(1);
+        let guess =
+            next.map(|guess| format!("{} at {} (beyond)", duration(guess.value.max(0.0)), guess.count));
+        table.row(vec![
+            model.text.clone().into(),
+            format!("{} %", fixed(100.0 * model.smape, 1)).into(),
+            guess.unwrap_or_default().into(),
+            model.of.clone().into(),
+        ]);
+    }
+    text.push_str(&table.render(style));
+    let line = " error: how far points are off when the formula is made without them; beyond: more than was measured, a guess.";
+    text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+    text
+}
