@@ -99,7 +99,7 @@ pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mu
     let begin_ns = lane.open.begin_ns();
     lane.member.pause(begin_ns);
     if lane.member.waits_long() {
-        stretch::clock_at(lane, operation, begin_ns);
+        stretch::clock_at(lane, operation, begin_ns, lane.member.last_wait_ns());
     }
     true
 }

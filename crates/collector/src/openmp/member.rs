@@ -225,6 +225,12 @@ impl Member {
         self.last_wait_ns.load(Ordering::Relaxed) >= LONG_WAIT_NS
     }
 
+    /// How long its newest wait took.
+    #[inline]
+    pub fn last_wait_ns(&self) -> u64 {
+        self.last_wait_ns.load(Ordering::Relaxed)
+    }
+
     /// A wait took so long.
     #[inline]
     pub fn has_waited(&self, ns: u64) {

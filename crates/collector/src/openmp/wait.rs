@@ -64,7 +64,7 @@ pub fn begin_for_all(operation: Operation, state: State, marker: Option<&mut u64
     lane.member.pause(begin_ns);
     let comes = operation == Operation::OmpBarrier;
     if lane.member.waits_long() {
-        stretch::clock_at(lane, operation, begin_ns);
+        stretch::clock_at(lane, operation, begin_ns, lane.member.last_wait_ns());
     }
     let barrier = team.filter(|_| comes).map_or(0, |team| team.arrive(lane.member, begin_ns));
     Some(Begun { lane, team: team.filter(|_| comes), barrier })

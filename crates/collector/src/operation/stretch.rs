@@ -36,13 +36,18 @@ pub fn tell(
     );
 }
 
-/// Tells the thread's CPU clock at `now_ns`, where an operation begins: what was used before it, and what in it.
-pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64) {
-    let cpu_ns = clock::thread_cpu_ns();
+/// Tells the thread's CPU clock at `now_ns`, where an operation begins: what was used before it, and what in it. It is read
+/// only if what is to be told apart takes about `length_ns`, and operations of that length are told alone.
+pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_ns: u64) {
     lane.with_record_in_silence(|record| {
+        if length_ns < record.limit.ns || now_ns < record.told_until_ns {
+            return;
+        }
+        let cpu_ns = clock::thread_cpu_ns();
         record.tell_sums();
         let event = Event { begin_ns: now_ns, end_ns: now_ns, cpu_ns, ..Event::default() };
         // SAFETY: the owner, and `with_record_in_silence` has set `busy`.
         unsafe { lane.with_room(|| record.output.push(operation as u16, EVENT_CLOCK, &event)) };
+        record.limit.told(now_ns);
     });
 }

@@ -95,12 +95,14 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     }
     let kind = targets::settled(passed.kind, passed.object, passed.object2);
     let passed = &Passed { kind, ..*passed };
+    // The clock stands where the operation ended only if that was just now.
+    let clocked = passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS
+        && clock::now_ns().saturating_sub(passed.end_ns) < CLOCKED_NS;
+    let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
     let (node, node_flags) = path_of(record, passed);
     if let Some(state) = passed.state {
         lane.callers.keep(passed.kind, state.sp, node);
     }
-    let clocked = passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS;
-    let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
     push_event(record, passed, (node, node_flags), cpu_ns);
     record.limit.told(passed.end_ns);
     record.spent(clock::now_ns().saturating_sub(passed.end_ns));

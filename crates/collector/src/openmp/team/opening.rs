@@ -50,8 +50,9 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
     }
     let fork_ns = lane.open.begin_ns();
     member.pause(fork_ns);
-    if fork_ns.saturating_sub(member.closed_ns()) >= LONG_WORK_NS {
-        stretch::clock_at(lane, Operation::OmpFork, fork_ns);
+    let outside_ns = fork_ns.saturating_sub(member.closed_ns());
+    if outside_ns >= LONG_WORK_NS {
+        stretch::clock_at(lane, Operation::OmpFork, fork_ns, outside_ns);
     }
     let Some(team) = member.push_level() else {
         operation::end(&ticket, Outcome::default());

@@ -94,8 +94,9 @@ pub fn done(team: &'static Team) {
         }
     });
     member.leave();
-    if member.waits_long() || now_ns.saturating_sub(member.begin_ns()) >= LONG_WORK_NS {
-        stretch::clock_at(lane, Operation::OmpRegionEnd, now_ns);
+    let inside_ns = now_ns.saturating_sub(member.begin_ns());
+    if member.waits_long() || inside_ns >= LONG_WORK_NS {
+        stretch::clock_at(lane, Operation::OmpRegionEnd, now_ns, inside_ns.max(member.last_wait_ns()));
     }
     if !is_opener {
         member.set_docked(now_ns);
