@@ -49,8 +49,8 @@ KEPT static void divide_outer_loop(void)
 {
 #pragma omp for schedule(static)
     for (int row = 0; row < ROWS; row++)
-        for (int i = 0; i < ELEMENTS; i++)
-            table[row][i] = a_little(table[row][i]);
+        for (int i = 0; i < 8 * ELEMENTS; i++)
+            table[row][i % ELEMENTS] = a_little(table[row][i % ELEMENTS]);
 }
 
 /* All of a team until the time is over: one thread looks at the clock, and all see the same. */

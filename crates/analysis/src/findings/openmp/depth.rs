@@ -12,6 +12,9 @@ use crate::findings::finding::{Figure, Finding, Kind, Sure};
 use crate::findings::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
 
+/// A visit of a construct costs its threads at most so many barriers.
+const BARRIERS_A_VISIT: f64 = 5.0;
+
 pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let for_all = constructs.all.iter().filter(|one| one.is_for_all());
     let mut found: Vec<Finding> = for_all.filter_map(|one| deep(facts, constructs, one)).collect();
@@ -47,17 +50,19 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
     let barrier_s = constructs.barrier_s(construct.process)?;
     let (work_s, wait_s) = amounts(constructs, construct);
     let each_s = work_s / executions.max(1.0);
-    let burned_s = wait_s * spinning_share(facts, construct.process);
+    // What a thread waits longer at a visit is for who comes late, or has no processor.
+    let lost_s = wait_s.min(executions * BARRIERS_A_VISIT * barrier_s);
+    let burned_s = lost_s * spinning_share(facts, construct.process);
     let mut checks = Checks::default();
     if !checks.holds(&limits::DEEP_VISITS, visits)
         || !checks.holds(&limits::DEEP_WORK, each_s / barrier_s.max(1e-9))
         || !checks.holds(&limits::DEEP_SHARE, wait_s / (work_s + wait_s).max(f64::MIN_POSITIVE))
-        || !facts.matters(&mut checks, wait_s, burned_s)
+        || !facts.matters(&mut checks, lost_s, burned_s)
     {
         return None;
     }
     let cause = place(facts, construct);
-    let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, wait_s, burned_s, cause);
+    let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, lost_s, burned_s, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
         Figure::count("times that a thread came there", visits),

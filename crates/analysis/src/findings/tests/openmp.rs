@@ -76,6 +76,11 @@ fn a_construct_that_waits_as_long_as_it_works_is_too_deep() {
     // Each time there is a millisecond to do.
     assert!(!has(&run(500, 500), Kind::OmpDeepConstruct));
     assert!(!has(&run(5_000, 500), Kind::OmpDeepConstruct));
+    // Who waits much longer than a barrier takes, waits for somebody.
+    let mut rare = half_waiting(500);
+    let region = rare.region("main region", None);
+    rare.both(region, Operation::OmpBarrier, "main region loop", [(1_500, 1, 500, 1); 2]);
+    assert!(!has(&rare.findings(), Kind::OmpDeepConstruct));
 }
 
 #[test]
