@@ -92,6 +92,19 @@ fn what_one_thread_does_alone_is_serial() {
     });
 }
 
+/// Who looks for work all the time between regions needs its processor for nothing, but not for the wait before.
+#[test]
+fn who_spins_without_work_is_in_no_region() {
+    let Some(program) = built("openmp-regions-gcc") else { return };
+    let program = program.to_str().unwrap();
+    let arguments = ["OMP_WAIT_POLICY=active", program, "serial", "0.8"];
+    let run = record_with(&[] as &[&str], "env", &arguments).succeeded();
+    let notes = run.summary().quality.notes;
+    assert!(!notes.iter().any(|note| note.contains("contradict")), "{notes:#?}");
+    let page = regions(&run);
+    assert_work(&run, &page, &run.truth());
+}
+
 #[test]
 fn who_waits_for_a_holder_waits_for_a_lock() {
     for name in ["critical", "lock", "ordered"] {
