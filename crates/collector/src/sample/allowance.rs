@@ -8,6 +8,10 @@ const SHARE: u64 = 50;
 /// What they may take beyond that at once: what is first seen of a program is dear, and a burst is not a state.
 const AT_ONCE_NS: u64 = 1_000_000;
 
+/// A sample may take twice as long as the one before it, and this longer. What is beyond was not its doing: somebody else had the
+/// processor, and its clocks went on.
+const LONGER_NS: u64 = 100_000;
+
 /// One thread's allowance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowance {
@@ -15,6 +19,8 @@ pub struct Allowance {
     spent_until_ns: u64,
     /// Samples left out since the last one that was taken.
     left_out: u64,
+    /// What the newest sample took.
+    last_ns: u64,
 }
 
 impl Allowance {
@@ -29,7 +35,10 @@ impl Allowance {
     /// A sample took `own_ns`.
     #[inline]
     pub fn spend(&mut self, cpu_ns: u64, own_ns: u64) {
-        self.spent_until_ns = self.spent_until_ns.max(cpu_ns).saturating_add(own_ns.saturating_mul(SHARE));
+        let believed_ns = own_ns.min(self.last_ns.saturating_mul(2).saturating_add(LONGER_NS));
+        self.last_ns = believed_ns;
+        self.spent_until_ns =
+            self.spent_until_ns.max(cpu_ns).saturating_add(believed_ns.saturating_mul(SHARE));
     }
 
     /// Samples left out since this was last asked.
@@ -70,12 +79,22 @@ mod tests {
     }
 
     #[test]
+    fn one_that_was_held_up_is_no_reason_to_leave_others_out() {
+        let mut allowance = Allowance::default();
+        for (at, own_ns) in [5_000, 6_000, 20_000_000, 5_000, 5_000, 5_000].into_iter().enumerate() {
+            let cpu_ns = at as u64 * 5_000_000;
+            assert!(allowance.allows(cpu_ns), "sample {at}");
+            allowance.spend(cpu_ns, own_ns);
+        }
+    }
+
+    #[test]
     fn a_burst_is_taken_whole() {
         let mut allowance = Allowance::default();
-        for cpu_ns in [0, 5_000_000, 10_000_000] {
+        for cpu_ns in (0..5).map(|at| at * 5_000_000) {
             assert!(allowance.allows(cpu_ns));
             allowance.spend(cpu_ns, 500_000);
         }
-        assert!(!allowance.allows(15_000_000) && allowance.allows(30_000_000));
+        assert!(!allowance.allows(25_000_000) && allowance.allows(50_000_000));
     }
 }
