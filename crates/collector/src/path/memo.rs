@@ -374,18 +374,27 @@ fn step(
                 return_to(reader, state, cfa, bp)
             }
         }
-        Rule::FromFramePointer { cfa, saved } => {
-            let cfa = state.bp.wrapping_add(8 * u64::from(cfa));
-            if cfa <= state.sp {
-                return (entry, Step::Lost);
-            }
-            let bp = reader.word(cfa.wrapping_sub(8 * u64::from(saved)));
-            return_to(reader, state, cfa, bp)
-        }
+        Rule::FromFramePointer { cfa, saved } => from_frame_pointer(rule, (cfa, saved), state, reader),
         Rule::SignalFrame => interrupted(reader, state.sp),
         Rule::Slow => slow_step(module, state, reader),
     };
     (entry, caller)
+}
+
+/// By a rule of this kind with these numbers; also used by the reference unwinder.
+#[inline]
+pub fn from_frame_pointer(
+    rule: Rule,
+    (cfa, saved): (u16, u8),
+    state: &State,
+    reader: &mut StackReader,
+) -> Step {
+    let cfa = state.bp.wrapping_add(8 * u64::from(cfa));
+    if cfa <= state.sp && !rule.leads_to_another_stack() {
+        return Step::Lost;
+    }
+    let bp = reader.word(cfa.wrapping_sub(8 * u64::from(saved)));
+    return_to(reader, state, cfa, bp)
 }
 
 fn return_to(reader: &mut StackReader, from: &State, cfa: u64, bp: Option<u64>) -> Step {

@@ -1,13 +1,13 @@
 //! A full unwind of every path by framehop alone, to check the memo and the rules (debug mode).
 //!
-//! It shares with the memo's way only the list of modules, the reading of the stack and the recognition
-//! of signal frames, which framehop does not know.
+//! It shares with the memo's way only the list of modules, the reading of the stack, the recognition of signal frames,
+//! which framehop does not know, and the step to another piece of a split stack, which it takes for a mistake.
 
 use framehop::x86_64::UnwindRegsX86_64;
 use framehop::{FrameAddress, Unwinder};
 
 use crate::path::coroutine;
-use crate::path::memo::{MAX_FRAMES, State, Surroundings, interrupted};
+use crate::path::memo::{MAX_FRAMES, State, Surroundings, from_frame_pointer, interrupted};
 use crate::path::modules::{self, ModuleUnwinder};
 use crate::path::rules::{self, Rule, StepCache};
 use crate::path::stack::{StackReader, WideWindow};
@@ -57,9 +57,11 @@ impl Reference {
             if !module.is_some_and(|module| module.own) {
                 self.lookups.push(lookup);
             }
-            let caller = match module {
-                Some(module) if rules::rule_at(module, lookup, state.exact) == Rule::SignalFrame => {
-                    interrupted(&mut reader, state.sp).caller()
+            let rule = module.map(|module| rules::rule_at(module, lookup, state.exact));
+            let caller = match rule {
+                Some(Rule::SignalFrame) => interrupted(&mut reader, state.sp).caller(),
+                Some(rule @ Rule::FromFramePointer { cfa, saved }) if rule.leads_to_another_stack() => {
+                    from_frame_pointer(rule, (cfa, saved), &state, &mut reader).caller()
                 }
                 _ => {
                     let unwinder = module.and_then(|m| m.unwinder.as_ref()).unwrap_or(&self.nowhere);

@@ -70,6 +70,14 @@ impl Rule {
         matches!(self, Rule::FromFramePointer { .. } | Rule::Slow | Rule::SignalFrame)
     }
 
+    /// Whether the caller's frame may lie below: on the piece of a split stack that was used up.
+    ///
+    /// The function that goes on in another piece (`__morestack` of GCC's library) was called by a function's first
+    /// instructions. Its unwind table skips that return address, which no other's does, and leads to the function's caller.
+    pub fn leads_to_another_stack(self) -> bool {
+        self == Rule::FromFramePointer { cfa: 3, saved: 3 }
+    }
+
     /// Whether the caller's frame pointer is the frame's.
     pub fn keeps_frame_pointer(self) -> bool {
         matches!(self, Rule::FromStackPointer { saved: 0, .. })

@@ -29,6 +29,11 @@ fn deep_recursion() {
 }
 
 #[test]
+fn split_stacks() {
+    assert_no_mismatch("hostile_split", &["pieces"]);
+}
+
+#[test]
 fn libraries_at_one_address() {
     assert_no_mismatch("plugins", &["3", "reopen"]);
 }

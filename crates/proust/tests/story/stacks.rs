@@ -31,3 +31,16 @@ fn a_handler_takes_little_of_it() {
     // What runs there is seen.
     assert!(recorded.flat().cpu("compute").inclusive > 0.5 * number(&truth, "/cpu_s"));
 }
+
+/// A deep call of such a program goes on in pieces from the heap, of which the next may lie anywhere.
+#[test]
+fn paths_lead_from_one_piece_of_a_split_stack_to_the_next() {
+    let Some(program) = built("hostile_split") else { return };
+    let recorded = record_with(&["--rate", "1000"], &program, &["pieces"]).succeeded();
+    let quality = recorded.summary().quality;
+    assert!(quality.samples > 0 && quality.complete_paths >= 0.95, "{quality:#?}");
+    // All of it is below the function that the threads begin with, or their maker calls.
+    let truth: Value = recorded.truth();
+    let cpu_s = number(&truth, "/cpu_s");
+    assert!(recorded.flat().cpu("goes_deep").inclusive > 0.9 * cpu_s, "{cpu_s} s");
+}
