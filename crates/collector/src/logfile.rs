@@ -10,7 +10,11 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 use proust_log::layout::{CHUNK_BYTES, EXTENSION, FileHeader, HEADER_BYTES, LOG_FOLDER};
 
 use crate::options::{self, Options};
-use crate::raw;
+use crate::{clock, raw};
+
+mod patience;
+
+use patience::{Lost, Next, Patience};
 
 static BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 static WINDOW_CHUNKS: AtomicU32 = AtomicU32::new(0);
@@ -31,6 +35,10 @@ const ADDRESS_SPACE_SHARE: u64 = 64;
 /// Chunks reserved at first, and the most at once later.
 const FIRST_RESERVE: u32 = 2;
 const MAX_RESERVE: u32 = 32;
+/// Tries to get a chunk, of which others take one after the other, or which another thread reserves just now.
+const MOST_TRIES: u32 = 100_000;
+
+static LOST: Lost = Lost::never();
 
 /// `folder` followed by `parts`, as a string that stays.
 pub fn join(folder: &CStr, parts: &[&[u8]]) -> Option<&'static CStr> {
@@ -179,7 +187,8 @@ pub fn count(field: impl FnOnce(*mut FileHeader) -> *mut u64, amount: u64) {
 
 /// A fresh chunk, mapped, reserved and zero; null if there is none to be had.
 pub fn take_chunk() -> *mut u8 {
-    for _ in 0..10_000 {
+    let mut patience = Patience::default();
+    for _ in 0..MOST_TRIES {
         if CLOSED.load(Ordering::Acquire) {
             break;
         }
@@ -196,8 +205,12 @@ pub fn take_chunk() -> *mut u8 {
             continue;
         }
         if EXTENDING.swap(true, Ordering::Acquire) {
-            // Another thread is at it; give it a moment, never wait for ever.
-            core::hint::spin_loop();
+            // Another thread is at it.
+            match patience.next(&LOST, clock::now_ns) {
+                Next::Look => core::hint::spin_loop(),
+                Next::GiveAway => raw::give_processor_away(),
+                Next::GiveUp => break,
+            }
             continue;
         }
         let extended = extend();

@@ -236,6 +236,11 @@ pub fn madvise(start: *mut u8, bytes: usize, advice: i32) -> Outcome {
     sys!(SYS_madvise, start, bytes, advice)
 }
 
+/// Lets other threads run on the caller's processor.
+pub fn give_processor_away() {
+    sys!(SYS_sched_yield, 0);
+}
+
 /// Reads memory that may not be mapped; number of bytes read.
 pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast::<c_void>(), iov_len: buffer.len() };
