@@ -7,8 +7,8 @@ use core::ffi::c_long;
 
 use proust_log::operations::Operation;
 
-use super::confinement;
 use super::family::real_functions;
+use super::{borrowers, confinement};
 use crate::operation::{self, Outcome, here, releases};
 
 /// Operations of the `futex` call, without its flags, that wait.
@@ -39,7 +39,7 @@ pub unsafe extern "C-unwind" fn syscall(
     match number {
         libc::SYS_seccomp => confinement::before_filter(a, c),
         libc::SYS_pivot_root => confinement::before_call(number),
-        _ => {}
+        _ => borrowers::before_call(number),
     }
     let waits = match number {
         libc::SYS_futex if WAITING.contains(&(b & !FLAGS)) => Some(Operation::FutexWait),

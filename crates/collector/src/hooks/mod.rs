@@ -10,6 +10,7 @@
     reason = "a hook's contract is that of the C function whose name it bears"
 )]
 
+pub mod borrowers;
 pub mod conditions;
 pub mod confinement;
 pub mod dl;
@@ -39,6 +40,7 @@ pub mod wakes;
 
 /// Finds the real functions behind the hooks that are declared by family.
 pub fn find_all() {
+    borrowers::find_all();
     locks::find_all();
     file_locks::find_family();
     once::find_all();

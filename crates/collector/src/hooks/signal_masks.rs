@@ -1,6 +1,7 @@
 //! The program's signal masks: the sampling signal stays out of them, while the program reads back what it set.
 
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
 use libc::sigset_t;
@@ -24,32 +25,41 @@ pub fn set_first_word(set: &mut sigset_t, word: u64) {
 /// What masks are compared without: signals that cannot be blocked, and those of the C library's own.
 pub const UNSEEN: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1) | 0b11 << 31;
 
+/// A set of the C library's with a first word.
+fn set_of(word: u64) -> sigset_t {
+    // SAFETY: all-zero is a valid set.
+    let mut set = unsafe { core::mem::zeroed() };
+    set_first_word(&mut set, word);
+    set
+}
+
 /// Keeps our bit out of the thread's mask.
+///
+/// Programs with split stacks come here twice for each piece of stack: it takes one system call, the program's own.
+#[inline(always)]
 fn mask(
     how: c_int,
     new: *const sigset_t,
     old: *mut sigset_t,
-    call: impl FnOnce(*const sigset_t, *mut sigset_t) -> c_int,
+    call: impl Fn(*const sigset_t, *mut sigset_t) -> c_int,
 ) -> c_int {
     let Some((life, lane)) = life::in_hook().zip(lane::current()) else { return call(new, old) };
     let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
     // SAFETY: the program passes null or a valid set.
     let given = unsafe { new.as_ref() }.map(first_word);
     let belief = lane.belief(life);
-    // SAFETY: as above.
-    let changed = unsafe { new.as_ref() }.map(|set| {
-        let mut set = *set;
-        let word = first_word(&set);
-        set_first_word(&mut set, word & !ours);
-        set
-    });
-    // SAFETY: all-zero is a valid set.
-    let mut before: sigset_t = unsafe { core::mem::zeroed() };
-    let result = call(changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref), &mut before);
+    let mut place = MaybeUninit::<sigset_t>::uninit();
+    // As the kernel does: the first word only.
+    let before = if old.is_null() { place.as_mut_ptr() } else { old };
+    let result = match given {
+        Some(given) if given & ours != 0 => call(&set_of(given & !ours), before),
+        _ => call(new, before),
+    };
     if result != 0 {
         return result;
     }
-    let mask = first_word(&before);
+    // SAFETY: the call succeeded, so the kernel has written the first word there.
+    let mask = unsafe { before.cast::<u64>().read() };
     let was_blocked = belief.is_blocked(mask, ours);
     if let Some(given) = given {
         let (word, named) = (given & !ours, given & ours != 0);
@@ -60,12 +70,8 @@ fn mask(
         }
     }
     if was_blocked {
-        set_first_word(&mut before, mask | ours);
-    }
-    // SAFETY: the program passes null or a place for a set.
-    if let Some(old) = unsafe { old.as_mut() } {
-        // As the kernel does: the first word only.
-        set_first_word(old, first_word(&before));
+        // SAFETY: as above.
+        unsafe { before.cast::<u64>().write(mask | ours) };
     }
     result
 }

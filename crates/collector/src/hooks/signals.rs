@@ -48,6 +48,7 @@ const NEVER_BLOCKED: u64 = MASK_KNOWN | 1 << (libc::SIGSTOP - 1);
 
 /// Whether a mask of a program's handler that runs on top of the mask `outer` makes up `mask`, and would hold the signal
 /// whose bit is `ours`, which was left out of it.
+#[inline(never)]
 pub fn is_blocked_by_handler(mask: u64, outer: u64, ours: u64) -> bool {
     ours != 0
         && HANDLER_MASKS.iter().enumerate().any(|(number, known)| {

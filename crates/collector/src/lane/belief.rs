@@ -6,6 +6,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use super::Lane;
+use crate::hooks::borrowers;
 use crate::hooks::signal_masks::UNSEEN;
 use crate::hooks::signals;
 use crate::life::{self, Life};
@@ -20,11 +21,13 @@ struct Set {
 }
 
 impl Set {
+    #[inline]
     fn store(&self, mask: u64, blocked: bool) {
         self.mask.store(mask & !UNSEEN, Ordering::Relaxed);
         self.blocked.store(blocked, Ordering::Relaxed);
     }
 
+    #[inline]
     fn under(&self, mask: u64) -> Option<bool> {
         (self.mask.load(Ordering::Relaxed) == mask & !UNSEEN).then(|| self.blocked.load(Ordering::Relaxed))
     }
@@ -41,12 +44,14 @@ pub struct Belief {
 
 impl Belief {
     /// A thread begins, or what was believed before is over: the kernel's mask, and whether the signal belongs to it.
+    #[inline]
     pub fn begin(&self, mask: u64, blocked: bool) {
         self.outer.store(mask, blocked);
         self.has_inner.store(false, Ordering::Relaxed);
     }
 
     /// Whether the program believes the signal whose bit is `ours` blocked, where the kernel has `mask`.
+    #[inline]
     pub fn is_blocked(&self, mask: u64, ours: u64) -> bool {
         if self.has_inner.load(Ordering::Relaxed)
             && let Some(blocked) = self.inner.under(mask)
@@ -60,6 +65,7 @@ impl Belief {
     }
 
     /// The program changed the mask.
+    #[inline]
     pub fn set(&self, before: u64, mask: u64, blocked: bool) {
         if self.outer.under(before).is_some() {
             self.begin(mask, blocked);
@@ -109,8 +115,10 @@ impl Lane {
     }
 
     /// The caller's belief: the owner's, or that of the child that borrows its memory.
+    #[inline]
     pub fn belief(&self, life: &Life) -> &Belief {
-        if !life::is_borrowed(life) {
+        // Asking the kernel who asks takes as long as changing the mask.
+        if !borrowers::may_be() || !life::is_borrowed(life) {
             return &self.belief;
         }
         self.borrower.enter(&self.belief, signal::bit(self.signal.load(Ordering::Relaxed)));

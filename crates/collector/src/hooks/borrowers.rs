@@ -1,0 +1,103 @@
+//! Children that use their parent's memory: whether this process may have one.
+//!
+//! Such a child runs on its parent's lane, and only the kernel tells that it is another process. Hooks that are called very
+//! often ask that only where a function was called that makes such children; those that a program calls by a system call of
+//! its own are none of these, but are not known to call the C library then.
+
+use core::ffi::{c_int, c_long, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::operation::set_errno;
+use crate::real::Real;
+
+/// For good: nothing tells when the last one is gone.
+static MAY_BE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the caller may be such a child, or has been its parent.
+#[inline]
+pub fn may_be() -> bool {
+    MAY_BE.load(Ordering::Relaxed)
+}
+
+/// The program makes a system call.
+#[inline]
+pub fn before_call(number: c_long) {
+    if matches!(number, libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3) {
+        MAY_BE.store(true, Ordering::Relaxed);
+    }
+}
+
+static VFORK: Real = Real::new(c"vfork");
+static CLONE: Real = Real::new(c"clone");
+
+/// Finds the real functions.
+pub fn find_all() {
+    VFORK.address();
+    CLONE.address();
+}
+
+extern "C" fn missing() -> c_int {
+    set_errno(libc::ENOSYS as u32);
+    -1
+}
+
+extern "C" fn find(function: &Real) -> *mut c_void {
+    let address = function.address();
+    if address.is_null() { missing as *mut c_void } else { address }
+}
+
+/// Declares hooks that note the call and jump to the real function with everything as it is: it returns twice, or gets
+/// arguments on the stack.
+macro_rules! makes_borrowers {
+    ($( $name:ident: $real:ident; )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name() {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "mov byte ptr [rip + {may_be}], 1",
+                "push rdi",
+                ".cfi_adjust_cfa_offset 8",
+                "push rsi",
+                ".cfi_adjust_cfa_offset 8",
+                "push rdx",
+                ".cfi_adjust_cfa_offset 8",
+                "push rcx",
+                ".cfi_adjust_cfa_offset 8",
+                "push r8",
+                ".cfi_adjust_cfa_offset 8",
+                "push r9",
+                ".cfi_adjust_cfa_offset 8",
+                "sub rsp, 8",
+                ".cfi_adjust_cfa_offset 8",
+                "lea rdi, [rip + {real}]",
+                "call {find}",
+                "add rsp, 8",
+                ".cfi_adjust_cfa_offset -8",
+                "pop r9",
+                ".cfi_adjust_cfa_offset -8",
+                "pop r8",
+                ".cfi_adjust_cfa_offset -8",
+                "pop rcx",
+                ".cfi_adjust_cfa_offset -8",
+                "pop rdx",
+                ".cfi_adjust_cfa_offset -8",
+                "pop rsi",
+                ".cfi_adjust_cfa_offset -8",
+                "pop rdi",
+                ".cfi_adjust_cfa_offset -8",
+                "jmp rax",
+                ".cfi_endproc",
+                may_be = sym MAY_BE,
+                real = sym $real,
+                find = sym find,
+            )
+        }
+    )* };
+}
+
+makes_borrowers! {
+    vfork: VFORK;
+    clone: CLONE;
+}
