@@ -102,7 +102,6 @@ macro_rules! locks {
 
         $(
             pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
-                let Some(function) = real::$name() else { return $none };
                 if let Some(try_first) = real::$try()
                     && may_be_tried!($try, $object)
                 {
@@ -115,6 +114,20 @@ macro_rules! locks {
                         return result;
                     }
                 }
+                // SAFETY: the arguments that the program gave.
+                unsafe { waiting::$name($object $(, $argument)*, site) }
+            }
+        )*
+    }
+
+    /// Apart, so that who finds a lock free saves no registers for it.
+    mod waiting {
+        use super::*;
+
+        $(
+            #[inline(never)]
+            pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
+                let Some(function) = real::$name() else { return $none };
                 let (result, since_ns) = operation::around_until(
                     Operation::$operation,
                     $object as u64,
@@ -196,7 +209,7 @@ macro_rules! unlocks {
                 Operation::$operation,
                 object as u64,
                 // SAFETY: the real function with the argument that the program gave.
-                || unsafe { function(object) },
+                move || unsafe { function(object) },
                 || here!(),
             )
         }
@@ -209,14 +222,31 @@ fn around_mutex<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
-    here: impl FnOnce() -> State,
+    _: impl FnOnce() -> State,
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
     // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
     let has_sleeper = unsafe { has_sleeper(object as *const c_void) };
+    if has_sleeper || lane.sections.is_timed(object) || waited::is_any_trying() {
+        // Who slept may be on its way to try again: that is asked in any case.
+        around_wanted_mutex(operation, object, has_sleeper, call)
+    } else {
+        call()
+    }
+}
+
+/// Apart, so that who unlocks what nobody waits for saves no registers for it.
+#[inline(never)]
+fn around_wanted_mutex<R: Copy>(
+    operation: Operation,
+    object: u64,
+    has_sleeper: bool,
+    call: impl FnOnce() -> R,
+) -> R {
+    let Some(lane) = lane::current() else { return call() };
+    let here = || here!();
     let was_contended = has_sleeper && lane.sections.is_contended(object);
     if let Some(since_ticks) = lane.sections.timed(object) {
-        // Who slept may be on its way to try again: that is asked in any case.
         releases::around_timed(operation, object, LetGo::timed(since_ticks), call, here)
     } else if was_contended {
         releases::around_untimed(operation, object, call, here)

@@ -87,6 +87,12 @@ impl Held {
         self.place(object).timed_ticks.store(ticks, Ordering::Relaxed);
     }
 
+    /// Whether the section that ends now is timed, of this lock or of another one in its place.
+    #[inline]
+    pub fn is_timed(&self, object: u64) -> bool {
+        self.place(object).timed_ticks.load(Ordering::Relaxed) != 0
+    }
+
     /// When the section began that ends now, if it is timed.
     #[inline]
     pub fn timed(&self, object: u64) -> Option<u64> {
