@@ -36,7 +36,7 @@ mod record;
 mod usage;
 
 use belief::{Belief, Borrower};
-pub use current::{get as current, set as set_current, thread_pointer};
+pub use current::{counting, get as current, set as set_current, set_counting, thread_pointer};
 pub use output::{Output, write_module};
 pub use record::{Record, Start, WORTH_ASKING_NS};
 pub use usage::{Usage, scheduler_numbers};
@@ -224,6 +224,8 @@ impl Lane {
                 (&raw mut (*header).wait_operation).write_volatile(kind.operation as u32);
             }
         }
+        // What is called inside is none of its own.
+        set_counting(None);
         self.open.enter(kind, objects, begin_ns, state, marker, caller);
         if waited::tells(kind.operation.nature()) {
             waited::begin(objects.0);

@@ -38,8 +38,24 @@ const ENDED: u32 = 2;
 
 static STATE: AtomicU32 = AtomicU32::new(OFF);
 static LIFE: AtomicPtr<Life> = AtomicPtr::new(core::ptr::null_mut());
-/// Points to a word that reads 1 in the process that wrote it, and 0 in its forked children.
-static FORK_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
+
+/// A page of words that the kernel wipes in a forked child, where it can do that. A hook asks one word of it.
+#[repr(C, align(4096))]
+struct OfThisProcess {
+    /// [`ON`] while this process records.
+    records: AtomicU32,
+    /// 1 from the moment on at which this process began, in it alone.
+    began: AtomicU32,
+    _rest: [AtomicU32; 1022],
+}
+
+static HERE: OfThisProcess = OfThisProcess {
+    records: AtomicU32::new(OFF),
+    began: AtomicU32::new(0),
+    _rest: [const { AtomicU32::new(0) }; 1022],
+};
+
+const _: () = assert!(size_of::<OfThisProcess>() == 4096);
 
 /// Largest stack assumed for a first thread without a limit.
 const UNLIMITED_STACK_BYTES: u64 = 64 << 20;
@@ -56,12 +72,29 @@ pub fn recording() -> Option<&'static Life> {
 
 /// The life, for hooks: like [`recording`], but a child that was forked behind the collector's back begins
 /// its own record here.
-#[inline]
+#[inline(always)]
 pub fn in_hook() -> Option<&'static Life> {
+    if !records_here() {
+        return not_known_to_record();
+    }
+    // SAFETY: set before anything records, and never freed.
+    unsafe { LIFE.load(Ordering::Acquire).as_ref() }
+}
+
+/// Whether this very process records. One comparison: a child that was forked behind the collector's back says no until
+/// [`in_hook`] is asked.
+#[inline(always)]
+pub fn records_here() -> bool {
+    // SAFETY: an aligned word. Volatile is all that this processor needs for an ordered load, and can be compared in place.
+    unsafe { HERE.records.as_ptr().read_volatile() == ON }
+}
+
+#[cold]
+#[inline(never)]
+fn not_known_to_record() -> Option<&'static Life> {
     let life = recording()?;
-    // SAFETY: set before the state became ON; the page is never unmapped.
-    let word = unsafe { FORK_WORD.load(Ordering::Relaxed).as_ref() };
-    if word.is_none_or(|word| word.load(Ordering::Relaxed) == 1) {
+    if HERE.began.load(Ordering::Relaxed) == 1 {
+        // It stopped, and goes on just now.
         return Some(life);
     }
     process::begin_in_child();
@@ -92,13 +125,8 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.
     let Some(options) = (unsafe { options::read(environment) }) else { return };
-    let page = raw::map_private(4096).cast::<AtomicU32>();
-    if page.is_null() {
-        return;
-    }
-    if !raw::failed(raw::madvise(page.cast(), 4096, libc::MADV_WIPEONFORK)) {
-        FORK_WORD.store(page, Ordering::Release);
-    }
+    // Where the kernel cannot, the C library alone tells of forks.
+    raw::madvise((&raw const HERE).cast_mut().cast(), size_of::<OfThisProcess>(), libc::MADV_WIPEONFORK);
     // SAFETY: as above.
     let library = unsafe { options::variable(environment, "LD_PRELOAD") }
         .and_then(|list| hooks::environment::own_entry(list.to_bytes()))
@@ -141,10 +169,7 @@ pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>)
     // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
     let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_mut() }) else { return };
     life.pid = raw::getpid();
-    // SAFETY: as in `in_hook`.
-    if let Some(word) = unsafe { FORK_WORD.load(Ordering::Relaxed).as_ref() } {
-        word.store(1, Ordering::Relaxed);
-    }
+    HERE.began.store(1, Ordering::Relaxed);
     if !logfile::create(&life.options, life.pid, begin) {
         return;
     }
@@ -152,7 +177,7 @@ pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>)
     let Some(lane) = lane::claim() else { return };
     thread::attach(life, lane, ThreadOrigin::First, None);
     lane.with_record(|record| write_facts(&mut record.output, environment));
-    STATE.store(ON, Ordering::Release);
+    resume();
     // The timer starts last: from here on samples come.
     thread::start_timer(life, lane, raw::gettid());
     logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(begin));
@@ -160,17 +185,23 @@ pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>)
 
 /// Stops recording in this process, for good or until [`resume`].
 pub fn stop() -> bool {
-    STATE.compare_exchange(ON, ENDED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    let stops = STATE.compare_exchange(ON, ENDED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    if stops {
+        HERE.records.store(OFF, Ordering::Release);
+    }
+    stops
 }
 
 /// Switches off without an end (a forked child, before its own begin).
 pub fn switch_off() {
     STATE.store(OFF, Ordering::Release);
+    HERE.records.store(OFF, Ordering::Release);
 }
 
-/// Goes on after [`stop`].
+/// Begins, or goes on after [`stop`].
 pub fn resume() {
     STATE.store(ON, Ordering::Release);
+    HERE.records.store(ON, Ordering::Release);
 }
 
 fn write_header(life: &Life, begin: u64, origin: Origin) {

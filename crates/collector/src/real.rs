@@ -25,6 +25,7 @@ impl Real {
     }
 
     #[cold]
+    #[inline(never)]
     fn find(&self) -> *mut core::ffi::c_void {
         // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `find_all` has found the
         // functions of all hooks that may be called from delicate places before.

@@ -1,9 +1,10 @@
-//! The calling thread's lane, in thread-local storage at a fixed offset from the thread pointer: one load, no
-//! call that could allocate.
+//! The calling thread's lane, and its counters, in thread-local storage at fixed offsets from the thread pointer: two loads,
+//! no call that could allocate.
 
 use core::ffi::c_void;
 
 use super::Lane;
+use crate::operation::counted::Counted;
 
 core::arch::global_asm!(
     ".pushsection .tbss.proust_lane,\"awT\",@nobits",
@@ -14,36 +15,79 @@ core::arch::global_asm!(
     ".size proust_lane,8",
     "proust_lane:",
     ".zero 8",
+    ".globl proust_counting",
+    ".hidden proust_counting",
+    ".type proust_counting,@object",
+    ".size proust_counting,8",
+    "proust_counting:",
+    ".zero 8",
     ".popsection",
 );
 
-fn slot() -> *mut *mut c_void {
-    let slot: *mut *mut c_void;
-    // SAFETY: the initial-exec model's access sequence for a variable of this library. The library is
-    // preloaded, so its thread-local storage is part of every thread's static block.
-    unsafe {
-        core::arch::asm!(
-            "mov {slot}, qword ptr [rip + proust_lane@GOTTPOFF]",
-            "add {slot}, qword ptr fs:[0]",
-            slot = out(reg) slot,
-            options(nostack, readonly)
-        );
-    }
-    slot
+/// Declares functions that load and store one of the words above, by the initial-exec model's access sequence. The library
+/// is preloaded, so its thread-local storage is part of every thread's static block.
+macro_rules! words {
+    ($( $symbol:literal: $load:ident, $store:ident; )*) => { $(
+        #[inline(always)]
+        fn $load() -> *mut c_void {
+            let word;
+            // SAFETY: loads the calling thread's own word.
+            unsafe {
+                core::arch::asm!(
+                    concat!("mov {word}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                    "mov {word}, qword ptr fs:[{word}]",
+                    word = out(reg) word,
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            word
+        }
+
+        #[inline(always)]
+        fn $store(value: *mut c_void) {
+            // SAFETY: stores to the calling thread's own word.
+            unsafe {
+                core::arch::asm!(
+                    concat!("mov {place}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                    "mov qword ptr fs:[{place}], {value}",
+                    place = out(reg) _,
+                    value = in(reg) value,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+    )* };
+}
+
+words! {
+    "proust_lane": load_lane, store_lane;
+    "proust_counting": load_counting, store_counting;
 }
 
 /// The calling thread's lane.
-#[inline]
+#[inline(always)]
 pub fn get() -> Option<&'static Lane> {
-    // SAFETY: the slot is this thread's own; it is null or a lane, and lanes are never freed.
-    unsafe { (*slot()).cast::<Lane>().as_ref() }
+    // SAFETY: null or a lane, and lanes are never freed.
+    unsafe { load_lane().cast::<Lane>().as_ref() }
 }
 
 /// Sets the calling thread's lane.
 pub fn set(lane: Option<&'static Lane>) {
-    let pointer = lane.map_or(core::ptr::null(), core::ptr::from_ref);
-    // SAFETY: as above.
-    unsafe { *slot() = pointer.cast_mut().cast() };
+    set_counting(None);
+    store_lane(lane.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
+}
+
+/// The calling thread's counters, where it was found that its calls may be counted and nothing has come in between.
+#[inline(always)]
+pub fn counting() -> Option<&'static Counted> {
+    // SAFETY: null or the counters of a lane, which are never freed.
+    unsafe { load_counting().cast::<Counted>().as_ref() }
+}
+
+/// Sets what [`counting`] gives.
+#[inline(always)]
+pub fn set_counting(counted: Option<&'static Counted>) {
+    store_counting(counted.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
 }
 
 /// Address of the calling thread's control block, which lies at the top of its stack.

@@ -324,6 +324,7 @@ impl Record {
         }
         self.push_name(tid);
         self.tell_lent();
+        self.counted.is_told_last();
         self.tell_sums();
         self.sites.tell(&mut self.output);
         if self.limit.coarsest_ns > 0 {

@@ -2,11 +2,13 @@
 //!
 //! They are counted and not timed: reading clocks would take longer than they do.
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
 
 use super::Kind;
+use crate::lane;
 
 /// The operations that are counted.
 pub const COUNTED: [Operation; 8] = [
@@ -21,16 +23,53 @@ pub const COUNTED: [Operation; 8] = [
 ];
 const TARGETS: usize = Target::ALL.len();
 
+/// Room for all targets, and for the numbers to lie eight bytes times the target's number from the first.
+const PLACES: usize = 8;
+
+/// An operation's calls by target, and the bytes that they moved.
 #[derive(Debug, Default)]
-struct Counter {
-    calls: AtomicU64,
-    bytes: AtomicU64,
+struct Row {
+    calls: [AtomicU64; PLACES],
+    bytes: [AtomicU64; PLACES],
+}
+
+impl Row {
+    #[inline(always)]
+    fn add(&self, target: usize, bytes: u64) {
+        if target >= PLACES {
+            return;
+        }
+        // SAFETY: the places of the target, which was compared above. One instruction each, so that a signal handler of the
+        // program that counts too loses nothing; no other thread changes these words. Calls come last: a sample in between
+        // tells both the next time.
+        unsafe {
+            core::arch::asm!(
+                "add qword ptr [{row} + 8 * {target} + {MOVED}], {bytes}",
+                "add qword ptr [{row} + 8 * {target} + {CALLS}], 1",
+                row = in(reg) core::ptr::from_ref(self),
+                target = in(reg) target,
+                bytes = in(reg) bytes,
+                MOVED = const offset_of!(Row, bytes),
+                CALLS = const offset_of!(Row, calls),
+                options(nostack)
+            );
+        }
+    }
+}
+
+/// Row of an operation that is counted.
+pub const fn row(operation: Operation) -> usize {
+    let mut row = 0;
+    while COUNTED[row] as u16 != operation as u16 {
+        row += 1;
+    }
+    row
 }
 
 /// One thread's calls since the lane was made, by operation and target.
 #[derive(Debug, Default)]
 pub struct Counted {
-    counters: [[Counter; TARGETS]; COUNTED.len()],
+    rows: [Row; COUNTED.len()],
     /// Whether some of them may not be told yet.
     is_new: AtomicBool,
 }
@@ -49,32 +88,36 @@ impl Counted {
     #[inline]
     pub fn add(&self, kind: Kind, bytes: u64) {
         let Some(row) = COUNTED.iter().position(|&operation| operation == kind.operation) else { return };
-        let Some(counter) = self.counters[row].get(kind.target as usize) else { return };
-        // SAFETY: one instruction each, so that a signal handler of the program that counts too loses nothing; no
-        // other thread changes these words. Calls come last: a sample in between tells both the next time.
-        unsafe {
-            core::arch::asm!(
-                "add qword ptr [{moved}], {bytes}",
-                "add qword ptr [{calls}], 1",
-                moved = in(reg) counter.bytes.as_ptr(),
-                calls = in(reg) counter.calls.as_ptr(),
-                bytes = in(reg) bytes,
-                options(nostack)
-            );
-        }
+        self.rows[row].add(kind.target as usize, bytes);
+        self.is_new.store(true, Ordering::Relaxed);
+    }
+
+    /// As [`Counted::add`] of a target's number, where something was added since it was last told.
+    #[inline(always)]
+    pub fn add_more<const ROW: usize>(&self, target: usize, bytes: u64) {
+        self.rows[ROW].add(target, bytes);
+    }
+
+    /// No later time comes to tell what was counted: it is looked for in any case. (Another thread may have asked for it
+    /// meanwhile, which cannot make this one say again that there is more.)
+    pub fn is_told_last(&self) {
         self.is_new.store(true, Ordering::Relaxed);
     }
 
     /// Each kind and what was counted of it so far.
     fn all(&self) -> impl Iterator<Item = (Kind, Count)> {
-        let kinds =
-            COUNTED.into_iter().flat_map(|operation| Target::ALL.map(|target| Kind { operation, target }));
-        kinds.zip(self.counters.iter().flatten()).map(|(kind, counter)| {
-            let calls = counter.calls.load(Ordering::Relaxed);
-            (kind, Count { calls, bytes: counter.bytes.load(Ordering::Relaxed) })
+        COUNTED.into_iter().zip(&self.rows).flat_map(|(operation, row)| {
+            Target::ALL.into_iter().zip(row.calls.iter().zip(&row.bytes)).map(
+                move |(target, (calls, bytes))| {
+                    let calls = calls.load(Ordering::Relaxed);
+                    (Kind { operation, target }, Count { calls, bytes: bytes.load(Ordering::Relaxed) })
+                },
+            )
         })
     }
 }
+
+const _: () = assert!(TARGETS <= PLACES);
 
 /// What was told of each kind.
 #[derive(Debug)]
@@ -87,12 +130,14 @@ impl Default for Told {
 }
 
 impl Told {
-    /// What was counted since this was last asked.
+    /// What was counted since this was last asked, if [`Counted::add`] was called since.
     #[inline]
     pub fn take_new(&mut self, counted: &Counted, tell: impl FnMut(Kind, Count)) {
         if counted.is_new.load(Ordering::Relaxed) {
             // First, so that what a signal handler of the program counts meanwhile is told the next time.
             counted.is_new.store(false, Ordering::Relaxed);
+            // The next call is to say again that there is something new.
+            lane::set_counting(None);
             self.take(counted, tell);
         }
     }
@@ -140,5 +185,10 @@ mod tests {
         counted.add(kind(Operation::StreamRead, Target::Event), 0);
         assert_eq!(new(), [(kind(Operation::StreamRead, Target::Event), 1, 0)]);
         assert_eq!(new(), []);
+        counted.add_more::<{ row(Operation::StreamRead) }>(PLACES, 1);
+        counted.add_more::<{ row(Operation::StreamLine) }>(Target::Event as usize, 7);
+        assert_eq!(new(), []);
+        counted.is_told_last();
+        assert_eq!(new(), [(kind(Operation::StreamLine, Target::Event), 1, 7)]);
     }
 }

@@ -57,6 +57,14 @@ pub fn known(descriptor: c_int) -> Target {
     })
 }
 
+/// As [`known`] or, where only that is known, as the path told, as a number below 8: one comparison, one load.
+#[inline(always)]
+pub fn number(descriptor: c_int) -> Option<usize> {
+    let place = TARGETS.get(descriptor as u32 as usize)?;
+    // SAFETY: a byte. Volatile is all that this processor needs, and the compiler extends it as it loads it.
+    Some(usize::from(unsafe { place.as_ptr().read_volatile() } & 7))
+}
+
 /// As [`known`], or what its path told.
 #[inline]
 fn supposed(descriptor: c_int) -> Target {

@@ -181,15 +181,50 @@ macro_rules! is_counted {
     ($operation:ident) => {
         false
     };
-    ($operation:ident, $stream:expr, $bytes:expr) => {{
+    ($operation:ident, $stream:expr, $at_once:expr, $bytes:expr) => {{
+        use proust_log::operations::Operation;
+        use $crate::hooks::io::buffered::{at_once, counted};
+        const ROW: usize = $crate::operation::counted::row(Operation::$operation);
         // SAFETY: of the memory that the program gave it looks at nothing but what the real function does.
         #[allow(unused_unsafe, reason = "some look at none")]
         let bytes = unsafe { $bytes };
         let stream = $crate::hooks::io::stream::Stream($stream);
-        $crate::hooks::io::buffered::counted(proust_log::operations::Operation::$operation, stream, bytes)
+        at_once::<ROW>(stream, || bytes) || counted(Operation::$operation, stream, bytes)
     }};
 }
 pub(crate) use is_counted;
+
+/// Returns from a hook what the real function does, if the call can be counted at once.
+///
+/// That function's address is kept here once more, where it can be jumped to whatever it is: at first a function that finds it.
+macro_rules! return_counted {
+    (( $($all:tt)* )) => {};
+    (
+        ( $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty, or $none:expr => $operation:ident ),
+        $stream:expr, $at_once:expr $(, $bytes:expr)?
+    ) => {
+        unsafe extern "C-unwind" fn find($($argument: $type),*) -> $result {
+            let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
+            REAL.store(function as *mut core::ffi::c_void, core::sync::atomic::Ordering::Relaxed);
+            // SAFETY: the real function with the arguments that the program gave.
+            unsafe { function($($argument),*) }
+        }
+        static REAL: core::sync::atomic::AtomicPtr<core::ffi::c_void> =
+            core::sync::atomic::AtomicPtr::new(find as *mut core::ffi::c_void);
+        const ROW: usize =
+            $crate::operation::counted::row(proust_log::operations::Operation::$operation);
+        let stream = $crate::hooks::io::stream::Stream($stream);
+        if $crate::hooks::io::buffered::at_once::<ROW>(stream, || $at_once) {
+            // SAFETY: one of the two functions that are stored there, of this type; volatile as all that is asked at once.
+            return unsafe {
+                let function: unsafe extern "C-unwind" fn($($type),*) -> $result =
+                    core::mem::transmute(REAL.as_ptr().read_volatile());
+                function($($argument),*)
+            };
+        }
+    };
+}
+pub(crate) use return_counted;
 
 /// Declares hooks of functions that work on something.
 ///
@@ -200,28 +235,25 @@ pub(crate) use is_counted;
 /// ```
 ///
 /// VALUE is returned where the C library has no such function; ABOUT is an [`About`], and `outcome` makes an
-/// [`Outcome`] of the result. `outcome, in_memory(STREAM, bytes)` is for calls on a stream: where `bytes` tells how many
-/// its buffer is enough for, the call is only counted ([`super::buffered`]). Also declares `real` and `find_all`, as
-/// [`operations!`](crate::hooks::family::operations) does.
+/// [`Outcome`] of the result. `outcome, in_memory(STREAM, bytes at once, bytes)` is for calls on a stream: where one of
+/// them tells how many bytes its buffer is enough for, the call is only counted ([`super::buffered`]). Also declares
+/// `real` and `find_all`, as [`operations!`](crate::hooks::family::operations) does.
 macro_rules! io {
     ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr
-        => $operation:ident, $about:expr, $outcome:expr $(, in_memory($stream:expr, $bytes:expr))?; )*) => {
+        => $operation:ident, $about:expr, $outcome:expr
+        $(, in_memory($stream:expr, $at_once:expr, $bytes:expr $(,)?))?; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
-                let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
-                if $crate::hooks::io::bracket::is_counted!($operation $(, $stream, $bytes)?) {
-                    // SAFETY: the real function with the arguments that the program gave.
-                    return unsafe { function($($argument),*) };
-                }
                 // Apart, so that a call that is only counted saves no registers for it.
                 #[inline(never)]
-                #[allow(clippy::too_many_arguments, reason = "those of the real function, and itself")]
-                unsafe fn timed(
-                    function: unsafe extern "C-unwind" fn($($type),*) -> $result,
-                    $($argument: $type),*
-                ) -> $result {
+                unsafe extern "C-unwind" fn timed($($argument: $type),*) -> $result {
+                    let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
+                    if $crate::hooks::io::bracket::is_counted!($operation $(, $stream, $at_once, $bytes)?) {
+                        // SAFETY: the real function with the arguments that the program gave.
+                        return unsafe { function($($argument),*) };
+                    }
                     $crate::hooks::io::bracket::bracket(
                         proust_log::operations::Operation::$operation,
                         $about,
@@ -230,8 +262,11 @@ macro_rules! io {
                         $outcome,
                     )
                 }
+                $crate::hooks::io::bracket::return_counted!(
+                    ($name($($argument: $type),*) -> $result, or $none => $operation) $(, $stream, $at_once, $bytes)?
+                );
                 // SAFETY: as above.
-                unsafe { timed(function, $($argument),*) }
+                unsafe { timed($($argument),*) }
             }
         )*
         $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }

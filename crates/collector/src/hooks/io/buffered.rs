@@ -2,12 +2,15 @@
 //!
 //! Such a call takes a few nanoseconds and is counted, not timed. It is foreseen, since only then the clock of a call
 //! that may block is read before it does. Where it cannot be foreseen for sure, the call is timed.
+//!
+//! The hook itself asks only what takes some thirty instructions without any call, so that it need not save a register
+//! ([`at_once`]). What that leaves open is asked in full, apart ([`counted`]).
 
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use libc::FILE;
-use proust_log::operations::Operation;
+use proust_log::operations::{Operation, Target};
 
 use super::stream::{Stream, field};
 use crate::lane::thread_pointer;
@@ -44,10 +47,57 @@ pub fn counted(operation: Operation, stream: Stream, bytes: Option<u64>) -> bool
     operation::count(Kind { operation, target: targets::known(stream.descriptor()) }, bytes)
 }
 
+/// As [`counted`] of the operation with this [`row`](operation::counted::row), where the thread's last call was counted, too; false
+/// says nothing.
+#[inline(always)]
+pub fn at_once<const ROW: usize>(stream: Stream, bytes: impl FnOnce() -> Option<u64>) -> bool {
+    let Some(bytes) = bytes() else { return false };
+    let Some(counted) = operation::count_again() else { return false };
+    let target = match stream.own_descriptor() {
+        Some(descriptor) => targets::number(descriptor),
+        None => Some(Target::None as usize),
+    };
+    let Some(target) = target else { return false };
+    counted.add_more::<ROW>(target, bytes);
+    true
+}
+
+/// Whether a function takes its stream's lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locking {
+    /// It does, as all do whose names do not say otherwise.
+    Locks,
+    /// It leaves that to the program.
+    Unlocked,
+}
+
 /// Bytes of so many items, if they are few.
 #[inline]
 fn few(size: usize, count: usize) -> Option<usize> {
     size.checked_mul(count).filter(|&bytes| bytes <= MOST_BYTES)
+}
+
+/// As [`few`], of at least one byte: of no items a stream may be null.
+#[inline(always)]
+fn few_and_some(size: usize, count: usize) -> Option<usize> {
+    // Of a product that is too large the C library, too, takes what is left of it.
+    let bytes = size.wrapping_mul(count);
+    (bytes.wrapping_sub(1) < MOST_BYTES).then_some(bytes)
+}
+
+/// As [`items_to_read`], for [`at_once`].
+#[inline(always)]
+pub fn items_at_once(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> Option<u64> {
+    let bytes = few_and_some(size, count)?;
+    Stream(stream).holds(bytes, locking).then_some(bytes as u64)
+}
+
+/// As [`items_to_write`], for [`at_once`].
+#[inline(always)]
+pub fn room_at_once(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> Option<u64> {
+    let bytes = few_and_some(size, count)?;
+    (Stream(stream).has_plain_room(bytes, locking) && field!(Stream(stream), mode) <= 0)
+        .then_some(bytes as u64)
 }
 
 /// `fread`: the bytes of all its items, if the buffer has them.
@@ -102,6 +152,21 @@ pub fn rest_to_read(stream: *mut FILE, end: c_int) -> Option<u64> {
 }
 
 impl Stream {
+    /// Whether so many bytes can be taken from memory, without waiting for the lock.
+    #[inline(always)]
+    pub fn holds(self, bytes: usize, locking: Locking) -> bool {
+        field!(self, read_ptr).wrapping_add(bytes) <= field!(self, read_end)
+            && (locking == Locking::Unlocked || self.is_free())
+    }
+
+    /// Whether so many bytes can be put into memory, whatever they are, without waiting for the lock.
+    #[inline(always)]
+    pub fn has_plain_room(self, bytes: usize, locking: Locking) -> bool {
+        field!(self, flags) & LINE_BUFFERED == 0
+            && field!(self, write_ptr).wrapping_add(bytes) <= field!(self, write_end)
+            && (locking == Locking::Unlocked || self.is_free())
+    }
+
     /// Whether so many bytes can be taken from memory.
     #[inline]
     pub fn has(self, bytes: usize) -> bool {

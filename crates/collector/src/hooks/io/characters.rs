@@ -9,11 +9,12 @@ use core::ffi::c_int;
 use libc::FILE;
 use proust_log::operations::Operation;
 
-use super::bracket::{Descriptor, bracket, missing};
-use super::buffered::counted;
+use super::bracket::{Descriptor, bracket, missing, return_counted};
+use super::buffered::{Locking, counted};
 use super::stream::{Stream, input, output, written};
 use crate::hooks::family::real_functions;
 
+/// A call that is not counted at once.
 #[inline(always)]
 fn take(stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
@@ -25,6 +26,7 @@ fn take(stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     bracket(Operation::StreamCharacter, Descriptor(descriptor), call, outcome)
 }
 
+/// A call that is not counted at once.
 #[inline(always)]
 fn put(character: c_int, stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
@@ -35,57 +37,71 @@ fn put(character: c_int, stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     bracket(Operation::StreamPutCharacter, Descriptor(descriptor), call, |result| written(result, 1))
 }
 
+/// Declares hooks of functions that take a character: `NAME(STREAM?) LOCKING, from STREAM;`. What is not counted
+/// at once is done apart, so that nothing is saved for it otherwise.
 macro_rules! takes {
-    ($( $name:ident ( $($stream:ident)? ) from $from:expr; )*) => {$(
+    ($( $name:ident ( $($stream:ident)? ) $locking:ident, from $from:expr; )*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($stream: *mut FILE)?) -> c_int {
-            let Some(function) = real::$name() else { return missing(-1) };
-            // SAFETY: the real function with the arguments that the program gave.
-            take($from, || unsafe { function($($stream)?) })
+            #[inline(never)]
+            unsafe extern "C-unwind" fn timed($($stream: *mut FILE)?) -> c_int {
+                let Some(function) = real::$name() else { return missing(-1) };
+                // SAFETY: the real function with the arguments that the program gave.
+                take($from, || unsafe { function($($stream)?) })
+            }
+            return_counted!(
+                ($name($($stream: *mut FILE)?) -> c_int, or -1 => StreamCharacter),
+                $from, Stream($from).holds(1, Locking::$locking).then_some(1)
+            );
+            // SAFETY: as above.
+            unsafe { timed($($stream)?) }
         }
     )*};
 }
 
+/// As `takes!`, of functions that put one.
 macro_rules! puts {
-    ($( $name:ident ( $character:ident $(, $stream:ident)? ) to $to:expr; )*) => {$(
+    ($( $name:ident ( $($argument:ident: $type:ty),* ) $locking:ident, $character:ident to $to:expr; )*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name($character: c_int $(, $stream: *mut FILE)?) -> c_int {
-            let Some(function) = real::$name() else { return missing(-1) };
+        pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
+            #[inline(never)]
+            unsafe extern "C-unwind" fn timed($($argument: $type),*) -> c_int {
+                let Some(function) = real::$name() else { return missing(-1) };
+                // SAFETY: as above.
+                put($character, $to, || unsafe { function($($argument),*) })
+            }
+            return_counted!(
+                ($name($($argument: $type),*) -> c_int, or -1 => StreamPutCharacter),
+                $to, Stream($to).has_plain_room(1, Locking::$locking).then_some(1)
+            );
             // SAFETY: as above.
-            put($character, $to, || unsafe { function($character $(, $stream)?) })
+            unsafe { timed($($argument),*) }
         }
     )*};
 }
 
 takes! {
-    fgetc(stream) from stream;
-    getc(stream) from stream;
-    _IO_getc(stream) from stream;
-    fgetc_unlocked(stream) from stream;
-    getc_unlocked(stream) from stream;
-    getchar() from input();
-    getchar_unlocked() from input();
-    __uflow(stream) from stream;
+    fgetc(stream) Locks, from stream;
+    getc(stream) Locks, from stream;
+    _IO_getc(stream) Locks, from stream;
+    fgetc_unlocked(stream) Unlocked, from stream;
+    getc_unlocked(stream) Unlocked, from stream;
+    getchar() Locks, from input();
+    getchar_unlocked() Unlocked, from input();
+    __uflow(stream) Unlocked, from stream;
 }
 
 puts! {
-    fputc(character, stream) to stream;
-    putc(character, stream) to stream;
-    _IO_putc(character, stream) to stream;
-    fputc_unlocked(character, stream) to stream;
-    putc_unlocked(character, stream) to stream;
-    putchar(character) to output();
-    putchar_unlocked(character) to output();
-}
-
-/// `__overflow`
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn __overflow(stream: *mut FILE, character: c_int) -> c_int {
-    let Some(function) = real::__overflow() else { return missing(-1) };
-    // SAFETY: as above.
-    put(character, stream, || unsafe { function(stream, character) })
+    fputc(character: c_int, stream: *mut FILE) Locks, character to stream;
+    putc(character: c_int, stream: *mut FILE) Locks, character to stream;
+    _IO_putc(character: c_int, stream: *mut FILE) Locks, character to stream;
+    fputc_unlocked(character: c_int, stream: *mut FILE) Unlocked, character to stream;
+    putc_unlocked(character: c_int, stream: *mut FILE) Unlocked, character to stream;
+    putchar(character: c_int) Locks, character to output();
+    putchar_unlocked(character: c_int) Unlocked, character to output();
+    __overflow(stream: *mut FILE, character: c_int) Unlocked, character to stream;
 }
 
 #[allow(non_snake_case, reason = "the C library's names")]

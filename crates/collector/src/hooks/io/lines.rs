@@ -63,35 +63,35 @@ fn string(result: c_int, text: *const c_char, more: u64) -> Outcome {
 io! {
     fgets(to: *mut c_char, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, line_to_read(stream, size, false));
+        in_memory(stream, None, line_to_read(stream, size, false));
     fgets_unlocked(to: *mut c_char, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, line_to_read(stream, size, true));
+        in_memory(stream, None, line_to_read(stream, size, true));
     __fgets_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, line_to_read(stream, size, false));
+        in_memory(stream, None, line_to_read(stream, size, false));
     __fgets_unlocked_chk(
         to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE,
     ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, line_to_read(stream, size, true));
+        in_memory(stream, None, line_to_read(stream, size, true));
     getline(to: *mut *mut c_char, room: *mut size_t, stream: *mut FILE) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
-        in_memory(stream, rest_to_read(stream, b'\n'.into()));
+        in_memory(stream, None, rest_to_read(stream, b'\n'.into()));
     getdelim(to: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
-        in_memory(stream, rest_to_read(stream, end));
+        in_memory(stream, None, rest_to_read(stream, end));
     __getdelim(to: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
-        in_memory(stream, rest_to_read(stream, end));
+        in_memory(stream, None, rest_to_read(stream, end));
     fputs(text: *const c_char, stream: *mut FILE) -> c_int, or -1
         => StreamPutString, on(stream), |result| string(result, text, 0),
-        in_memory(stream, string_to_write(stream, text, false));
+        in_memory(stream, None, string_to_write(stream, text, false));
     fputs_unlocked(text: *const c_char, stream: *mut FILE) -> c_int, or -1
         => StreamPutString, on(stream), |result| string(result, text, 0),
-        in_memory(stream, string_to_write(stream, text, false));
+        in_memory(stream, None, string_to_write(stream, text, false));
     puts(text: *const c_char) -> c_int, or -1
         => PutString, on(output()), |result| string(result, text, 1),
-        in_memory(output(), string_to_write(output(), text, true));
+        in_memory(output(), None, string_to_write(output(), text, true));
 }
 
 #[cfg(test)]

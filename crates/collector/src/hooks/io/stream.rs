@@ -98,14 +98,16 @@ macro_rules! field {
 pub(super) use field;
 
 impl Stream {
+    /// Its descriptor, if it has one. Of a stream that is not null.
+    #[inline(always)]
+    pub fn own_descriptor(self) -> Option<c_int> {
+        (field!(self, flags) & HAS_DESCRIPTOR != 0).then(|| field!(self, descriptor))
+    }
+
     /// Its descriptor; -1 if it has none (a stream in memory, or of the program's own functions; no stream).
     #[inline]
     pub fn descriptor(self) -> c_int {
-        if self.0.is_null() || field!(self, flags) & HAS_DESCRIPTOR == 0 {
-            -1
-        } else {
-            field!(self, descriptor)
-        }
+        if self.0.is_null() { -1 } else { self.own_descriptor().unwrap_or(-1) }
     }
 
     /// Where reading stands.

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_long, c_void};
 use libc::{FILE, fpos_t, off_t, off64_t, size_t};
 
 use super::bracket::{Closing, Descriptor, io, opens};
-use super::buffered::{items_to_read, items_to_write};
+use super::buffered::{Locking, items_at_once, items_to_read, items_to_write, room_at_once};
 use super::stream::Stream;
 use crate::hooks::family::errno_of;
 use crate::operation::{Outcome, errno};
@@ -40,23 +40,27 @@ io! {
     rewind(stream: *mut FILE) -> (), or () => StreamSeek, on(stream), |()| Outcome::default();
     fread(to: *mut c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
         => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_to_read(stream, size, count));
+        in_memory(stream, items_at_once(stream, size, count, Locking::Locks), items_to_read(stream, size, count));
     fread_unlocked(to: *mut c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
         => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_to_read(stream, size, count));
+        in_memory(stream, items_at_once(stream, size, count, Locking::Unlocked), items_to_read(stream, size, count));
     __fread_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
         => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_to_read(stream, size, count));
+        in_memory(stream, items_at_once(stream, size, count, Locking::Locks), items_to_read(stream, size, count));
     __fread_unlocked_chk(
         to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE,
     ) -> size_t, or 0 => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_to_read(stream, size, count));
+        in_memory(stream, items_at_once(stream, size, count, Locking::Unlocked), items_to_read(stream, size, count));
     fwrite(from: *const c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
         => StreamWrite, on(stream), |items| written_items(items, size, count),
-        in_memory(stream, items_to_write(stream, from.cast(), size, count));
+        in_memory(
+            stream, room_at_once(stream, size, count, Locking::Locks), items_to_write(stream, from.cast(), size, count),
+        );
     fwrite_unlocked(from: *const c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
         => StreamWrite, on(stream), |items| written_items(items, size, count),
-        in_memory(stream, items_to_write(stream, from.cast(), size, count));
+        in_memory(
+            stream, room_at_once(stream, size, count, Locking::Unlocked), items_to_write(stream, from.cast(), size, count),
+        );
 }
 
 mod opening {
