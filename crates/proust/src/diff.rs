@@ -3,6 +3,7 @@
 mod sides;
 mod sweeps;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -48,6 +49,7 @@ Examples:
   proust diff a1,a2,a3 b1,b2,b3                     three runs of each
   proust diff old.sweep new.sweep --at threads=4    the repetitions with four threads
   proust diff old.sweep new.sweep                   speedup and degraded places
+  proust diff old.sweep new.sweep --svg both.svg    and a picture
   proust diff a b flat --metrics lock_s,caused_s
   proust diff main.proust branch.proust --fail-if 'lost>+5%' --fail-if 'wall>+0.5s'")]
 pub struct DiffArgs {
@@ -69,6 +71,9 @@ pub struct DiffArgs {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Of two sweeps: also draw speedups and processor time side by side into a file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     /// How it is written
     #[arg(long, value_enum, default_value_t = FormatName::Text)]
     pub format: FormatName,
@@ -130,8 +135,9 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         return curves(&a, &b, &words, args);
     }
     let (a, b) = (Side::find(words.a, at)?, Side::find(words.b, at)?);
-    if args.paper {
-        return Err(WrongUsage("--paper is for two sweeps with several counts each".into()).into());
+    let of_sweeps = [("--paper", args.paper), ("--svg", args.svg.is_some())];
+    if let Some((option, _)) = of_sweeps.iter().find(|(_, given)| *given) {
+        return Err(WrongUsage(format!("{option} is for two sweeps with several counts each")).into());
     }
     let mut question = DiffQuestion {
         names: [a.name.clone(), b.name.clone()],
@@ -194,7 +200,7 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
         format: format(args.format),
         ..SweepDiffQuestion::default()
     };
-    sweeps::show(a, b, question)?;
+    sweeps::show(a, b, question, args.svg.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,7 +25,7 @@ use crate::style::Style;
 use crate::{csv, json};
 
 pub use cautions::{limit_text, why_noise};
-pub use sweeps::{SweepDiffQuestion, render_sweep_diff};
+pub use sweeps::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 
 /// A page of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -11,6 +11,7 @@ mod summary;
 mod wording;
 
 pub(crate) use head::point;
+pub(crate) use picture::of_two as picture_of_two;
 use proust_analysis::degradation::{Assessment, Definition, Limits};
 use proust_analysis::scaling::{Ensemble, Kind};
 use proust_profile::SweepFile;

@@ -7,7 +7,7 @@ use proust_analysis::scaling::{Ensemble, Source, Swept, read};
 use proust_analysis::sweeps::TwoSweeps;
 use proust_analysis::words::counted;
 use proust_profile::SweepFile;
-use proust_report::{SweepDiffQuestion, render_sweep_diff};
+use proust_report::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 
 use super::sides::{fitting, written};
 use crate::failure::WrongUsage;
@@ -91,8 +91,8 @@ impl Curve {
 /// Shows two sweeps side by side.
 ///
 /// # Errors
-/// When no run of one of them can be read.
-pub fn show(a: &Curve, b: &Curve, mut question: SweepDiffQuestion) -> Result<()> {
+/// When no run of one of them can be read, or the picture cannot be written.
+pub fn show(a: &Curve, b: &Curve, mut question: SweepDiffQuestion, svg: Option<&Path>) -> Result<()> {
     let mut notes = Vec::new();
     let (of_a, of_b) = (a.swept(&mut notes)?, b.swept(&mut notes)?);
     let (before, after) = (Ensemble::new(&of_a), Ensemble::new(&of_b));
@@ -104,5 +104,8 @@ pub fn show(a: &Curve, b: &Curve, mut question: SweepDiffQuestion) -> Result<()>
     question.notes = notes;
     let sweeps = TwoSweeps::new(&before, &after);
     output::print(&render_sweep_diff(&sweeps, &question, &terminal::style()))?;
-    Ok(())
+    match svg {
+        Some(path) => output::picture(path, &sweep_diff_picture(&sweeps, &question)),
+        None => Ok(()),
+    }
 }

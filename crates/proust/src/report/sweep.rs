@@ -1,10 +1,9 @@
 //! `proust report SWEEP`: pages about all runs of a sweep.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use proust_analysis::scaling::{Ensemble, Kind, Source, Swept, read};
 use proust_analysis::store::Parts;
 use proust_profile::SweepFile;
@@ -109,9 +108,7 @@ pub fn run(args: &ReportArgs, asked: Asked) -> Result<ExitCode> {
     let rendered = render_sweep(&view, &question, &terminal::style())?;
     output::print(&rendered.page)?;
     if let Some(path) = &args.svg {
-        fs::write(path, sweep_picture(&view, &question)?)
-            .with_context(|| format!("the picture cannot be written to {}", path.display()))?;
-        eprintln!("proust: the picture is in {}", path.display());
+        output::picture(path, &sweep_picture(&view, &question)?)?;
     }
     let missing = file.points.len() - file.done().count();
     if args.strict && missing > 0 {

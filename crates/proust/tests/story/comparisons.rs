@@ -321,7 +321,8 @@ fn the_repetitions_of_a_sweep_are_a_side() {
         (&["flat", "--at", "cores=8"][..], "has no axis `cores`; it has threads"),
         (&["flat"][..], "--at threads=2"),
         (&["--fail-if", "lost>+5%"][..], "--at threads=2"),
-        (&["--at", "threads=2", "--paper"][..], "for two sweeps"),
+        (&["--at", "threads=2", "--paper"][..], "--paper is for two sweeps"),
+        (&["--at", "threads=2", "--svg", "x.svg"][..], "--svg is for two sweeps"),
     ] {
         let wrong = diff_in(&folder, options);
         assert_eq!(wrong.status.code(), Some(2), "{options:?}: {}", wrong.said());
@@ -353,5 +354,11 @@ fn two_sweeps_are_shown_side_by_side() {
     let text = diff_in(&folder, &["--paper"]).printed();
     for word in ["speedup A", "ranks A", "pack_result", "[only in B]"] {
         assert!(text.contains(word), "{word}: {text}");
+    }
+    let drawn = diff_in(&folder, &["--svg", "both.svg"]);
+    assert!(drawn.status.success(), "{}", drawn.said());
+    let picture = std::fs::read_to_string(folder.path().join("both.svg")).unwrap();
+    for word in ["A: old", "B: new", "Speedup in comparison with 1", "Processor time by account"] {
+        assert!(picture.contains(word), "{word}: {picture}");
     }
 }

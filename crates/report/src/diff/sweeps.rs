@@ -16,7 +16,7 @@ use crate::number::{exact, fixed};
 use crate::pages::{base_name, heading, place};
 use crate::question::Format;
 use crate::style::{Paint, Style};
-use crate::sweep::point;
+use crate::sweep::{picture_of_two, point};
 use crate::table::{Align, Cell, Table};
 use crate::{csv, json};
 
@@ -128,6 +128,21 @@ pub fn render_sweep_diff(sweeps: &TwoSweeps<'_>, question: &SweepDiffQuestion, s
         Format::Json => json::write(&page),
         Format::Csv => csv::write(page.rows()),
     }
+}
+
+/// Draws two sweeps as SVG: their speedups in one picture, and the processor time by account before and after.
+pub fn sweep_diff_picture(sweeps: &TwoSweeps<'_>, question: &SweepDiffQuestion) -> String {
+    let [a, b] = &question.names;
+    let program = |at: usize| base_name(question.commands[at].first().map_or("program", String::as_str));
+    let title = match (program(0), program(1)) {
+        (before, after) if before == after => before.to_owned(),
+        (before, after) => format!("{before} and {after}"),
+    };
+    picture_of_two(
+        &title,
+        [sweeps.a(), sweeps.b()],
+        [&format!("A: {}", base_name(a)), &format!("B: {}", base_name(b))],
+    )
 }
 
 impl SweepsPage {

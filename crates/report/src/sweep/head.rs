@@ -2,7 +2,7 @@
 
 use proust_analysis::degradation::Timing;
 use proust_analysis::ledger::{Account, Class, IoAs};
-use proust_analysis::scaling::{Kind, Point, Ratio, Swept, efficiency, speedup};
+use proust_analysis::scaling::{Ensemble, Kind, Point, Ratio, Swept, efficiency, speedup};
 use proust_analysis::words::counted;
 use proust_profile::sweep_file::PointOutcome;
 use serde::Serialize;
@@ -140,8 +140,7 @@ impl CurveRow {
     }
 
     /// One row for each count, ascending.
-    pub fn all(view: &SweepView<'_>, kind: Kind) -> Vec<CurveRow> {
-        let ensemble = view.ensemble;
+    pub fn all(ensemble: &Ensemble<'_>, kind: Kind) -> Vec<CurveRow> {
         let timings = if ensemble.joint().is_empty() { Vec::new() } else { ensemble.timings(0) };
         let points: Vec<Point> = timings.iter().map(point).collect();
         let mut rows: Vec<CurveRow> = Vec::new();

@@ -113,7 +113,7 @@ impl ScalingPage {
         ScalingPage {
             schema: SCHEMA,
             sweep: SweepBlock::new(view, question),
-            curve: CurveRow::all(view, question.kind),
+            curve: CurveRow::all(view.ensemble, question.kind),
             serial_s: view.serial_s.iter().copied().reduce(f64::min),
             models,
             places,

@@ -52,7 +52,7 @@ impl SummaryPage {
         SummaryPage {
             schema: SCHEMA,
             sweep: SweepBlock::new(view, question),
-            curve: CurveRow::all(view, question.kind),
+            curve: CurveRow::all(view.ensemble, question.kind),
             serial_s: view.serial_s.iter().copied().reduce(f64::min),
             degraded: degraded.collect(),
             notes: notes(view),

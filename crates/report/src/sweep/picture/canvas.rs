@@ -10,6 +10,13 @@ pub enum Anchor {
     End,
 }
 
+/// What a point looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Disc,
+    Square,
+}
+
 /// A way to fill an area that can be told from the others without colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fill {
@@ -93,8 +100,16 @@ impl Canvas {
     }
 
     /// A point.
-    pub fn point(&mut self, x: f64, y: f64) {
-        self.put(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="black"/>"#));
+    pub fn point(&mut self, x: f64, y: f64, mark: Mark) {
+        match mark {
+            Mark::Disc => self.put(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="black"/>"#)),
+            Mark::Square => {
+                let (x, y) = (x - 4.0, y - 4.0);
+                self.put(format_args!(
+                    r#"<rect x="{x:.1}" y="{y:.1}" width="8" height="8" fill="white" stroke="black"/>"#
+                ));
+            }
+        }
     }
 
     /// A filled area with a thin border.

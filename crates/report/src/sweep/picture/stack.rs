@@ -1,15 +1,17 @@
 //! Processor time by account against the count: what grows is what does not scale.
 
+use super::Group;
 use super::canvas::{Anchor, Canvas, FILLS, Fill, ticks};
 use super::speedup::number;
 use crate::number::duration;
 use crate::sweep::head::CurveRow;
 
-/// Draws it into a place; its legend stands at the right of it.
-pub fn draw(canvas: &mut Canvas, curve: &[CurveRow], [left, top, width, height]: [f64; 4]) {
-    let Some(last) = curve.last() else { return };
-    let largest = |id: &str| curve.iter().map(|row| of(row, id)).fold(0.0, f64::max);
-    let most = curve.iter().map(|row| row.processor_s).fold(0.0, f64::max);
+/// Draws it into a place, of several sweeps with the same scale; the legend stands at the right of it.
+pub fn draw(canvas: &mut Canvas, groups: &[Group<'_>], [left, top, width, height]: [f64; 4]) {
+    let rows = || groups.iter().flat_map(|group| group.rows);
+    let Some(last) = rows().last() else { return };
+    let largest = |id: &str| rows().map(|row| of(row, id)).fold(0.0, f64::max);
+    let most = rows().map(|row| row.processor_s).fold(0.0, f64::max);
     let mut ids: Vec<&str> =
         last.accounts.iter().map(|row| row.id).filter(|id| largest(id) >= 0.01 * most).collect();
     // As many as there are fills, the last of which stands for all others.
@@ -26,26 +28,36 @@ pub fn draw(canvas: &mut Canvas, curve: &[CurveRow], [left, top, width, height]:
         canvas.line((left, y), (left + width, y), 0.5, "#cccccc", "");
         canvas.text(left - 6.0, y + 4.0, Anchor::End, &number(tick));
     }
-    let step = width / curve.len() as f64;
+    // Between sweeps there is the room of a bar.
+    let step = width / (rows().count() + groups.len() - 1) as f64;
     let bar = (0.7 * step).min(70.0);
-    for (at, row) in curve.iter().enumerate() {
-        let x = left + (at as f64 + 0.5) * step;
-        let mut base = top + height;
-        for (_, fill, seconds) in layers(row, &ids) {
-            let tall = seconds * scale;
-            base -= tall;
-            canvas.area([x - bar / 2.0, base, bar, tall], fill);
+    let mut x = left + 0.5 * step;
+    for group in groups {
+        let first = x;
+        for row in group.rows {
+            let mut base = top + height;
+            for (_, fill, seconds) in layers(row, &ids) {
+                let tall = seconds * scale;
+                base -= tall;
+                canvas.area([x - bar / 2.0, base, bar, tall], fill);
+            }
+            let mark = if row.oversubscribed { "*" } else { "" };
+            canvas.text(x, top + height + 18.0, Anchor::Middle, &format!("{}{mark}", row.count));
+            canvas.text(x, base - 5.0, Anchor::Middle, &duration(row.processor_s));
+            x += step;
         }
-        let mark = if row.oversubscribed { "*" } else { "" };
-        canvas.text(x, top + height + 18.0, Anchor::Middle, &format!("{}{mark}", row.count));
-        canvas.text(x, base - 5.0, Anchor::Middle, &duration(row.processor_s));
+        if groups.len() > 1 {
+            canvas.strong(f64::midpoint(first, x - step), top + height + 36.0, Anchor::Middle, group.name);
+        }
+        x += step;
     }
     canvas.line((left, top + height), (left + width, top + height), 1.0, "black", "");
-    canvas.text(left + width / 2.0, top + height + 38.0, Anchor::Middle, "count of threads or ranks");
-    if curve.iter().any(|row| row.oversubscribed) {
+    let below = if groups.len() > 1 { 16.0 } else { 0.0 };
+    canvas.text(left + width / 2.0, top + height + 38.0 + below, Anchor::Middle, "count of threads or ranks");
+    if rows().any(|row| row.oversubscribed) {
         canvas.text(
             left + width / 2.0,
-            top + height + 54.0,
+            top + height + 54.0 + below,
             Anchor::Middle,
             "* more threads than processors",
         );
