@@ -1,7 +1,8 @@
-//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS]`.
+//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS [findings]]`.
 //!
 //! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in memory. What
-//! is timed is all from the profile to the ledger with its blame, the same without blame, and the same with findings.
+//! is timed is all from the profile to the ledger with its blame, the same without blame, and the same with findings; or the last
+//! one alone.
 
 use std::time::Instant;
 
@@ -85,6 +86,12 @@ fn main() {
     let waits = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10_000_000);
     let profile = profile(waits);
     profile.check().expect("a profile without contradictions");
+    if std::env::args().nth(2).as_deref() == Some("findings") {
+        let begin = Instant::now();
+        let (_, found) = findings(&profile, None).expect("findings");
+        println!("all of it with {} findings: {:.2} s", found.len(), begin.elapsed().as_secs_f64());
+        return;
+    }
     let begin = Instant::now();
     let run = timelines(&profile);
     let timelines_s = begin.elapsed().as_secs_f64();

@@ -19,6 +19,7 @@ mod charging;
 mod delays;
 mod evidence;
 mod locks;
+mod queues;
 mod releases;
 mod sections;
 mod sums;
@@ -39,6 +40,7 @@ use evidence::Evidence;
 
 pub use cause::{BlameRow, Cause, CauseKind};
 pub use locks::{Lock, LockId, LockKind, LockWaits};
+pub(crate) use queues::Queues;
 pub use wakers::WakerRow;
 
 /// The causes of what a run lost waiting, and who woke whom.
@@ -70,6 +72,33 @@ impl Blame {
         processors: Option<&Processors>,
         windows: &Windows,
     ) -> Result<(Ledger, Blame), LedgerError> {
+        let drawn_up = Blame::drawn_up(profile, states, run, processors, windows, |_, _| ())?;
+        Ok((drawn_up.0, drawn_up.1))
+    }
+
+    /// As [`Blame::of`], with who stood in line for the locks.
+    ///
+    /// # Errors
+    /// As [`Blame::of`].
+    pub(crate) fn with_queues(
+        profile: &Profile,
+        states: &OperationStates,
+        run: &Run,
+        processors: Option<&Processors>,
+    ) -> Result<(Ledger, Blame, Queues), LedgerError> {
+        let all = Windows::all();
+        Blame::drawn_up(profile, states, run, processors, &all, Queues::of)
+    }
+
+    /// `more` is found beside the last steps, from the evidence and the number of locks.
+    fn drawn_up<M: Send>(
+        profile: &Profile,
+        states: &OperationStates,
+        run: &Run,
+        processors: Option<&Processors>,
+        windows: &Windows,
+        more: impl FnOnce(&Evidence<'_>, usize) -> M + Send,
+    ) -> Result<(Ledger, Blame, M), LedgerError> {
         let measure = || match processors {
             Some(given) => Ok(Cow::Borrowed(given)),
             None => Processors::measured(run, &Windows::all()).map(Cow::Owned),
@@ -85,17 +114,20 @@ impl Blame {
             Ledger::with_waits(run, &processors, windows, on_wait)
         });
         let (mut ledger, charging::Charged { mut tally, delays }) = (ledger?, charged);
-        delays.charge(&barriers, &mut tally);
-        sums::charge(&evidence, windows, &mut tally);
-        let rows = tally.settle(&ledger);
-        ledger.caused = caused(&ledger, &rows);
-        let blame = Blame {
-            rows,
-            locks: locks::locks(&evidence),
-            lock_waits: locks::waits(&evidence, windows),
-            wakers: wakers::wakers(&evidence, windows),
+        let locks = locks::locks(&evidence);
+        let settle = || {
+            delays.charge(&barriers, &mut tally);
+            sums::charge(&evidence, windows, &mut tally);
+            let rows = tally.settle(&ledger);
+            ledger.caused = caused(&ledger, &rows);
+            rows
         };
-        Ok((ledger, blame))
+        let look = || {
+            let (lock_waits, wakers) = (locks::waits(&evidence, windows), wakers::wakers(&evidence, windows));
+            (lock_waits, wakers, more(&evidence, locks.len()))
+        };
+        let (rows, (lock_waits, wakers, more)) = rayon::join(settle, look);
+        Ok((ledger, Blame { rows, locks, lock_waits, wakers }, more))
     }
 }
 

@@ -48,7 +48,7 @@ use proust_profile::Profile;
 use rayon::prelude::*;
 
 use crate::blame::Blame;
-use crate::ledger::{Ledger, LedgerError, Processors, Windows};
+use crate::ledger::{Ledger, LedgerError, Processors};
 use crate::timelines::{OperationStates, timelines};
 
 pub use facts::Facts;
@@ -82,8 +82,8 @@ pub fn findings(profile: &Profile, processors: Option<u32>) -> Result<(Ledger, V
     let run = timelines(profile);
     let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
     let states = OperationStates::of(profile);
-    let (ledger, blame) = Blame::of(profile, &states, &run, given.as_ref(), &Windows::all())?;
-    let facts = Facts::new(profile, &states, &run, &ledger, &blame);
+    let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
+    let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
     let found = rank::ranked(&facts, KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect());
     Ok((ledger, found))
 }

@@ -12,6 +12,7 @@ pub mod openmp;
 pub mod operations;
 pub mod query;
 pub mod scaling;
+mod search;
 pub mod store;
 pub mod sweeps;
 pub mod timelines;

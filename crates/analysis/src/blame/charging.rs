@@ -10,7 +10,7 @@ use std::thread;
 use super::barriers::Barriers;
 use super::delays::Delays;
 use super::evidence::{Evidence, Kind};
-use super::sections::{self, Holder};
+use super::sections::{self, Holder, Near};
 use super::tally::Tally;
 use crate::ledger::WaitCharge;
 
@@ -84,13 +84,15 @@ struct Shard<'e> {
     charged: Charged,
     /// The next single wait of each location, as a position in the profile's events.
     next: Vec<usize>,
+    near: Near,
     shares: Vec<(Holder, f64)>,
 }
 
 impl<'e> Shard<'e> {
     fn new(evidence: &'e Evidence<'e>, barriers: &'e Barriers) -> Shard<'e> {
         let next = evidence.ranges.iter().map(|range| range.start).collect();
-        Shard { evidence, barriers, charged: Charged::default(), next, shares: Vec::new() }
+        let near = Near::new(evidence);
+        Shard { evidence, barriers, charged: Charged::default(), next, near, shares: Vec::new() }
     }
 
     fn take_all(mut self, from: &Receiver<Vec<WaitCharge>>) -> Charged {
@@ -113,7 +115,7 @@ impl<'e> Shard<'e> {
         let slots_per_ns = if ns > 0 { charge.slots_ns / ns as f64 } else { 0.0 };
         match evidence.kind(event) {
             Kind::Lock => {
-                sections::shares(evidence, event, charge.window, &mut self.shares);
+                sections::shares(evidence, &mut self.near, event, charge.window, &mut self.shares);
                 for (holder, ns) in self.shares.drain(..) {
                     let cause = tally.holder(evidence, event, charge, holder);
                     tally.add(victim, cause, ns, ns * slots_per_ns);

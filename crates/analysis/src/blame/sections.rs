@@ -13,6 +13,7 @@ use proust_log::records::RELEASE_WEIGHT_NS;
 use super::evidence::Evidence;
 use super::releases::{Let, NEAREST, nearest_sampled};
 use crate::ledger::Window;
+use crate::search::partition_near;
 
 /// A wait of this length contains a told release, even if all sections are short ones.
 const CERTAIN_NS: u64 = 20 * RELEASE_WEIGHT_NS;
@@ -39,16 +40,32 @@ pub(super) enum Holder {
 
 /// A wait for a lock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waited {
-    pub(super) location: u32,
-    pub(super) begin_ns: u64,
-    pub(super) end_ns: u64,
+struct Waited {
+    location: u32,
+    begin_ns: u64,
+    end_ns: u64,
     /// It did not get the lock: it gave up, or its record ends before.
-    pub(super) in_vain: bool,
+    in_vain: bool,
+}
+
+/// Where the waits before have been looked for in the releases of each object: the next ones are near.
+#[derive(Clone, Debug)]
+pub(super) struct Near(Vec<u32>);
+
+impl Near {
+    pub(super) fn new(evidence: &Evidence<'_>) -> Near {
+        Near(vec![0; evidence.objects.len()])
+    }
 }
 
 /// The holders during the part of a wait in `window`, with nanoseconds that sum up to the window's.
-pub(super) fn shares(evidence: &Evidence<'_>, event: usize, window: Window, out: &mut Vec<(Holder, f64)>) {
+pub(super) fn shares(
+    evidence: &Evidence<'_>,
+    near: &mut Near,
+    event: usize,
+    window: Window,
+    out: &mut Vec<(Holder, f64)>,
+) {
     let row = &evidence.profile.events[event];
     let waited = Waited {
         location: row.location,
@@ -56,11 +73,18 @@ pub(super) fn shares(evidence: &Evidence<'_>, event: usize, window: Window, out:
         end_ns: row.end_ns,
         in_vain: row.open || row.left || row.errors > 0,
     };
-    let list = evidence.object(event).map_or(&[][..], |object| evidence.releases.of_object(object));
-    shares_of(list, &waited, window, out);
+    let (mut list, mut from) = (&[][..], 0);
+    if let Some(object) = evidence.object(event) {
+        list = evidence.releases.of_object(object);
+        let near = &mut near.0[object as usize];
+        from = partition_near(list, *near as usize, |one| one.time_ns <= waited.begin_ns);
+        *near = from as u32;
+    }
+    shares_of(list, from, &waited, window, out);
 }
 
-pub(super) fn shares_of(list: &[Let], wait: &Waited, window: Window, out: &mut Vec<(Holder, f64)>) {
+/// `from` is the position of the first release after the begin of the wait.
+fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut Vec<(Holder, f64)>) {
     let clip = |from_ns: u64, to_ns: u64| {
         to_ns.min(window.end_ns).saturating_sub(from_ns.max(window.start_ns)) as f64
     };
@@ -69,7 +93,6 @@ pub(super) fn shares_of(list: &[Let], wait: &Waited, window: Window, out: &mut V
             out.push((holder, ns));
         }
     };
-    let from = list.partition_point(|one| one.time_ns <= wait.begin_ns);
     let meanwhile = list[from..].iter().take_while(|one| one.time_ns <= wait.end_ns).count();
     let (meanwhile, after) = list[from..].split_at(meanwhile);
     let others = || meanwhile.iter().filter(|one| one.location != wait.location);

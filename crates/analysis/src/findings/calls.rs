@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::hash::Map;
 use crate::ledger::State;
+use crate::search::groups;
 use crate::timelines::OperationStates;
 
 /// The calls of an operation by one location at one place that count as the same.
@@ -23,7 +24,7 @@ pub(super) struct Calls {
 
 /// All calls of a run, by location, and in the order in which each kind first ended.
 pub(super) fn calls(profile: &Profile, states: &OperationStates) -> Vec<Calls> {
-    let by_location: Vec<&[EventRow]> = profile.events.chunk_by(|a, b| a.location == b.location).collect();
+    let by_location: Vec<&[EventRow]> = groups(&profile.events, |event| event.location).collect();
     by_location.into_par_iter().flat_map_iter(|events| of_location(events, states)).collect()
 }
 

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile};
 
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
 use super::stretches::Stretches;
 use super::thresholds::{self as limits, Checks};
-use crate::blame::Blame;
-use crate::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run, State};
+use crate::blame::{Blame, Queues};
+use crate::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run};
 use crate::operations::Operations;
 use crate::timelines::OperationStates;
 
@@ -21,10 +21,10 @@ pub struct Facts<'r> {
     pub(super) profile: &'r Profile,
     pub(super) ledger: &'r Ledger,
     pub(super) blame: &'r Blame,
+    /// Who stood in line for the locks.
+    pub(super) queues: Queues,
     pub(super) places: Places<'r>,
     pub(super) operations: Operations,
-    /// What the time in operations counts as.
-    states: &'r OperationStates,
     /// All operations, summed up by place.
     pub(super) calls: Vec<Calls>,
     pub(super) stretches: Stretches,
@@ -53,10 +53,11 @@ pub struct Facts<'r> {
 impl<'r> Facts<'r> {
     pub(super) fn new(
         profile: &'r Profile,
-        states: &'r OperationStates,
+        states: &OperationStates,
         run: &Run,
         ledger: &'r Ledger,
         blame: &'r Blame,
+        queues: Queues,
     ) -> Facts<'r> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         let processors = f64::from(ledger.processors.max(1));
@@ -89,7 +90,6 @@ impl<'r> Facts<'r> {
         Facts {
             starts,
             started_alike,
-            states,
             calls,
             operations: Operations::of(profile),
             stretches,
@@ -107,6 +107,7 @@ impl<'r> Facts<'r> {
             profile,
             ledger,
             blame,
+            queues,
         }
     }
 
@@ -154,19 +155,6 @@ impl<'r> Facts<'r> {
 
     pub(super) fn operation(&self, operation: OperationId) -> Option<Operation> {
         self.operations.get(operation)
-    }
-
-    /// What the time in an operation counts as.
-    pub(super) fn state(&self, event: &EventRow) -> State {
-        self.states.of_event(event)
-    }
-
-    /// The events of a location.
-    pub(super) fn events_of(&self, location: LocationId) -> &'r [EventRow] {
-        let events = &self.profile.events;
-        let from = events.partition_point(|event| event.location < location);
-        let to = events.partition_point(|event| event.location <= location);
-        &events[from..to]
     }
 
     /// The account of a location; the ledger has them in order.

@@ -211,31 +211,13 @@ impl<'f> OneLock<'f> {
 
     /// How many waited at once, on average while any did, and for which part of the run any did.
     fn waiters(&self) -> (f64, f64) {
-        let mut places: Vec<(LocationId, ContextId)> =
-            self.rows.iter().filter(|row| !row.slots).map(|row| (row.location, row.context)).collect();
-        places.sort_unstable();
-        places.dedup();
-        let mut times: Vec<(u64, u64)> = Vec::new();
-        for there in places.chunk_by(|a, b| a.0 == b.0) {
-            let is_there = |context| there.binary_search(&(there[0].0, context)).is_ok();
-            let events = self.facts.events_of(there[0].0).iter().filter(|event| !event.summed);
-            let waits = events.filter(|event| is_there(event.context) && is_lock(self.facts.state(event)));
-            times.extend(waits.map(|event| (event.begin_ns, event.end_ns)));
-        }
-        // Those of one thread are sorted already, which a stable sort makes use of.
-        times.sort();
-        let all: u64 = times.iter().map(|(begin, end)| end - begin).sum();
-        let (mut any, mut until) = (0, 0);
-        for (begin, end) in times {
-            any += end.saturating_sub(begin.max(until));
-            until = until.max(end);
-        }
-        let share = any as f64 / 1e9 / self.facts.wall_s.max(f64::MIN_POSITIVE);
-        (if any > 0 { all as f64 / any as f64 } else { 1.0 }, share)
+        let queue = self.facts.queues.of_lock(self.id);
+        let share = queue.any_ns as f64 / 1e9 / self.facts.wall_s.max(f64::MIN_POSITIVE);
+        (if queue.any_ns > 0 { queue.waited_ns as f64 / queue.any_ns as f64 } else { 1.0 }, share)
     }
 }
 
-pub(super) fn is_lock(state: State) -> bool {
+fn is_lock(state: State) -> bool {
     matches!(state, State::Waiting(Wait::Lock) | State::Polling(Wait::Lock))
 }
 

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 
 use proust_log::operations::Nature;
-use proust_profile::{ContextId, EventRow, LocationId, ProcessId};
+use proust_profile::{ContextId, EventRow, LocationId, ReleaseRow};
 use rayon::prelude::*;
 
 use super::facts::Facts;
-use super::locks::is_lock;
 use crate::hash::Map;
+use crate::search::groups;
 
 /// Critical sections of one holder: a thread and the call path that lets the lock go.
 #[derive(Clone, Debug, Default)]
@@ -27,21 +27,48 @@ pub(super) struct Sections {
 }
 
 /// By location and context of the release.
-pub(super) type Holders = HashMap<(LocationId, ContextId), Sections>;
+pub(super) type Holders = Map<(LocationId, ContextId), Sections>;
 
 /// The sections of all holders.
 pub(super) fn holders(facts: &Facts<'_>) -> Holders {
-    let mut holders = Holders::new();
-    let mut longest_ns: HashMap<LocationId, u64> = HashMap::new();
-    let waits = Waits::of(facts);
-    for release in &facts.profile.releases {
+    // Most threads do nothing in their sections that takes time: their operations need no second look.
+    let mut looks = vec![false; facts.profile.locations.len()];
+    for calls in facts.calls.iter().filter(|calls| doing(facts.nature(calls.operation)).is_some()) {
+        looks[calls.location as usize] = true;
+    }
+    let mut events: Vec<&[EventRow]> = vec![&[]; looks.len()];
+    for of_location in groups(&facts.profile.events, |event| event.location) {
+        events[of_location[0].location as usize] = of_location;
+    }
+    let mut first_row = 0;
+    let mut releases = Vec::new();
+    for of_location in groups(&facts.profile.releases, |release| release.location) {
+        releases.push((first_row, of_location));
+        first_row += of_location.len();
+    }
+    let by_location = releases.into_par_iter().flat_map_iter(|(first_row, releases)| {
+        let location = releases[0].location as usize;
+        let meanwhile = Meanwhile::of(facts, if looks[location] { events[location] } else { &[] });
+        of_location(facts, first_row, releases, &meanwhile)
+    });
+    by_location.collect()
+}
+
+/// The sections of one location, whose releases begin with row `first_row` of the profile's.
+fn of_location(
+    facts: &Facts<'_>,
+    first_row: usize,
+    releases: &[ReleaseRow],
+    meanwhile: &Meanwhile<'_>,
+) -> Holders {
+    let mut holders = Holders::default();
+    for (row, release) in releases.iter().enumerate() {
         let mut section_ns = release.held_ns;
         if let Some(since_ns) = release.since_ns {
             let since_ns = release.time_ns.saturating_sub(since_ns);
             section_ns = if section_ns > 0 { section_ns.min(since_ns) } else { since_ns };
         }
-        let process = facts.profile.locations[release.location as usize].process;
-        if let Some(since_ns) = waits.since(process, release.object, release.time_ns) {
+        if let Some(since_ns) = facts.queues.since_ns(first_row + row) {
             section_ns = section_ns.min(release.time_ns - since_ns);
         }
         if section_ns == 0 {
@@ -54,83 +81,62 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
         let sections = holders.entry((release.location, release.context)).or_default();
         sections.count += times;
         sections.held_s += times * section_ns as f64 / 1e9;
-        let events = facts.events_of(release.location);
-        let longest_ns = longest_ns.entry(release.location).or_insert_with(|| longest(events));
         let from_ns = release.time_ns - section_ns.min(release.time_ns);
-        for event in during(events, from_ns, release.time_ns, *longest_ns) {
-            let seconds = times * inside_s(event, from_ns, release.time_ns);
-            let part = match facts.nature(event.operation) {
-                Some(nature) if nature.is_io() => &mut sections.io_s,
-                Some(Nature::Sleep | Nature::Poll | Nature::Process | Nature::Signal | Nature::Pause) => {
-                    &mut sections.passive_s
-                }
-                Some(Nature::Accept | Nature::Queue | Nature::Join | Nature::Semaphore) => {
-                    &mut sections.passive_s
-                }
-                _ => continue,
+        for &(doing, event) in meanwhile.during(from_ns, release.time_ns) {
+            let part = match doing {
+                Doing::Io => &mut sections.io_s,
+                Doing::Nothing => &mut sections.passive_s,
             };
-            *part.entry(event.context).or_default() += seconds;
+            *part.entry(event.context).or_default() += times * inside_s(event, from_ns, release.time_ns);
         }
     }
     holders
 }
 
-/// When waits began and ended, ns.
-type Times = Vec<(u64, u64)>;
+/// What holders should not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Io,
+    /// Asleep, or waiting for something else than a lock.
+    Nothing,
+}
 
-/// The waits for each lock that were told alone, by when they began.
-struct Waits(Map<(ProcessId, u64), Times>);
-
-/// Of so many waits that began before a release at least one was still going on.
-const LOOKED_AT: usize = 64;
-
-impl Waits {
-    fn of(facts: &Facts<'_>) -> Waits {
-        let profile = facts.profile;
-        let process = |location: LocationId| profile.locations[location as usize].process;
-        let keys = profile.releases.iter().map(|release| (process(release.location), release.object));
-        let mut waits: Map<(ProcessId, u64), Times> = keys.map(|key| (key, Vec::new())).collect();
-        let locations: Vec<&[EventRow]> = profile.events.chunk_by(|a, b| a.location == b.location).collect();
-        let by_location: Vec<(ProcessId, Map<u64, Times>)> = (locations.into_par_iter())
-            .map(|events| {
-                let process = process(events[0].location);
-                let mut mine: Map<u64, Times> = Map::default();
-                for event in events.iter().filter(|event| !event.summed && is_lock(facts.state(event))) {
-                    if waits.contains_key(&(process, event.object)) {
-                        mine.entry(event.object).or_default().push((event.begin_ns, event.end_ns));
-                    }
-                }
-                (process, mine)
-            })
-            .collect();
-        for (process, mine) in by_location {
-            for (object, times) in mine {
-                waits.entry((process, object)).or_default().extend(times);
-            }
+fn doing(nature: Option<Nature>) -> Option<Doing> {
+    match nature? {
+        nature if nature.is_io() => Some(Doing::Io),
+        Nature::Sleep | Nature::Poll | Nature::Process | Nature::Signal | Nature::Pause => {
+            Some(Doing::Nothing)
         }
-        // Those of one thread are sorted already, which a stable sort makes use of.
-        waits.par_iter_mut().for_each(|(_, times)| times.sort());
-        Waits(waits)
-    }
-
-    /// Since when somebody had waited who still did then.
-    fn since(&self, process: ProcessId, object: u64, time_ns: u64) -> Option<u64> {
-        let times = self.0.get(&(process, object))?;
-        let before = times.partition_point(|&(begin_ns, _)| begin_ns < time_ns);
-        let near = times[before.saturating_sub(LOOKED_AT)..before].iter();
-        near.filter(|&&(_, end_ns)| end_ns >= time_ns).map(|&(begin_ns, _)| begin_ns).min()
+        Nature::Accept | Nature::Queue | Nature::Join | Nature::Semaphore => Some(Doing::Nothing),
+        _ => None,
     }
 }
 
-fn longest(events: &[EventRow]) -> u64 {
-    events.iter().map(|event| event.end_ns.saturating_sub(event.begin_ns)).max().unwrap_or(0)
+/// Such operations of a location, by their ends.
+#[derive(Default)]
+struct Meanwhile<'p> {
+    events: Vec<(Doing, &'p EventRow)>,
+    longest_ns: u64,
 }
 
-/// The events of a location that have something in common with a stretch of time; they are sorted by their ends.
-fn during(events: &[EventRow], from_ns: u64, to_ns: u64, longest_ns: u64) -> impl Iterator<Item = &EventRow> {
-    let first = events.partition_point(|event| event.end_ns <= from_ns);
-    let may_reach = move |event: &&EventRow| event.end_ns <= to_ns.saturating_add(longest_ns);
-    events[first..].iter().take_while(may_reach).filter(move |event| event.begin_ns < to_ns)
+impl<'p> Meanwhile<'p> {
+    fn of(facts: &Facts<'_>, events: &'p [EventRow]) -> Meanwhile<'p> {
+        let events = events.iter().filter_map(|event| Some((doing(facts.nature(event.operation))?, event)));
+        Meanwhile::from(events.collect())
+    }
+
+    fn from(events: Vec<(Doing, &'p EventRow)>) -> Meanwhile<'p> {
+        let length = |&(_, event): &(Doing, &EventRow)| event.end_ns.saturating_sub(event.begin_ns);
+        Meanwhile { longest_ns: events.iter().map(length).max().unwrap_or(0), events }
+    }
+
+    /// Those that have something in common with a stretch of time.
+    fn during(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = &(Doing, &'p EventRow)> {
+        let first = self.events.partition_point(|(_, event)| event.end_ns <= from_ns);
+        let last_ns = to_ns.saturating_add(self.longest_ns);
+        let near = self.events[first..].iter().take_while(move |(_, event)| event.end_ns <= last_ns);
+        near.filter(move |(_, event)| event.begin_ns < to_ns)
+    }
 }
 
 /// How much of an event lies in a stretch of time, s. Of a sum a proportional part does.
@@ -155,7 +161,8 @@ mod tests {
     #[test]
     fn events_that_reach_into_a_stretch_are_found() {
         let events = [event(0, 10), event(10, 40), event(45, 50), event(55, 100), event(200, 210)];
-        let found: Vec<u64> = during(&events, 20, 60, 45).map(|event| event.begin_ns).collect();
+        let events = Meanwhile::from(events.iter().map(|event| (Doing::Io, event)).collect());
+        let found: Vec<u64> = events.during(20, 60).map(|(_, event)| event.begin_ns).collect();
         assert_eq!(found, [10, 45, 55]);
     }
 

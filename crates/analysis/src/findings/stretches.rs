@@ -10,7 +10,7 @@ use proust_profile::{ContextId, LocationId};
 
 use super::thresholds::LONG_STRETCH_S;
 use crate::hash::Map;
-use crate::ledger::{Ledger, Merge, PassiveReason, Run, Span, State, Work};
+use crate::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, State, Work};
 
 /// Sleepers at once of which each is told; where there are more, nobody waits for one of them.
 const SLEEPERS: usize = 16;
@@ -233,7 +233,7 @@ fn on_processor(span: &Span) -> f64 {
         return 0.0;
     }
     let length_ns = span.length_ns().max(1) as f64;
-    (1.0 - span.parts.get(Work::Delayed) as f64 / length_ns).max(0.0)
+    (1.0 - span.parts.get(PartKind::Delayed) as f64 / length_ns).max(0.0)
 }
 
 #[cfg(test)]
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn what_had_no_processor_is_nobodys_fault() {
-        let delayed = Span::new(0, 100 * MS, WORK, 1).with(Work::Delayed, 60 * MS);
+        let delayed = Span::new(0, 100 * MS, WORK, 1).with(PartKind::Delayed, 60 * MS);
         assert!((on_processor(&delayed) - 0.4).abs() < 1e-9);
         assert_eq!(on_processor(&Span { state: State::Working(Work::Delayed), ..delayed }), 0.0);
     }

@@ -120,3 +120,27 @@ fn trying_again_and_again_is_spinning() {
     near(finding.lost_s, 0.6);
     assert!(finding.burned_s > 0.5);
 }
+
+#[test]
+fn waits_for_another_lock_at_the_same_place_are_not_this_ones() {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..50 {
+        let at_ms = turn * 20;
+        // A lock is known by where it is first waited for: these are two.
+        let second = if turn == 0 { "worker other" } else { "worker section" };
+        run.work(0, "main section", (at_ms, at_ms + 20));
+        run.during(1, "worker section", Operation::MutexLock, (at_ms, at_ms + 4)).object = 0x10;
+        run.unlock(0, "main section", 0x10, at_ms + 4, 4);
+        run.during(1, second, Operation::MutexLock, (at_ms + 4, at_ms + 16)).object = 0x20;
+        run.unlock(0, "main section", 0x20, at_ms + 16, 12);
+        run.work(1, "worker section", (at_ms + 16, at_ms + 20));
+    }
+    let found = run.findings();
+    let evidence = found.iter().filter(|finding| finding.lock.is_some()).flat_map(|one| &one.evidence);
+    let shares: Vec<f64> = (evidence.filter(|figure| figure.what.contains("somebody waited")))
+        .map(|figure| figure.value)
+        .collect();
+    assert_eq!(shares.len(), 2, "{found:#?}");
+    near(shares[0], 0.6);
+    near(shares[1], 0.2);
+}
