@@ -59,6 +59,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod tournament;
 mod windows;
 
 pub use account::{Account, Accounts, Class, IoAs};
@@ -70,5 +71,5 @@ pub use result::{Ledger, LocationAccounts, SlotAccounts};
 pub use rows::{PassiveRow, Row};
 pub use state::{PassiveReason, PassiveTimes, State, Wait, Work};
 pub use sweep::WaitCharge;
-pub use timeline::{Parts, Process, Run, Span, Spans, Timeline};
+pub use timeline::{PartKind, Parts, Process, Run, Span, Spans, Timeline};
 pub use windows::{Window, Windows};

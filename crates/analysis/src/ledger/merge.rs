@@ -1,9 +1,7 @@
 //! Merges many sorted sequences of stretches into one sequence of edges, holding two stretches of each.
 
+use super::tournament::Tournament;
 use super::windows::Window;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// Something that lasts from one instant to another.
 pub(crate) trait Lasting {
@@ -25,10 +23,10 @@ struct Source<I: Iterator> {
     upcoming: Option<I::Item>,
 }
 
-/// A merge by a heap with one entry for each source: O(log sources) for each edge.
+/// A merge by a tournament of the sources: O(log sources) for each edge.
 pub(crate) struct Merge<I: Iterator> {
     sources: Vec<Source<I>>,
-    heap: BinaryHeap<Reverse<(u64, usize)>>,
+    order: Tournament,
 }
 
 impl<T: Lasting, I: Iterator<Item = T>> Merge<I> {
@@ -41,17 +39,15 @@ impl<T: Lasting, I: Iterator<Item = T>> Merge<I> {
                 Source { rest, current: None, upcoming }
             })
             .collect();
-        let starts = sources.iter().enumerate().filter_map(|(index, source)| {
-            source.upcoming.as_ref().map(|next| Reverse((next.window().start_ns, index)))
-        });
-        let heap = starts.collect();
-        Merge { sources, heap }
+        let starts: Vec<Option<u64>> = (sources.iter())
+            .map(|source| source.upcoming.as_ref().map(|next| next.window().start_ns))
+            .collect();
+        Merge { order: Tournament::new(&starts), sources }
     }
 
     /// The next edge in time order; the order of edges at the same instant is not specified.
     pub fn next(&mut self) -> Option<Edge<'_, T>> {
-        let mut top = self.heap.peek_mut()?;
-        let Reverse((at_ns, index)) = *top;
+        let (at_ns, index) = self.order.first()?;
         let source = &mut self.sources[index];
         let ended = source.current.take();
         if ended.is_some() {
@@ -65,13 +61,7 @@ impl<T: Lasting, I: Iterator<Item = T>> Merge<I> {
             (None, Some(upcoming)) => Some(upcoming.window().start_ns),
             (None, None) => None,
         };
-        match due_ns {
-            // Changing the top in place sifts once, where a pop and a push would sift twice.
-            Some(due_ns) => top.0.0 = due_ns,
-            None => {
-                PeekMut::pop(top);
-            }
-        }
+        self.order.again(index, due_ns);
         Some(Edge { at_ns, source: index, ended, began: self.sources[index].current.as_ref() })
     }
 

@@ -232,9 +232,9 @@ impl Sweep {
 /// Parts that claim more than the span has are booked as they are: the residual shall show it.
 fn spend_parts(amounts: &mut Amounts, piece: &Piece, crowded_ns: u64) -> Units {
     let mut rest = units(piece.window.length_ns());
-    for (work, ns) in piece.span.parts.iter() {
+    for (kind, ns) in piece.span.parts.iter() {
         let amount = part_of(&piece.span, piece.window, ns);
-        spend(amounts, piece, work, amount, crowded_ns);
+        spend(amounts, piece, kind.work(), amount, crowded_ns);
         rest = rest.saturating_sub(amount);
     }
     rest

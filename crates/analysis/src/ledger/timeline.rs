@@ -42,9 +42,9 @@ impl Span {
         Span { in_region: true, ..self }
     }
 
-    /// The same span, `ns` of it being `work`.
-    pub fn with(mut self, work: Work, ns: u64) -> Span {
-        self.parts.add(work, ns);
+    /// The same span, `ns` of it being of this kind.
+    pub fn with(mut self, kind: PartKind, ns: u64) -> Span {
+        self.parts.add(kind, ns);
         self
     }
 
@@ -69,19 +69,45 @@ impl Lasting for Span {
     }
 }
 
-/// Nanoseconds of a span by kind of work.
+/// Work of which a span may hold some without a place of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum PartKind {
+    /// Inside Proust's own handlers and hooks.
+    Measurement,
+    /// Runnable but without a processor.
+    Delayed,
+    /// Page faults.
+    Fault,
+}
+
+impl PartKind {
+    /// All kinds, in the order of their discriminants.
+    pub const ALL: [PartKind; 3] = [PartKind::Measurement, PartKind::Delayed, PartKind::Fault];
+
+    /// The work that it is.
+    pub const fn work(self) -> Work {
+        match self {
+            PartKind::Measurement => Work::Measurement,
+            PartKind::Delayed => Work::Delayed,
+            PartKind::Fault => Work::Fault,
+        }
+    }
+}
+
+/// Nanoseconds of a span by kind of work. There are as many spans as operations: these are few, so that spans are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Parts([u64; Work::ALL.len()]);
+pub struct Parts([u64; PartKind::ALL.len()]);
 
 impl Parts {
-    /// Adds `ns` of `work`.
-    pub fn add(&mut self, work: Work, ns: u64) {
-        self.0[work as usize] += ns;
+    /// Adds `ns` of a kind.
+    pub fn add(&mut self, kind: PartKind, ns: u64) {
+        self.0[kind as usize] += ns;
     }
 
-    /// The nanoseconds of `work`.
-    pub fn get(&self, work: Work) -> u64 {
-        self.0[work as usize]
+    /// The nanoseconds of a kind.
+    pub fn get(&self, kind: PartKind) -> u64 {
+        self.0[kind as usize]
     }
 
     /// Sum of all parts, ns.
@@ -90,8 +116,8 @@ impl Parts {
     }
 
     /// The parts that are not zero.
-    pub fn iter(&self) -> impl Iterator<Item = (Work, u64)> + '_ {
-        Work::ALL.into_iter().zip(self.0).filter(|(_, ns)| *ns > 0)
+    pub fn iter(&self) -> impl Iterator<Item = (PartKind, u64)> + '_ {
+        PartKind::ALL.into_iter().zip(self.0).filter(|(_, ns)| *ns > 0)
     }
 }
 

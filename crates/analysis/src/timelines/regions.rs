@@ -55,10 +55,10 @@ fn take_until(span: &mut Span, at_ns: u64) -> Span {
     let (length_ns, before_ns) = (span.length_ns(), at_ns - span.start_ns);
     let mut before = Span { end_ns: at_ns, parts: Parts::default(), ..*span };
     let mut after = Span { start_ns: at_ns, parts: Parts::default(), ..*span };
-    for (work, ns) in span.parts.iter() {
+    for (kind, ns) in span.parts.iter() {
         let share_ns = (u128::from(ns) * u128::from(before_ns) / u128::from(length_ns.max(1))) as u64;
-        before.parts.add(work, share_ns);
-        after.parts.add(work, ns - share_ns);
+        before.parts.add(kind, share_ns);
+        after.parts.add(kind, ns - share_ns);
     }
     *span = after;
     before
@@ -67,7 +67,7 @@ fn take_until(span: &mut Span, at_ns: u64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{State, Work};
+    use crate::ledger::{PartKind, State, Work};
 
     fn stay(fork_ns: u64, end_ns: u64) -> StayRow {
         StayRow { fork_ns, begin_ns: fork_ns + 1, end_ns, ..StayRow::default() }
@@ -77,7 +77,7 @@ mod tests {
     fn spans_are_cut_at_the_borders_of_regions_and_nothing_is_lost() {
         let span = |start_ns, end_ns| {
             Span::new(start_ns, end_ns, State::Working(Work::Compute), 1)
-                .with(Work::Fault, (end_ns - start_ns) / 2)
+                .with(PartKind::Fault, (end_ns - start_ns) / 2)
         };
         let spans = vec![span(0, 100), span(100, 110), span(110, 400)];
         let marked = marked(spans.clone(), &[stay(50, 200), stay(60, 120), stay(300, 350)]);

@@ -8,7 +8,7 @@ use proust_profile::ContextId;
 use super::explained::{Explained, Explanation, Part, Share};
 use super::shares::Spread;
 use super::states::Class;
-use crate::ledger::{PassiveReason, Span, State, Work};
+use crate::ledger::{PartKind, PassiveReason, Span, State, Work};
 
 /// The spans of a location. `charged` says for each row in which context its processor time is charged, `state` what
 /// processor time in a context counts as.
@@ -46,7 +46,7 @@ struct Tape<'e> {
     active_state: State,
     active_ns: u64,
     /// What is left of each part of the active time, and of all of them.
-    parts: [(Work, u64); 3],
+    parts: [(PartKind, u64); 3],
     in_parts: Spread,
 }
 
@@ -62,9 +62,9 @@ impl<'e> Tape<'e> {
             active_state,
             active_ns,
             parts: [
-                (Work::Measurement, gap.measurement_ns),
-                (Work::Delayed, gap.queued_ns),
-                (Work::Fault, gap.fault_ns),
+                (PartKind::Measurement, gap.measurement_ns),
+                (PartKind::Delayed, gap.queued_ns),
+                (PartKind::Fault, gap.fault_ns),
             ],
             in_parts: Spread::new(in_parts_ns, active_ns),
         }
@@ -106,10 +106,10 @@ impl<'e> Tape<'e> {
         self.active_ns -= length_ns;
         let mut span = Span::new(from_ns, from_ns + length_ns, self.active_state, self.context);
         let mut in_parts_ns = self.in_parts.next(length_ns);
-        for (work, left_ns) in &mut self.parts {
+        for (kind, left_ns) in &mut self.parts {
             let ns = in_parts_ns.min(*left_ns);
             (in_parts_ns, *left_ns) = (in_parts_ns - ns, *left_ns - ns);
-            span = span.with(*work, ns);
+            span = span.with(*kind, ns);
         }
         span
     }
@@ -125,7 +125,7 @@ fn of_state(state: State, start_ns: u64, end_ns: u64, context: ContextId) -> Spa
 
 fn delayed(start_ns: u64, end_ns: u64, context: ContextId) -> Span {
     let state = State::Working(Work::Compute);
-    Span::new(start_ns, end_ns, state, context).with(Work::Delayed, end_ns - start_ns)
+    Span::new(start_ns, end_ns, state, context).with(PartKind::Delayed, end_ns - start_ns)
 }
 
 /// The spans of an operation: first what it waits for, then the run queue, then what it does on the processor.

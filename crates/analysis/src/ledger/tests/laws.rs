@@ -22,7 +22,7 @@ fn state() -> impl Strategy<Value = State> {
 /// Spans after one another, half of them without a gap, some with parts.
 fn spans() -> impl Strategy<Value = Vec<Span>> {
     let gap = prop_oneof![Just(0u64), 0..60u64];
-    let part = (0..Work::ALL.len(), 0..50u64);
+    let part = (0..PartKind::ALL.len(), 0..50u64);
     let span = (gap, 1..300u64, state(), 0..4u32, any::<bool>(), prop::collection::vec(part, 0..3));
     prop::collection::vec(span, 0..12).prop_map(|spans| {
         let mut at = 0;
@@ -32,8 +32,8 @@ fn spans() -> impl Strategy<Value = Vec<Span>> {
                 let start = at + gap;
                 at = start + length;
                 let mut span = Span { in_region, ..Span::new(start, at, state, context) };
-                for (work, percent) in parts {
-                    span.parts.add(Work::ALL[work], length * percent / 100);
+                for (kind, percent) in parts {
+                    span.parts.add(PartKind::ALL[kind], length * percent / 100);
                 }
                 span
             })
@@ -226,7 +226,7 @@ fn halves(span: &Span) -> Vec<Span> {
     let middle = span.start_ns + span.length_ns() / 2;
     let half = |start, end| {
         let plain = Span { in_region: span.in_region, ..Span::new(start, end, span.state, span.context) };
-        span.parts.iter().fold(plain, |half, (work, ns)| half.with(work, ns / 2))
+        span.parts.iter().fold(plain, |half, (kind, ns)| half.with(kind, ns / 2))
     };
     vec![half(span.start_ns, middle), half(middle, span.end_ns)]
 }

@@ -174,8 +174,8 @@ impl Naive {
         };
         let length = span.length_ns() as f64;
         let mut amounts = vec![(base, dt * (1.0 - span.parts.sum_ns() as f64 / length))];
-        for (work, ns) in span.parts.iter() {
-            amounts.push((self.account_of(run, work, d, all, in_life), dt * ns as f64 / length));
+        for (kind, ns) in span.parts.iter() {
+            amounts.push((self.account_of(run, kind.work(), d, all, in_life), dt * ns as f64 / length));
         }
         for (account, amount) in amounts {
             *self.spent.entry((location, account)).or_default() += amount;

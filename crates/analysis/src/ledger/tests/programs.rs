@@ -133,7 +133,7 @@ fn openmp_mostly_serial() {
 /// one sampled span. P = 8, total 64: compute 16, oversubscribed 48. Nothing of it can be won: C × T − CPU = 0.
 #[test]
 fn openmp_with_too_many_threads() {
-    let busy = span(0.0, 8.0, COMPUTE).in_region().with(Work::Delayed, ns(6.0));
+    let busy = span(0.0, 8.0, COMPUTE).in_region().with(PartKind::Delayed, ns(6.0));
     let ledger = (1..=8)
         .fold(Program::new().process(1, 0.0, 8.0), |run, id| run.thread(id, vec![busy]))
         .on_processors(2)
@@ -148,7 +148,7 @@ fn openmp_with_too_many_threads() {
 /// polling ones wait for their partner all the time, whether they had a processor for it or not: mpi-partner 16.
 #[test]
 fn mpi_ranks_polling() {
-    let busy = span(0.0, 8.0, COMPUTE).with(Work::Delayed, ns(4.0));
+    let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
     let polling = span(0.0, 8.0, State::Polling(Wait::MpiPartner));
     let ledger = (0..4)
         .fold(Program::new(), |run, rank| {
@@ -164,7 +164,7 @@ fn mpi_ranks_polling() {
 /// somebody else had: preempted 8.
 #[test]
 fn mpi_ranks_blocked_crowd_nobody_out() {
-    let busy = span(0.0, 8.0, COMPUTE).with(Work::Delayed, ns(4.0));
+    let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
     let blocked = span(0.0, 8.0, State::Waiting(Wait::MpiPartner));
     let ledger = (0..4)
         .fold(Program::new(), |run, rank| {

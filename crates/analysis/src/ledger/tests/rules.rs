@@ -190,9 +190,9 @@ fn a_window_cuts_parts_proportionally() {
         1,
         vec![
             span(0.0, 8.0, COMPUTE)
-                .with(Work::Measurement, ns(1.0))
-                .with(Work::Fault, ns(2.0))
-                .with(Work::Delayed, ns(1.0)),
+                .with(PartKind::Measurement, ns(1.0))
+                .with(PartKind::Fault, ns(2.0))
+                .with(PartKind::Delayed, ns(1.0)),
         ],
     );
     let expected = [
@@ -209,7 +209,7 @@ fn a_window_cuts_parts_proportionally() {
 fn measurement_comes_before_the_wait() {
     let ledger = Program::new()
         .process(1, 0.0, 10.0)
-        .thread(1, vec![span(0.0, 10.0, LOCK).with(Work::Measurement, ns(0.5))])
+        .thread(1, vec![span(0.0, 10.0, LOCK).with(PartKind::Measurement, ns(0.5))])
         .ledger();
     assert_accounts(&ledger, 1, 10.0, &[(Account::Lock, 9.5), (Account::Measurement, 0.5)]);
 }
@@ -220,7 +220,7 @@ fn measurement_comes_before_the_wait() {
 fn a_delay_is_split_by_who_held_the_processors() {
     let ledger = Program::new()
         .process(1, 0.0, 8.0)
-        .thread(1, vec![span(0.0, 8.0, COMPUTE).with(Work::Delayed, ns(2.0))])
+        .thread(1, vec![span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(2.0))])
         .thread(2, vec![span(0.0, 8.0, COMPUTE)])
         .thread(3, vec![span(0.0, 4.0, DELAYED)])
         .on_processors(2)
@@ -237,7 +237,7 @@ fn a_delay_is_split_by_who_held_the_processors() {
 fn io_crowds_nobody_out() {
     let ledger = Program::new()
         .process(1, 0.0, 8.0)
-        .thread(1, vec![span(0.0, 8.0, COMPUTE).with(Work::Delayed, ns(2.0))])
+        .thread(1, vec![span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(2.0))])
         .thread(2, vec![span(0.0, 8.0, State::Working(Work::Io))])
         .on_processors(1)
         .ledger();
@@ -267,7 +267,7 @@ fn processors_can_be_given() {
 fn claims_beyond_the_span_show_in_the_residual() {
     let program = Program::new()
         .process(1, 0.0, 10.0)
-        .thread(1, vec![span(0.0, 10.0, COMPUTE).with(Work::Fault, ns(12.0))]);
+        .thread(1, vec![span(0.0, 10.0, COMPUTE).with(PartKind::Fault, ns(12.0))]);
     let processors = Processors::measured(&program.0, &Windows::all()).unwrap();
     let ledger = Ledger::of(&program.0, &processors, &Windows::all()).unwrap();
     assert_eq!(ledger.residual_ns(), -2_000_000_000);

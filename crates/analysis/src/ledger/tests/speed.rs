@@ -23,8 +23,8 @@ impl Spans for Made {
                 0 => Span::new(start, at, State::Waiting(Wait::Lock), context),
                 1 => Span::new(start, at, State::Passive(PassiveReason::Condition), context),
                 _ => Span::new(start, at, State::Working(Work::Compute), context)
-                    .with(Work::Measurement, 2_000)
-                    .with(Work::Delayed, 100_000),
+                    .with(PartKind::Measurement, 2_000)
+                    .with(PartKind::Delayed, 100_000),
             }
         })
     }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::ledger::PartKind;
 
 const END_MS: u64 = 400;
 
@@ -89,8 +90,8 @@ proptest! {
                 State::Waiting(wait) | State::Polling(wait) => wait.account(),
             };
             add(own, span.length_ns() - in_parts);
-            for (work, ns) in span.parts.iter() {
-                add(work.account(), ns);
+            for (kind, ns) in span.parts.iter() {
+                add(kind.work().account(), ns);
             }
         }
         let one = &ledger.locations[0];
@@ -113,7 +114,7 @@ proptest! {
         let cpu_ns: u64 = rows.iter().map(|row| row.cpu_ns).sum();
         let active_ns: u64 = spans.iter().filter(|span| !matches!(span.state, State::Passive(_))).map(Span::length_ns).sum();
         prop_assert!(active_ns >= cpu_ns.min(END_MS * MS), "{} of {}", active_ns, cpu_ns);
-        let computed_ns: u64 = spans.iter().filter(|span| span.state == COMPUTE).map(|span| span.length_ns() - span.parts.get(Work::Delayed)).sum();
+        let computed_ns: u64 = spans.iter().filter(|span| span.state == COMPUTE).map(|span| span.length_ns() - span.parts.get(PartKind::Delayed)).sum();
         prop_assert!(computed_ns <= cpu_ns, "{} of {}", computed_ns, cpu_ns);
     }
 }

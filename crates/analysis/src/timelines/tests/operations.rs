@@ -1,6 +1,7 @@
 //! Operations between samples, worked out by hand.
 
 use super::*;
+use crate::ledger::PartKind;
 
 fn clocked(event: EventRow, cpu_ms: u64) -> EventRow {
     EventRow { cpu_clock_ns: Some(cpu_ms * MS), ..event }
@@ -113,12 +114,12 @@ fn queue_delay_is_found_at_the_end_of_a_wait() {
     let lock = event(Operation::MutexLock, 20, 40);
     let spans = spans_within(&location(60, 4), &[woken], &[lock]);
     assert_eq!(told(&spans), [(20, COMPUTE), (16, LOCK), (4, COMPUTE), (20, COMPUTE)]);
-    assert_eq!(spans[2].parts.get(Work::Delayed), 4 * MS);
+    assert_eq!(spans[2].parts.get(PartKind::Delayed), 4 * MS);
     // Where there is anything unexplained, it is there.
     let woken = SampleRow { cpu_ns: 30 * MS, ..woken };
     let spans = spans_within(&location(60, 4), &[woken], &[lock]);
     assert_eq!(told(&spans), [(6, UNKNOWN), (14, COMPUTE), (20, LOCK), (20, COMPUTE)]);
-    assert_eq!(spans.iter().map(|span| span.parts.get(Work::Delayed)).sum::<u64>(), 4 * MS);
+    assert_eq!(spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum::<u64>(), 4 * MS);
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn who_sleeps_as_long_as_he_asked_for_is_not_in_the_queue_meanwhile() {
     let woken = SampleRow { voluntary_switches: 1, ..row(60, 40) };
     let delayed = |sleep: EventRow| {
         let spans = spans_within(&location(60, 15), &[woken], &[sleep]);
-        spans.iter().map(|span| span.parts.get(Work::Delayed)).sum::<u64>()
+        spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum::<u64>()
     };
     let sleep = event(Operation::Sleep, 20, 40);
     assert_eq!(delayed(EventRow { object2: 18 * MS, ..sleep }), 2 * MS);
@@ -142,8 +143,8 @@ fn who_yields_is_delayed_and_that_is_part_of_the_queue() {
     let woken = SampleRow { voluntary_switches: 9, ..row(50, 30) };
     let spans = spans_within(&location(50, 20), &[woken], &[yields]);
     assert_eq!(told(&spans), [(10, COMPUTE), (20, COMPUTE), (10, COMPUTE), (10, COMPUTE)]);
-    assert_eq!(spans[1].parts.get(Work::Delayed), 20 * MS);
-    assert_eq!(spans.iter().map(|span| span.parts.get(Work::Delayed)).sum::<u64>(), 20 * MS);
+    assert_eq!(spans[1].parts.get(PartKind::Delayed), 20 * MS);
+    assert_eq!(spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum::<u64>(), 20 * MS);
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn measurement_is_spent_outside_operations_and_no_sum_takes_it() {
     let writes = on(sum(Operation::Write, 50, 45), Target::File);
     let spans = spans_within(&location(50, 0), &[measured], &[writes]);
     assert_eq!(told(&spans), [(3, UNKNOWN), (45, IO), (2, COMPUTE)]);
-    assert_eq!(spans[2].parts.get(Work::Measurement), 2 * MS);
+    assert_eq!(spans[2].parts.get(PartKind::Measurement), 2 * MS);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Locations of which there are samples only.
 
 use super::*;
+use crate::ledger::PartKind;
 
 fn states(spans: &[Span]) -> Vec<(u64, bool)> {
     let active = |span: &Span| matches!(span.state, State::Working(_));
@@ -19,7 +20,7 @@ fn queueing_is_active_and_goes_where_the_thread_switched() {
     woken.voluntary_switches = 3;
     let spans = spans_within(&location(200, 20), &[row(50, 10), woken, row(200, 100)], &[]);
     assert_eq!(states(&spans), [(40, false), (10, true), (20, false), (30, true), (100, true)]);
-    assert_eq!(spans[3].parts.get(Work::Delayed), 20 * MS);
+    assert_eq!(spans[3].parts.get(PartKind::Delayed), 20 * MS);
 }
 
 #[test]
@@ -29,7 +30,7 @@ fn who_was_displaced_and_never_blocked_was_runnable() {
     let blocked = SampleRow { involuntary_switches: 2, voluntary_switches: 1, ..row(100, 40) };
     let spans = spans_within(&location(100, 0), &[displaced, blocked], &[]);
     assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
-    assert_eq!(spans[0].parts.get(Work::Delayed), 20 * MS);
+    assert_eq!(spans[0].parts.get(PartKind::Delayed), 20 * MS);
     // What was read beyond that is elsewhere.
     let spans = spans_within(&location(100, 25), &[displaced, blocked], &[]);
     assert_eq!(told(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
@@ -41,7 +42,7 @@ fn faults_are_an_estimate_within_the_system_time() {
     faulting.minor_faults = 1000;
     faulting.system_ns = 300_000;
     let spans = spans_within(&location(10, 0), &[faulting], &[]);
-    assert_eq!(spans[0].parts.get(Work::Fault), 300_000);
+    assert_eq!(spans[0].parts.get(PartKind::Fault), 300_000);
 }
 
 #[test]

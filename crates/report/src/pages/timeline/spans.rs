@@ -36,7 +36,7 @@ impl SpanRow {
         let mut parts = BTreeMap::new();
         if passive.is_none() {
             let share = (end_ns - start_ns) as f64 / span.length_ns().max(1) as f64;
-            parts.extend(span.parts.iter().map(|(work, ns)| (work_id(work), seconds(ns) * share)));
+            parts.extend(span.parts.iter().map(|(kind, ns)| (work_id(kind.work()), seconds(ns) * share)));
         }
         let (start_s, end_s) = (seconds(start_ns), seconds(end_ns));
         SpanRow { start_s, end_s, state, account, passive, context: span.context, parts }
@@ -167,6 +167,7 @@ mod tests {
     use proust_analysis::ledger::Account;
 
     use super::*;
+    use proust_analysis::ledger::PartKind;
 
     #[test]
     fn no_two_states_have_one_letter() {
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_window_takes_its_fraction_of_the_parts() {
-        let span = Span::new(0, 100, State::Working(Work::Compute), 7).with(Work::Delayed, 40);
+        let span = Span::new(0, 100, State::Working(Work::Compute), 7).with(PartKind::Delayed, 40);
         let other = Span::new(100, 150, State::Passive(PassiveReason::Sleep), 7);
         let windows = Windows::between(50, 120);
         let rows = spans_within([span, other].iter(), &windows);
