@@ -1,7 +1,8 @@
 """How fast logs are analysed and an analysed run is shown."""
 import re
+import tempfile
 
-from .session import TARGET, Skip, cargo, compile_program, run, summary
+from .session import BUILD, TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():
@@ -39,7 +40,17 @@ def blame(tool, quick):
         for key, before in (("timelines_s", "timelines"), ("blame_s", "ledger with blame"), ("all_s", "to the causes:"),
                             ("findings_s", "findings:")):
             found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
-    return {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
+    result = {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        run([example, 10_000_000, folder])
+        result["pages"] = {page: summary(seconds_of([tool.proust, "report", folder, page], quick))
+                           for page in ("summary", "locks", "waits", "io")}
+    return result
+
+
+def seconds_of(command, quick):
+    """How long a command takes, some times."""
+    return [run(command).wall_s for _ in range(5 if quick else 15)]
 
 
 def compare(tool, quick):
@@ -53,7 +64,16 @@ def compare(tool, quick):
         runs, contexts, joint = re.search(r"(\d+) runs of (\d+) contexts: (\d+) joint", said).groups()
         for key, before in (("outlines_s", "outlines"), ("matching_s", "matching"), ("together_s", "together"), ("comparison_s", "comparison")):
             found[key].append(float(re.search(before + r" ([\d.]+) s", said).group(1)))
-    return {"runs": int(runs), "contexts": int(contexts), "joint": int(joint), **{key: summary(values) for key, values in found.items()}}
+    result = {"runs": int(runs), "contexts": int(contexts), "joint": int(joint), **{key: summary(values) for key, values in found.items()}}
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        run([example, runs, contexts, folder])
+        folders = [f"{folder}/run{n}" for n in range(int(runs))]
+        one, other = (",".join(half) for half in (folders[:len(folders) // 2], folders[len(folders) // 2:]))
+        result["commands"] = {
+            "proust report SWEEP scaling": summary(seconds_of([tool.proust, "report", folder, "scaling"], quick)),
+            "proust diff of repetitions": summary(seconds_of([tool.proust, "diff", one, other], quick)),
+        }
+    return result
 
 
 def report(tool, quick):

@@ -153,6 +153,8 @@ def blame(result):
     rows = [[what, of(result[key], 2), "≤ 5 s" if key in judged else "", verdict(result[key], 5.0) if key in judged else ""]
             for what, key in (("timelines", "timelines_s"), ("processors, ledger and causes", "blame_s"), ("both: what a page needs", "all_s"),
                               ("both, and the findings: once, when a run is analysed", "findings_s"))]
+    rows += [[f"`report {page}` of such a run, the whole command", of(value, 3), "≤ 1 s", verdict(value, 1.0)]
+             for page, value in result.get("pages", {}).items()]
     return f"{result['waits']} waits, {result['releases']} releases.\n\n" + table(["step", "seconds, median (quartiles; min)", "target", ""], rows)
 
 
@@ -161,6 +163,7 @@ def compare(result):
     rows = [[what, of(result[key], 2), "≤ 2 s" if key in judged else "", verdict(result[key], 2.0) if key in judged else ""]
             for what, key in (("outlines of all runs", "outlines_s"), ("laying them over each other", "matching_s"),
                               ("both, and the amounts of each run", "together_s"), ("all of a comparison, but reading the profiles", "comparison_s"))]
+    rows += [[f"`{command}`, the whole command", of(value, 2), "≤ 2 s", verdict(value, 2.0)] for command, value in result.get("commands", {}).items()]
     return (f"{result['runs']} runs of {result['contexts']} contexts, {result['joint']} of the joint tree.\n\n"
             + table(["step", "seconds, median (quartiles; min)", "target", ""], rows))
 

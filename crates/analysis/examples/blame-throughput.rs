@@ -1,17 +1,24 @@
-//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS [findings]]`.
+//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS [findings | DIR]]`.
 //!
 //! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in memory. What
 //! is timed is all from the profile to the ledger with its blame, the same without blame, and the same with findings; or the last
-//! one alone.
+//! one alone. With a folder nothing is timed: it becomes a run with this profile, without logs.
 
+use std::error::Error;
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use proust_analysis::blame::Blame;
 use proust_analysis::findings::findings;
+use proust_analysis::ingest::ANALYSIS_VERSION;
 use proust_analysis::ledger::{Ledger, Processors, Windows};
+use proust_analysis::store::View;
 use proust_analysis::timelines::{OperationStates, timelines};
+use proust_profile::run_file::SCHEMA;
+use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, ReleaseRow, SampleRow,
+    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, ReleaseRow, RunFile, SampleRow,
 };
 
 const THREADS: u64 = 8;
@@ -82,6 +89,14 @@ fn profile(waits: u64) -> Profile {
     profile
 }
 
+/// Makes the folder a run with this profile.
+fn keep(dir: &Path, profile: &Profile) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(dir.join("log"))?;
+    RunFile { schema: SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }.write(dir)?;
+    let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
+    Ok(View::of_user(dir).keep(profile, &provenance)?)
+}
+
 fn main() {
     let waits = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10_000_000);
     let profile = profile(waits);
@@ -90,6 +105,10 @@ fn main() {
         let begin = Instant::now();
         let (_, found) = findings(&profile, None).expect("findings");
         println!("all of it with {} findings: {:.2} s", found.len(), begin.elapsed().as_secs_f64());
+        return;
+    }
+    if let Some(dir) = std::env::args().nth(2) {
+        keep(dir.as_ref(), &profile).expect("a folder that can be written to");
         return;
     }
     let begin = Instant::now();

@@ -1,16 +1,28 @@
-//! How fast runs are compared: `cargo run --release -p proust-analysis --example compare-throughput [RUNS [CONTEXTS]]`.
+//! How fast runs are compared: `cargo run --release -p proust-analysis --example compare-throughput [RUNS [CONTEXTS [DIR]]]`.
 //!
 //! Runs of so many contexts each are made in memory: calls of 5000 functions up to 30 deep, a quarter of the contexts lines,
 //! seen by four threads; every other run is of another build, whose lines have moved. What is timed is all from the profiles
 //! to the joint tree with the amounts of every run by node and by function, and their errors; and all of a comparison of the
-//! first half of the runs with the second: what changed by context and by function.
+//! first half of the runs with the second: what changed by context and by function. With a folder nothing is timed: it becomes
+//! a sweep of these runs, each half with repetitions of one count, whose profiles are kept and whose logs are not.
 
+use std::error::Error;
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use proust_analysis::compare::{ComparedRun, Diff, Joint, Outline};
+use proust_analysis::ingest::ANALYSIS_VERSION;
 use proust_analysis::ledger::{IoAs, Ledger};
 use proust_analysis::query::{Measure, Selection};
-use proust_profile::{Context, ContextKind, Function, Location, Metric, Module, Profile, Value};
+use proust_analysis::store::View;
+use proust_profile::run_file;
+use proust_profile::sweep_file::{Axis, PointOutcome, SWEEP_SCHEMA, SweepPoint, THREADS as COUNT};
+use proust_profile::tables::Provenance;
+use proust_profile::{
+    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, RunFile, SampleRow, SweepFile,
+    Value,
+};
 use rayon::prelude::*;
 
 const FUNCTIONS: u32 = 5000;
@@ -89,10 +101,69 @@ fn compared_s(profiles: &[Profile]) -> f64 {
     begin.elapsed().as_secs_f64()
 }
 
+/// The profile as a record of as many samples would give it: each context was met once by each thread.
+fn sampled(profile: Profile) -> Profile {
+    let contexts = profile.contexts.len() as u64;
+    let end_s = contexts as f64 * 0.005;
+    let sample = |location| {
+        move |context| SampleRow {
+            location,
+            context: context as u32,
+            time_ns: (context + 1) * 5_000_000,
+            cpu_ns: 5_000_000,
+            ..SampleRow::default()
+        }
+    };
+    Profile {
+        processes: vec![Process { end_s, ..Process::default() }],
+        locations: vec![Location { end_s, cpu_s: end_s, ..Location::default() }; THREADS as usize],
+        samples: (0..THREADS).flat_map(|location| (0..contexts).map(sample(location))).collect(),
+        ..profile
+    }
+}
+
+/// Makes the folder a sweep of these runs.
+fn keep(dir: &Path, profiles: Vec<Profile>) -> Result<(), Box<dyn Error>> {
+    let half = profiles.len().div_ceil(2);
+    let mut points = Vec::new();
+    for (run, profile) in profiles.into_iter().enumerate() {
+        let name = format!("run{run}");
+        let folder = dir.join(&name);
+        fs::create_dir_all(folder.join("log"))?;
+        RunFile { schema: run_file::SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }
+            .write(&folder)?;
+        let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
+        View::of_user(&folder).keep(&sampled(profile), &provenance)?;
+        points.push(SweepPoint {
+            values: vec![(1 + run / half).to_string()],
+            repetition: (1 + run % half) as u32,
+            outcome: PointOutcome::Done,
+            dir: Some(name),
+            ..SweepPoint::default()
+        });
+    }
+    let axis = Axis { name: COUNT.into(), values: vec!["1".into(), "2".into()] };
+    let sweep = SweepFile {
+        schema: SWEEP_SCHEMA,
+        command: vec!["./synthetic".into()],
+        axes: vec![axis],
+        repetitions: half as u32,
+        points,
+        ..SweepFile::default()
+    };
+    Ok(sweep.write(dir)?)
+}
+
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().expect("a number"));
-    let runs: u32 = arguments.next().unwrap_or(10);
-    let contexts: u32 = arguments.next().unwrap_or(100_000);
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |otherwise| arguments.next().map_or(otherwise, |text| text.parse().expect("a number"));
+    let (runs, contexts): (u32, u32) = (number(10), number(100_000));
+    let dir = arguments.next();
+    if let Some(dir) = dir {
+        let profiles = (0..runs).map(|run| profile(run, contexts)).collect();
+        keep(dir.as_ref(), profiles).expect("a folder that can be written to");
+        return;
+    }
     let profiles: Vec<Profile> = (0..runs).map(|run| profile(run, contexts)).collect();
     let begin = Instant::now();
     let cpu = Measure::Metric(Metric::Cpu);

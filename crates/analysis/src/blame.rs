@@ -18,6 +18,7 @@ mod cause;
 mod charging;
 mod delays;
 mod evidence;
+mod kept;
 mod locks;
 mod queues;
 mod releases;
@@ -39,6 +40,7 @@ use barriers::Barriers;
 use evidence::Evidence;
 
 pub use cause::{BlameRow, Cause, CauseKind};
+pub use kept::KeptBlame;
 pub use locks::{Lock, LockId, LockKind, LockWaits};
 pub(crate) use queues::Queues;
 pub use wakers::WakerRow;

@@ -49,6 +49,7 @@ use rayon::prelude::*;
 
 use crate::blame::Blame;
 use crate::ledger::{Ledger, LedgerError, Processors};
+use crate::query::OperationSums;
 use crate::timelines::{OperationStates, timelines};
 
 pub use facts::Facts;
@@ -73,17 +74,43 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 11] = [
     openmp::find,
 ];
 
-/// The account of the whole run, on so many processors (None = those that it really used), and the findings of it, most
-/// recoverable seconds first. The profile needs its samples, operations and releases.
+/// What is known of a whole run and takes all its samples, operations and releases to find.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    /// Its account.
+    pub ledger: Ledger,
+    /// The causes of what was lost.
+    pub blame: Blame,
+    /// Its operations, summed up by place.
+    pub operations: OperationSums,
+    /// The findings, most recoverable seconds first.
+    pub findings: Vec<Finding>,
+}
+
+impl Whole {
+    /// That of a run on so many processors (None = those that it really used). The profile needs its samples, operations
+    /// and releases.
+    ///
+    /// # Errors
+    /// When the profile's processes and locations contradict each other.
+    pub fn of(profile: &Profile, processors: Option<u32>) -> Result<Whole, LedgerError> {
+        let run = timelines(profile);
+        let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
+        let states = OperationStates::of(profile);
+        let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
+        let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
+        let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
+        let findings = rank::ranked(&facts, found);
+        let operations = facts.sums;
+        Ok(Whole { ledger, blame, operations, findings })
+    }
+}
+
+/// The account of the whole run and the findings of it ([`Whole`]).
 ///
 /// # Errors
-/// When the profile's processes and locations contradict each other.
+/// As [`Whole::of`].
 pub fn findings(profile: &Profile, processors: Option<u32>) -> Result<(Ledger, Vec<Finding>), LedgerError> {
-    let run = timelines(profile);
-    let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
-    let states = OperationStates::of(profile);
-    let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
-    let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
-    let found = rank::ranked(&facts, KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect());
-    Ok((ledger, found))
+    let whole = Whole::of(profile, processors)?;
+    Ok((whole.ledger, whole.findings))
 }

@@ -14,9 +14,11 @@ use thiserror::Error;
 
 pub use rules::WaitRules;
 
+use crate::blame::{Blame, KeptBlame};
 use crate::classes::ClassError;
-use crate::findings::{self, Finding};
+use crate::findings::{Finding, Whole};
 use crate::ledger::{KeptRows, Ledger};
+use crate::query::OperationSums;
 
 use crate::ingest::{
     ANALYSIS_VERSION, CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest, sources,
@@ -28,6 +30,10 @@ const LEDGER: &str = "ledger.json";
 const LEDGER_ROWS: &str = "ledger_rows.json";
 /// File beside it: what was found in the whole run.
 const FINDINGS: &str = "findings.json";
+/// File beside it: the causes of what was lost.
+const BLAME: &str = "blame.json";
+/// File beside it: the operations, summed up.
+const OPERATIONS: &str = "operations.json";
 /// How often progress is told.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -119,6 +125,38 @@ impl<'d> View<'d> {
         serde_json::from_slice(&self.kept_file(FINDINGS)?).ok()
     }
 
+    /// The causes of what the whole run lost, as they were kept with the profile; None under the same conditions as
+    /// [`View::ledger`].
+    pub fn blame(&self, profile: &Profile) -> Option<Blame> {
+        let kept: KeptBlame = serde_json::from_slice(&self.kept_file(BLAME)?).ok()?;
+        kept.of_profile(profile)
+    }
+
+    /// All operations of the run, summed up, as they were kept with the profile; None under the same conditions as
+    /// [`View::ledger`].
+    pub fn operations(&self, profile: &Profile) -> Option<OperationSums> {
+        let kept: OperationSums = serde_json::from_slice(&self.kept_file(OPERATIONS)?).ok()?;
+        Some(kept).filter(|kept| kept.fits(profile))
+    }
+
+    /// Keeps a profile as that of the run, and with it what takes all its rows to find.
+    ///
+    /// # Errors
+    /// [`TablesError`] when the storage refuses, or the profile contradicts itself.
+    pub fn keep(&self, profile: &Profile, provenance: &Provenance) -> Result<(), TablesError> {
+        let whole = Whole::of(profile, None).ok();
+        let more = whole.and_then(|whole| {
+            Some(vec![
+                (LEDGER, serde_json::to_vec(&whole.ledger).ok()?),
+                (LEDGER_ROWS, serde_json::to_vec(&KeptRows::of(&whole.ledger)).ok()?),
+                (FINDINGS, serde_json::to_vec(&whole.findings).ok()?),
+                (BLAME, serde_json::to_vec(&KeptBlame::of(&whole.blame)).ok()?),
+                (OPERATIONS, serde_json::to_vec(&whole.operations).ok()?),
+            ])
+        });
+        tables::write_with(&self.folder(), profile, provenance, &more.unwrap_or_default())
+    }
+
     fn open_by(
         &self,
         parts: Parts,
@@ -146,18 +184,8 @@ impl<'d> View<'d> {
             let mut profile = ingest(dir, self.paths, symbols, counter)?;
             profile.facts.wait_rules.clone_from(&rules.text);
             counter.begin(Stage::Keeping, 0);
-            // Drawing it up takes all samples, which most pages do without.
-            let more = findings::findings(&profile, None).ok().and_then(|(ledger, found)| {
-                let rows = serde_json::to_vec(&KeptRows::of(&ledger)).ok()?;
-                let found = serde_json::to_vec(&found).ok()?;
-                Some(vec![
-                    (LEDGER, serde_json::to_vec(&ledger).ok()?),
-                    (LEDGER_ROWS, rows),
-                    (FINDINGS, found),
-                ])
-            });
-            let more = more.unwrap_or_default();
-            let kept = tables::write_with(&folder, &profile, &provenance, &more);
+            // Most pages then do without the rows that it takes.
+            let kept = self.keep(&profile, &provenance);
             Ok::<_, IngestError>((profile, kept))
         })
         .map(|(mut profile, kept)| {

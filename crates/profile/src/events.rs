@@ -1,5 +1,7 @@
 //! The intercepted operations: waits and I/O, with their exact times.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ContextId, LocationId};
 
 /// Position in [`crate::Profile::operations`].
@@ -14,7 +16,7 @@ pub struct OperationInfo {
 
 /// What the descriptor of an operation leads to. Positions in [`Target::ALL`] are its numbers in tables.
 #[repr(u8)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Target {
     /// No descriptor, or it is not known what it leads to.
     #[default]

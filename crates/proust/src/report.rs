@@ -7,16 +7,15 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use proust_analysis::findings::Finding;
 use proust_analysis::ingest::CallPaths;
-use proust_analysis::ledger::{IoAs, Ledger};
+use proust_analysis::ledger::IoAs;
 use proust_analysis::query::{Filter, nearest};
 use proust_analysis::store::{Parts, View};
 use proust_analysis::words::counted;
 use proust_profile::tables::TablesError;
 use proust_profile::{Profile, Quality};
 use proust_report::{
-    Column, Format, PageName, Question, Sort, SweepPage, bytes, duration, render, render_with,
+    Column, Format, Kept, PageName, Question, Sort, SweepPage, bytes, duration, render, render_with,
 };
 
 use crate::failure::{INCOMPLETE, WrongUsage};
@@ -260,8 +259,8 @@ fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
     let parts = if question.needs_samples() { Parts::All } else { Parts::WithoutSamples };
     let mut profile = progress::open_view(view, parts)?;
     let style = terminal::style();
-    let rendered = match kept_ledger(view, &profile, question) {
-        Some((ledger, found)) => render_with(&profile, &ledger, &found, question, &style)?,
+    let rendered = match kept(view, &profile, question) {
+        Some(kept) => render_with(&profile, &kept, question, &style)?,
         None => {
             if profile.samples.is_empty() && profile.events.is_empty() {
                 match view.read_rows(&mut profile) {
@@ -280,13 +279,22 @@ fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
     Ok(profile)
 }
 
-/// The ledger of the whole run and the findings, if they were kept with as much as the page takes.
-fn kept_ledger(view: &View<'_>, profile: &Profile, question: &Question) -> Option<(Ledger, Vec<Finding>)> {
+/// What was kept of the whole run, if it is as much as the page takes.
+fn kept(view: &View<'_>, profile: &Profile, question: &Question) -> Option<Kept> {
     if question.needs_rows() {
-        return Some((view.ledger_with_rows(profile)?, Vec::new()));
+        return Some(Kept { ledger: view.ledger_with_rows(profile)?, ..Kept::default() });
     }
-    let found = if question.page == PageName::Summary { view.findings()? } else { Vec::new() };
-    Some((view.ledger()?, found))
+    let mut kept = Kept { ledger: view.ledger()?, ..Kept::default() };
+    if question.page == PageName::Summary {
+        kept.findings = view.findings()?;
+    }
+    if question.takes_blame() {
+        kept.blame = Some(view.blame(profile)?);
+    }
+    if question.takes_operations() {
+        kept.operations = Some(view.operations(profile)?);
+    }
+    Some(kept)
 }
 
 /// What is missing in the data, in words: all that the quality has a number for.

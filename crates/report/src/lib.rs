@@ -34,8 +34,10 @@ pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
 
+use proust_analysis::blame::Blame;
 use proust_analysis::findings::{Finding, Kind};
 use proust_analysis::ledger::Ledger;
+use proust_analysis::query::OperationSums;
 use proust_profile::Profile;
 
 /// A page, written.
@@ -49,7 +51,7 @@ pub struct Rendered {
 
 /// Builds a page and writes it in the format asked for.
 ///
-/// The profile needs its samples where [`Question::needs_samples`] says so.
+/// The profile needs its samples and operations.
 ///
 /// # Errors
 /// [`ReportError`] when the question cannot be answered by this page or by this run.
@@ -57,19 +59,31 @@ pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<R
     pages::render(profile, None, question, style)
 }
 
-/// As [`render`], with the ledger of the whole run and what was found in it, which are then not drawn up again: that would
-/// take the samples. Where [`Question::needs_rows`] says so the ledger needs its rows; the findings are shown in the summary.
+/// What is known of the whole run already, and is then not found again: that would take its samples and operations.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Its account; with its rows where [`Question::needs_rows`] says so.
+    pub ledger: Ledger,
+    /// What is shown in the summary.
+    pub findings: Vec<Finding>,
+    /// The causes of what was lost, for [`Question::takes_blame`].
+    pub blame: Option<Blame>,
+    /// Its operations, summed up, for [`Question::takes_operations`].
+    pub operations: Option<OperationSums>,
+}
+
+/// As [`render`], with what is known of the whole run. The profile needs its samples and operations only where
+/// [`Question::needs_samples`] says so.
 ///
 /// # Errors
 /// As [`render`].
 pub fn render_with(
     profile: &Profile,
-    ledger: &Ledger,
-    findings: &[Finding],
+    kept: &Kept,
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
-    pages::render(profile, Some((ledger, findings)), question, style)
+    pages::render(profile, Some(kept), question, style)
 }
 
 /// A finding with its derivation, as text: which numbers, which formula, which thresholds, where to look next. `number` is its

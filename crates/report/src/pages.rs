@@ -37,7 +37,7 @@ use crate::page::PageName;
 use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::Cell;
-use crate::{Rendered, csv, json};
+use crate::{Kept, Rendered, csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
 trait Page: Serialize {
@@ -48,13 +48,13 @@ trait Page: Serialize {
 
 pub(crate) fn render(
     profile: &Profile,
-    kept: Option<(&Ledger, &[Finding])>,
+    kept: Option<&Kept>,
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
     question.order()?;
     let mut selection = Selection::new(profile, &question.filter);
-    let drawn = Drawn::new(&selection, question, kept.map(|(ledger, _)| ledger));
+    let drawn = Drawn::new(&selection, question, kept.map(|kept| &kept.ledger));
     // What has columns by account still has its others where no account can be drawn up.
     if let Ok(drawn) = &drawn
         && question.page.has_rows()
@@ -62,10 +62,13 @@ pub(crate) fn render(
         selection = selection.with_rows(&drawn.ledger);
     }
     let notes = selection.notes().to_vec();
+    let operations =
+        || kept.and_then(|kept| kept.operations.as_ref()).filter(|_| question.takes_operations());
+    let blame = || kept.and_then(|kept| kept.blame.as_ref()).filter(|_| question.takes_blame());
     let drawn = || drawn.as_ref().map_err(Clone::clone);
     let page = match question.page {
         PageName::Summary => {
-            let found = kept.map(|(_, found)| found);
+            let found = kept.map(|kept| &kept.findings[..]);
             write(&summary::Summary::build(&selection, question, drawn()?, found)?, question, style)
         }
         PageName::Ledger => {
@@ -82,9 +85,9 @@ pub(crate) fn render(
             write(&threads::Threads::build(&selection, question, drawn()?)?, question, style)
         }
         PageName::Timeline => write(&timeline::Timeline::build(&selection, question)?, question, style),
-        PageName::Io => write(&io::Io::build(&selection, question)?, question, style),
-        PageName::Locks => write(&locks::Locks::build(&selection, question)?, question, style),
-        PageName::Waits => write(&waits::Waits::build(&selection, question)?, question, style),
+        PageName::Io => write(&io::Io::build(&selection, question, operations())?, question, style),
+        PageName::Locks => write(&locks::Locks::build(&selection, question, blame())?, question, style),
+        PageName::Waits => write(&waits::Waits::build(&selection, question, operations())?, question, style),
         PageName::Openmp => {
             write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
         }

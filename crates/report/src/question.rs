@@ -87,10 +87,24 @@ pub struct Question {
 }
 
 impl Question {
-    /// Whether only the samples and operations can answer it: it is about time, about processors, or about single
+    /// Whether the operations of the whole run, summed up, answer it.
+    pub fn takes_operations(&self) -> bool {
+        matches!(self.page, PageName::Io | PageName::Waits)
+            && self.filter.is_empty()
+            && self.processors.is_none()
+    }
+
+    /// Whether the causes of what the whole run lost answer it.
+    pub fn takes_blame(&self) -> bool {
+        self.page == PageName::Locks && !self.filter.needs_samples() && self.processors.is_none()
+    }
+
+    /// Whether only the samples and operations can answer it: it is about time, about processors, or about some
     /// threads' time.
     pub fn needs_samples(&self) -> bool {
-        matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits | PageName::Locks)
+        let of_rows =
+            matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits | PageName::Locks);
+        of_rows && !self.takes_operations() && !self.takes_blame()
             || self.filter.needs_samples()
             || self.processors.is_some()
             || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())

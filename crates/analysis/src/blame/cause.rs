@@ -1,12 +1,13 @@
 //! What a loss is charged to.
 
 use proust_profile::{ContextId, LocationId};
+use serde::{Deserialize, Serialize};
 
 use super::locks::LockId;
 use crate::ledger::Account;
 
 /// How something caused a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum CauseKind {
     /// It held the lock.

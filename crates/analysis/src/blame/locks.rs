@@ -2,6 +2,7 @@
 
 use proust_log::operations::{Nature, Operation};
 use proust_profile::{ContextId, LocationId, ProcessId};
+use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Kind, NONE, ObjectId};
 use crate::hash::Map;
@@ -11,7 +12,7 @@ use crate::ledger::{Window, Windows};
 pub type LockId = u32;
 
 /// What a lock is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum LockKind {
     /// A mutex of POSIX or C11.
@@ -79,7 +80,7 @@ impl LockKind {
 }
 
 /// A lock, or several of one kind that were first waited for at the same place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
     /// What it is.
     pub kind: LockKind,
@@ -100,7 +101,7 @@ pub struct Lock {
 }
 
 /// The waits of a location for a lock in a context that were told alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LockWaits {
     /// The lock.
     pub lock: LockId,

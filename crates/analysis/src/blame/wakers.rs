@@ -1,6 +1,7 @@
 //! Who wakes whom: the last wake of the object during each passive wait.
 
 use proust_profile::{ContextId, LocationId};
+use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Kind};
 use super::releases::within;
@@ -8,7 +9,7 @@ use crate::hash::Map;
 use crate::ledger::Windows;
 
 /// Passive waits of one place that were ended from another one. Outside of all accounts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WakerRow {
     /// Who waited.
     pub location: LocationId,

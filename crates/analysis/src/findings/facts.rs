@@ -13,6 +13,7 @@ use super::thresholds::{self as limits, Checks};
 use crate::blame::{Blame, Queues};
 use crate::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run};
 use crate::operations::Operations;
+use crate::query::OperationSums;
 use crate::timelines::OperationStates;
 
 /// A run as the kinds of findings see it.
@@ -27,6 +28,8 @@ pub struct Facts<'r> {
     pub(super) operations: Operations,
     /// All operations, summed up by place.
     pub(super) calls: Vec<Calls>,
+    /// The same by target.
+    pub(super) sums: OperationSums,
     pub(super) stretches: Stretches,
     pub(super) total_s: f64,
     pub(super) wall_s: f64,
@@ -70,7 +73,8 @@ impl<'r> Facts<'r> {
         let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
         let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
         let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
-        let (stretches, calls) = rayon::join(stretches, || calls(profile, states));
+        let (stretches, sums) = rayon::join(stretches, || OperationSums::of_run(profile, states));
+        let calls = calls(&sums);
         let places = Places::new(profile, &calls);
         let own = |wanted: Metric| {
             let mut own = vec![0.0; profile.contexts.len()];
@@ -91,6 +95,7 @@ impl<'r> Facts<'r> {
             starts,
             started_alike,
             calls,
+            sums,
             operations: Operations::of(profile),
             stretches,
             total_s: seconds(ledger.total_ns),

@@ -7,7 +7,7 @@ use std::ops::{AddAssign, Index, IndexMut};
 /// A line of the ledger: what one second of one processor was used or lost for.
 ///
 /// The identifiers ([`Account::id`]) are part of the JSON contract: accounts may be added, never renamed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Account {
     /// Running application or library code.

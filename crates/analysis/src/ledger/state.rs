@@ -7,7 +7,7 @@ use std::ops::{AddAssign, Index, IndexMut};
 
 /// What a location is doing at an instant. It is *active* when it works or waits for a partner or a holder,
 /// *passive* when it waits for work to appear, for something it started, or for the outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum State {
     /// It has something to do, and does it or queues for a processor.
     Working(Work),
@@ -20,7 +20,7 @@ pub enum State {
 }
 
 /// Kinds of work: what an active location that waits for nobody spends its time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Work {
     /// Running application or library code.
@@ -75,7 +75,7 @@ impl Work {
 }
 
 /// Kinds of waiting for a partner or a holder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Wait {
     /// At a barrier, at a region's end, for tasks.
     Barrier,
@@ -97,7 +97,7 @@ impl Wait {
 }
 
 /// Why a location is passive. The identifiers are the keys of the `passive` map in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum PassiveReason {
     /// A condition variable.

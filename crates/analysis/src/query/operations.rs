@@ -1,16 +1,20 @@
 //! Operations summed up: what was called where, how often, and how long it took.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use proust_profile::{ContextId, EventRow, LocationId, OperationId, SampleRow, Target};
+use proust_profile::{ContextId, EventRow, LocationId, OperationId, Profile, SampleRow, Target};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::selection::Selection;
+use crate::hash::{Build, Map};
 use crate::ledger::State;
 use crate::operations::Operations;
+use crate::search::groups;
 use crate::timelines::OperationStates;
 
 /// The calls of an operation with the same kind of target, counting as the same, at one place.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSum {
     /// What was called.
     pub operation: OperationId,
@@ -42,71 +46,132 @@ pub struct OperationSum {
 pub type OperationKey = (OperationId, Target, State);
 
 /// All operations in scope, summed up by place.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationSums {
     /// By operation, target, state, location and context, in the order in which they first ended.
     pub rows: Vec<OperationSum>,
-    objects: HashMap<OperationKey, HashSet<u64>>,
+    /// What they waited for or used; ascending, each once.
+    objects: Vec<(OperationKey, Vec<u64>)>,
 }
 
 impl OperationSums {
     /// Sums up what is in scope.
     pub fn of(selection: &Selection<'_>) -> OperationSums {
-        let profile = selection.profile();
-        let (operations, states) = (Operations::of(profile), OperationStates::of(profile));
-        let mut sums = OperationSums::default();
-        let mut known: HashMap<(OperationKey, LocationId, ContextId), usize> = HashMap::new();
-        let mut samples = &profile.samples[..];
-        for events in profile.events.chunk_by(|a, b| a.location == b.location) {
-            let location = events[0].location;
-            let before = samples.partition_point(|row| row.location < location);
-            let here = samples[before..].partition_point(|row| row.location == location);
-            let rows = &samples[before..before + here];
-            samples = &samples[before + here..];
-            let start_ns = (profile.locations[location as usize].start_s.max(0.0) * 1e9) as u64;
-            let mut clock = Clock { samples: rows, sampled_ns: 0, time_ns: start_ns, cpu_ns: 0 };
-            for event in events {
-                let off_ns = clock.off_processor_ns(event);
-                if !selection.has_event(event) {
-                    continue;
-                }
-                let key = (event.operation, event.target, states.of_event(event));
-                let nature = operations.nature(event.operation);
-                let at = *known.entry((key, location, event.context)).or_insert_with(|| {
-                    sums.rows.push(OperationSum {
-                        operation: event.operation,
-                        target: event.target,
-                        state: key.2,
-                        is_io: nature.is_some_and(|nature| nature.is_io()),
-                        location,
-                        context: event.context,
-                        calls: 0,
-                        errors: 0,
-                        bytes: 0,
-                        time_ns: 0,
-                        off_ns: 0,
-                        longest_ns: None,
-                    });
-                    sums.rows.len() - 1
-                });
-                sums.rows[at].add(event, off_ns);
-                for object in [event.object].into_iter().filter(|&object| object != 0) {
-                    sums.objects.entry(key).or_default().insert(object);
-                }
-            }
-        }
-        sums
+        let (profile, scope) = (selection.profile(), selection.scope());
+        summed_up(profile, &OperationStates::of(profile), &|event| scope.has_event(event))
+    }
+
+    /// Sums up all of a run.
+    pub fn of_run(profile: &Profile, states: &OperationStates) -> OperationSums {
+        summed_up(profile, states, &|_| true)
+    }
+
+    /// Whether these can be those of a profile.
+    pub fn fits(&self, profile: &Profile) -> bool {
+        self.rows.iter().all(|row| {
+            (row.operation as usize) < profile.operations.len()
+                && (row.location as usize) < profile.locations.len()
+                && (row.context as usize) < profile.contexts.len()
+        })
     }
 
     /// Number of distinct objects that the operations of these keys waited for or used: locks, descriptors, threads.
     pub fn objects(&self, keys: impl IntoIterator<Item = OperationKey>) -> usize {
-        let sets: Vec<_> = keys.into_iter().filter_map(|key| self.objects.get(&key)).collect();
-        match &sets[..] {
+        let of_key = |key| self.objects.iter().find(|(known, _)| *known == key).map(|(_, objects)| objects);
+        let lists: Vec<&Vec<u64>> = keys.into_iter().filter_map(of_key).collect();
+        match &lists[..] {
             [] => 0,
             [only] => only.len(),
-            several => several.iter().flat_map(|set| set.iter()).collect::<HashSet<_>>().len(),
+            several => several.iter().flat_map(|list| list.iter()).collect::<HashSet<_>>().len(),
         }
     }
+}
+
+/// The operations of one location.
+#[derive(Default)]
+struct OfLocation {
+    rows: Vec<OperationSum>,
+    objects: Map<OperationKey, HashSet<u64, Build>>,
+}
+
+fn summed_up(
+    profile: &Profile,
+    states: &OperationStates,
+    has_event: &(dyn Fn(&EventRow) -> bool + Sync),
+) -> OperationSums {
+    let operations = Operations::of(profile);
+    let by_location: Vec<&[EventRow]> = groups(&profile.events, |event| event.location).collect();
+    let by_location: Vec<OfLocation> = (by_location.into_par_iter())
+        .map(|events| of_location(profile, &operations, states, events, has_event))
+        .collect();
+    let mut sums = OperationSums::default();
+    let mut objects: Map<OperationKey, HashSet<u64, Build>> = Map::default();
+    for location in by_location {
+        sums.rows.extend(location.rows);
+        for (key, of_location) in location.objects {
+            objects.entry(key).or_default().extend(of_location);
+        }
+    }
+    let sorted = |(key, objects): (OperationKey, HashSet<u64, Build>)| {
+        let mut objects: Vec<u64> = objects.into_iter().collect();
+        objects.sort_unstable();
+        (key, objects)
+    };
+    sums.objects = objects.into_iter().map(sorted).collect();
+    // In the order of the rows, so that the same run always gives the same.
+    let mut order: Map<OperationKey, usize> = Map::default();
+    for row in &sums.rows {
+        let next = order.len();
+        order.entry(row.key()).or_insert(next);
+    }
+    sums.objects.sort_unstable_by_key(|(key, _)| order.get(key).copied());
+    sums
+}
+
+fn of_location(
+    profile: &Profile,
+    operations: &Operations,
+    states: &OperationStates,
+    events: &[EventRow],
+    has_event: &(dyn Fn(&EventRow) -> bool + Sync),
+) -> OfLocation {
+    let mut sums = OfLocation::default();
+    let mut known: Map<(OperationKey, ContextId), usize> = Map::default();
+    let location = events[0].location;
+    let before = profile.samples.partition_point(|row| row.location < location);
+    let here = profile.samples[before..].partition_point(|row| row.location == location);
+    let samples = &profile.samples[before..before + here];
+    let start_ns = (profile.locations[location as usize].start_s.max(0.0) * 1e9) as u64;
+    let mut clock = Clock { samples, sampled_ns: 0, time_ns: start_ns, cpu_ns: 0 };
+    for event in events {
+        let off_ns = clock.off_processor_ns(event);
+        if !has_event(event) {
+            continue;
+        }
+        let key = (event.operation, event.target, states.of_event(event));
+        let at = *known.entry((key, event.context)).or_insert_with(|| {
+            sums.rows.push(OperationSum {
+                operation: event.operation,
+                target: event.target,
+                state: key.2,
+                is_io: operations.nature(event.operation).is_some_and(|nature| nature.is_io()),
+                location,
+                context: event.context,
+                calls: 0,
+                errors: 0,
+                bytes: 0,
+                time_ns: 0,
+                off_ns: 0,
+                longest_ns: None,
+            });
+            sums.rows.len() - 1
+        });
+        sums.rows[at].add(event, off_ns);
+        if event.object != 0 {
+            sums.objects.entry(key).or_default().insert(event.object);
+        }
+    }
+    sums
 }
 
 impl OperationSum {
@@ -170,7 +235,7 @@ impl Clock<'_> {
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, ContextKind, Location, OperationInfo, Profile};
+    use proust_profile::{Context, ContextKind, Location, OperationInfo};
 
     use super::*;
     use crate::ledger::{PassiveReason, Wait, Work};

@@ -41,7 +41,7 @@ pub struct UnknownFunction {
 
 /// What is in scope, by position.
 #[derive(Clone, Debug)]
-struct Scope {
+pub(super) struct Scope {
     locations: Vec<bool>,
     contexts: Vec<bool>,
     processors: Vec<(bool, Vec<(u64, u64)>)>,
@@ -62,7 +62,7 @@ impl Scope {
     }
 
     /// Operations are on no processor: most of their time they have none.
-    fn has_event(&self, row: &EventRow) -> bool {
+    pub(super) fn has_event(&self, row: &EventRow) -> bool {
         self.locations[row.location as usize]
             && self.contexts[row.context as usize]
             && self.processors.is_empty()
@@ -272,9 +272,9 @@ impl<'p> Selection<'p> {
         used
     }
 
-    /// Whether an operation is in scope.
-    pub fn has_event(&self, row: &EventRow) -> bool {
-        self.in_scope.has_event(row)
+    /// What is in scope.
+    pub(super) fn scope(&self) -> &Scope {
+        &self.in_scope
     }
 
     /// Each context's own sum of squared sample weights, in square seconds.

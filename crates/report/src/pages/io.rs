@@ -6,7 +6,7 @@
 //! has no processor. A call site is `{"operation","context","handle","function","function_handle","file","line",
 //! "threads",…}` with the same numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
 
-use proust_analysis::query::Selection;
+use proust_analysis::query::{OperationSums, Selection};
 use serde::Serialize;
 
 use super::operations::{Calls, FIELDS, Tables, count, shown_bytes};
@@ -28,10 +28,15 @@ pub(super) struct Io {
 }
 
 impl Io {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Io, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        kept: Option<&OperationSums>,
+    ) -> Result<Io, ReportError> {
         no_arguments(question)?;
         // What a descriptor leads to decides what waiting for it counts as, so that the state says nothing new.
-        let tables = Tables::new(selection, question, true, |&(operation, target, _)| (operation, target))?;
+        let tables =
+            Tables::new(selection, question, kept, true, |&(operation, target, _)| (operation, target))?;
         let scope = tables.scope(question);
         Ok(Io { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
     }

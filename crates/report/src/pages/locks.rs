@@ -11,9 +11,10 @@ mod site;
 mod text;
 mod wakers;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use proust_analysis::blame::LockId;
+use proust_analysis::blame::{Blame, LockId};
 use proust_analysis::ledger::{Account, Windows};
 use proust_analysis::query::{Handle, Selection};
 use proust_analysis::timelines::blame_within;
@@ -57,7 +58,11 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Locks, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        kept: Option<&Blame>,
+    ) -> Result<Locks, ReportError> {
         let only = match &question.arguments[..] {
             [] => None,
             [one] => Some(lock_called(one)?),
@@ -67,8 +72,13 @@ impl Locks {
                 )));
             }
         };
-        let windows = question.filter.windows().unwrap_or_else(Windows::all);
-        let (_, blame) = blame_within(selection.profile(), question.processors, &windows)?;
+        let blame = match kept {
+            Some(kept) => Cow::Borrowed(kept),
+            None => {
+                let windows = question.filter.windows().unwrap_or_else(Windows::all);
+                Cow::Owned(blame_within(selection.profile(), question.processors, &windows)?.1)
+            }
+        };
         if let Some(id) = only.filter(|&id| id as usize >= blame.locks.len()) {
             return Err(no_such_lock(id, blame.locks.len()));
         }

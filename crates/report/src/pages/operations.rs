@@ -1,5 +1,7 @@
 //! What the pages `io` and `waits` share: operations summed up by kind, and the places that call them.
 
+use std::borrow::Cow;
+
 use proust_analysis::ledger::{State, Wait, Work};
 use proust_analysis::query::{Handle, OperationKey, OperationSum, OperationSums, Selection};
 use proust_analysis::words::counted;
@@ -109,16 +111,18 @@ pub(super) const FIELDS: [&str; 7] =
     ["calls", "errors", "bytes", "seconds", "off_processor_s", "mean_s", "longest_s"];
 
 impl Tables {
-    /// Those of I/O, or of all that is not I/O; operations are told apart by `line`.
+    /// Those of I/O, or of all that is not I/O; operations are told apart by `line`. `kept` are the sums of all that is
+    /// selected, where they are known already.
     pub fn new<K: PartialEq>(
         selection: &Selection<'_>,
         question: &Question,
+        kept: Option<&OperationSums>,
         io: bool,
         line: impl Fn(&OperationKey) -> K,
     ) -> Result<Tables, ReportError> {
         let profile = selection.profile();
         let order = question.order()?;
-        let sums = OperationSums::of(selection);
+        let sums = kept.map_or_else(|| Cow::Owned(OperationSums::of(selection)), Cow::Borrowed);
         let rows: Vec<&OperationSum> = sums.rows.iter().filter(|row| row.is_io == io).collect();
         let mut total: Option<OperationSum> = None;
         let mut by_line: Vec<(OperationSum, Vec<OperationKey>)> = Vec::new();

@@ -3,7 +3,7 @@
 //! JSON: as that of `io`; `target` is what the descriptor leads to, where there is one. What time a thread did not
 //! wait for by an operation is not here: the run queue, page faults, I/O.
 
-use proust_analysis::query::Selection;
+use proust_analysis::query::{OperationSums, Selection};
 use serde::Serialize;
 
 use super::operations::{Calls, FIELDS, Tables, count};
@@ -25,9 +25,14 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    pub fn build(selection: &Selection<'_>, question: &Question) -> Result<Waits, ReportError> {
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        kept: Option<&OperationSums>,
+    ) -> Result<Waits, ReportError> {
         no_arguments(question)?;
-        let tables = Tables::new(selection, question, false, |&(operation, _, state)| (operation, state))?;
+        let tables =
+            Tables::new(selection, question, kept, false, |&(operation, _, state)| (operation, state))?;
         let scope = tables.scope(question);
         Ok(Waits { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
     }

@@ -3,7 +3,7 @@
 use proust_analysis::findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
 use proust_analysis::query::Filter;
 use proust_report::{
-    Format, Question, Style, derivation, explain_kind, explain_thresholds, render, render_with,
+    Format, Kept, Question, Style, derivation, explain_kind, explain_thresholds, render, render_with,
 };
 use serde::Deserialize;
 
@@ -41,7 +41,8 @@ fn finding() -> Finding {
 fn shown(question: &Question, style: &Style) -> String {
     let (ledger, _) = findings(&profile(), None).unwrap();
     let other = Finding { kind: Kind::SerialPhase, recoverable_s: 0.25, lock: None, ..finding() };
-    render_with(&profile(), &ledger, &[finding(), other], question, style).unwrap().page
+    let kept = Kept { ledger, findings: vec![finding(), other], ..Kept::default() };
+    render_with(&profile(), &kept, question, style).unwrap().page
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Questions of all kinds, wrong ones among them.
 
-use proust_analysis::query::Filter;
+use proust_analysis::blame::KeptBlame;
+use proust_analysis::findings::Whole;
+use proust_analysis::query::{Filter, OperationSums};
 use proust_profile::Profile;
-use proust_report::{Column, Format, PageName, Question, ReportError, Sort, Style, render};
+use proust_report::{
+    Column, Format, Kept, PageName, Question, ReportError, Sort, Style, render, render_with,
+};
 
 use crate::example::{profile, waiting};
 
@@ -167,8 +171,8 @@ fn processors_can_be_given_and_io_can_be_lost() {
     account.accounts[proust_analysis::ledger::Account::Io] = compute;
     let with = |io_as| {
         let question = Question { io_as, format: Format::Json, ..Question::default() };
-        let page =
-            proust_report::render_with(&profile(), &account, &[], &question, &Style::default()).unwrap().page;
+        let kept = Kept { ledger: account.clone(), ..Default::default() };
+        let page = render_with(&profile(), &kept, &question, &Style::default()).unwrap().page;
         serde_json::from_str::<serde_json::Value>(&page).unwrap()["ledger"]["productive_s"].as_f64()
     };
     use proust_analysis::ledger::IoAs;
@@ -271,4 +275,35 @@ fn json_always_has_the_usual_metrics_and_one_zero() {
     assert!(summary.contains("\"system_s\":0.0"), "{summary}");
     // People are spared columns in which nothing stands.
     assert!(!page(PageName::Flat, &[], Format::Text).contains("system"));
+}
+
+#[test]
+fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
+    for profile in [profile(), waiting(), Profile::default()] {
+        let Whole { ledger, blame, operations, findings } = Whole::of(&profile, None).unwrap();
+        let written = serde_json::to_vec(&(KeptBlame::of(&blame), operations)).unwrap();
+        let (blame, operations): (KeptBlame, OperationSums) = serde_json::from_slice(&written).unwrap();
+        assert!(operations.fits(&profile));
+        let blame = blame.of_profile(&profile);
+        assert!(blame.is_some());
+        let kept = Kept { ledger, findings, blame, operations: Some(operations) };
+        let (events, releases) = (Vec::new(), Vec::new());
+        let rest = Profile { samples: Vec::new(), events, releases, ..profile.clone() };
+        for page in [PageName::Io, PageName::Waits, PageName::Locks] {
+            for format in [Format::Text, Format::Json, Format::Csv] {
+                let question = Question { page, format, ..Question::default() };
+                assert!(!question.needs_samples());
+                let style = Style::default();
+                let shown = render_with(&rest, &kept, &question, &style).unwrap();
+                assert_eq!(shown, render(&profile, &question, &style).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_of_another_run_is_not_taken() {
+    let Whole { blame, operations, .. } = Whole::of(&waiting(), None).unwrap();
+    assert!(!operations.fits(&Profile::default()));
+    assert!(KeptBlame::of(&blame).of_profile(&Profile::default()).is_none());
 }

@@ -1,0 +1,75 @@
+//! The blame of a whole run as it is kept beside its profile: for pages that then need no operations.
+
+use proust_profile::{ContextId, LocationId, Profile};
+use serde::{Deserialize, Serialize};
+
+use super::Blame;
+use super::cause::{BlameRow, Cause, CauseKind};
+use super::locks::{Lock, LockId, LockWaits};
+use super::wakers::WakerRow;
+use crate::ledger::Account;
+
+/// A row without names: there are many.
+type Row = (
+    Account,
+    LocationId,
+    ContextId,
+    bool,
+    u64,
+    (CauseKind, LocationId, ContextId, Option<ContextId>, Option<LockId>),
+);
+
+/// The blame of a run.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct KeptBlame {
+    rows: Vec<Row>,
+    locks: Vec<Lock>,
+    lock_waits: Vec<LockWaits>,
+    wakers: Vec<WakerRow>,
+}
+
+impl KeptBlame {
+    /// As it is kept.
+    pub fn of(blame: &Blame) -> KeptBlame {
+        let row = |row: &BlameRow| {
+            let Cause { kind, location, context, site, lock } = row.cause;
+            (row.account, row.location, row.context, row.slots, row.ns, (kind, location, context, site, lock))
+        };
+        KeptBlame {
+            rows: blame.rows.iter().map(row).collect(),
+            locks: blame.locks.clone(),
+            lock_waits: blame.lock_waits.clone(),
+            wakers: blame.wakers.clone(),
+        }
+    }
+
+    /// As it was, if it can be that of a profile.
+    pub fn of_profile(self, profile: &Profile) -> Option<Blame> {
+        let row = |(account, location, context, slots, ns, cause): Row| {
+            let (kind, late, place, site, lock) = cause;
+            let cause = Cause { kind, location: late, context: place, site, lock };
+            BlameRow { account, location, context, slots, cause, ns }
+        };
+        let blame = Blame {
+            rows: self.rows.into_iter().map(row).collect(),
+            locks: self.locks,
+            lock_waits: self.lock_waits,
+            wakers: self.wakers,
+        };
+        let is_place = |&(location, context): &(LocationId, ContextId)| {
+            (location as usize) < profile.locations.len() && (context as usize) < profile.contexts.len()
+        };
+        let is_lock = |lock: LockId| (lock as usize) < blame.locks.len();
+        let fits = blame.rows.iter().all(|row| {
+            is_place(&(row.location, row.context))
+                && is_place(&(row.cause.location, row.cause.site.unwrap_or(row.cause.context)))
+                && is_place(&(row.cause.location, row.cause.context))
+                && row.cause.lock.is_none_or(is_lock)
+        }) && (blame.locks.iter())
+            .all(|lock| is_place(&(0, lock.site)) && (lock.process as usize) < profile.processes.len())
+            && blame.lock_waits.iter().all(|row| is_place(&(row.location, row.context)) && is_lock(row.lock))
+            && (blame.wakers.iter())
+                .all(|row| is_place(&(row.location, row.context)) && row.waker.as_ref().is_none_or(is_place));
+        fits.then_some(blame)
+    }
+}
