@@ -258,3 +258,55 @@ fn other_inputs_are_other_work() {
     let page = page(&dir, "degradation", &[]);
     assert!(!list(&page, "/disagreements").is_empty(), "{:#}", page["notes"]);
 }
+
+/// With weak scaling a count's expected cost is that many times the one of one thread, which changes nothing but what is expected.
+#[test]
+fn a_problem_that_grows_with_the_count_may_cost_more() {
+    let Some(program) = scaling_program("gcc") else { return };
+    let folder = empty_folder();
+    let dir = folder.path().join("s");
+    let mut command = proust();
+    command.args(["sweep", "--threads", "1,2", "--repeat", "2", "-o"]).arg(&dir).arg("--").arg(&program);
+    let ended = run(command.args(["control", "0.{n}"]).stdin(Stdio::null()));
+    assert!(ended.status.success(), "{}", ended.said());
+    let (strong, weak) = (page(&dir, "scaling", &[]), page(&dir, "scaling", &["--weak"]));
+    assert_eq!((&strong["sweep"]["scaling"], &weak["sweep"]["scaling"]), (&"strong".into(), &"weak".into()));
+    let of = |page: &Value, what: &str| number(page, what);
+    let expected_s =
+        |page: &Value| of(page, "/places/0/counts/0/cost_s") - of(page, "/places/0/counts/0/excess_s");
+    assert!((expected_s(&weak) - 2.0 * expected_s(&strong)).abs() < 1e-6, "{weak:#}");
+    let speedup = "/curve/1/speedup";
+    assert!((of(&weak, speedup) - 2.0 * of(&strong, speedup)).abs() < 1e-6, "{weak:#}");
+    // The work is twice as much, and known as that whatever else ran: computation takes no more than twice the time, but for
+    // what two processors that share their parts take from each other.
+    let computed = |page: &Value| number(page, "/curve/1/computation_scaling");
+    assert!(computed(&weak) > 0.5 && computed(&strong) < 0.75, "{:#}", weak["curve"]);
+}
+
+#[test]
+fn of_several_axes_one_is_the_count_and_the_others_are_chosen() {
+    let Some(program) = scaling_program("gcc") else { return };
+    let folder = empty_folder();
+    let dir = folder.path().join("s");
+    let mut command = proust();
+    command.args(["sweep", "--threads", "1,2", "--axis", "size=0.05,0.1", "--repeat", "1", "-o"]).arg(&dir);
+    let ended = run(command.arg("--").arg(&program).args(["control", "{size}"]).stdin(Stdio::null()));
+    assert!(ended.status.success(), "{}", ended.said());
+    let small = page(&dir, "scaling", &[]);
+    let noted = |page: &Value, what: &str| {
+        list(page, "/notes").iter().any(|note| note.as_str().unwrap_or_default().contains(what))
+    };
+    assert!(noted(&small, "size=0.1"), "{:#}", small["notes"]);
+    let large = page(&dir, "scaling", &["size=0.1"]);
+    assert!(!noted(&large, "size=0.05"), "{:#}", large["notes"]);
+    for page in [&small, &large] {
+        assert_eq!(list(page, "/curve").len(), 2, "{page:#}");
+        assert_eq!(number(page, "/curve/0/runs"), 1.0, "{page:#}");
+    }
+    let wrong = report(&dir, "scaling", &["size=7"]);
+    assert!(wrong.status.code() == Some(2) && wrong.said().contains("size=0.05|0.1"), "{}", wrong.said());
+    let compare = |point: &str| run(proust().arg("diff").args([&dir, &dir]).args(["--at", point]));
+    assert!(compare("threads=2,size=0.1").status.success());
+    let open = compare("threads=2");
+    assert!(open.status.code() == Some(2) && open.said().contains("size=0.1"), "{}", open.said());
+}
