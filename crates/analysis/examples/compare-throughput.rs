@@ -20,8 +20,8 @@ use proust_profile::run_file;
 use proust_profile::sweep_file::{Axis, PointOutcome, SWEEP_SCHEMA, SweepPoint, THREADS as COUNT};
 use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, RunFile, SampleRow, SweepFile,
-    Value,
+    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, RunFile, SampleRow,
+    SweepFile, Value,
 };
 use rayon::prelude::*;
 

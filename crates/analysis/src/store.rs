@@ -1,5 +1,6 @@
 //! A run's profile: read where it was kept, made where it was not.
 
+mod reading;
 mod rules;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
 use proust_structure::{Structurer, default_cache_dir};
 use thiserror::Error;
 
+pub use reading::read_side_by_side;
 pub use rules::WaitRules;
 
 use crate::blame::{Blame, KeptBlame};

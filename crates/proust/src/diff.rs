@@ -3,7 +3,7 @@
 mod sides;
 mod sweeps;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,6 +14,7 @@ use proust_analysis::findings;
 use proust_analysis::ledger::IoAs;
 use proust_analysis::query::{Measure, nearest};
 use proust_analysis::store::{self, Parts};
+use proust_profile::tables::PROFILE_FOLDER;
 use proust_report::{Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, render_diff};
 
 use crate::failure::{EXCEEDED, WrongUsage};
@@ -149,7 +150,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         exceeded: Vec::new(),
     };
     let measures = question.measures();
-    let (before, after) = (open(&a, &measures)?, open(&b, &measures)?);
+    let [before, after] = open([&a, &b], &measures)?;
     let io = match args.io_as {
         IoName::Productive => IoAs::Productive,
         IoName::Lost => IoAs::Lost,
@@ -204,25 +205,35 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens all runs of a side; of each only what is compared stays in memory.
-fn open(side: &Side, measures: &[Measure]) -> Result<Vec<ComparedRun>> {
-    let mut runs = Vec::with_capacity(side.dirs.len());
-    for dir in &side.dirs {
-        let mut profile = progress::open(dir, Parts::WithoutSamples)?;
-        let kept = store::ledger_with_rows(dir, &profile).zip(store::findings(dir));
-        let (ledger, found) = match kept {
-            Some(kept) => kept,
-            None => {
-                if profile.samples.is_empty() && profile.events.is_empty() {
-                    // Where nothing was kept the profile was made just now, and has them.
-                    store::read_rows(dir, &mut profile).ok();
-                }
-                findings::findings(&profile, None)?
-            }
-        };
-        runs.push(ComparedRun::new(&profile, &ledger, found, measures, &[]));
+/// Opens all runs of both sides; of each only what is compared stays in memory.
+fn open(sides: [&Side; 2], measures: &[Measure]) -> Result<[Vec<ComparedRun>; 2]> {
+    let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
+    for dir in &dirs {
+        if !dir.join(PROFILE_FOLDER).exists() {
+            // The first time takes a while and shows its progress.
+            progress::open(dir, Parts::WithoutSamples)?;
+        }
     }
-    Ok(runs)
+    let runs = store::read_side_by_side(&dirs, |dir| one(dir, measures));
+    let mut before = runs.into_iter().collect::<Result<Vec<ComparedRun>>>()?;
+    let after = before.split_off(sides[0].dirs.len());
+    Ok([before, after])
+}
+
+fn one(dir: &Path, measures: &[Measure]) -> Result<ComparedRun> {
+    let mut profile = store::open_without_samples(dir, &mut |_| ())?;
+    let kept = store::ledger_with_rows(dir, &profile).zip(store::findings(dir));
+    let (ledger, found) = match kept {
+        Some(kept) => kept,
+        None => {
+            if profile.samples.is_empty() && profile.events.is_empty() {
+                // Where nothing was kept the profile was made just now, and has them.
+                store::read_rows(dir, &mut profile).ok();
+            }
+            findings::findings(&profile, None)?
+        }
+    };
+    Ok(ComparedRun::new(&profile, &ledger, found, measures, &[]))
 }
 
 #[cfg(test)]
