@@ -145,6 +145,12 @@ impl LetGo {
         let own_ticks = ticks.saturating_sub(since_ticks);
         LetGo { ticks, own_ticks, one_in: if own_ticks < LONG_TICKS { TIMED_ONE_IN } else { 1 } }
     }
+
+    /// When that was, by a thread that lives since `born_ns` and acquired it at `since_ns`, if it knows. A tick's length is
+    /// known badly at first, and who lost the processor meanwhile asks late: what is told must not be before either.
+    fn time_ns(&self, since_ns: u64, born_ns: u64) -> u64 {
+        ticks::time_ns(self.ticks).max(since_ns).max(born_ns)
+    }
 }
 
 /// Tells that `object` was let go.
@@ -156,8 +162,8 @@ pub fn told(operation: Operation, object: u64, let_go: LetGo, state: State) {
     if !wanted(operation.nature()) || !lane.open.is_free() {
         return;
     }
-    let time_ns = ticks::time_ns(let_go.ticks);
     let (_, since_ns) = lane.sections.of(object);
+    let time_ns = let_go.time_ns(since_ns, lane.born_ns());
     // Somebody else may have let it go later, and been faster to say so.
     let before_ns = Some(waited::released(object, time_ns)).filter(|before_ns| *before_ns < time_ns);
     let held_ns = match before_ns.unwrap_or(0).max(since_ns) {
@@ -215,4 +221,20 @@ fn write(
     }
     let (operation, _) = Kind::parts(Kind::from(operation).number());
     record.output.push(operation, if flags == 0 { 0 } else { EVENT_PARTIAL }, &release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+
+    #[test]
+    fn nothing_is_let_go_before_it_was_acquired() {
+        clock::find_vdso();
+        ticks::find();
+        let long_ago = LetGo { ticks: 1, own_ticks: 1, one_in: 1 };
+        let now_ns = clock::now_ns();
+        assert_eq!(long_ago.time_ns(now_ns + 7_000_000_000, 0), now_ns + 7_000_000_000);
+        assert_eq!(long_ago.time_ns(0, now_ns + 9_000_000_000), now_ns + 9_000_000_000);
+    }
 }
