@@ -114,11 +114,13 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
         record.tell_sums();
     }
     // What is known only when it is over may have been told in part: what the thread called meanwhile.
-    let begin_ns = passed.begin_ns.max(record.told_until_ns).min(passed.end_ns);
-    record.told_until_ns = passed.end_ns;
+    // And two readings of the clock may differ by some nanoseconds the wrong way round.
+    let end_ns = passed.end_ns.max(record.told_until_ns);
+    let begin_ns = passed.begin_ns.max(record.told_until_ns).min(end_ns);
+    record.told_until_ns = end_ns;
     let event = Event {
         begin_ns,
-        end_ns: passed.end_ns,
+        end_ns,
         cpu_ns,
         object: passed.object,
         object2: passed.object2,
