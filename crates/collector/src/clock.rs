@@ -1,4 +1,4 @@
-//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO; CPU time by system calls.
+//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO or told by the processor's counter; CPU time by system calls.
 //!
 //! The vDSO is called directly and not through the C library, since a program or another preloaded
 //! library may have put its own `clock_gettime` there.
@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::raw;
 
+mod anchor;
 pub mod ticks;
 
 type GetTime = unsafe extern "C" fn(i32, *mut libc::timespec) -> i32;
@@ -32,9 +33,16 @@ pub fn find_vdso() {
     }
 }
 
-/// CLOCK_MONOTONIC, nanoseconds.
-#[inline]
-pub fn now_ns() -> u64 {
+pub use anchor::now_ns;
+
+/// A forked child begins: what another thread was at when it was forked is over.
+pub fn after_fork() {
+    anchor::after_fork();
+    ticks::after_fork();
+}
+
+/// CLOCK_MONOTONIC, nanoseconds, as the kernel tells it.
+fn system_ns() -> u64 {
     let function = GET_TIME.load(Ordering::Relaxed);
     if function == 0 {
         return raw::clock_ns(libc::CLOCK_MONOTONIC);

@@ -69,6 +69,7 @@ fn begin_under(mask: u64) {
     lane::set_current(None);
     lane::abandon_all();
     operation::waited::forget();
+    clock::after_fork();
     openmp::regions::after_fork();
     openmp::holders::after_fork();
     let parents = logfile::abandon();

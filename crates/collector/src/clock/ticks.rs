@@ -6,7 +6,7 @@
 use core::arch::x86_64::{__cpuid, _rdtsc};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::now_ns;
+use super::{anchor, system_ns};
 
 /// Bit of CPUID leaf 0x80000007, register d: the counter runs at one rate, whatever the processor does.
 const INVARIANT: u32 = 1 << 8;
@@ -22,9 +22,13 @@ const MEASURED_ANEW_NS: u64 = 1_000_000_000;
 const AT_ONCE_TICKS: u64 = 1_000;
 /// The processor may be taken away in between, but not again and again.
 const READINGS: usize = 4;
+/// Where the kernel makes its clock of the counter it is read in fewer ticks; of anything else, in many more.
+const CLOCK_OF_COUNTER_TICKS: u64 = 500;
 
 /// Length of a tick in units of 2⁻³² ns; 0 = not known yet.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
+/// Over how long it was measured.
+static KNOWN_OVER_NS: AtomicU64 = AtomicU64::new(0);
 static IS_COUNTER: AtomicBool = AtomicBool::new(false);
 
 /// The reading that the next length is measured from; `MEASURING` guards it.
@@ -40,37 +44,53 @@ pub fn find() {
         return;
     }
     IS_COUNTER.store(true, Ordering::Relaxed);
-    let (ticks, ns, _) = reading();
+    let (ticks, ns, took) = best_reading(CLOCK_OF_COUNTER_TICKS);
     BASE_NS.store(ns, Ordering::Relaxed);
     BASE_TICKS.store(ticks, Ordering::Relaxed);
+    if took <= CLOCK_OF_COUNTER_TICKS {
+        anchor::use_counter();
+    }
 }
 
-/// Counter and clock, and whether they are of one moment.
-fn reading() -> (u64, u64, bool) {
+/// A forked child: whoever was measuring is not there any more.
+pub fn after_fork() {
+    MEASURING.store(false, Ordering::Relaxed);
+}
+
+/// Counter and clock, and how many ticks it took to read both; as soon as it took no more than `enough`.
+fn best_reading(enough: u64) -> (u64, u64, u64) {
     let mut best = (0, 0, u64::MAX);
     for _ in 0..READINGS {
         let before = now();
-        let ns = now_ns();
+        let ns = system_ns();
         let took = now().saturating_sub(before);
         if took < best.2 {
             best = (before + took / 2, ns, took);
         }
-        if took <= AT_ONCE_TICKS {
+        if took <= enough {
             break;
         }
     }
-    (best.0, best.1, best.2 <= AT_ONCE_TICKS)
+    best
 }
 
-/// The counter.
+/// Counter and clock, and whether they are of one moment.
+pub(super) fn reading() -> (u64, u64, bool) {
+    let (ticks, ns, took) = best_reading(AT_ONCE_TICKS);
+    (ticks, ns, took <= AT_ONCE_TICKS)
+}
+
+/// The counter itself.
+#[inline]
+pub(super) fn counter() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction.
+    unsafe { _rdtsc() }
+}
+
+/// The counter, or what stands in for it.
 #[inline]
 pub fn now() -> u64 {
-    if IS_COUNTER.load(Ordering::Relaxed) {
-        // SAFETY: every x86-64 processor has the instruction.
-        unsafe { _rdtsc() }
-    } else {
-        now_ns()
-    }
+    if IS_COUNTER.load(Ordering::Relaxed) { counter() } else { system_ns() }
 }
 
 /// When the counter stood at `ticks`, not long ago. In a process's first moments that is told as now.
@@ -80,7 +100,7 @@ pub fn time_ns(ticks: u64) -> u64 {
     }
     let (now_ticks, now_ns, at_once) = reading();
     if at_once {
-        measure(now_ticks, now_ns);
+        measured(now_ticks, now_ns);
     }
     now_ns.saturating_sub(as_ns(now_ticks.saturating_sub(ticks)))
 }
@@ -94,24 +114,27 @@ pub fn as_ns(ticks: u64) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
-/// Measures a tick's length, if it is time to.
-fn measure(now_ticks: u64, now_ns: u64) {
-    if MEASURING.swap(true, Ordering::Acquire) {
-        return;
-    }
-    let passed_ns = now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed));
-    let passed_ticks = now_ticks.saturating_sub(BASE_TICKS.load(Ordering::Relaxed));
-    let next_ns = NEXT_NS.load(Ordering::Relaxed);
-    if passed_ticks > 0 && passed_ns >= next_ns {
-        LENGTH.store(((u128::from(passed_ns) << 32) / u128::from(passed_ticks)) as u64, Ordering::Relaxed);
-        if next_ns >= MEASURED_ANEW_NS {
-            BASE_NS.store(now_ns, Ordering::Relaxed);
-            BASE_TICKS.store(now_ticks, Ordering::Relaxed);
-        } else {
-            NEXT_NS.store((2 * passed_ns).min(MEASURED_ANEW_NS), Ordering::Relaxed);
+/// A tick's length in units of 2⁻³² ns, and over how long that was measured; zeros in a process's first moments. Both were read
+/// at one moment now: if it is time to, the length is measured anew.
+pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
+    if !MEASURING.swap(true, Ordering::Acquire) {
+        let passed_ns = now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed));
+        let passed_ticks = now_ticks.saturating_sub(BASE_TICKS.load(Ordering::Relaxed));
+        let next_ns = NEXT_NS.load(Ordering::Relaxed);
+        if passed_ticks > 0 && passed_ns >= next_ns {
+            let length = (u128::from(passed_ns) << 32) / u128::from(passed_ticks);
+            LENGTH.store(length as u64, Ordering::Relaxed);
+            KNOWN_OVER_NS.store(passed_ns, Ordering::Relaxed);
+            if next_ns >= MEASURED_ANEW_NS {
+                BASE_NS.store(now_ns, Ordering::Relaxed);
+                BASE_TICKS.store(now_ticks, Ordering::Relaxed);
+            } else {
+                NEXT_NS.store((2 * passed_ns).min(MEASURED_ANEW_NS), Ordering::Relaxed);
+            }
         }
+        MEASURING.store(false, Ordering::Release);
     }
-    MEASURING.store(false, Ordering::Release);
+    (LENGTH.load(Ordering::Relaxed), KNOWN_OVER_NS.load(Ordering::Relaxed))
 }
 
 #[cfg(test)]
@@ -126,9 +149,9 @@ mod tests {
         time_ns(now());
         // A moment between two readings of the clock; the processor may be taken away in between.
         for _ in 0..1000 {
-            let before = now_ns();
+            let before = system_ns();
             let ticks = now();
-            let after = now_ns();
+            let after = system_ns();
             let told = time_ns(ticks);
             // A length measured over 20 ms is known to a few millionths, and what passed since is short.
             assert!(told + 2_000 >= before && told <= after + 2_000, "{before} {told} {after}");

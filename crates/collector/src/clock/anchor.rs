@@ -1,0 +1,208 @@
+//! The clock, as the processor's counter tells it: from an anchor, a moment at which both were read.
+//!
+//! The counter is read in half the time that the vDSO's clock takes. A new anchor is laid about once a millisecond, so what
+//! is told is never off by more than the reading of both at once is, some ten nanoseconds; and from one anchor to the next
+//! time never goes back. Where the kernel does not trust the counter itself, this is not used.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+
+use super::{system_ns, ticks};
+
+/// An anchor is used for so long.
+const LONGEST_NS: u64 = 1_000_000;
+/// Counters of two processors may differ by so many ticks, as may the order in which things are read.
+const SKEW_TICKS: i64 = 1 << 12;
+/// Time is held back until the clock has caught up if it is ahead of it by less than that; otherwise it jumps.
+const MOST_AHEAD_NS: u64 = 10_000;
+
+/// Read by all threads, and written rarely: on a line of its own.
+#[repr(align(64))]
+struct Anchor {
+    /// Odd while the rest is being written.
+    version: AtomicU32,
+    /// The counter at the anchor.
+    ticks: AtomicU64,
+    /// The clock at it.
+    ns: AtomicU64,
+    /// Length of a tick in units of 2⁻³² ns.
+    length: AtomicU64,
+    /// For so many ticks it is used, and `SKEW_TICKS` more; 0 = not at all.
+    good_for: AtomicU64,
+}
+
+static ANCHOR: Anchor = Anchor {
+    version: AtomicU32::new(0),
+    ticks: AtomicU64::new(0),
+    ns: AtomicU64::new(0),
+    length: AtomicU64::new(0),
+    good_for: AtomicU64::new(0),
+};
+static IS_USABLE: AtomicBool = AtomicBool::new(false);
+/// Somebody lays a new one. Who finds it set reads the clock itself, and does not wait.
+static LAYING: AtomicBool = AtomicBool::new(false);
+
+/// The clock. Called once, when it is known that the kernel's own clock is made of the counter.
+pub fn use_counter() {
+    IS_USABLE.store(true, Ordering::Relaxed);
+}
+
+/// A forked child: whoever was laying an anchor is not there any more.
+pub fn after_fork() {
+    LAYING.store(false, Ordering::Relaxed);
+    let version = ANCHOR.version.load(Ordering::Relaxed);
+    if version & 1 == 1 {
+        ANCHOR.good_for.store(0, Ordering::Relaxed);
+        ANCHOR.version.store(version + 1, Ordering::Release);
+    }
+}
+
+/// CLOCK_MONOTONIC, nanoseconds.
+#[inline]
+pub fn now_ns() -> u64 {
+    let version = ANCHOR.version.load(Ordering::Acquire);
+    let passed = ticks::counter().wrapping_sub(ANCHOR.ticks.load(Ordering::Relaxed)) as i64;
+    let ns = ANCHOR.ns.load(Ordering::Relaxed);
+    let length = ANCHOR.length.load(Ordering::Relaxed);
+    let good_for = ANCHOR.good_for.load(Ordering::Relaxed);
+    fence(Ordering::Acquire);
+    let is_whole = version & 1 == 0 && ANCHOR.version.load(Ordering::Relaxed) == version;
+    if is_whole && (passed.wrapping_add(SKEW_TICKS) as u64) < good_for {
+        // No overflow: an anchor is good for some millions of ticks, and a tick for some nanoseconds.
+        ns.wrapping_add_signed((passed * length as i64) >> 32)
+    } else {
+        lay()
+    }
+}
+
+/// Lays a new anchor, if it is time to and nobody else is at it; what the clock says.
+#[cold]
+#[inline(never)]
+fn lay() -> u64 {
+    if !IS_USABLE.load(Ordering::Relaxed) || LAYING.swap(true, Ordering::Acquire) {
+        return system_ns();
+    }
+    let (now_ticks, now_ns, at_once) = ticks::reading();
+    if !at_once {
+        LAYING.store(false, Ordering::Release);
+        return now_ns;
+    }
+    let (length, known_over_ns) = ticks::measured(now_ticks, now_ns);
+    let mut told_ns = now_ns;
+    if length != 0 {
+        let good_ns = known_over_ns.min(LONGEST_NS);
+        let next = after(&Laid::newest(), now_ticks, now_ns, length, good_ns);
+        told_ns = next.ns;
+        next.publish();
+    }
+    LAYING.store(false, Ordering::Release);
+    told_ns
+}
+
+/// An anchor's content.
+#[derive(Clone, Copy, Debug, Default)]
+struct Laid {
+    ticks: u64,
+    ns: u64,
+    length: u64,
+    good_for: u64,
+}
+
+impl Laid {
+    /// For who holds `LAYING`.
+    fn newest() -> Laid {
+        Laid {
+            ticks: ANCHOR.ticks.load(Ordering::Relaxed),
+            ns: ANCHOR.ns.load(Ordering::Relaxed),
+            length: ANCHOR.length.load(Ordering::Relaxed),
+            good_for: ANCHOR.good_for.load(Ordering::Relaxed),
+        }
+    }
+
+    /// For who holds `LAYING`.
+    fn publish(&self) {
+        let version = ANCHOR.version.load(Ordering::Relaxed);
+        ANCHOR.version.store(version.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::Release);
+        ANCHOR.ticks.store(self.ticks, Ordering::Relaxed);
+        ANCHOR.ns.store(self.ns, Ordering::Relaxed);
+        ANCHOR.length.store(self.length, Ordering::Relaxed);
+        ANCHOR.good_for.store(self.good_for, Ordering::Relaxed);
+        ANCHOR.version.store(version.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The latest time that was told by it up to this moment.
+    fn told_ns(&self, now_ticks: u64) -> u64 {
+        let passed = now_ticks.wrapping_sub(self.ticks).min(self.good_for);
+        self.ns.saturating_add(((u128::from(passed) * u128::from(self.length)) >> 32) as u64)
+    }
+}
+
+/// The anchor to follow `old`, for `good_ns`, where counter and clock were read at one moment and a tick is so long.
+fn after(old: &Laid, now_ticks: u64, now_ns: u64, length: u64, good_ns: u64) -> Laid {
+    let good_for = ((u128::from(good_ns) << 32) / u128::from(length)) as u64;
+    let ahead_ns = old.told_ns(now_ticks).saturating_sub(now_ns);
+    let held_back = if ahead_ns < MOST_AHEAD_NS { ahead_ns.min(good_ns / 2) } else { 0 };
+    // What was told is ahead of the clock: from here on time passes a little slower, and meets it at the next anchor.
+    let slower = (u128::from(length) * u128::from(held_back) / u128::from(good_ns.max(1))) as u64;
+    Laid {
+        ticks: now_ticks,
+        ns: now_ns + held_back,
+        length: length - slower,
+        good_for: good_for + SKEW_TICKS as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A third of a nanosecond.
+    const LENGTH: u64 = (1 << 32) / 3;
+
+    #[test]
+    fn time_never_goes_back_from_one_anchor_to_the_next() {
+        let old = Laid { ticks: 1_000, ns: 5_000_000, length: LENGTH, good_for: 3_000_000 };
+        // The clock is 40 ns behind what was told last.
+        let told_ns = old.told_ns(3_001_000);
+        let next = after(&old, 3_001_000, told_ns - 40, LENGTH, 1_000_000);
+        assert_eq!(next.ns, told_ns);
+        // And has caught up where the next one is due.
+        let at_end = next.told_ns(3_001_000 + 3_000_000);
+        assert!(at_end.abs_diff(told_ns - 40 + 1_000_000) <= 2, "{at_end}");
+        // Where it is ahead, time jumps.
+        assert_eq!(after(&old, 3_001_000, told_ns + 30, LENGTH, 1_000_000).ns, told_ns + 30);
+    }
+
+    #[test]
+    fn an_anchor_that_nobody_used_for_long_holds_nothing_back() {
+        // Wrong by a thousandth: after a minute that would be a twentieth of a second.
+        let old = Laid { ticks: 0, ns: 0, length: LENGTH + LENGTH / 1_000, good_for: 3_000_000 };
+        let next = after(&old, 180_000_000_000, 60_000_000_000, LENGTH, 1_000_000);
+        assert_eq!(next.ns, 60_000_000_000);
+        assert_eq!(next.length, LENGTH);
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_is_believed() {
+        let old = Laid { ticks: 0, ns: 1_000_000_000, length: LENGTH, good_for: 3_000_000 };
+        assert_eq!(after(&old, 2_000_000, 1_000_000_500, LENGTH, 1_000_000).ns, 1_000_000_500);
+    }
+
+    #[test]
+    fn what_is_told_is_what_the_clock_says() {
+        crate::clock::find_vdso();
+        crate::clock::ticks::find();
+        let end_ns = system_ns() + 30_000_000;
+        let (mut last_ns, mut before_ns) = (0, system_ns());
+        while before_ns < end_ns {
+            let told_ns = now_ns();
+            let after_ns = system_ns();
+            assert!(
+                told_ns + 2_000 >= before_ns && told_ns <= after_ns + 2_000,
+                "{before_ns} {told_ns} {after_ns}"
+            );
+            assert!(told_ns + 200 >= last_ns, "{last_ns} {told_ns}");
+            (last_ns, before_ns) = (told_ns, after_ns);
+        }
+    }
+}
