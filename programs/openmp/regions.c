@@ -3,7 +3,8 @@
  *
  * Each thread reads its clocks where it begins and ends to work, so the program knows what everybody worked and waited:
  * `work_s` and `work_cpu_s` are the sums over all threads inside regions, `wait_s` what they waited there for others, `lock_s` for a
- * holder, `region_s` the time of the opener from before to behind its regions, `serial_s` outside of them.
+ * holder, `region_s` the time of the opener from before to behind its regions, `serial_s` outside of them, `narrow_s` that of regions with one
+ * thread only.
  */
 #include "../truth.h"
 #include <omp.h>
@@ -16,7 +17,7 @@ static struct {
     char space[56];
 } threads[MOST];
 
-static double region_s;
+static double region_s, narrow_s;
 static int team;
 
 /* Works for so many seconds of processor time; what it took by both clocks is the thread's. */
@@ -281,6 +282,37 @@ KEPT static void many(double seconds)
         printf("wrong sum %ld\n", sum);
 }
 
+/* Both threads work for half of the time; for the other half one of them does, in regions of one thread, with a barrier at
+ * which nobody is waited for: of so much work each. */
+KEPT static void teams_of_one(double seconds, int units)
+{
+    double begin = wall();
+#pragma omp parallel
+    work_for(seconds / 2);
+    double alone = wall();
+    while (wall() - alone < seconds / 2) {
+#pragma omp parallel num_threads(1)
+        {
+            uint64_t x = 1;
+            BURN(x, units * UNIT);
+            kept_result = x;
+#pragma omp barrier
+        }
+    }
+    narrow_s += wall() - alone;
+    region_s += wall() - begin;
+}
+
+KEPT static void short_teams_of_one(double seconds)
+{
+    teams_of_one(seconds, 1);
+}
+
+KEPT static void long_teams_of_one(double seconds)
+{
+    teams_of_one(seconds, 1000);
+}
+
 int main(int argc, char **argv)
 {
     const struct {
@@ -292,6 +324,7 @@ int main(int argc, char **argv)
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
         { "five-loops", five_loops }, { "many", many },
         { "doacross", doacross }, { "repeated", repeated },
+        { "short-teams-of-one", short_teams_of_one }, { "long-teams-of-one", long_teams_of_one },
     };
     const char *name = argc > 1 ? argv[1] : "imbalance";
     double seconds = seconds_argument(argc, argv, 2, 0.5);
@@ -318,8 +351,8 @@ int main(int argc, char **argv)
             parts[part] += threads[i].parts[part];
     }
     printf("{\"total_s\":%.6f,\"region_s\":%.6f,\"serial_s\":%.6f,\"work_s\":%.6f,\"work_cpu_s\":%.6f,"
-           "\"wait_s\":%.6f,\"lock_s\":%.6f,\"parts_s\":[%.6f,%.6f,%.6f,%.6f,%.6f],\"threads\":%d}\n",
-           total, region_s, total - region_s, work, cpu, waited, lock, parts[0], parts[1], parts[2],
+           "\"wait_s\":%.6f,\"lock_s\":%.6f,\"narrow_s\":%.6f,\"parts_s\":[%.6f,%.6f,%.6f,%.6f,%.6f],\"threads\":%d}\n",
+           total, region_s, total - region_s, work, cpu, waited, lock, narrow_s, parts[0], parts[1], parts[2],
            parts[3], parts[4], team);
     return 0;
 }

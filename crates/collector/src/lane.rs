@@ -44,6 +44,10 @@ pub use usage::{Usage, scheduler_numbers};
 /// `owner` of a lane that was claimed for a thread which does not run yet.
 pub const RESERVED: u32 = u32::MAX;
 
+/// Read by other threads for each region that they open: on a line of the processor's cache that the owner does not write.
+#[repr(align(64))]
+struct Quiet(AtomicPtr<LaneHeader>);
+
 /// A lane.
 pub struct Lane {
     /// Kernel id of the thread it belongs to; 0 = free.
@@ -83,7 +87,7 @@ pub struct Lane {
     /// The owner's CPU timer; -1 = none.
     timer: AtomicI32,
     /// The lane's header in the log; null = none.
-    header: AtomicPtr<LaneHeader>,
+    header: Quiet,
     next: AtomicPtr<Lane>,
     record: UnsafeCell<Record>,
 }
@@ -151,7 +155,7 @@ pub fn claim() -> Option<&'static Lane> {
         counted,
         targets_used: AtomicU32::new(0),
         timer: AtomicI32::new(-1),
-        header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
+        header: Quiet(AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header))),
         next: AtomicPtr::new(core::ptr::null_mut()),
         record: UnsafeCell::new(Record::new(writer, counted, member)),
     }));
@@ -212,7 +216,24 @@ impl Lane {
         marker: u64,
         caller: NodeId,
     ) {
-        let header = self.header.load(Ordering::Relaxed);
+        self.enter_unwatched(kind, objects, begin_ns, state, marker, caller);
+        if waited::tells(kind.operation) {
+            waited::begin(objects.0);
+        }
+    }
+
+    /// As [`Lane::enter`], of what nobody ends by a call that we see: who lets go need not know that the owner waits.
+    #[inline]
+    pub fn enter_unwatched(
+        &self,
+        kind: Kind,
+        objects: (u64, u64),
+        begin_ns: u64,
+        state: State,
+        marker: u64,
+        caller: NodeId,
+    ) {
+        let header = self.header.0.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: the header is mapped for the process's life, and these fields are written by the owner alone.
             // Volatile, so that they are stored now and in this order: the process may be killed in the operation.
@@ -227,21 +248,24 @@ impl Lane {
         // What is called inside is none of its own.
         set_counting(None);
         self.open.enter(kind, objects, begin_ns, state, marker, caller);
-        if waited::tells(kind.operation.nature()) {
-            waited::begin(objects.0);
-        }
     }
 
     /// The owner is in no operation any more.
     #[inline]
     pub fn leave(&self) {
-        let header = self.header.load(Ordering::Relaxed);
-        if !header.is_null() {
-            // SAFETY: as in `enter`.
-            unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
-        }
-        if self.open.kind().is_some_and(|kind| waited::tells(kind.operation.nature())) {
+        if self.open.kind().is_some_and(|kind| waited::tells(kind.operation)) {
             waited::end(self.open.object());
+        }
+        self.leave_unwatched();
+    }
+
+    /// As [`Lane::leave`], of what was entered by [`Lane::enter_unwatched`].
+    #[inline]
+    pub fn leave_unwatched(&self) {
+        let header = self.header.0.load(Ordering::Relaxed);
+        if !header.is_null() {
+            // SAFETY: as in `enter_unwatched`.
+            unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
         }
         self.open.leave();
     }
@@ -260,7 +284,7 @@ impl Lane {
 
     /// The owner has done its part of a region, and waits for the others of `team`: the log says so before it blocks.
     pub fn dock(&self, now_ns: u64, team: u64, region: u32) {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: as in `enter`; `wait_released_ns` is the opener's to write only between here and `undock`.
             unsafe {
@@ -278,7 +302,7 @@ impl Lane {
     /// The owner has work again; when the region at whose end it waited was over, and how long before that the last one had
     /// come. Zeros where nobody said so.
     pub fn undock(&self) -> (u64, u64) {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         if header.is_null() {
             return (0, 0);
         }
@@ -295,7 +319,7 @@ impl Lane {
 
     /// The team at the end of whose region the owner waits.
     pub fn docked_for(&self) -> u64 {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         // SAFETY: the header is mapped for the process's life; only the owner, the caller, writes this.
         if header.is_null() { 0 } else { unsafe { (&raw const (*header).wait_object).read_volatile() } }
     }
@@ -303,7 +327,7 @@ impl Lane {
     /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later. For who opened it: a
     /// thread that was in the team before may be docked for another one by now, or have ended, and its lane be another's.
     pub fn is_docked_for(&self, team: u64, since_ns: u64) -> bool {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         if header.is_null() {
             return self.member.docked_ns() >= since_ns;
         }
@@ -318,7 +342,7 @@ impl Lane {
 
     /// Since when the owner waits at a region's end, for who opened it.
     pub fn docked_since_ns(&self) -> u64 {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         if header.is_null() {
             return self.member.docked_ns();
         }
@@ -328,7 +352,7 @@ impl Lane {
 
     /// The region at whose end the owner waits is over; for who opened it.
     pub fn release_docked(&self, now_ns: u64, latency_ns: u64) {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: as above; the owner reads these two only when it has work again.
             unsafe {
@@ -340,7 +364,7 @@ impl Lane {
 
     /// Whether the owner waits for work, the region at whose end it waited being over.
     pub fn is_idle(&self) -> bool {
-        let header = self.header.load(Ordering::Relaxed);
+        let header = self.header.0.load(Ordering::Relaxed);
         // SAFETY: as above.
         self.member.docked_ns() != 0
             && !header.is_null()
@@ -357,7 +381,7 @@ impl Lane {
     /// Closes the owner's tail from another thread, or takes that back (with zeros): only the two fields of
     /// the lane's header that nobody else writes.
     pub fn close_tail(&self, time_ns: u64, cpu_ns: u64) {
-        let header = self.header.load(Ordering::Acquire);
+        let header = self.header.0.load(Ordering::Acquire);
         if header.is_null() {
             return;
         }

@@ -20,6 +20,7 @@ use crate::{clock, options};
 pub mod callers;
 pub mod counted;
 pub mod held;
+pub mod meeting;
 pub mod open;
 mod outcome;
 pub mod releases;

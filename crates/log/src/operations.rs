@@ -264,6 +264,8 @@ operations! {
     204 OmpDoacross "omp ordered doacross" Barrier;
     205 OmpDispatch "omp dispatch" Runtime;
     206 OmpTask "omp task" Runtime;
+    207 OmpBarrierOfOne "omp barrier of one" Runtime;
+    208 OmpWaitOfOne "omp wait of one" Runtime;
     212 OmpCriticalEnd "omp critical end" Release;
     213 OmpAtomicEnd "omp atomic end" Release;
     214 OmpOrderedEnd "omp ordered end" Release;

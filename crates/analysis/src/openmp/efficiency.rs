@@ -26,7 +26,9 @@ impl Efficiencies {
     /// Of a ledger; `sums` tells which part of the waits at barriers was latency.
     pub fn of(ledger: &Ledger, sums: &RegionSums) -> Efficiencies {
         let account = |account: Account| ledger.accounts[account];
-        let (imbalance_ns, latency_ns) = sums.regions.iter().fold((0, 0), |(imbalance, latency), sum| {
+        // In a team of one nobody is waited for: its waits are on no account of waiting.
+        let teams = sums.regions.iter().filter(|sum| sum.team_max != 1);
+        let (imbalance_ns, latency_ns) = teams.fold((0, 0), |(imbalance, latency), sum| {
             (imbalance + sum.lost.imbalance_ns, latency + sum.lost.latency_ns)
         });
         let barrier_ns = account(Account::Barrier);

@@ -5,6 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use super::arrivals::{Barriers, Passed};
 use super::team::Team;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
@@ -21,6 +22,7 @@ pub const LONG_WORK_NS: u64 = 1_000_000;
 
 /// Used by its thread alone, but for `next`.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub struct Member {
     region: AtomicU32,
     /// The team that it works in; null = none.
@@ -29,10 +31,8 @@ pub struct Member {
     number: AtomicU32,
     /// Threads of that team.
     size: AtomicU32,
-    /// Barriers that it has passed in that team.
-    barriers: AtomicU32,
-    /// The barrier that it is at.
-    barrier: AtomicU32,
+    /// Its barriers in that team.
+    pub barriers: Barriers,
     /// Requests for iterations.
     requests: AtomicU32,
     /// Where the loop is whose iterations are handed out to it; 0 = none.
@@ -74,7 +74,7 @@ pub struct Place {
     /// Threads of the team.
     pub size: u32,
     /// Barriers passed in it.
-    pub barriers: u32,
+    pub barriers: Passed,
     /// Begin of the part.
     pub begin_ns: u64,
     /// Work since the last site.
@@ -119,26 +119,6 @@ impl Member {
         self.begin_ns.load(Ordering::Relaxed)
     }
 
-    /// How many barriers it passed before this one.
-    #[inline]
-    pub fn next_barrier(&self) -> u32 {
-        let passed = self.barriers.load(Ordering::Relaxed);
-        self.barriers.store(passed.wrapping_add(1), Ordering::Relaxed);
-        passed
-    }
-
-    /// The barrier that it is at.
-    #[inline]
-    pub fn barrier(&self) -> u32 {
-        self.barrier.load(Ordering::Relaxed)
-    }
-
-    /// Keeps it.
-    #[inline]
-    pub fn set_barrier(&self, barrier: u32) {
-        self.barrier.store(barrier, Ordering::Relaxed);
-    }
-
     /// How many requests for iterations it made before this one.
     #[inline]
     pub fn next_request(&self) -> u32 {
@@ -170,7 +150,7 @@ impl Member {
         self.region.store(region, Ordering::Relaxed);
         self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
-        self.barriers.store(0, Ordering::Relaxed);
+        self.barriers.restore(&Passed::default());
         self.begin_ns.store(now_ns, Ordering::Relaxed);
         self.worked_ns.store(0, Ordering::Relaxed);
         self.since_ns.store(now_ns, Ordering::Relaxed);
@@ -255,7 +235,7 @@ impl Member {
             team: self.team.load(Ordering::Relaxed) as usize,
             number: self.number(),
             size: self.size.load(Ordering::Relaxed),
-            barriers: self.barriers.load(Ordering::Relaxed),
+            barriers: self.barriers.passed(),
             begin_ns: self.begin_ns(),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
         }
@@ -267,7 +247,7 @@ impl Member {
         self.team.store(place.team as *mut Team, Ordering::Relaxed);
         self.number.store(place.number, Ordering::Relaxed);
         self.size.store(place.size, Ordering::Relaxed);
-        self.barriers.store(place.barriers, Ordering::Relaxed);
+        self.barriers.restore(&place.barriers);
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
         self.worked_ns.store(place.worked_ns, Ordering::Relaxed);
         self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
@@ -334,6 +314,12 @@ impl Member {
         unsafe { team.as_ref() }
     }
 
+    /// Whether it is in no region, as far as is known.
+    #[inline]
+    pub fn is_outside(&self) -> bool {
+        self.region() == 0 && self.depth.load(Ordering::Relaxed) == 0
+    }
+
     /// The innermost team that it has opened and not closed.
     pub fn last_level(&self) -> Option<&'static Team> {
         let depth = (self.depth.load(Ordering::Relaxed) as usize).checked_sub(1)?;
@@ -391,14 +377,14 @@ mod tests {
         let member = Member::default();
         let (outer, inner) = (member.push_level().unwrap(), member.push_level().unwrap());
         member.enter(outer, 7, (3, 4), 1_000);
-        member.next_barrier();
+        outer.arrivals.come(&member.barriers, true, 1_005);
         member.pause(1_010);
         let place = member.place();
         member.enter(inner, 8, (0, 2), 1_020);
         member.restore(&place, 1_100);
         assert_eq!((member.region(), member.number(), member.begin_ns()), (7, 3, 1_000));
         assert_eq!(member.team_size(), 4);
-        assert_eq!(member.next_barrier(), 1);
+        assert_eq!(outer.arrivals.last_ns(&member.barriers), Some(1_005));
         member.pause(1_105);
         assert_eq!(member.take_work(), 15);
         member.pop_level();

@@ -7,12 +7,14 @@
 //!
 //! - [`member`]: what a thread is in
 //! - [`team`]: the threads of a region, from its begin to its end
+//! - [`arrivals`]: who came last to a barrier
 //! - [`wait`], [`holders`]: waiting for all others, and for who is in a section
 //! - [`regions`]: numbers for regions, by who opens them
 //! - [`sites`]: work and waits, by region and site
 //! - [`tasks`]: deferred work, wherever it is done
 //! - [`runtime`]: which library a construct ends up in
 
+pub mod arrivals;
 pub mod gomp;
 pub mod holders;
 pub mod member;

@@ -53,6 +53,8 @@ pub struct Passed {
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
+    /// Whether it is not known when there was nobody to wait for any more.
+    pub is_whole: bool,
     /// Whether somebody had to be waited for.
     pub contended: bool,
     /// Threads of the team.
@@ -64,6 +66,63 @@ struct Slot {
     site: Site,
     node: NodeId,
     sums: Segments,
+    /// Of the time in it, that of which the latency is not known.
+    whole_ns: u64,
+}
+
+impl Slot {
+    #[inline]
+    fn add(&mut self, passed: &Passed) {
+        let sums = &mut self.sums;
+        if sums.since_ns == 0 {
+            sums.since_ns = passed.end_ns.max(1);
+            (sums.team_min, sums.team_max) = (u16::MAX, 0);
+        }
+        sums.until_ns = sums.until_ns.max(passed.end_ns);
+        sums.work_ns += passed.work_ns;
+        sums.wait_ns += passed.wait_ns;
+        sums.latency_ns += passed.latency_ns;
+        sums.executions += passed.executions;
+        sums.contended = sums.contended.saturating_add(u32::from(passed.contended));
+        if passed.is_whole {
+            self.whole_ns += passed.wait_ns;
+        }
+        if passed.team != 0 {
+            sums.team_min = sums.team_min.min(passed.team);
+            sums.team_max = sums.team_max.max(passed.team);
+        }
+    }
+
+    /// Takes what came together. Waits that were not split are as those that were, of this site, or of all of the thread's.
+    fn take(&mut self, all: &mut Split) -> Segments {
+        let mut sums = core::mem::take(&mut self.sums);
+        let whole_ns = core::mem::take(&mut self.whole_ns);
+        let own = Split { wait_ns: sums.wait_ns.saturating_sub(whole_ns), latency_ns: sums.latency_ns };
+        if whole_ns > 0 {
+            all.wait_ns += own.wait_ns;
+            all.latency_ns += own.latency_ns;
+            sums.latency_ns +=
+                if own.wait_ns > 0 { own.latency_of(whole_ns) } else { all.latency_of(whole_ns) };
+        }
+        (sums.region, sums.node) = (self.site.region, self.node);
+        sums.team_min = sums.team_min.min(sums.team_max);
+        sums
+    }
+}
+
+/// Waits of which it is known when there was nobody to wait for any more.
+#[derive(Clone, Copy, Debug, Default)]
+struct Split {
+    wait_ns: u64,
+    latency_ns: u64,
+}
+
+impl Split {
+    /// The part of such a wait that is latency, if it was as these were.
+    fn latency_of(&self, wait_ns: u64) -> u64 {
+        let latency_ns = u128::from(wait_ns) * u128::from(self.latency_ns) / u128::from(self.wait_ns.max(1));
+        latency_ns.min(u128::from(wait_ns)) as u64
+    }
 }
 
 /// The sites of one thread.
@@ -72,11 +131,13 @@ pub struct Sites {
     /// A power of two, or 0.
     capacity: usize,
     count: usize,
+    /// Of sites where not all waits are split.
+    split: Split,
 }
 
 impl Default for Sites {
     fn default() -> Sites {
-        Sites { slots: core::ptr::null_mut(), capacity: 0, count: 0 }
+        Sites { slots: core::ptr::null_mut(), capacity: 0, count: 0, split: Split::default() }
     }
 }
 
@@ -113,27 +174,25 @@ impl Sites {
         output: &mut Output,
         node: impl FnOnce(&mut Output) -> NodeId,
     ) {
-        if site.region == 0 {
+        if self.add_known(site, passed) {
             return;
         }
-        if !self.slot(site).is_some_and(|slot| slot.site == *site) {
-            self.make(site, output, node);
+        self.make(site, output, node);
+        self.add_known(site, passed);
+    }
+
+    /// As [`Sites::add`], if the site was met before; false if it was not.
+    #[inline]
+    pub fn add_known(&mut self, site: &Site, passed: &Passed) -> bool {
+        if site.region == 0 {
+            return true;
         }
-        let Some(slot) = self.slot(site).filter(|slot| slot.site == *site) else { return };
-        let sums = &mut slot.sums;
-        if sums.since_ns == 0 {
-            sums.since_ns = passed.end_ns.max(1);
-            (sums.team_min, sums.team_max) = (u16::MAX, 0);
-        }
-        sums.until_ns = sums.until_ns.max(passed.end_ns);
-        sums.work_ns += passed.work_ns;
-        sums.wait_ns += passed.wait_ns;
-        sums.latency_ns += passed.latency_ns;
-        sums.executions += passed.executions;
-        sums.contended = sums.contended.saturating_add(u32::from(passed.contended));
-        if passed.team != 0 {
-            sums.team_min = sums.team_min.min(passed.team);
-            sums.team_max = sums.team_max.max(passed.team);
+        match self.slot(site) {
+            Some(slot) if slot.site == *site => {
+                slot.add(passed);
+                true
+            }
+            _ => false,
         }
     }
 
@@ -145,7 +204,7 @@ impl Sites {
         }
         let node = node(output);
         if let Some(slot) = self.slot(site) {
-            *slot = Slot { site: *site, node, sums: Segments::default() };
+            *slot = Slot { site: *site, node, ..Slot::default() };
             self.count += 1;
         }
     }
@@ -163,7 +222,7 @@ impl Sites {
         if fresh.is_null() {
             return false;
         }
-        let mut grown = Sites { slots: fresh, capacity, count: 0 };
+        let mut grown = Sites { slots: fresh, capacity, count: 0, split: self.split };
         for at in 0..self.capacity {
             // SAFETY: as above.
             let slot = unsafe { *self.slots.add(at) };
@@ -190,11 +249,8 @@ impl Sites {
             if slot.sums.since_ns == 0 {
                 continue;
             }
-            let mut sums = slot.sums;
-            (sums.region, sums.node) = (slot.site.region, slot.node);
-            sums.team_min = sums.team_min.min(sums.team_max);
+            let sums = slot.take(&mut self.split);
             output.push(slot.site.operation, 0, &sums);
-            slot.sums = Segments::default();
         }
     }
 

@@ -154,7 +154,8 @@ pub fn end() {
 
 /// Whether a runtime may do tasks in it.
 fn is_wait(operation: Operation) -> bool {
-    operation.nature() == Nature::Barrier && operation.is_of_openmp()
+    let is_of_one = matches!(operation, Operation::OmpBarrierOfOne | Operation::OmpWaitOfOne);
+    is_of_one || operation.nature() == Nature::Barrier && operation.is_of_openmp()
 }
 
 fn add(lane: &'static Lane, site: &Site, passed: &Passed, state: Option<State>) {

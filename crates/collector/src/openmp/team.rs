@@ -14,18 +14,14 @@ pub mod part;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::member::{Member, Place};
+use super::arrivals::{Arrivals, Barriers};
+use super::member::Place;
 use crate::lane::Lane;
 use crate::path::memo::State;
 
 pub use closing::close;
 pub use opening::{Opening, open};
 pub use part::{done, end_open, join, settle};
-
-/// A line of the processor's cache: what several threads write often has one of its own.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-struct Arrival(AtomicU64);
 
 /// A team.
 #[derive(Debug, Default)]
@@ -42,20 +38,17 @@ pub struct Team {
     data: AtomicUsize,
     /// Who opened it.
     opener: AtomicPtr<Lane>,
-    /// The opener's frame, which lives until the region is over, and a word in it. Without a word there is no such frame.
-    frame: Frame,
-    /// What the opener is in otherwise.
-    outer: Outer,
-    /// The opener's, and its alone.
+    /// The opener's, and its alone. What comes before it the others read once in each region: it is one line of the
+    /// processor's cache.
     own: Own,
     /// Those that began their part, by their number, in this execution or an earlier one. What stays the same from one
     /// execution to the next is not written again: the processors keep it. So who is not docked for this team, since it was
     /// opened, is no member of it.
     members: Members,
     /// Those whose number is too high for that, the newest first.
-    first: AtomicPtr<Lane>,
-    /// When the last one came to a barrier; two barriers can be in use at a time.
-    arrivals: [Arrival; 2],
+    first: First,
+    /// When the last one came to a barrier.
+    pub arrivals: Arrivals,
 }
 
 /// What the opener writes while others read the rest.
@@ -66,7 +59,15 @@ struct Own {
     size: AtomicU32,
     /// When the opener had done its own part.
     done_ns: AtomicU64,
+    /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such frame.
+    frame: Frame,
+    /// What it is in otherwise.
+    outer: Outer,
 }
+
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct First(AtomicPtr<Lane>);
 
 /// Members that have a place of their own.
 const PLACES: usize = 128;
@@ -112,7 +113,7 @@ struct Outer {
     region: AtomicU32,
     number: AtomicU32,
     size: AtomicU32,
-    barriers: AtomicU32,
+    barriers: Barriers,
     team: AtomicUsize,
     begin_ns: AtomicU64,
     worked_ns: AtomicU64,
@@ -123,7 +124,7 @@ impl Outer {
         self.region.store(place.region, Ordering::Relaxed);
         self.number.store(place.number, Ordering::Relaxed);
         self.size.store(place.size, Ordering::Relaxed);
-        self.barriers.store(place.barriers, Ordering::Relaxed);
+        self.barriers.restore(&place.barriers);
         self.team.store(place.team, Ordering::Relaxed);
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
         self.worked_ns.store(place.worked_ns, Ordering::Relaxed);
@@ -134,7 +135,7 @@ impl Outer {
             region: self.region.load(Ordering::Relaxed),
             number: self.number.load(Ordering::Relaxed),
             size: self.size.load(Ordering::Relaxed),
-            barriers: self.barriers.load(Ordering::Relaxed),
+            barriers: self.barriers.passed(),
             team: self.team.load(Ordering::Relaxed),
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
@@ -167,26 +168,18 @@ impl Team {
 
     /// Whether the opener calls a function at the region's end, and has no frame that lives until then.
     pub fn ends_by_call(&self) -> bool {
-        self.frame.marker.load(Ordering::Relaxed) == 0
+        self.own.frame.marker.load(Ordering::Relaxed) == 0
     }
 
     fn is_opened_by(&self, lane: &Lane) -> bool {
         core::ptr::eq(self.opener.load(Ordering::Relaxed), lane)
     }
 
-    /// A member comes to its next barrier at `now_ns`; the number of it.
-    #[inline]
-    pub fn arrive(&self, member: &Member, now_ns: u64) -> u32 {
-        let barrier = member.next_barrier();
-        // Who comes later stores later: no need to compare, and to wait for who came before.
-        self.arrivals[barrier as usize % 2].0.store(now_ns, Ordering::Relaxed);
-        barrier
-    }
-
-    /// When the last one came to that barrier. For who has just left it: nobody can be at the one after the next.
-    #[inline]
-    pub fn last_arrival_ns(&self, barrier: u32) -> u64 {
-        self.arrivals[barrier as usize % 2].0.load(Ordering::Relaxed)
+    /// No thread whose number is too high for a place has begun its part.
+    fn forget_far(&self) {
+        if !self.first.0.load(Ordering::Relaxed).is_null() {
+            self.first.0.store(core::ptr::null_mut(), Ordering::Release);
+        }
     }
 
     fn add(&self, lane: &'static Lane, number: u32) {
@@ -197,10 +190,11 @@ impl Team {
             }
             return;
         }
-        let mut first = self.first.load(Ordering::Relaxed);
+        let mut first = self.first.0.load(Ordering::Relaxed);
         loop {
             lane.member.set_next(first);
-            match self.first.compare_exchange_weak(first, lane_pointer, Ordering::AcqRel, Ordering::Relaxed) {
+            match self.first.0.compare_exchange_weak(first, lane_pointer, Ordering::AcqRel, Ordering::Relaxed)
+            {
                 Ok(_) => return,
                 Err(other) => first = other,
             }
@@ -209,7 +203,7 @@ impl Team {
 
     fn members(&self) -> impl Iterator<Item = &'static Lane> {
         // SAFETY: lanes are never freed.
-        let first = unsafe { self.first.load(Ordering::Acquire).as_ref() };
+        let first = unsafe { self.first.0.load(Ordering::Acquire).as_ref() };
         // SAFETY: as above. Members leave the list as it is until the opener has read it.
         let others =
             core::iter::successors(first, |lane: &&'static Lane| unsafe { lane.member.next().as_ref() });

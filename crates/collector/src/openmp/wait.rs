@@ -4,10 +4,11 @@
 
 use proust_log::operations::Operation;
 
+use super::member::Member;
 use super::sites::{Passed, Site};
-use super::team::{self, Team};
+use super::team::Team;
 use crate::lane::{self, Lane};
-use crate::operation::{self, Kind, here, stretch};
+use crate::operation::{here, meeting, stretch};
 use crate::path::memo::State;
 use crate::{clock, life};
 
@@ -18,94 +19,98 @@ pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> 
     let state = here!();
     let begun = begin_for_all(operation, state, Some(&mut marker));
     let result = call();
-    if let Some(begun) = begun {
-        end_for_all(operation, &begun, site, state);
+    if let Some(lane) = begun {
+        end_for_all(lane, operation, site, state);
     }
     result
 }
 
-/// A wait for all that has begun.
-#[derive(Clone, Copy)]
-pub struct Begun {
-    lane: &'static Lane,
-    team: Option<&'static Team>,
-    barrier: u32,
-}
-
-impl Begun {
-    /// The number of the barrier.
-    pub fn barrier(&self) -> u32 {
-        self.barrier
-    }
-
-    /// Of what the calling thread is in, where no frame lasts from its begin to its end.
-    pub fn of_current() -> Option<Begun> {
-        let lane = lane::current()?;
-        let comes = lane.open.kind().is_some_and(|kind| kind.operation == Operation::OmpBarrier);
-        Some(Begun { lane, team: lane.member.team().filter(|_| comes), barrier: lane.member.barrier() })
-    }
-}
-
-/// Begins to wait for all; `state` lives until the end, where there is a `marker` in its frame.
+/// What waiting for all counts as: a team of one waits for nobody, and all that it takes is the runtime's.
 #[inline]
-pub fn begin_for_all(operation: Operation, state: State, marker: Option<&mut u64>) -> Option<Begun> {
-    let lane = lane::current()?;
-    let team = lane.member.team();
-    let object = team.map_or(0, Team::object);
-    let (mut none, lasts) = (0, marker.is_some());
-    let ticket = operation::begin(Kind::from(operation), (object, 0), state, marker.unwrap_or(&mut none));
-    if !ticket.is_followed() {
-        return None;
+pub fn of_team(operation: Operation, member: &Member) -> Operation {
+    let is_alone = if member.team().is_some() { member.team_size() == 1 } else { member.is_outside() };
+    match operation {
+        Operation::OmpBarrier if is_alone => Operation::OmpBarrierOfOne,
+        _ if is_alone => Operation::OmpWaitOfOne,
+        _ => operation,
     }
-    if !lasts {
-        lane.open.hold();
+}
+
+/// Begins to wait for all; `state` lives until the end, where there is a `marker` in its frame. The thread's lane, if that is
+/// followed.
+#[inline(never)]
+pub fn begin_for_all(operation: Operation, state: State, marker: Option<&mut u64>) -> Option<&'static Lane> {
+    let what = |lane: &Lane| (of_team(operation, lane.member), lane.member.team().map_or(0, Team::object));
+    let (lane, begin_ns) = meeting::begin(what, state, marker)?;
+    let member = lane.member;
+    member.pause(begin_ns);
+    if member.waits_long() {
+        stretch::clock_at(lane, of_team(operation, member), begin_ns, member.last_wait_ns());
     }
-    let begin_ns = lane.open.begin_ns();
-    lane.member.pause(begin_ns);
-    let comes = operation == Operation::OmpBarrier;
-    if lane.member.waits_long() {
-        stretch::clock_at(lane, operation, begin_ns, lane.member.last_wait_ns());
+    if operation == Operation::OmpBarrier
+        && let Some(team) = member.team()
+    {
+        team.arrivals.come(&member.barriers, member.number() == 0, begin_ns);
     }
-    let barrier = team.filter(|_| comes).map_or(0, |team| team.arrive(lane.member, begin_ns));
-    Some(Begun { lane, team: team.filter(|_| comes), barrier })
+    Some(lane)
 }
 
 /// Ends it.
-#[inline]
-pub fn end_for_all(operation: Operation, begun: &Begun, site: u64, state: State) {
-    let lane = begun.lane;
-    let begin_ns = lane.open.begin_ns();
-    let end_ns = team::end_open(lane, operation);
-    if end_ns == 0 {
-        return;
+#[inline(never)]
+pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: State) {
+    let member = lane.member;
+    let comes = operation == Operation::OmpBarrier;
+    let team = member.team();
+    let size = if team.is_some() { member.team_size() } else { 1 };
+    let end_ns = meeting::end(lane, of_team(operation, member), |record, begin_ns, end_ns| {
+        let ns = end_ns.saturating_sub(begin_ns);
+        member.has_waited(ns);
+        let mut passed = Passed {
+            end_ns,
+            work_ns: member.take_work(),
+            wait_ns: ns + member.take_waited(),
+            executions: 1,
+            team: size,
+            ..Passed::default()
+        };
+        // Without a team of known members nobody knows who came last.
+        if let Some(team) = team.filter(|_| comes) {
+            match team.arrivals.last_ns(&member.barriers) {
+                Some(last_ns) => passed.latency_ns = end_ns.saturating_sub(last_ns.max(begin_ns)),
+                None => passed.is_whole = true,
+            }
+        }
+        add_to(lane, record, operation, (site, state), &passed);
+    });
+    if end_ns != 0 {
+        member.resume(end_ns);
     }
-    lane.member.has_waited(end_ns.saturating_sub(begin_ns));
-    // Without a team of known members nobody knows who came last.
-    let last_ns = begun.team.map_or(end_ns, |team| team.last_arrival_ns(begun.barrier));
-    let latency_ns = end_ns.saturating_sub(last_ns.max(begin_ns));
-    let wait_ns = end_ns.saturating_sub(begin_ns) + lane.member.take_waited();
-    let work_ns = lane.member.take_work();
-    let passed = Passed { end_ns, work_ns, wait_ns, latency_ns, executions: 1, ..Passed::default() };
-    add(lane, operation, (site, state), &passed);
-    lane.member.resume(end_ns);
 }
 
 /// Adds to the site what was worked before it and waited in it; `state` is where its call path begins.
 #[inline]
 fn add(lane: &'static Lane, operation: Operation, (site, state): (u64, State), passed: &Passed) {
-    let member = &lane.member;
-    let place = Site { region: member.region(), operation: operation as u16, address: site, sp: state.sp };
-    let passed = Passed { team: if member.team().is_some() { member.team_size() } else { 1 }, ..*passed };
-    lane.with_record_in_silence(|record| {
-        let record = &mut *record;
-        if record.sites.knows(&place) {
-            record.sites.add(&place, &passed, &mut record.output, |_| 0);
-        } else {
-            // SAFETY: the owner, and `with_record_in_silence` has set `busy`.
-            let node = unsafe { lane.with_room(|| node_of(record, state)) };
-            record.sites.add(&place, &passed, &mut record.output, |_| node);
-        }
-    });
+    let team = if lane.member.team().is_some() { lane.member.team_size() } else { 1 };
+    let passed = Passed { team, ..*passed };
+    lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &passed));
+}
+
+/// As [`add`], with `busy` set; `record` is the lane's.
+#[inline]
+fn add_to(
+    lane: &'static Lane,
+    record: &mut lane::Record,
+    operation: Operation,
+    (site, state): (u64, State),
+    passed: &Passed,
+) {
+    let place =
+        Site { region: lane.member.region(), operation: operation as u16, address: site, sp: state.sp };
+    if !record.sites.add_known(&place, passed) {
+        // SAFETY: the owner, and `busy` is set.
+        let node = unsafe { lane.with_room(|| node_of(record, state)) };
+        record.sites.add(&place, passed, &mut record.output, |_| node);
+    }
 }
 
 #[cold]

@@ -67,6 +67,12 @@ impl Open {
         })
     }
 
+    /// Whether it is this one, of whatever.
+    #[inline]
+    pub fn is(&self, operation: Operation) -> bool {
+        Kind::parts(self.kind.load(Ordering::Relaxed)).0 == operation as u16
+    }
+
     /// The operation's kind, if it began at this instant.
     #[inline]
     pub fn kind_since(&self, begin_ns: u64) -> Option<Kind> {

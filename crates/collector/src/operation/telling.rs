@@ -39,7 +39,13 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
         return;
     }
     // SAFETY: called by the owner, with `busy` set.
-    let record = unsafe { lane.record() };
+    tell_in(lane, unsafe { lane.record() }, passed);
+    lane.busy.store(false, Ordering::Release);
+}
+
+/// As [`tell`], where `busy` is set and `record` is the lane's.
+#[inline]
+pub(super) fn tell_in(lane: &'static Lane, record: &mut Record, passed: &Passed) {
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
     if ns >= record.limit.ns {
         // SAFETY: `busy` is set; should this not be the owner, but his vforked child, it has his stack, too.
@@ -57,7 +63,6 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
             unsafe { lane.with_room(|| find_caller(lane, record, passed)) };
         }
     }
-    lane.busy.store(false, Ordering::Release);
 }
 
 /// Whether the calling thread is the lane's: a vforked child runs on its parent's lane.

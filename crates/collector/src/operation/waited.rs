@@ -4,7 +4,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use proust_log::operations::Nature;
+use proust_log::operations::{Nature, Operation};
 
 const SLOTS: usize = 4096;
 
@@ -24,13 +24,15 @@ fn slot(object: u64) -> &'static Slot {
     &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS]
 }
 
-/// Whether an operation of this nature waits for an object that another thread of the process lets go.
+/// Whether an operation waits for an object that another thread of the process lets go by a call that we see. The threads of a
+/// team wait for each other, and none of them lets the others go.
 #[inline]
-pub fn tells(nature: Nature) -> bool {
-    matches!(
-        nature,
-        Nature::Lock | Nature::Spin | Nature::Barrier | Nature::Condition | Nature::Semaphore | Nature::Futex
-    )
+pub fn tells(operation: Operation) -> bool {
+    match operation.nature() {
+        Nature::Lock | Nature::Spin | Nature::Condition | Nature::Semaphore | Nature::Futex => true,
+        Nature::Barrier => !operation.is_of_openmp(),
+        _ => false,
+    }
 }
 
 /// Threads that wait by trying again and again, of the whole process: their locks do not know of them.

@@ -199,6 +199,48 @@ fn empty_processors_are_charged_to_who_works_beside_them() {
     });
 }
 
+/// Beside a team of one the other processor is empty. Regions that are too short to be told alone are in no timeline: beside them it
+/// is empty as beside serial code.
+#[test]
+fn a_processor_is_empty_beside_a_team_of_one() {
+    for (name, is_long) in [("long-teams-of-one", true), ("short-teams-of-one", false)] {
+        by_each(name, "0.6", |run, truth| {
+            let true_s = number(truth, "/narrow_s");
+            let (serial_s, narrow_s) = (account(run, "serial"), account(run, "narrow"));
+            assert_close("empty processors", serial_s + narrow_s, true_s, allowed(run, true_s) + 0.01);
+            // LLVM's runtime gives the processor away between such regions, if others want it.
+            if list(&regions(run), "/regions")[0]["runtime"] == "gomp" {
+                let of_kind_s = if is_long { narrow_s } else { serial_s };
+                assert!(of_kind_s > 0.8 * (serial_s + narrow_s), "serial {serial_s}, narrow {narrow_s}");
+            }
+            run.assert_trustworthy();
+        });
+    }
+}
+
+/// What its barriers take is the runtime's.
+#[test]
+fn who_works_in_a_team_of_one_waits_for_nobody() {
+    for compiler in COMPILERS {
+        let Some(program) = built(&format!("openmp-regions-{compiler}")) else { continue };
+        for (name, barriers) in [("many", 30_000.0), ("single", 10.0)] {
+            let run =
+                record(program.clone(), &[name, if name == "many" { "0.3" } else { "0.1" }, "1"]).succeeded();
+            let waits: Value = run.page("waits", &[]);
+            let of = |account: &str| -> f64 {
+                let all = list(&waits, "/operations").iter().filter(|row| row["account"] == account);
+                all.map(|row| number(row, "/seconds")).sum()
+            };
+            assert_eq!(of("barrier"), 0.0, "{name} by {compiler}: {waits:#}");
+            assert!(of("runtime") > 0.0, "{waits:#}");
+            let page = regions(&run);
+            let came: f64 = sites(&page, "omp barrier").map(|site| number(site, "/executions")).sum();
+            assert_eq!(came, barriers, "{page:#}");
+            run.assert_trustworthy();
+        }
+    }
+}
+
 #[test]
 fn what_one_of_a_team_does_the_others_wait_for() {
     by_each("single", "0.4", |run, truth| {

@@ -84,7 +84,8 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let mut by_place: BTreeMap<Key, (ContextId, LocationId, u64)> = BTreeMap::new();
     for event in &profile.events {
         let process = profile.locations[event.location as usize].process;
-        if facts.operation(event.operation) == Some(Operation::OmpBarrier)
+        let operation = facts.operation(event.operation);
+        if matches!(operation, Some(Operation::OmpBarrier | Operation::OmpBarrierOfOne))
             && !constructs.is_in_region(event.context)
             && has_team(process)
         {

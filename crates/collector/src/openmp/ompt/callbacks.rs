@@ -9,7 +9,7 @@ use super::layout::{
     BEGIN, DISPATCH_LOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL,
     TASK_EXPLICIT, TASK_INITIAL, mutex, sync, work,
 };
-use crate::lane;
+use crate::lane::{self, Lane};
 use crate::life;
 use crate::openmp::team::{self, Opening, Team};
 use crate::openmp::{holders, tasks, wait};
@@ -42,7 +42,8 @@ pub unsafe extern "C" fn parallel_begin(
 ) {
     // SAFETY: the runtime's word.
     unsafe { set(parallel, 0) };
-    if flags & PARALLEL_LEAGUE != 0 {
+    // Without a word nobody could be told which region it is.
+    if flags & PARALLEL_LEAGUE != 0 || parallel.is_null() {
         return;
     }
     let opening = Opening {
@@ -118,18 +119,17 @@ pub unsafe extern "C" fn sync_region_wait(
         _ => return,
     };
     if endpoint == BEGIN {
-        if let Some(begun) = wait::begin_for_all(operation, here!(), None)
-            && let Some(lane) = lane::current()
-        {
-            lane.member.set_barrier(begun.barrier());
-        }
-    } else if let Some(begun) = wait::Begun::of_current() {
+        wait::begin_for_all(operation, here!(), None);
+    } else if let Some(lane) = waiting_for_all(operation) {
         let state = here!();
-        if let Some(lane) = lane::current() {
-            lane.open.set_frame(state);
-        }
-        wait::end_for_all(operation, &begun, site as u64, state);
+        lane.open.set_frame(state);
+        wait::end_for_all(lane, operation, site as u64, state);
     }
+}
+
+/// The calling thread's lane, if it is in such a wait.
+fn waiting_for_all(operation: Operation) -> Option<&'static Lane> {
+    lane::current().filter(|lane| lane.open.is(wait::of_team(operation, lane.member)))
 }
 
 /// A thread has done its part, or goes on behind the region: then who opened it tells so, too.

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 use proust_log::operations::Operation;
 
 use super::Team;
-use super::part::{add, end_open};
+use super::part::{add, done, end_open};
 use crate::lane::{self, Lane};
 use crate::openmp::sites::Passed;
 use crate::path::memo::State;
@@ -21,10 +21,15 @@ pub fn close(team: &'static Team, state: Option<State>) {
     if !member.last_level().is_some_and(|last| core::ptr::eq(last, team)) {
         return;
     }
+    if team.own.done_ns.load(Ordering::Relaxed) == 0 && team.own.size.load(Ordering::Relaxed) != 0 {
+        // In a team of one some runtimes tell of no wait at the region's end.
+        done(team);
+    }
     if let Some(state) = state {
         lane.open.set_frame(state);
     }
-    let end_ns = match end_open(lane, Operation::OmpRegionEnd) {
+    let waited = [Operation::OmpRegionEnd, Operation::OmpWaitOfOne].map(|wait| end_open(lane, wait));
+    let end_ns = match waited[0].max(waited[1]) {
         0 => clock::now_ns(),
         end_ns => end_ns,
     };
@@ -54,5 +59,5 @@ pub fn close(team: &'static Team, state: Option<State>) {
     add(lane, Operation::OmpRegionEnd, team.region(), &passed);
     member.set_closed(end_ns);
     member.pop_level();
-    member.restore(&team.outer.place(), end_ns);
+    member.restore(&team.own.outer.place(), end_ns);
 }

@@ -72,10 +72,10 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
     team.function.store(opening.function, Ordering::Relaxed);
     team.data.store(opening.data, Ordering::Relaxed);
     team.opener.store(core::ptr::from_ref(lane).cast_mut(), Ordering::Relaxed);
-    team.frame.set(opening.state, opening.marker);
+    team.own.frame.set(opening.state, opening.marker);
     team.own.done_ns.store(0, Ordering::Relaxed);
-    team.outer.set(&member.place());
-    team.first.store(core::ptr::null_mut(), Ordering::Release);
+    team.own.outer.set(&member.place());
+    team.forget_far();
     Some(team)
 }
 
@@ -100,14 +100,14 @@ fn find_number(life: &life::Life, record: &mut Record, opening: &Opening, parent
 /// Regions that the thread has left without an end: by an exception, longjmp or cancellation.
 fn leave_stale(lane: &'static Lane, sp: u64) {
     while let Some(team) = lane.member.last_level() {
-        let frame = team.frame.sp.load(Ordering::Relaxed);
+        let frame = team.own.frame.sp.load(Ordering::Relaxed);
         // SAFETY: this is the owner.
         let own_stack = unsafe { lane.own_stack() };
         let is_left = frame <= sp && own_stack.contains(frame) && own_stack.contains(sp);
-        if !is_left || team.frame.marker.load(Ordering::Relaxed) == 0 {
+        if !is_left || team.own.frame.marker.load(Ordering::Relaxed) == 0 {
             return;
         }
         lane.member.pop_level();
-        lane.member.restore(&team.outer.place(), clock::now_ns());
+        lane.member.restore(&team.own.outer.place(), clock::now_ns());
     }
 }

@@ -9,6 +9,7 @@ use super::Team;
 use crate::lane::{self, Lane, Record};
 use crate::openmp::member::LONG_WORK_NS;
 use crate::openmp::sites::{Passed, Site};
+use crate::openmp::wait;
 use crate::operation::{self, Kind, Outcome, Ticket, here, stretch};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
@@ -93,10 +94,11 @@ pub fn done(team: &'static Team) {
             member.set_idle_node(node);
         }
     });
+    let waits = wait::of_team(Operation::OmpRegionEnd, member);
     member.leave();
     let inside_ns = now_ns.saturating_sub(member.begin_ns());
     if member.waits_long() || inside_ns >= LONG_WORK_NS {
-        stretch::clock_at(lane, Operation::OmpRegionEnd, now_ns, inside_ns.max(member.last_wait_ns()));
+        stretch::clock_at(lane, waits, now_ns, inside_ns.max(member.last_wait_ns()));
     }
     if !is_opener {
         member.set_docked(now_ns);
@@ -118,12 +120,12 @@ fn idle_node(record: &mut Record, state: State) -> NodeId {
 
 /// The opener begins to wait for the others; when that was.
 fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
-    let marker = team.frame.marker.load(Ordering::Relaxed) as *mut u64;
+    let marker = team.own.frame.marker.load(Ordering::Relaxed) as *mut u64;
     let mut none = 0;
     // SAFETY: a word in the frame of the opener's hook, which lives until the region is over.
     let word = unsafe { marker.as_mut() };
-    let state = if marker.is_null() { here!() } else { team.frame.state() };
-    let kind = Kind::from(Operation::OmpRegionEnd);
+    let state = if marker.is_null() { here!() } else { team.own.frame.state() };
+    let kind = Kind::from(wait::of_team(Operation::OmpRegionEnd, lane.member));
     let ticket = operation::begin(kind, (team.object(), 0), state, word.unwrap_or(&mut none));
     if !ticket.is_followed() {
         return clock::now_ns();

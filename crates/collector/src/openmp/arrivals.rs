@@ -1,0 +1,176 @@
+//! When the last thread of a team came to a barrier: until then the others waited for somebody, from then on for the runtime.
+//!
+//! Each thread stores when it came, and who came last has stored last. That line of the processor's cache goes from one thread
+//! to the next, which takes about as long as the runtime's own barrier. So where barriers follow each other closely some are
+//! *shared* in this way, by chance, and stand for the others: how a wait is split is an estimate then, how long it was is not.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Barriers that follow each other so closely, on average, are many.
+const CLOSE_NS: u64 = 20_000;
+/// Of many barriers one in so many is shared, on average.
+const SHARED_ONE_IN: u32 = 16;
+
+/// A line of the processor's cache: what several threads write often has one of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Arrival {
+    /// When the last one came.
+    ns: AtomicU64,
+    /// The next barrier to be shared, as the team's first thread says.
+    next: AtomicU32,
+}
+
+/// The team's side. Two in turn are enough: nobody can be two shared barriers ahead.
+#[derive(Debug, Default)]
+pub struct Arrivals([Arrival; 2]);
+
+/// A thread's side. Used by its thread alone.
+#[derive(Debug, Default)]
+pub struct Barriers {
+    count: AtomicU32,
+    shared: AtomicU32,
+    next: AtomicU32,
+    is_shared: AtomicU32,
+    shared_count: AtomicU32,
+    shared_ns: AtomicU64,
+}
+
+/// What [`Barriers`] holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passed {
+    /// Barriers that the thread came to.
+    count: u32,
+    /// Those of them that were shared.
+    shared: u32,
+    /// The next one that is.
+    next: u32,
+    /// Whether the newest one is.
+    is_shared: u32,
+    /// The newest shared one, and when the thread came to it. For the team's first thread.
+    shared_count: u32,
+    shared_ns: u64,
+}
+
+impl Barriers {
+    /// What it holds.
+    pub fn passed(&self) -> Passed {
+        Passed {
+            count: self.count.load(Ordering::Relaxed),
+            shared: self.shared.load(Ordering::Relaxed),
+            next: self.next.load(Ordering::Relaxed),
+            is_shared: self.is_shared.load(Ordering::Relaxed),
+            shared_count: self.shared_count.load(Ordering::Relaxed),
+            shared_ns: self.shared_ns.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Holds that from now on.
+    pub fn restore(&self, passed: &Passed) {
+        self.count.store(passed.count, Ordering::Relaxed);
+        self.shared.store(passed.shared, Ordering::Relaxed);
+        self.next.store(passed.next, Ordering::Relaxed);
+        self.is_shared.store(passed.is_shared, Ordering::Relaxed);
+        self.shared_count.store(passed.shared_count, Ordering::Relaxed);
+        self.shared_ns.store(passed.shared_ns, Ordering::Relaxed);
+    }
+
+    /// The barrier after this one that the team shares, where this thread came to this one, `count`, at `now_ns`.
+    fn following(&self, count: u32, now_ns: u64) -> u32 {
+        let since = self.shared_count.load(Ordering::Relaxed);
+        let passed_ns = now_ns.saturating_sub(self.shared_ns.load(Ordering::Relaxed));
+        self.shared_count.store(count, Ordering::Relaxed);
+        self.shared_ns.store(now_ns, Ordering::Relaxed);
+        let is_close = since < count && passed_ns / u64::from(count - since) < CLOSE_NS;
+        if !is_close {
+            return count.wrapping_add(1);
+        }
+        // From one to twice the mean, in no step with the program's loops.
+        let chance = (now_ns ^ u64::from(count)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        count.wrapping_add(1 + (chance % u64::from(2 * SHARED_ONE_IN - 1)) as u32)
+    }
+}
+
+impl Arrivals {
+    /// A thread comes to its next barrier, as the team's first one if `leads`.
+    #[inline]
+    pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64) {
+        let count = own.count.load(Ordering::Relaxed);
+        own.count.store(count.wrapping_add(1), Ordering::Relaxed);
+        let is_shared = count >= own.next.load(Ordering::Relaxed);
+        own.is_shared.store(u32::from(is_shared), Ordering::Relaxed);
+        if is_shared {
+            let shared = own.shared.load(Ordering::Relaxed);
+            own.shared.store(shared.wrapping_add(1), Ordering::Relaxed);
+            let arrival = &self.0[shared as usize % 2];
+            if leads {
+                arrival.next.store(own.following(count, now_ns), Ordering::Relaxed);
+            }
+            // Who comes later stores later: no need to compare, and to wait for who came before.
+            arrival.ns.store(now_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// When the last one came to the barrier that the thread has just left; None if that one was not shared.
+    #[inline]
+    pub fn last_ns(&self, own: &Barriers) -> Option<u64> {
+        if own.is_shared.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let arrival = &self.0[own.shared.load(Ordering::Relaxed).wrapping_sub(1) as usize % 2];
+        // All of the team read this here, and nobody writes it before all have come to the next shared barrier but one: so
+        // all share the same ones.
+        own.next.store(arrival.next.load(Ordering::Relaxed), Ordering::Relaxed);
+        Some(arrival.ns.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The barriers of two threads, `apart_ns` from one to the next; when the last one came, as both of them found it.
+    fn found(barriers: u64, apart_ns: u64) -> Vec<[Option<u64>; 2]> {
+        let (team, first, second) = (Arrivals::default(), Barriers::default(), Barriers::default());
+        let barrier = |number: u64| {
+            let now_ns = 1_000_000_000 + number * apart_ns;
+            let second_is_late = number % 2 == 1;
+            if second_is_late {
+                team.come(&first, true, now_ns);
+                team.come(&second, false, now_ns + 5);
+            } else {
+                team.come(&second, false, now_ns);
+                team.come(&first, true, now_ns + 5);
+            }
+            [team.last_ns(&first), team.last_ns(&second)].map(|ns| ns.map(|ns| ns - now_ns))
+        };
+        (0..barriers).map(barrier).collect()
+    }
+
+    #[test]
+    fn all_barriers_that_are_far_apart_are_shared() {
+        assert!(found(1_000, 30_000).iter().all(|both| *both == [Some(5); 2]));
+    }
+
+    #[test]
+    fn of_many_some_are_shared_by_all_threads() {
+        let found = found(100_000, 800);
+        assert!(found.iter().all(|both| both[0] == both[1] && both[0].is_none_or(|ns| ns == 5)));
+        let shared =
+            |late: usize| found.iter().skip(late).step_by(2).filter(|both| both[0].is_some()).count();
+        // As many of the one kind as of the other: 3125 of each.
+        assert!((2_800..3_450).contains(&shared(0)) && (2_800..3_450).contains(&shared(1)));
+    }
+
+    #[test]
+    fn a_region_inside_leaves_the_outer_ones_barriers_alone() {
+        let (outer, inner, own) = (Arrivals::default(), Arrivals::default(), Barriers::default());
+        outer.come(&own, true, 1_000);
+        let passed = own.passed();
+        own.restore(&Passed::default());
+        inner.come(&own, true, 2_000);
+        assert_eq!(inner.last_ns(&own), Some(2_000));
+        own.restore(&passed);
+        assert_eq!(outer.last_ns(&own), Some(1_000));
+    }
+}

@@ -1,0 +1,84 @@
+//! Waits of a team for each other: operations like others, begun and ended by a shorter way.
+//!
+//! There are a million of them a second in some programs. They wait for no lock and no condition, nobody lets them go by a
+//! call, and what is summed up by site is written in the same bracket as the operation.
+
+use core::sync::atomic::Ordering;
+
+use proust_log::control::NO_WAITS;
+use proust_log::operations::Operation;
+
+use super::telling::{Passed, tell_in};
+use super::{Kind, Outcome, find_beforehand, leave};
+use crate::lane::{self, Lane, Record};
+use crate::path::memo::State;
+use crate::{clock, life, options};
+
+/// Begins one; where, and when. `what` says which, and the object. `state` is the hook's frame, and `marker` a word in it, if that lives until the end.
+#[inline]
+pub fn begin(
+    what: impl FnOnce(&Lane) -> (Operation, u64),
+    state: State,
+    marker: Option<&mut u64>,
+) -> Option<(&'static Lane, u64)> {
+    let life = life::in_hook()?;
+    let lane = lane::current()?;
+    if options::live() & NO_WAITS != 0 || lane.member.docked_ns() != 0 {
+        return None;
+    }
+    if !lane.open.is_free() && !leave(life, lane, state.sp) {
+        return None;
+    }
+    if lane.tries.is_active() {
+        super::tries::stop(life, lane);
+    }
+    let begin_ns = clock::now_ns();
+    let (operation, object) = what(lane);
+    let kind = Kind::from(operation);
+    let mut caller = lane.callers.known(kind, state.sp);
+    if caller == 0 && lane.callers.may_find(begin_ns) {
+        caller = find_beforehand(life, lane, kind, state, begin_ns);
+    }
+    let marker = marker.map_or(0, |marker| {
+        let marker = core::ptr::from_mut(marker);
+        // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
+        unsafe { marker.write_volatile(begin_ns) };
+        marker as u64
+    });
+    lane.enter_unwatched(kind, (object, 0), begin_ns, state, marker, caller);
+    if marker == 0 {
+        lane.open.hold();
+    }
+    Some((lane, begin_ns))
+}
+
+/// Ends the one that the lane is in, if it is of this kind; when that was, 0 if it is not. `add` may add to the record; it gets
+/// begin and end.
+#[inline]
+pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Record, u64, u64)) -> u64 {
+    // A fork inside the operation: the child has a record of its own.
+    if !lane.open.is(operation) || !lane::current().is_some_and(|current| core::ptr::eq(current, lane)) {
+        return 0;
+    }
+    let (begin_ns, end_ns) = (lane.open.begin_ns(), clock::now_ns());
+    if !lane.busy.swap(true, Ordering::Acquire) {
+        let passed = Passed {
+            kind: Kind::from(operation),
+            begin_ns,
+            end_ns,
+            object: lane.open.object(),
+            object2: 0,
+            outcome: Outcome::default(),
+            flags: 0,
+            state: Some(lane.open.state()),
+            node: (0, 0),
+        };
+        // SAFETY: the owner, with `busy` set.
+        let record = unsafe { lane.record() };
+        tell_in(lane, record, &passed);
+        add(record, begin_ns, end_ns);
+        lane.busy.store(false, Ordering::Release);
+    }
+    lane.leave_unwatched();
+    end_ns
+}
