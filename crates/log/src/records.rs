@@ -516,7 +516,7 @@ pub enum NoteCode {
     /// The program waits for every signal that samples could come with, and got one: nothing is sampled any more.
     SignalGivenUp = 8,
     /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on the program's own
-    /// symbols, 2 if the runtime was given it. Its regions are not in the log.
+    /// symbols, 2 if the runtime was given it: its regions are not in the log. 3: both are told.
     OtherTool = 9,
 }
 

@@ -168,11 +168,16 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
         ));
     }
     if let Some(how) = count(NoteCode::OtherTool).first() {
-        let which = if *how == 1 { "of its own" } else { "that was given to it" };
-        notes.push(format!(
-            "{who} has a tool for OpenMP {which}, and a runtime tells one tool only: regions of LLVM's runtime are not in the \
-             numbers, its threads are shown as any others"
-        ));
+        notes.push(match how {
+            3 => format!(
+                "{who} has another tool for OpenMP, which is told, too: what that one takes counts as the program's own work"
+            ),
+            _ => format!(
+                "{who} has a tool for OpenMP {}, and a runtime tells one tool only: regions of LLVM's runtime are not in the \
+                 numbers, its threads are shown as any others",
+                if *how == 1 { "of its own" } else { "that was given to it" }
+            ),
+        });
     }
     if let Some(errno) = count(NoteCode::ExecFailed).first() {
         notes.push(format!("{who} called exec in vain (error {errno}) and was measured further"));

@@ -12,6 +12,19 @@ pub struct Data {
 
 /// Finds a function of the runtime by its name.
 pub type Lookup = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+/// `ompt_get_callback`
+pub type GetCallback = unsafe extern "C" fn(c_int, *mut *const c_void) -> c_int;
+/// `ompt_get_parallel_info`
+pub type GetParallelInfo = unsafe extern "C" fn(c_int, *mut *mut Data, *mut c_int) -> c_int;
+/// `ompt_get_task_info`
+pub type GetTaskInfo = unsafe extern "C" fn(
+    c_int,
+    *mut c_int,
+    *mut *mut Data,
+    *mut *mut c_void,
+    *mut *mut Data,
+    *mut c_int,
+) -> c_int;
 /// `ompt_set_callback`
 pub type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
 
@@ -48,6 +61,9 @@ pub const STATUS_COMPLETE: c_int = 1;
 pub const STATUS_CANCEL: c_int = 3;
 /// The prior task goes on: only an event of it is done.
 pub const STATUS_LATE_FULFILL: c_int = 6;
+
+/// The prior task was but a wait for others.
+pub const STATUS_TASKWAIT_COMPLETE: c_int = 8;
 
 /// `ompt_parallel_flag_t`: a league of teams.
 pub const PARALLEL_LEAGUE: c_int = 0x4000_0000;
@@ -129,10 +145,28 @@ pub mod event {
     pub const IMPLICIT_TASK: c_int = 7;
     /// A thread waits for others.
     pub const SYNC_REGION_WAIT: c_int = 16;
+    /// A task is for a device.
+    pub const TARGET: c_int = 8;
     /// A lock is let go.
     pub const MUTEX_RELEASED: c_int = 17;
+    /// What a task depends on.
+    pub const DEPENDENCES: c_int = 18;
+    /// A task waits for another one.
+    pub const TASK_DEPENDENCE: c_int = 19;
     /// A thread begins or ends its part of work-sharing.
     pub const WORK: c_int = 20;
+    /// A thread begins or ends what one thread does.
+    pub const MASKED: c_int = 21;
+    /// A thread comes to a barrier or a wait for tasks, or leaves it.
+    pub const SYNC_REGION: c_int = 23;
+    /// Something is cancelled.
+    pub const CANCEL: c_int = 30;
+    /// A reduction.
+    pub const REDUCTION: c_int = 31;
+    /// As [`TARGET`], with words.
+    pub const TARGET_EMI: c_int = 33;
+    /// Data go to a device or come from it, with words.
+    pub const TARGET_DATA_OP_EMI: c_int = 34;
     /// It got a part of it.
     pub const DISPATCH: c_int = 32;
     /// A lock is wanted.

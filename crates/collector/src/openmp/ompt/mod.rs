@@ -1,10 +1,11 @@
 //! What LLVM's and Intel's runtime, and others, tell tools of themselves (OpenMP 5, chapter "OMPT Interface").
 //!
-//! The runtime asks for a tool by a name that we export, and calls the functions that we give it. Where another tool is
-//! there already, that one gets what it asks for, and the runtime is known by samples only.
+//! The runtime asks for a tool by a name that we export, and calls the functions that we give it. Where there is another tool
+//! that we are asked for before, both are told. Where that one is found first, the runtime is known by samples only.
 //!
 //! - [`start`]: how a runtime finds us
 //! - [`callbacks`]: what it tells
+//! - [`chain`], [`forward`], [`pairs`]: how another tool is told, too
 //! - [`layout`]: types and numbers of the interface
 
 #![allow(
@@ -13,5 +14,8 @@
 )]
 
 pub mod callbacks;
+pub mod chain;
+pub mod forward;
 pub mod layout;
+pub mod pairs;
 pub mod start;

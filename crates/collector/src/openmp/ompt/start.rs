@@ -4,8 +4,8 @@ use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use proust_log::records::NoteCode;
 
-use super::callbacks;
 use super::layout::{Data, Lookup, SetCallback, StartTool, StartToolResult, event};
+use super::{callbacks, chain};
 use crate::real::Real;
 use crate::{lane, life};
 
@@ -13,8 +13,8 @@ static NEXT: Real = Real::new(c"ompt_start_tool");
 
 static OURS: StartToolResult = StartToolResult { initialize, finalize, tool_data: Data { value: 0 } };
 
-/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime tells one tool. Where the user has another one, that one
-/// is it, and the log says so.
+/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime tells one tool. Where the user has another one, ours tells
+/// that one what it asks for ([`chain`]); of a second runtime the other tool alone is told, and the log says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(
     omp_version: c_uint,
@@ -31,12 +31,13 @@ pub unsafe extern "C" fn ompt_start_tool(
     if other.is_null() {
         other = named().map(ask).find(|other| !other.is_null()).unwrap_or(core::ptr::null_mut());
     }
-    if !other.is_null() {
-        tell_of_other(GIVEN);
+    if life::in_hook().is_none() {
         return other;
     }
-    if life::in_hook().is_none() {
-        return core::ptr::null_mut();
+    if !other.is_null() {
+        let both = chain::with(other);
+        tell_of_other(if both.is_some() { TOLD_TOO } else { GIVEN });
+        return both.unwrap_or(other);
     }
     (&raw const OURS).cast_mut()
 }
@@ -71,8 +72,10 @@ fn named() -> impl Iterator<Item = *mut c_void> {
 
 /// The other tool is found before ours by name.
 const FIRST: u64 = 1;
-/// It comes after ours, or was named to the runtime.
+/// It comes after ours, or was named to the runtime; and another runtime tells both already.
 const GIVEN: u64 = 2;
+/// It comes after ours, or was named to the runtime, and is told what it asks for.
+const TOLD_TOO: u64 = 3;
 
 fn tell_of_other(how: u64) {
     if life::in_hook().is_some()
