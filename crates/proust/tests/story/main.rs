@@ -35,6 +35,7 @@ mod launchers;
 mod memo;
 mod openmp;
 mod openmp_hostile;
+mod openmp_intel;
 mod openmp_paths;
 mod openmp_tools;
 mod out_of_memory;

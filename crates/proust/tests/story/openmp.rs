@@ -208,8 +208,12 @@ fn a_processor_is_empty_beside_a_team_of_one() {
             let true_s = number(truth, "/narrow_s");
             let (serial_s, narrow_s) = (account(run, "serial"), account(run, "narrow"));
             assert_close("empty processors", serial_s + narrow_s, true_s, allowed(run, true_s) + 0.01);
-            // LLVM's runtime gives the processor away between such regions, if others want it.
-            if list(&regions(run), "/regions")[0]["runtime"] == "gomp" {
+            // LLVM's runtime gives the processor away between such regions, if others want it; and in which a thread was
+            // displaced is long.
+            let displaced_s = account(run, "preempted") + account(run, "oversubscribed");
+            if is_long && list(&regions(run), "/regions")[0]["runtime"] == "gomp"
+                || displaced_s < 0.1 * true_s
+            {
                 let of_kind_s = if is_long { narrow_s } else { serial_s };
                 assert!(of_kind_s > 0.8 * (serial_s + narrow_s), "serial {serial_s}, narrow {narrow_s}");
             }
