@@ -23,12 +23,34 @@ static void shorter(double *least, double begin)
         *least = took;
 }
 
+static void work(uint64_t *x, int steps)
+{
+    for (int step = 0; step < steps; step++) {
+        *x = *x * UINT64_C(6364136223846793005) + 1;
+        __asm__ volatile("" : "+r"(*x));
+    }
+}
+
+/* So many steps take a microsecond, where nothing disturbs. */
+static int steps_of_a_microsecond(void)
+{
+    uint64_t x = 1;
+    double least = 1e12;
+    for (int b = 0; b < BATCHES; b++) {
+        double begin = now();
+        work(&x, 10 * EACH);
+        shorter(&least, begin);
+    }
+    return (int)(10 * 1000 / least);
+}
+
 int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     int batches = argc > 2 ? atoi(argv[2]) : BATCHES;
     double region = 1e12, barrier = 1e12, task = 1e12, critical = 1e12, chunk = 1e12, steady = 1e12;
     volatile long sum = 0;
+    int steps = steps_of_a_microsecond();
     omp_set_dynamic(0);
     omp_set_num_threads(threads);
     for (int b = 0; b < batches; b++) {
@@ -55,10 +77,7 @@ int main(int argc, char **argv)
 #pragma omp barrier
         double begin = now();
         for (int i = 0; i < EACH; i++) {
-            for (int step = 0; step < 700; step++) {
-                x = x * UINT64_C(6364136223846793005) + 1;
-                __asm__ volatile("" : "+r"(x));
-            }
+            work(&x, steps);
 #pragma omp barrier
         }
         if (omp_get_thread_num() == 0)

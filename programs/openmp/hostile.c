@@ -152,18 +152,18 @@ static int many_tasks(void)
     return result != 2584 || sum != 499500 + 3 + 100;
 }
 
-/* Two million tasks that do next to nothing. */
-static int very_many_tasks(void)
+/* So many tasks that do next to nothing. */
+static int very_many_tasks(long tasks)
 {
     long sum = 0;
 #pragma omp parallel num_threads(2)
 #pragma omp single
-    for (int i = 0; i < 2000000; i++) {
+    for (long i = 0; i < tasks; i++) {
 #pragma omp task shared(sum)
 #pragma omp atomic
         sum += 1;
     }
-    return sum != 2000000;
+    return sum != tasks;
 }
 
 /* Sections, copyprivate, ordered, cancellation, locks that nest. */
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     else if (!strcmp(name, "tasks"))
         bad = many_tasks();
     else if (!strcmp(name, "very-many-tasks"))
-        bad = very_many_tasks();
+        bad = very_many_tasks(argc > 2 ? atol(argv[2]) : 2000000);
     else if (!strcmp(name, "constructs"))
         bad = constructs();
     printf("{\"bad\":%d}\n", bad);

@@ -334,6 +334,8 @@ int main(int argc, char **argv)
     team = argc > 3 ? atoi(argv[3]) : 2;
     omp_set_dynamic(0);
     omp_set_num_threads(team);
+    /* What the runtime does at its start is no part of any region. */
+    (void)omp_get_max_threads();
     double begin = wall();
     int found = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
