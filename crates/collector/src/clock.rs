@@ -35,7 +35,8 @@ pub fn find_vdso() {
 
 pub use anchor::now_ns;
 
-/// A forked child begins: what another thread was at when it was forked is over.
+/// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of its own the clock counts
+/// from another beginning.
 pub fn after_fork() {
     anchor::after_fork();
     ticks::after_fork();

@@ -64,12 +64,12 @@ pub fn begin_in_child() {
 fn begin_under(mask: u64) {
     let ours = lane::current().filter(|lane| lane.is_blocked_by_owner(mask));
     let believed = mask | ours.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+    clock::after_fork();
     let begin = clock::now_ns();
     life::switch_off();
     lane::set_current(None);
     lane::abandon_all();
     operation::waited::forget();
-    clock::after_fork();
     openmp::regions::after_fork();
     openmp::holders::after_fork();
     let parents = logfile::abandon();

@@ -46,14 +46,13 @@ pub fn use_counter() {
     IS_USABLE.store(true, Ordering::Relaxed);
 }
 
-/// A forked child: whoever was laying an anchor is not there any more.
+/// A forked child: the parent's anchor is none of its own, and whoever was laying one is not there any more.
 pub fn after_fork() {
+    let version = ANCHOR.version.load(Ordering::Relaxed) | 1;
+    ANCHOR.ns.store(0, Ordering::Relaxed);
+    ANCHOR.good_for.store(0, Ordering::Relaxed);
+    ANCHOR.version.store(version.wrapping_add(1), Ordering::Release);
     LAYING.store(false, Ordering::Relaxed);
-    let version = ANCHOR.version.load(Ordering::Relaxed);
-    if version & 1 == 1 {
-        ANCHOR.good_for.store(0, Ordering::Relaxed);
-        ANCHOR.version.store(version + 1, Ordering::Release);
-    }
 }
 
 /// CLOCK_MONOTONIC, nanoseconds.
@@ -180,6 +179,12 @@ mod tests {
         let next = after(&old, 180_000_000_000, 60_000_000_000, LENGTH, 1_000_000);
         assert_eq!(next.ns, 60_000_000_000);
         assert_eq!(next.length, LENGTH);
+    }
+
+    #[test]
+    fn without_an_anchor_the_clock_is_believed() {
+        let none = Laid { ticks: 0, ns: 0, length: LENGTH, good_for: 0 };
+        assert_eq!(after(&none, 3_000_000, 500, LENGTH, 1_000_000).ns, 500);
     }
 
     #[test]

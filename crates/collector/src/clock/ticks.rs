@@ -52,8 +52,11 @@ pub fn find() {
     }
 }
 
-/// A forked child: whoever was measuring is not there any more.
+/// A forked child: what the parent measured from is none of its own, and whoever was measuring is not there any more.
 pub fn after_fork() {
+    let (ticks, ns, _) = reading();
+    BASE_TICKS.store(ticks, Ordering::Relaxed);
+    BASE_NS.store(ns, Ordering::Relaxed);
     MEASURING.store(false, Ordering::Relaxed);
 }
 
