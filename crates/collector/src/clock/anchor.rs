@@ -41,7 +41,7 @@ static IS_USABLE: AtomicBool = AtomicBool::new(false);
 /// Somebody lays a new one. Who finds it set reads the clock itself, and does not wait.
 static LAYING: AtomicBool = AtomicBool::new(false);
 
-/// The clock. Called once, when it is known that the kernel's own clock is made of the counter.
+/// From now on anchors are laid. Called once it is known that the kernel's own clock is made of the counter.
 pub fn use_counter() {
     IS_USABLE.store(true, Ordering::Relaxed);
 }
