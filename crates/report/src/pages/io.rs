@@ -6,50 +6,35 @@
 //! has no processor. A call site is `{"operation","context","handle","function","function_handle","file","line",
 //! "threads",…}` with the same numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
 
-use proust_analysis::query::{OperationSums, Selection};
-use serde::Serialize;
+use proust_analysis::query::OperationKey;
+use proust_profile::{OperationId, Target};
 
-use super::operations::{Calls, FIELDS, Tables, count, shown_bytes};
-use super::{Page, heading, no_arguments};
-use crate::SCHEMA;
+use super::operations::{About, Calls, FIELDS, OperationsPage, Tables, count, shown_bytes};
 use crate::number::{Scale, duration};
-use crate::question::{Question, ReportError};
-use crate::style::{Paint, Style};
+use crate::style::Paint;
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
-pub(super) struct Io {
-    schema: u32,
-    #[serde(flatten)]
-    tables: Tables,
-    notes: Vec<String>,
-    #[serde(skip)]
-    scope: String,
-}
+pub(super) type Io = OperationsPage<OfIo>;
 
-impl Io {
-    pub fn build(
-        selection: &Selection<'_>,
-        question: &Question,
-        kept: Option<&OperationSums>,
-    ) -> Result<Io, ReportError> {
-        no_arguments(question)?;
-        // What a descriptor leads to decides what waiting for it counts as, so that the state says nothing new.
-        let tables =
-            Tables::new(selection, question, kept, true, |&(operation, target, _)| (operation, target))?;
-        let scope = tables.scope(question);
-        Ok(Io { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
+#[derive(Debug)]
+pub(super) struct OfIo;
+
+impl About for OfIo {
+    const IS_IO: bool = true;
+    const TITLE: &'static str = "I/O";
+    const NOTHING: &'static str = " no I/O was recorded here";
+    const LEGEND: &'static str =
+        " off CPU: without a processor, as far as it is known; short: only sums of short calls are known.";
+    type Line = (OperationId, Target);
+
+    // What a descriptor leads to decides what waiting for it counts as, so that the state says nothing new.
+    fn line(&(operation, target, _): &OperationKey) -> Self::Line {
+        (operation, target)
     }
-}
 
-impl Page for Io {
-    fn text(&self, style: &Style) -> String {
-        let mut text = heading(style, "I/O", &self.scope);
-        let totals = &self.tables.totals;
-        if self.tables.operations.is_empty() {
-            return text + " no I/O was recorded here\n";
-        }
-        let (rows, more) = self.tables.shown();
+    fn table(tables: &Tables) -> Table {
+        let totals = &tables.totals;
+        let (rows, more) = tables.shown();
         let all: Vec<&Calls> = rows.iter().map(|row| &row.calls).chain(&more).collect();
         let scale = Scale::of("s", [totals.seconds]);
         let parts = |of: &dyn Fn(&Calls) -> f64, total: f64| {
@@ -71,7 +56,7 @@ impl Page for Io {
             cells.extend([shown_bytes(calls.bytes), duration(calls.mean_s), calls.longest()].map(Cell::from));
             match rows.get(n) {
                 Some(row) => cells.extend([row.operation.clone().into(), Cell::from(row.target)]),
-                None => cells.extend([Cell::painted(Paint::Faint, "others"), self.tables.more(n).into()]),
+                None => cells.extend([Cell::painted(Paint::Faint, "others"), tables.more(n).into()]),
             }
             table.row(cells);
         }
@@ -82,20 +67,13 @@ impl Page for Io {
         cells.extend([shown_bytes(totals.bytes), duration(totals.mean_s), totals.longest()].map(strong));
         cells.push("sum".into());
         table.row(cells);
-        text.push_str(&table.render(style));
-        let line = " off CPU: without a processor, as far as it is known; short: only sums of short calls are known.";
-        text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
-        text.push_str(&self.tables.sites_text(true, style));
-        for note in &self.notes {
-            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-        }
-        text
+        table
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
+    fn rows(tables: &Tables) -> Vec<Vec<String>> {
         let heads = ["operation", "target", "objects"].into_iter().chain(FIELDS);
         let mut rows = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
-        for row in &self.tables.operations {
+        for row in &tables.operations {
             let first = vec![row.operation.clone(), row.target.to_owned(), row.objects.to_string()];
             rows.push(first.into_iter().chain(row.calls.fields()).collect());
         }

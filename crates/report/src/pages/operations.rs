@@ -1,5 +1,7 @@
 //! What the pages `io` and `waits` share: operations summed up by kind, and the places that call them.
 
+mod page;
+
 use std::borrow::Cow;
 
 use proust_analysis::ledger::{State, Wait, Work};
@@ -14,6 +16,8 @@ use crate::number::{Scale, bytes, duration, exact, percents, sum};
 use crate::question::{Format, Question, ReportError};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+
+pub(super) use page::{About, OperationsPage};
 
 /// Call sites in text when nothing else is asked for.
 const SITES: usize = 15;

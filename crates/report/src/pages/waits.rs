@@ -3,49 +3,35 @@
 //! JSON: as that of `io`; `target` is what the descriptor leads to, where there is one. What time a thread did not
 //! wait for by an operation is not here: the run queue, page faults, I/O.
 
-use proust_analysis::query::{OperationSums, Selection};
-use serde::Serialize;
+use proust_analysis::ledger::State;
+use proust_analysis::query::OperationKey;
+use proust_profile::OperationId;
 
-use super::operations::{Calls, FIELDS, Tables, count};
-use super::{Page, heading, no_arguments};
-use crate::SCHEMA;
+use super::operations::{About, Calls, FIELDS, OperationsPage, Tables, count};
 use crate::number::{Scale, duration};
-use crate::question::{Question, ReportError};
-use crate::style::{Paint, Style};
+use crate::style::Paint;
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
-pub(super) struct Waits {
-    schema: u32,
-    #[serde(flatten)]
-    tables: Tables,
-    notes: Vec<String>,
-    #[serde(skip)]
-    scope: String,
-}
+pub(super) type Waits = OperationsPage<OfWaits>;
 
-impl Waits {
-    pub fn build(
-        selection: &Selection<'_>,
-        question: &Question,
-        kept: Option<&OperationSums>,
-    ) -> Result<Waits, ReportError> {
-        no_arguments(question)?;
-        let tables =
-            Tables::new(selection, question, kept, false, |&(operation, _, state)| (operation, state))?;
-        let scope = tables.scope(question);
-        Ok(Waits { schema: SCHEMA, tables, notes: selection.notes().to_vec(), scope })
+#[derive(Debug)]
+pub(super) struct OfWaits;
+
+impl About for OfWaits {
+    const IS_IO: bool = false;
+    const TITLE: &'static str = "Waits";
+    const NOTHING: &'static str = " no waits were recorded here";
+    const LEGEND: &'static str =
+        " objects: distinct locks, conditions, threads; short: only sums of short calls are known.";
+    type Line = (OperationId, State);
+
+    fn line(&(operation, _, state): &OperationKey) -> Self::Line {
+        (operation, state)
     }
-}
 
-impl Page for Waits {
-    fn text(&self, style: &Style) -> String {
-        let mut text = heading(style, "Waits", &self.scope);
-        let totals = &self.tables.totals;
-        if self.tables.operations.is_empty() {
-            return text + " no waits were recorded here\n";
-        }
-        let (rows, more) = self.tables.shown();
+    fn table(tables: &Tables) -> Table {
+        let totals = &tables.totals;
+        let (rows, more) = tables.shown();
         let all: Vec<&Calls> = rows.iter().map(|row| &row.calls).chain(&more).collect();
         let scale = Scale::of("s", [totals.seconds]);
         let parts: Vec<f64> = all.iter().map(|calls| calls.seconds).collect();
@@ -63,7 +49,7 @@ impl Page for Waits {
             );
             match row {
                 Some(row) => cells.extend([row.counts_as().into(), Cell::from(row.operation.clone())]),
-                None => cells.extend([Cell::painted(Paint::Faint, "others"), self.tables.more(n).into()]),
+                None => cells.extend([Cell::painted(Paint::Faint, "others"), tables.more(n).into()]),
             }
             table.row(cells);
         }
@@ -72,21 +58,13 @@ impl Page for Waits {
         cells.extend([count(totals.calls), duration(totals.mean_s), totals.longest()].map(strong));
         cells.extend([Cell::default(), "".into(), "sum".into()]);
         table.row(cells);
-        text.push_str(&table.render(style));
-        let line =
-            " objects: distinct locks, conditions, threads; short: only sums of short calls are known.";
-        text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
-        text.push_str(&self.tables.sites_text(false, style));
-        for note in &self.notes {
-            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-        }
-        text
+        table
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
+    fn rows(tables: &Tables) -> Vec<Vec<String>> {
         let heads = ["operation", "account", "passive", "objects"].into_iter().chain(FIELDS);
         let mut rows = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
-        for row in &self.tables.operations {
+        for row in &tables.operations {
             let text = |id: Option<&str>| id.unwrap_or_default().to_owned();
             let first =
                 vec![row.operation.clone(), text(row.account), text(row.passive), row.objects.to_string()];

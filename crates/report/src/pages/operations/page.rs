@@ -1,0 +1,83 @@
+//! A page about operations: its head, its notes, and who called. Which operations, and what its table shows of them, is the
+//! page's own.
+
+use std::marker::PhantomData;
+
+use proust_analysis::query::{OperationSums, Selection};
+use serde::Serialize;
+
+use super::{OperationKey, Tables};
+use crate::SCHEMA;
+use crate::pages::{Page, heading, no_arguments};
+use crate::question::{Question, ReportError};
+use crate::style::{Paint, Style};
+use crate::table::Table;
+
+/// What such pages differ in.
+pub(in crate::pages) trait About {
+    /// Whether it is about I/O, or about all that is not.
+    const IS_IO: bool;
+    /// Its heading.
+    const TITLE: &'static str;
+    /// What there is none of, where there is none.
+    const NOTHING: &'static str;
+    /// Explains words of the table.
+    const LEGEND: &'static str;
+    /// Operations in which this is the same are one line of the table.
+    type Line: PartialEq;
+
+    /// See [`About::Line`].
+    fn line(key: &OperationKey) -> Self::Line;
+    /// The table of operations, with its sum.
+    fn table(tables: &Tables) -> Table;
+    /// The same for CSV, headings first.
+    fn rows(tables: &Tables) -> Vec<Vec<String>>;
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::pages) struct OperationsPage<A> {
+    schema: u32,
+    #[serde(flatten)]
+    tables: Tables,
+    notes: Vec<String>,
+    #[serde(skip)]
+    scope: String,
+    #[serde(skip)]
+    about: PhantomData<A>,
+}
+
+impl<A: About> OperationsPage<A> {
+    /// `kept` are the sums of all that is selected, where they are known already.
+    pub fn build(
+        selection: &Selection<'_>,
+        question: &Question,
+        kept: Option<&OperationSums>,
+    ) -> Result<OperationsPage<A>, ReportError> {
+        no_arguments(question)?;
+        let tables = Tables::new(selection, question, kept, A::IS_IO, A::line)?;
+        let scope = tables.scope(question);
+        let notes = selection.notes().to_vec();
+        Ok(OperationsPage { schema: SCHEMA, tables, notes, scope, about: PhantomData })
+    }
+}
+
+impl<A: About> Page for OperationsPage<A> {
+    fn text(&self, style: &Style) -> String {
+        let mut text = heading(style, A::TITLE, &self.scope);
+        if self.tables.operations.is_empty() {
+            return text + A::NOTHING + "\n";
+        }
+        let faint = |line: &str| style.paint(Paint::Faint, line) + "\n";
+        text.push_str(&A::table(&self.tables).render(style));
+        text.push_str(&faint(A::LEGEND));
+        text.push_str(&self.tables.sites_text(A::IS_IO, style));
+        for note in &self.notes {
+            text.push_str(&faint(&format!(" Note: {note}.")));
+        }
+        text
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        A::rows(&self.tables)
+    }
+}
