@@ -43,10 +43,19 @@ fn of_threads(page: &Threads) -> Amounts {
     amounts
 }
 
+/// Causes are found from what is seen in the range: of a wait that is cut another one may be told, but no second gets lost.
+fn is_caused(metric: &str) -> bool {
+    metric.starts_with("caused")
+}
+
 fn of_flat(page: &Flat) -> Amounts {
     let mut amounts = HashMap::new();
     for row in &page.functions {
         for (metric, amount) in &row.metrics {
+            if is_caused(metric) {
+                add(&mut amounts, format!("{metric} in all"), amount.exclusive);
+                continue;
+            }
             let of = |which: &str| format!("{metric} {which} of {} {:?}", row.function, row.module);
             add(&mut amounts, of("inclusive"), amount.inclusive);
             add(&mut amounts, of("exclusive"), amount.exclusive);
@@ -62,6 +71,13 @@ fn of_tree(page: &Tree) -> Amounts {
     for context in &page.contexts {
         let above: Vec<&str> = ancestors(context).iter().map(|one| one.name.as_str()).collect();
         for (metric, amount) in &context.metrics {
+            if is_caused(metric) {
+                // The first one is the program, and has all of it.
+                if context.parent.is_none() {
+                    add(&mut amounts, format!("{metric} in all"), amount.inclusive);
+                }
+                continue;
+            }
             let of = |which: &str| format!("{metric} {which} of {} {} {above:?}", context.kind, context.name);
             add(&mut amounts, of("inclusive"), amount.inclusive);
             add(&mut amounts, of("exclusive"), amount.exclusive);
