@@ -226,7 +226,7 @@ static void beside_others(void)
 KEPT static void short_loops(void)
 {
     for (int i = 0; i < 100; i++) {
-        units(2);
+        units(1);
 #pragma omp barrier
     }
 }

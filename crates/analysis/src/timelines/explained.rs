@@ -67,6 +67,8 @@ pub(super) struct Explained {
     pub(super) parts_end: usize,
     /// Its shares of short operations end here in [`Explanation::shares`].
     pub(super) shares_end: usize,
+    /// Taken to be on the processor in short operations that may as well have blocked: those that poll for a while, and I/O.
+    pub(super) perhaps_blocked_ns: u64,
     /// On the processor and in no operation; `measurement_ns` and `fault_ns` are parts of it.
     pub(super) compute_ns: u64,
     pub(super) measurement_ns: u64,
@@ -104,6 +106,7 @@ pub(super) fn explain(
     explanation.divide(gaps, operations);
     explanation.place_measurement(rows);
     explanation.place_shorts(&operations.shorts);
+    explanation.place_sleep(rows);
     explanation.place_queue(nanoseconds(location.queued_s), rows);
     explanation.place_faults(rows);
     explanation
@@ -148,6 +151,7 @@ impl Explanation {
                 gap,
                 parts_end: self.parts.len(),
                 shares_end: 0,
+                perhaps_blocked_ns: 0,
                 compute_ns,
                 measurement_ns: 0,
                 fault_ns: 0,
@@ -174,7 +178,8 @@ impl Explanation {
             let count = shorts.iter().take_while(|short| short.end_ns <= gap.gap.end_ns).count();
             let (here, later) = shorts.split_at(count);
             shorts = later;
-            let mut room = Room { off_ns: gap.unexplained_ns, cpu_ns: gap.room_for_faults_ns() };
+            let mut room =
+                Room { off_ns: gap.unexplained_ns, cpu_ns: gap.room_for_faults_ns(), perhaps_blocked_ns: 0 };
             // First what is certain to be no computation, last what is taken to compute as far as it can.
             for turn in [Turn::Waits, Turn::Works, Turn::Passive] {
                 for short in here.iter().filter(|short| Turn::of(short.class) == turn) {
@@ -188,9 +193,24 @@ impl Explanation {
                     }
                 }
             }
+            gap.perhaps_blocked_ns = room.perhaps_blocked_ns;
             gap.unexplained_ns = room.off_ns;
             gap.compute_ns = room.cpu_ns + gap.measurement_ns;
             gap.shares_end = self.shares.len();
+        }
+    }
+
+    /// Where a thread blocked, and nothing else explains that, it was in operations that were taken to have had the processor: who
+    /// polls for a while may sleep then, and I/O may wait for its device. What they had of the processor it computed.
+    fn place_sleep(&mut self, rows: &[SampleRow]) {
+        for gap in &mut self.gaps {
+            let (blocked, displaced) = (rows.get(gap.gap.row))
+                .map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches));
+            let switches = u128::from(blocked) + u128::from(displaced);
+            let asleep_ns = u128::from(gap.unexplained_ns) * u128::from(blocked) / switches.max(1);
+            let asleep_ns = (asleep_ns as u64).min(gap.perhaps_blocked_ns);
+            gap.unexplained_ns -= asleep_ns;
+            gap.compute_ns += asleep_ns;
         }
     }
 
@@ -304,6 +324,8 @@ impl Turn {
 struct Room {
     off_ns: u64,
     cpu_ns: u64,
+    /// Taken of `cpu_ns` by what may as well have blocked.
+    perhaps_blocked_ns: u64,
 }
 
 impl Room {
@@ -331,7 +353,8 @@ impl Room {
             cpu_ns + room.off(time_ns - cpu_ns)
         };
         const NONE: (State, u64) = (State::Working(Work::Compute), 0);
-        match short.class {
+        let before_ns = self.cpu_ns;
+        let taken = match short.class {
             Class::Wait(wait) => [(State::Waiting(wait), off_first(self)), NONE],
             Class::Poll(wait) => [(State::Polling(wait), cpu_first(self)), NONE],
             Class::Idle(reason) => [(State::Passive(reason), cpu_first(self)), NONE],
@@ -342,6 +365,10 @@ impl Room {
                 [(State::Passive(reason), off_ns), (State::Working(work), self.cpu(time_ns - off_ns))]
             }
             Class::Yield => [(State::Working(Work::Delayed), self.off(time_ns)), NONE],
+        };
+        if matches!(short.class, Class::Poll(_) | Class::Idle(_) | Class::Work(_)) {
+            self.perhaps_blocked_ns += before_ns - self.cpu_ns;
         }
+        taken
     }
 }

@@ -120,13 +120,24 @@ fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
 /// Where other processes took so much of the total, what a fault costs is no part of it worth a word.
 const STARVED: f64 = 0.4;
 
+/// Two threads that go to sleep at every barrier are without their processors for so much of the time, by the program's own clocks,
+/// where it takes a while to wake them. On some machines it hardly does.
+const SLEEPS: f64 = 0.3;
+
+fn off_processor_share(truth: &Value) -> f64 {
+    1.0 - number(truth, "/cpu_s") / (2.0 * number(truth, "/wall_s"))
+}
+
 /// Records a program with a fault until it had processors; if it knows what it lost, until that is something. None, said as
 /// `SKIP:`, if it never is.
 fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
     for _ in 0..TRIES {
         let run = record(program, &[fault.seconds, fault.kind]).succeeded();
         let ledger = run.summary().ledger;
-        let costs = fault.lost.is_none() || number(&run.truth(), "/lost_s") > COSTS * ledger.total_s;
+        let costs = match fault.lost {
+            Some(_) => number(&run.truth(), "/lost_s") > COSTS * ledger.total_s,
+            None => fault.kind != "omp-sleeping-waits" || off_processor_share(&run.truth()) > SLEEPS,
+        };
         let is_told = || fault.is_of_openmp() && of_kind(&findings(&run), fault.kind).is_some();
         if costs && (ledger.account_s("preempted") < fault.most_starved() * ledger.total_s || is_told()) {
             return Some(run);

@@ -109,11 +109,13 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let work_s: f64 = constructs.all.iter().map(of).sum();
     let each_s = work_s / requests.max(1.0);
     let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
-    let lost_s = most.wait_s().min(work_s / 2.0).max(sampled_s);
+    // Asking is a part of the work between sites. Where hardly anything else is done, what some requests tell is all of it.
+    let in_loop_s = work_s.max(most.wait_s());
+    let lost_s = most.wait_s().min(in_loop_s / 2.0).max(sampled_s);
     let mut checks = Checks::default();
     if !checks.holds(&limits::CHUNK_REQUESTS, requests)
         || !checks.holds(&limits::CHUNK_WORK_S, each_s)
-        || !checks.holds(&limits::CHUNK_COST, lost_s / work_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::CHUNK_COST, lost_s / in_loop_s.max(f64::MIN_POSITIVE))
         || !facts.matters(&mut checks, lost_s, lost_s)
     {
         return None;

@@ -83,6 +83,22 @@ fn short_spins_and_file_io_take_what_computes_first() {
 }
 
 #[test]
+fn who_blocked_and_did_nothing_else_was_in_what_may_block() {
+    let spins = sum(Operation::MutexTryLock, 90, 30);
+    let writes = on(sum(Operation::Write, 95, 30), Target::File);
+    let polling = State::Polling(Wait::Lock);
+    let told_of = |blocked, displaced| {
+        let switched =
+            SampleRow { voluntary_switches: blocked, involuntary_switches: displaced, ..row(100, 50) };
+        told(&spans_within(&location(100, 0), &[switched], &[spins, writes]))
+    };
+    // 50 ms off the processor, of which operations that can block explain all: the 50 ms on it were computation but for 10.
+    assert_eq!(told_of(4, 0), [(30, polling), (30, IO), (40, COMPUTE)]);
+    // Half of the times it was displaced: nothing is known of these 20 ms.
+    assert_eq!(told_of(3, 3), [(20, UNKNOWN), (30, polling), (30, IO), (20, COMPUTE)]);
+}
+
+#[test]
 fn half_of_a_pipe_read_on_the_processor_is_io() {
     // 40 ms in the read, 10 outside; 30 on the processor, so 20 of them inside.
     let read = on(event(Operation::Read, 10, 50), Target::Pipe);
