@@ -17,7 +17,13 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     let dispatch = constructs.of_operation(Operation::OmpDispatch);
     let regions: BTreeSet<(u32, RegionId)> =
         dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
+    // Runtimes of LLVM before version 16 tell of no requests: there only samples do.
+    let told: BTreeSet<RegionId> = regions.iter().map(|(_, region)| *region).collect();
+    let ends = constructs.of_operation(Operation::OmpRegionEnd);
+    let others: BTreeSet<RegionId> =
+        ends.flat_map(Construct::regions).filter(|r| !told.contains(r)).collect();
     found.extend(regions.into_iter().filter_map(|(_, region)| small_chunks(facts, constructs, region)));
+    found.extend(others.into_iter().filter_map(|region| much_dispatch(facts, constructs, region)));
     found
 }
 
@@ -127,6 +133,31 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
         Figure::seconds("between two requests of a thread, on average", each_s),
         Figure::seconds("asking, by some of many requests", most.wait_s()),
         Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// As [`small_chunks`], by samples in the runtime's dispatch alone.
+fn much_dispatch(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
+    let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
+    let ends = constructs.of_operation(Operation::OmpRegionEnd);
+    let end = ends.filter(|one| one.regions().contains(&region)).max_by_key(|one| one.executions())?;
+    let all_s = constructs.in_runtime_s(facts, &[region], &[""]);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CHUNK_COST, sampled_s / all_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, sampled_s, sampled_s)
+    {
+        return None;
+    }
+    let cause = place(facts, end);
+    let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, sampled_s, sampled_s, cause);
+    finding.error_s = constructs.error_s(facts, &[region]);
+    finding.evidence = vec![
+        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+        Figure::seconds("processor time in the region, by samples", all_s),
+        Figure::count("times that the region was executed", end.executions() as f64),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
