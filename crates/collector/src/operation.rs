@@ -35,7 +35,7 @@ pub mod waited;
 use counted::Counted;
 pub use outcome::{Outcome, errno, set_errno};
 use telling::{Passed, is_owner, tell};
-pub use telling::{look_into, note_left};
+pub use telling::{look_into, look_into_record, note_left};
 
 /// An operation and what it is about: what is summed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

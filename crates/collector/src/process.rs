@@ -108,8 +108,9 @@ pub fn end(life: &Life, ending: Ending, status: i32) {
 fn close(life: &Life, ending: Ending, status: i32) {
     let tid = raw::gettid();
     let mine = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid);
+    let until_ns = clock::now_ns() + PATIENCE_NS;
     for lane in lane::live().filter(|lane| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane))) {
-        close_for_other(life, lane);
+        close_for_other(life, lane, until_ns);
     }
     if let Some(lane) = mine {
         lane.with_record(|record| {
@@ -131,27 +132,52 @@ fn close(life: &Life, ending: Ending, status: i32) {
     logfile::close();
 }
 
+/// How long the end of a process waits for threads that are writing a record just then, all of them together.
+const PATIENCE_NS: u64 = 20_000_000;
+
 /// Closes the tail of a thread that goes on (until the process ends a moment later): into the lane's
 /// header, since the lane's records belong to that thread.
-fn close_for_other(life: &Life, lane: &'static lane::Lane) {
+///
+/// A thread that is just ending writes what it knows: nothing could be written after the log was closed.
+fn close_for_other(life: &Life, lane: &'static lane::Lane, until_ns: u64) {
     let tid = lane.owner.load(Ordering::Acquire);
-    let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
-    if cpu_ns == 0 {
+    if raw::clock_ns(clock::cpu_clock_of(tid)) == 0 {
         return;
     }
-    operation::look_into(life, lane);
-    let now_ns = clock::now_ns();
-    if !lane.busy.swap(true, Ordering::AcqRel) {
+    let is_gone = || lane.owner.load(Ordering::Acquire) != tid;
+    while lane.busy.swap(true, Ordering::AcqRel) {
+        if is_gone() {
+            return;
+        }
+        if clock::now_ns() >= until_ns {
+            close_tail_of(lane, tid);
+            return;
+        }
+        raw::give_processor_away();
+    }
+    if !is_gone() {
         // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
         let record = unsafe { lane.record() };
-        if record.is_worth_asking(now_ns, cpu_ns)
+        operation::look_into_record(life, lane, record);
+        if let Some((now_ns, cpu_ns)) = close_tail_of(lane, tid)
+            && record.is_worth_asking(now_ns, cpu_ns)
             && let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&file_of_thread(tid, b"/schedstat"))
         {
             record.push_scheduler_of(path, now_ns, cpu_ns);
         }
-        lane.busy.store(false, Ordering::Release);
     }
+    lane.busy.store(false, Ordering::Release);
+}
+
+/// Writes how far the thread had come, if there is one; its clocks come back.
+fn close_tail_of(lane: &lane::Lane, tid: u32) -> Option<(u64, u64)> {
+    let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
+    if cpu_ns == 0 {
+        return None;
+    }
+    let now_ns = clock::now_ns();
     lane.close_tail(now_ns, cpu_ns);
+    Some((now_ns, cpu_ns))
 }
 
 /// The path of what the kernel tells of another thread of this process.

@@ -172,7 +172,12 @@ pub fn look_into(life: &Life, lane: &Lane) {
         return;
     }
     // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
-    let record = unsafe { lane.record() };
+    look_into_record(life, lane, unsafe { lane.record() });
+    lane.busy.store(false, Ordering::Release);
+}
+
+/// As [`look_into`], of a lane whose record the caller holds.
+pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
     record.tell_sums();
     record.sites.tell(&mut record.output);
     if lane.open.kind().is_some() && record.output.is_open() {
@@ -187,5 +192,4 @@ pub fn look_into(life: &Life, lane: &Lane) {
             record.output.header(|header| header.wait_node = node);
         }
     }
-    lane.busy.store(false, Ordering::Release);
 }

@@ -280,6 +280,20 @@ fn regions_inside_regions() {
     });
 }
 
+/// The threads of GCC's inner teams end when the region does, some of them just as their process ends: what they know is
+/// written all the same.
+#[test]
+fn threads_that_end_together_with_their_process() {
+    let Some(program) = built("openmp-regions-gcc") else { return };
+    for _ in 0..12 {
+        let run = record(&program, &["nested", "0.2"]).succeeded();
+        let page = regions(&run);
+        let ends: Vec<f64> =
+            sites(&page, "omp parallel end").map(|site| number(site, "/executions")).collect();
+        assert!(ends.contains(&4.0) && ends.contains(&2.0), "{page:#}");
+    }
+}
+
 /// A program whose whole loop over time is one region is resolved into its loops, from one run.
 #[test]
 fn one_region_around_five_loops() {
