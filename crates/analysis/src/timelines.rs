@@ -150,8 +150,9 @@ fn spans_of(location: &Location, rows: &[SampleRow], events: &[EventRow], states
     let end_ns = nanoseconds(location.end_s).max(start_ns);
     let operations = Operations::of(start_ns, end_ns, events, states);
     let gaps = gaps::gaps(start_ns, end_ns, rows, events);
-    let explanation = explained::explain(location, rows, &gaps, &operations);
     let charged = charged::charged(rows, |row| states.is_lost(row.context));
+    let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
+    let explanation = explained::explain(location, rows, &gaps, &operations, waits);
     spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
 }
 

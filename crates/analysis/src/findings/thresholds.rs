@@ -98,7 +98,7 @@ thresholds! {
     SPINNING_USED at_least 0.1 "share" "of the processor time, waiting for each other";
     SLEEPING_TIMES at_least 1000.0 "count" "times that threads waited for each other";
     SLEEPING_EACH_S at_least 0.000003 "s" "until a thread went on when all had come, on average";
-    SLEEPING_SPINNING at_most 0.5 "share" "of the waiting, on a processor";
+    SLEEPING_SWITCHES at_least 0.2 "share" "of these times, that a thread went to sleep";
     SLEEPING_SHARE at_least 0.1 "share" "of the threads' time, until they went on when all had come";
     ALONE_TIMES at_least 1.0 "count" "times that the end of the loop was reached outside of any region";
     TASKS_DONE at_least 10000.0 "count" "tasks that were done";

@@ -94,19 +94,21 @@ pub(super) struct Explanation {
     yielded_ns: u64,
 }
 
-/// Explains the gaps of a location.
+/// Explains the gaps of a location. `waits` says for each row whether what its processor time counts as is waiting, or a
+/// runtime's work, which may block as well.
 pub(super) fn explain(
     location: &Location,
     rows: &[SampleRow],
     gaps: &[Gap],
     operations: &Operations,
+    waits: impl Fn(usize) -> bool,
 ) -> Explanation {
     let mut explanation = Explanation { gaps: Vec::with_capacity(gaps.len()), ..Explanation::default() };
     explanation.parts.reserve(operations.singles.len());
     explanation.divide(gaps, operations);
     explanation.place_measurement(rows);
     explanation.place_shorts(&operations.shorts);
-    explanation.place_sleep(rows);
+    explanation.place_sleep(rows, waits);
     explanation.place_queue(nanoseconds(location.queued_s), rows);
     explanation.place_faults(rows);
     explanation
@@ -200,15 +202,17 @@ impl Explanation {
         }
     }
 
-    /// Where a thread blocked, and nothing else explains that, it was in operations that were taken to have had the processor: who
+    /// Where a thread blocked, and nothing else explains that, it did so where it was sampled, if that is a runtime's code: its own
+    /// locks are nobody else's to see. Otherwise it was in operations that were taken to have had the processor: who
     /// polls for a while may sleep then, and I/O may wait for its device. What they had of the processor it computed.
-    fn place_sleep(&mut self, rows: &[SampleRow]) {
+    fn place_sleep(&mut self, rows: &[SampleRow], waits: impl Fn(usize) -> bool) {
         for gap in &mut self.gaps {
             let (blocked, displaced) = (rows.get(gap.gap.row))
                 .map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches));
             let switches = u128::from(blocked) + u128::from(displaced);
             let asleep_ns = u128::from(gap.unexplained_ns) * u128::from(blocked) / switches.max(1);
-            let asleep_ns = (asleep_ns as u64).min(gap.perhaps_blocked_ns);
+            let most_ns = if waits(gap.gap.row) { gap.unexplained_ns } else { gap.perhaps_blocked_ns };
+            let asleep_ns = (asleep_ns as u64).min(most_ns);
             gap.unexplained_ns -= asleep_ns;
             gap.compute_ns += asleep_ns;
         }

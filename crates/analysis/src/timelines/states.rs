@@ -100,6 +100,14 @@ impl States {
         self.of_processor_time.get(context as usize).copied().unwrap_or(State::Working(Work::Compute))
     }
 
+    /// Whether that is waiting, or a runtime's own work.
+    pub(super) fn waits(&self, context: ContextId) -> bool {
+        match self.of_processor_time(context) {
+            State::Working(work) => work == Work::Runtime,
+            State::Waiting(_) | State::Polling(_) | State::Passive(_) => true,
+        }
+    }
+
     /// What the time of an operation counts as.
     pub(super) fn of_event(&self, event: &EventRow) -> Class {
         let Some(operation) = self.operations.get(event.operation) else {

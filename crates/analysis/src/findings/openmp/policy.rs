@@ -65,13 +65,14 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
         queued_s += (one.queued_s - facts.spent_s(id as u32, &QUEUED)).max(0.0);
         wall_s += one.end_s - one.start_s;
     }
+    // Not by the processor time of the waits: to sleep and to be woken takes the kernel some, too.
+    let slept = times_slept(facts, process);
     // A woken thread may have to wait for a processor: that is not the policy's fault.
     let lost_s = (latency_s - queued_s).max(0.0);
-    let spinning = spinning_share(facts, process);
     let mut checks = Checks::default();
     if !checks.holds(&limits::SLEEPING_TIMES, times)
         || !checks.holds(&limits::SLEEPING_EACH_S, lost_s / times.max(1.0))
-        || !checks.holds(&limits::SLEEPING_SPINNING, spinning)
+        || !checks.holds(&limits::SLEEPING_SWITCHES, slept / times.max(1.0))
         || !checks.holds(&limits::SLEEPING_SHARE, lost_s / wall_s.max(f64::MIN_POSITIVE))
         || !facts.matters(&mut checks, lost_s, 0.0)
     {
@@ -86,9 +87,16 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
         Figure::seconds("until a thread went on when all had come, on average", latency_s / times.max(1.0)),
         Figure::seconds("in all", latency_s),
         Figure::seconds("waited for each other", waited_s),
-        Figure::share("of the waiting, on a processor", spinning),
+        Figure::count("times that threads went to sleep", slept),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
     Some(finding)
+}
+
+/// How often threads of a process gave their processor away because they had to wait.
+fn times_slept(facts: &Facts<'_>, process: ProcessId) -> f64 {
+    let of_process = |location: u32| facts.profile.locations[location as usize].process == process;
+    let rows = facts.profile.samples.iter().filter(|row| of_process(row.location));
+    rows.map(|row| f64::from(row.voluntary_switches)).sum()
 }

@@ -275,6 +275,10 @@ fn sleeping_for_a_moment_again_and_again() {
             }
             run.during(thread, "main region loop", Operation::OmpBarrier, (500, 1000));
         }
+        let rows = run.profile.samples.len() as u32;
+        for row in &mut run.profile.samples {
+            row.voluntary_switches = if spinning { 1 } else { 10_000 / rows };
+        }
         let region = run.region("main region", None);
         run.both(region, Operation::OmpBarrier, "main region loop", [(10_000, 500, 500, latency_ms); 2]);
         run.findings()

@@ -47,3 +47,24 @@ fn processor_time_may_be_waiting() {
     let spans = spans_by("pool waits", &[row(60, 30), row(100, 40)], &[yields]);
     assert_eq!(told(&spans), [(60, pool), (40, COMPUTE)]);
 }
+
+#[test]
+fn who_blocked_in_a_runtimes_code_waited_there() {
+    let blocked = |voluntary_switches, involuntary_switches| SampleRow {
+        context: 1,
+        voluntary_switches,
+        involuntary_switches,
+        ..row(60, 40)
+    };
+    let rows = |first| [first, SampleRow { voluntary_switches: 1, ..row(100, 30) }];
+    let polling = State::Polling(Wait::Barrier);
+    let of = |rules: &str, first| told(&spans_by(rules, &rows(first), &[]));
+    // Of who computes it is not known why he blocked.
+    assert_eq!(of("", blocked(2, 0)), [(20, UNKNOWN), (40, COMPUTE), (10, UNKNOWN), (30, COMPUTE)]);
+    assert_eq!(of("barrier waits", blocked(2, 0)), [(60, polling), (10, UNKNOWN), (30, COMPUTE)]);
+    let runtime = State::Working(Work::Runtime);
+    assert_eq!(of("runtime waits", blocked(2, 0)), [(60, runtime), (10, UNKNOWN), (30, COMPUTE)]);
+    // Half of the times it was displaced.
+    let half = [(10, UNKNOWN), (50, polling), (10, UNKNOWN), (30, COMPUTE)];
+    assert_eq!(of("barrier waits", blocked(2, 2)), half);
+}
