@@ -122,6 +122,8 @@ fn close(life: &Life, ending: Ending, status: i32) {
             record.end(tid);
         });
     }
+    // A log that says of itself how it ended does not become shorter any more: a reader relies on that.
+    logfile::close();
     logfile::with_header(|header| {
         header.end_ns = clock::now_ns();
         header.process_cpu_end_ns = clock::process_cpu_ns();
@@ -129,7 +131,6 @@ fn close(life: &Life, ending: Ending, status: i32) {
         header.arena_bytes = crate::arena::HANDED_OUT_BYTES.load(Ordering::Relaxed);
         header.ending = ending as u32;
     });
-    logfile::close();
 }
 
 /// How long the end of a process waits for threads that are writing a record just then, all of them together.

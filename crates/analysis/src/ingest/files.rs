@@ -2,11 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
-use proust_log::layout::{CHUNK_BYTES, ChunkHeader, EXTENSION, HEADER_BYTES, LOG_FOLDER};
+use memmap2::{Mmap, MmapOptions};
+use proust_log::layout::{CHUNK_BYTES, ChunkHeader, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER};
 use proust_profile::RunFile;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
 use proust_profile::tables::{SourceFile, digest};
@@ -70,12 +71,41 @@ fn state_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     let mut state = vec![0; HEADER_BYTES.min(bytes as usize)];
     file.read_exact_at(&mut state, 0)?;
     for chunk in (HEADER_BYTES as u64..bytes).step_by(CHUNK_BYTES) {
-        let mut head = [0; size_of::<ChunkHeader>()];
-        let there = head.len().min((bytes - chunk) as usize);
-        file.read_exact_at(&mut head[..there], chunk)?;
-        state.extend_from_slice(&head);
+        state.extend_from_slice(&head_of(&file, chunk)?);
     }
     Ok((bytes, state))
+}
+
+/// The head of the chunk at `start`; zeros where the file has become shorter meanwhile.
+fn head_of(file: &File, start: u64) -> io::Result<[u8; size_of::<ChunkHeader>()]> {
+    let mut head = [0; size_of::<ChunkHeader>()];
+    match file.read_exact_at(&mut head, start) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+        _ => Ok(head),
+    }
+}
+
+/// How much of a log of `bytes` will stay. A process that still records gives what it has reserved and not used back
+/// when it ends.
+fn lasting_bytes(file: &File, bytes: u64) -> io::Result<u64> {
+    let mut ending = [0; 4];
+    let is_open = match file.read_exact_at(&mut ending, offset_of!(FileHeader, ending) as u64) {
+        Ok(()) => Ending::from_number(u32::from_ne_bytes(ending)) == Ending::Open,
+        // Too short for a log: there is nothing to be given back.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+        Err(error) => return Err(error),
+    };
+    if !is_open {
+        return Ok(bytes);
+    }
+    let chunks = bytes.saturating_sub(HEADER_BYTES as u64).div_ceil(CHUNK_BYTES as u64);
+    for number in (0..chunks).rev() {
+        let chunk = HEADER_BYTES as u64 + number * CHUNK_BYTES as u64;
+        if head_of(file, chunk)? != [0; size_of::<ChunkHeader>()] {
+            return Ok(bytes.min(chunk + CHUNK_BYTES as u64));
+        }
+    }
+    Ok(bytes.min(HEADER_BYTES as u64))
 }
 
 /// Makes a profile of the run in `dir`, with the call paths that are wanted.
@@ -124,13 +154,49 @@ fn map(path: &Path) -> (String, Result<Option<Mmap>, String>) {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let map = || {
         let file = File::open(path)?;
-        if file.metadata()?.len() == 0 {
+        let bytes = lasting_bytes(&file, file.metadata()?.len())?;
+        if bytes == 0 {
             return Ok(None);
         }
         // SAFETY: the mapping is only read, as bytes, and every value read from it is taken once and then
-        // validated. A live process may still write to it: records are verified by their checks. Whoever
-        // truncates a log at this very moment ends this process with SIGBUS; nothing of Proust does.
-        unsafe { Mmap::map(&file) }.map(Some)
+        // validated. A live process may still write to it: records are verified by their checks. It may make the file
+        // shorter, too, but not by what is mapped here; whoever else does ends this process with SIGBUS.
+        unsafe { MmapOptions::new().len(bytes as usize).map(&file) }.map(Some)
     };
     (format!("{LOG_FOLDER}/{name}"), map().map_err(|error: io::Error| error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerocopy::IntoBytes;
+
+    /// A log with one chunk in use and one that is reserved, and how much of it is mapped.
+    fn mapped_bytes(ending: Ending) -> usize {
+        let mut bytes = vec![0; HEADER_BYTES + 2 * CHUNK_BYTES];
+        let header = FileHeader { ending: ending as u32, ..FileHeader::default() };
+        bytes[..size_of::<FileHeader>()].copy_from_slice(header.as_bytes());
+        bytes[HEADER_BYTES] = 1;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        fs::write(&path, bytes).unwrap();
+        map(&path).1.unwrap().unwrap().len()
+    }
+
+    #[test]
+    fn what_a_process_may_give_back_is_not_read() {
+        assert_eq!(mapped_bytes(Ending::Open), HEADER_BYTES + CHUNK_BYTES);
+        assert_eq!(mapped_bytes(Ending::Exit), HEADER_BYTES + 2 * CHUNK_BYTES);
+    }
+
+    #[test]
+    fn a_file_of_any_length_is_mapped_or_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for bytes in [0, 1, 100, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 3] {
+            let path = dir.path().join("log");
+            fs::write(&path, vec![0; bytes]).unwrap();
+            let mapped = map(&path).1.unwrap().map_or(0, |map| map.len());
+            assert_eq!(mapped, bytes.min(HEADER_BYTES));
+        }
+    }
 }
