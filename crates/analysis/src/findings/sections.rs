@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::facts::Facts;
 use crate::hash::Map;
+use crate::ledger::Account;
 use crate::search::groups;
 
 /// Critical sections of one holder: a thread and the call path that lets the lock go.
@@ -48,7 +49,11 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
     }
     let by_location = releases.into_par_iter().flat_map_iter(|(first_row, releases)| {
         let location = releases[0].location as usize;
-        let meanwhile = Meanwhile::of(facts, if looks[location] { events[location] } else { &[] });
+        let meanwhile = Meanwhile::of(
+            facts,
+            location as LocationId,
+            if looks[location] { events[location] } else { &[] },
+        );
         of_location(facts, first_row, releases, &meanwhile)
     });
     by_location.collect()
@@ -87,7 +92,8 @@ fn of_location(
                 Doing::Io => &mut sections.io_s,
                 Doing::Nothing => &mut sections.passive_s,
             };
-            *part.entry(event.context).or_default() += times * inside_s(event, from_ns, release.time_ns);
+            *part.entry(event.context).or_default() +=
+                times * meanwhile.inside_s(event, from_ns, release.time_ns);
         }
     }
     holders
@@ -117,17 +123,21 @@ fn doing(nature: Option<Nature>) -> Option<Doing> {
 struct Meanwhile<'p> {
     events: Vec<(Doing, &'p EventRow)>,
     longest_ns: u64,
+    /// The part of its life in which it waited for locks.
+    waits: f64,
 }
 
 impl<'p> Meanwhile<'p> {
-    fn of(facts: &Facts<'_>, events: &'p [EventRow]) -> Meanwhile<'p> {
+    fn of(facts: &Facts<'_>, location: LocationId, events: &'p [EventRow]) -> Meanwhile<'p> {
         let events = events.iter().filter_map(|event| Some((doing(facts.nature(event.operation))?, event)));
-        Meanwhile::from(events.collect())
+        let lived = &facts.profile.locations[location as usize];
+        let lived_s = (lived.end_s - lived.start_s).max(f64::MIN_POSITIVE);
+        Meanwhile::from(events.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
     }
 
-    fn from(events: Vec<(Doing, &'p EventRow)>) -> Meanwhile<'p> {
+    fn from(events: Vec<(Doing, &'p EventRow)>, waits: f64) -> Meanwhile<'p> {
         let length = |&(_, event): &(Doing, &EventRow)| event.end_ns.saturating_sub(event.begin_ns);
-        Meanwhile { longest_ns: events.iter().map(length).max().unwrap_or(0), events }
+        Meanwhile { longest_ns: events.iter().map(length).max().unwrap_or(0), events, waits }
     }
 
     /// Those that have something in common with a stretch of time.
@@ -137,16 +147,21 @@ impl<'p> Meanwhile<'p> {
         let near = self.events[first..].iter().take_while(move |(_, event)| event.end_ns <= last_ns);
         near.filter(move |(_, event)| event.begin_ns < to_ns)
     }
-}
 
-/// How much of an event lies in a stretch of time, s. Of a sum a proportional part does.
-fn inside_s(event: &EventRow, from_ns: u64, to_ns: u64) -> f64 {
-    let length_ns = event.end_ns.saturating_sub(event.begin_ns);
-    let common_ns = event.end_ns.min(to_ns).saturating_sub(event.begin_ns.max(from_ns));
-    match (length_ns, event.summed) {
-        (0, _) => 0.0,
-        (_, false) => common_ns as f64 / 1e9,
-        (_, true) => event.time_ns as f64 / 1e9 * common_ns as f64 / length_ns as f64,
+    /// How much of an event lies in a stretch of time in which the thread waited for no lock, s. Of a sum a proportional part
+    /// does, and none of it where the thread waited.
+    fn inside_s(&self, event: &EventRow, from_ns: u64, to_ns: u64) -> f64 {
+        let length_ns = event.end_ns.saturating_sub(event.begin_ns);
+        let common_ns = event.end_ns.min(to_ns).saturating_sub(event.begin_ns.max(from_ns));
+        let common_s = common_ns as f64 / 1e9;
+        match (length_ns, event.summed) {
+            (0, _) => 0.0,
+            (_, false) => common_s,
+            (_, true) => {
+                let at_work_ns = length_ns as f64 * (1.0 - self.waits).max(f64::MIN_POSITIVE);
+                common_s.min(common_s * event.time_ns as f64 / at_work_ns)
+            }
+        }
     }
 }
 
@@ -161,7 +176,7 @@ mod tests {
     #[test]
     fn events_that_reach_into_a_stretch_are_found() {
         let events = [event(0, 10), event(10, 40), event(45, 50), event(55, 100), event(200, 210)];
-        let events = Meanwhile::from(events.iter().map(|event| (Doing::Io, event)).collect());
+        let events = Meanwhile::from(events.iter().map(|event| (Doing::Io, event)).collect(), 0.0);
         let found: Vec<u64> = events.during(20, 60).map(|(_, event)| event.begin_ns).collect();
         assert_eq!(found, [10, 45, 55]);
     }
@@ -169,7 +184,10 @@ mod tests {
     #[test]
     fn of_a_sum_a_part_lies_inside() {
         let sum = EventRow { summed: true, time_ns: 100, ..event(0, 1000) };
-        assert!((inside_s(&sum, 500, 2000) - 50e-9).abs() < 1e-15);
-        assert!((inside_s(&event(0, 1000), 500, 2000) - 500e-9).abs() < 1e-15);
+        let by = |waits, event: &EventRow| Meanwhile::from(Vec::new(), waits).inside_s(event, 500, 2000);
+        assert!((by(0.0, &sum) - 50e-9).abs() < 1e-15);
+        assert!((by(0.6, &sum) - 125e-9).abs() < 1e-15);
+        assert!((by(0.99, &sum) - 500e-9).abs() < 1e-15);
+        assert!((by(0.6, &event(0, 1000)) - 500e-9).abs() < 1e-15);
     }
 }
