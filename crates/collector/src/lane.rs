@@ -19,6 +19,7 @@ use crate::operation::callers::Callers;
 use crate::operation::counted::Counted;
 use crate::operation::held::Held;
 use crate::operation::open::Open;
+use crate::operation::postponed::Postponed;
 use crate::operation::releases::Releases;
 use crate::operation::tries::Tries;
 use crate::operation::waited;
@@ -68,6 +69,8 @@ pub struct Lane {
     pub open: Open,
     /// Where the owner acquired its locks.
     pub sections: Held,
+    /// What the owner has still to tell of its waits for them.
+    pub postponed: Postponed,
     /// What the owner keeps for letting them go.
     pub releases: Releases,
     /// A stack to work on.
@@ -146,6 +149,7 @@ pub fn claim() -> Option<&'static Lane> {
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
         sections: Held::default(),
+        postponed: Postponed::default(),
         releases: Releases::default(),
         room: Room::new(),
         callers: Callers::default(),
@@ -203,6 +207,16 @@ impl Lane {
     pub unsafe fn own_stack(&self) -> OwnStack {
         // SAFETY: the caller's promise; a copy of two words that only the owner changes.
         unsafe { (*self.record.get()).own_stack }
+    }
+
+    /// From which length on the owner's operations are told alone, ns.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    #[inline]
+    pub unsafe fn limit_ns(&self) -> u64 {
+        // SAFETY: the caller's promise; a copy of a word that only the owner changes.
+        unsafe { (*self.record.get()).limit.ns }
     }
 
     /// The owner enters an operation, and the log says so before it may block.

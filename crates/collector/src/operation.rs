@@ -23,6 +23,7 @@ pub mod held;
 pub mod meeting;
 pub mod open;
 mod outcome;
+pub mod postponed;
 pub mod releases;
 pub mod stretch;
 pub mod sums;
@@ -141,13 +142,14 @@ pub fn around<R: Copy>(
     result
 }
 
-/// As [`around`], and when it ended; 0 if it was not followed.
+/// As [`around`], and when it ended; 0 if it was not followed. `end` is [`end`], or stands for it.
 #[inline(always)]
 pub fn around_until<R: Copy>(
     kind: impl Into<Kind>,
     object: u64,
     call: impl FnOnce() -> R,
     outcome: impl FnOnce(R) -> Outcome,
+    end: impl FnOnce(&Ticket, Outcome) -> u64,
 ) -> (R, u64) {
     let kind = kind.into();
     let mut marker = 0;
@@ -210,6 +212,9 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     if lane.member.docked_ns() != 0 {
         // The runtime's own, while it waits for work.
         return Ticket::NONE;
+    }
+    if lane.postponed.is_any() {
+        postponed::settle(lane);
     }
     let begin_ns = clock::now_ns();
     let marker = core::ptr::from_mut(marker);
@@ -292,7 +297,13 @@ pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64)
     }
     let end_ns = clock::now_ns();
     let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return 0 };
-    let (kind, object) = found(kind, lane.open.object());
+    end_at(lane, ticket, found(kind, lane.open.object()), end_ns, outcome);
+    end_ns
+}
+
+/// Ends the operation that the lane's owner, the caller, is in, as one of that kind and object.
+#[inline]
+fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end_ns: u64, outcome: Outcome) {
     let passed = Passed {
         kind,
         begin_ns: ticket.begin_ns,
@@ -306,7 +317,6 @@ pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64)
     };
     tell(lane, &passed);
     lane.leave();
-    end_ns
 }
 
 /// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.

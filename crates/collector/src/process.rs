@@ -7,6 +7,7 @@ use proust_log::records::{Birth, Child, NoteCode, Subject};
 
 use crate::lane;
 use crate::life::{self, Life};
+use crate::operation::postponed;
 use crate::path::modules;
 use crate::sample::{signal, timer};
 use crate::{clock, logfile, openmp, operation, raw, thread};
@@ -119,6 +120,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
             {
                 push_name_of(&mut record.output, other);
             }
+            postponed::settle_in(lane, record);
             record.end(tid);
         });
     }

@@ -8,7 +8,7 @@ use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
 use crate::openmp::team;
-use crate::operation::{self, tries};
+use crate::operation::{self, postponed, tries};
 use crate::path::memo::State;
 use crate::path::modules;
 use crate::path::tree::{Frame, NodeId};
@@ -57,6 +57,7 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
         raw::signal_mask(libc::SIG_SETMASK, (inherited | believed) & !ours);
     }
     lane.callers.forget();
+    lane.postponed.forget();
     lane.sections.forget();
     lane.open.leave();
     let is_small = start.is_some() && record.start.is_small;
@@ -183,6 +184,7 @@ pub fn detach(life: &Life) {
     }
     team::settle(lane);
     lane.with_record(|record| {
+        postponed::settle_in(lane, record);
         // Cancellation and pthread_exit leave no frame behind.
         operation::note_left(life, lane, record, clock::now_ns());
         record.end(tid);

@@ -11,7 +11,7 @@ use proust_log::operations::Operation;
 use super::family::real_functions;
 use crate::lane;
 use crate::operation::releases::{self, LetGo};
-use crate::operation::{self, Outcome, here, tries, waited};
+use crate::operation::{self, Outcome, here, postponed, tries, waited};
 use crate::path::memo::State;
 
 /// `thrd_busy`
@@ -83,7 +83,7 @@ macro_rules! register_after {
 /// acquired costs one load then.
 macro_rules! locks {
     ($( $name:ident ( $object:ident : $type:ty $(, $argument:ident : $more:ty)* )
-        tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident; )*) => { $(
+        tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident by $end:path; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
@@ -134,6 +134,7 @@ macro_rules! locks {
                     // SAFETY: the real function with the arguments that the program gave.
                     || unsafe { function($object $(, $argument)*) },
                     Outcome::code,
+                    $end,
                 );
                 if let Some(lane) = lane::current() {
                     lane.sections.keep($object as u64, site, since_ns);
@@ -166,28 +167,28 @@ macro_rules! tries {
 
 locks! {
     pthread_mutex_lock(mutex: *mut pthread_mutex_t)
-        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock;
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock by postponed::end;
     pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec)
-        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock;
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock by postponed::end;
     pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec)
-        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock;
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock by postponed::end;
     pthread_spin_lock(lock: *mut pthread_spinlock_t)
-        tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock;
+        tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock by operation::end;
     pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t)
-        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead;
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead by operation::end;
     pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t, until: *const timespec)
-        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead;
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead by operation::end;
     pthread_rwlock_clockrdlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec)
-        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead;
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead by operation::end;
     pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t)
-        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite;
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite by operation::end;
     pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t, until: *const timespec)
-        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite;
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite by operation::end;
     pthread_rwlock_clockwrlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec)
-        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite;
-    mtx_lock(mutex: *mut c_void) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock;
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite by operation::end;
+    mtx_lock(mutex: *mut c_void) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock by postponed::end;
     mtx_timedlock(mutex: *mut c_void, until: *const timespec)
-        tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock;
+        tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock by postponed::end;
 }
 
 tries! {
@@ -227,7 +228,8 @@ fn around_mutex<R: Copy>(
     let Some(lane) = lane::current() else { return call() };
     // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
     let has_sleeper = unsafe { has_sleeper(object as *const c_void) };
-    if has_sleeper || lane.sections.is_timed(object) || waited::is_any_trying() {
+    let is_told = lane.sections.is_timed(object) || lane.postponed.is_any();
+    if has_sleeper || is_told || waited::is_any_trying() {
         // Who slept may be on its way to try again: that is asked in any case.
         around_wanted_mutex(operation, object, has_sleeper, call)
     } else {
@@ -245,9 +247,19 @@ fn around_wanted_mutex<R: Copy>(
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
     let here = || here!();
+    let call = || {
+        let result = call();
+        if lane.postponed.is_any() {
+            postponed::settle(lane);
+        }
+        result
+    };
     let was_contended = has_sleeper && lane.sections.is_contended(object);
     if let Some(since_ticks) = lane.sections.timed(object) {
-        releases::around_timed(operation, object, LetGo::timed(since_ticks), call, here)
+        match LetGo::timed(&lane.releases, since_ticks) {
+            Some(let_go) => releases::around_timed(operation, object, let_go, call, here),
+            None => call(),
+        }
     } else if was_contended {
         releases::around_untimed(operation, object, call, here)
     } else if has_sleeper || waited::is_any_trying() {

@@ -105,17 +105,26 @@ impl Held {
         Some(ticks)
     }
 
-    /// A lock is let go when the processor's counter stands at `ticks`: how many ticks ago this thread did so before, or
-    /// a number beyond all if that is not known.
+    /// How many ticks before the processor's counter stood at `ticks` this thread let a lock go the last time, or a number
+    /// beyond all if that is not known.
     #[inline]
-    pub fn let_go(&self, object: u64, ticks: u64) -> u64 {
+    pub fn since_let_go(&self, object: u64, ticks: u64) -> u64 {
         let place = self.place(object);
-        if place.object.load(Ordering::Relaxed) != object {
-            return u64::MAX;
+        match place.let_go_ticks.load(Ordering::Relaxed) {
+            before if before != 0 && place.object.load(Ordering::Relaxed) == object => {
+                ticks.saturating_sub(before)
+            }
+            _ => u64::MAX,
         }
-        let before = place.let_go_ticks.load(Ordering::Relaxed);
-        place.let_go_ticks.store(ticks, Ordering::Relaxed);
-        if before == 0 { u64::MAX } else { ticks.saturating_sub(before) }
+    }
+
+    /// A lock was let go when the processor's counter stood at `ticks`.
+    #[inline]
+    pub fn let_go(&self, object: u64, ticks: u64) {
+        let place = self.place(object);
+        if place.object.load(Ordering::Relaxed) == object {
+            place.let_go_ticks.store(ticks, Ordering::Relaxed);
+        }
     }
 
     /// The lane's next thread begins.
@@ -137,14 +146,16 @@ mod tests {
         held.keep(0x1000, 7, 0);
         held.keep(0x1000, 8, 99);
         assert_eq!(held.of(0x1000), (8, 99));
-        assert_eq!(held.let_go(0x1000, 500), u64::MAX);
+        assert_eq!(held.since_let_go(0x1000, 500), u64::MAX);
+        held.let_go(0x1000, 500);
         held.keep(0x1000, 8, 0);
-        assert_eq!(held.let_go(0x1000, 530), 30);
-        assert_eq!(held.let_go(0x2000, 540), u64::MAX);
+        assert_eq!(held.since_let_go(0x1000, 530), 30);
+        held.let_go(0x2000, 535);
+        assert_eq!(held.since_let_go(0x2000, 540), u64::MAX);
         held.forget();
         assert_eq!(held.of(0x1000), (0, 0));
         held.keep(0x1000, 8, 0);
-        assert_eq!(held.let_go(0x1000, 600), u64::MAX);
+        assert_eq!(held.since_let_go(0x1000, 600), u64::MAX);
     }
 
     #[test]

@@ -87,11 +87,16 @@ pub fn around_untimed<R: Copy>(
     here: impl FnOnce() -> State,
 ) -> R {
     let ticks = ticks::now();
-    let own_ticks = lane::current().map_or(u64::MAX, |lane| lane.sections.let_go(object, ticks));
+    let Some(lane) = lane::current() else { return call() };
+    let own_ticks = lane.sections.since_let_go(object, ticks);
     if own_ticks < LONG_TICKS {
-        return call();
+        let result = call();
+        // Not before: the counter takes its time, and nothing is let go before what was to be stored is.
+        lane.sections.let_go(object, ticks);
+        return result;
     }
-    around_timed(operation, object, LetGo { ticks, own_ticks, one_in: 1 }, call, here)
+    lane.sections.let_go(object, ticks);
+    around_timed(operation, object, LetGo { ticks, own_ticks, one_in: 1, drawn_ns: 0 }, call, here)
 }
 
 /// As [`around`], when it is known what there is to tell.
@@ -130,20 +135,32 @@ pub struct LetGo {
     own_ticks: u64,
     /// Of releases like this one, one in so many is told of.
     one_in: u64,
+    /// It was drawn already, with the chance that a weight of so much has; 0 = it was not.
+    drawn_ns: u64,
 }
 
 impl LetGo {
     /// Now, by a thread that may have held it for any time.
     pub fn now() -> LetGo {
-        LetGo { ticks: ticks::now(), own_ticks: u64::MAX, one_in: 1 }
+        LetGo { ticks: ticks::now(), own_ticks: u64::MAX, one_in: 1, drawn_ns: 0 }
     }
 
-    /// Now, of a section that was timed from its begin.
+    /// Now, of a section that was timed from its begin; None if it is not to be told. That is drawn here, where it takes no clock and
+    /// nothing that others write, too.
     #[inline]
-    pub fn timed(since_ticks: u64) -> LetGo {
+    pub fn timed(releases: &Releases, since_ticks: u64) -> Option<LetGo> {
         let ticks = ticks::now();
         let own_ticks = ticks.saturating_sub(since_ticks);
-        LetGo { ticks, own_ticks, one_in: if own_ticks < LONG_TICKS { TIMED_ONE_IN } else { 1 } }
+        if own_ticks >= LONG_TICKS {
+            return Some(LetGo { ticks, own_ticks, one_in: 1, drawn_ns: 0 });
+        }
+        // In a process's first moments it is not known how long a tick is.
+        let most_ns = ticks::as_ns(own_ticks).saturating_mul(TIMED_ONE_IN);
+        let drawn_ns = if most_ns < RELEASE_WEIGHT_NS { most_ns } else { 0 };
+        if drawn_ns != 0 && releases.below(RELEASE_WEIGHT_NS) >= drawn_ns {
+            return None;
+        }
+        Some(LetGo { ticks, own_ticks, one_in: TIMED_ONE_IN, drawn_ns })
     }
 
     /// When that was, by a thread that lives since `born_ns` and acquired it at `since_ns`, if it knows. A tick's length is
@@ -179,6 +196,12 @@ pub fn told(operation: Operation, object: u64, let_go: LetGo, state: State) {
         }
         lane.releases.last_wake_ns.store(time_ns, Ordering::Relaxed);
         0
+    } else if let_go.drawn_ns != 0 {
+        // Drawn for as long as the section may have been; what it was is not more.
+        if lane.releases.below(let_go.drawn_ns) >= stands_for_ns {
+            return;
+        }
+        RELEASE_WEIGHT_NS
     } else if held_ns == 0 || stands_for_ns >= RELEASE_WEIGHT_NS {
         stands_for_ns.max(RELEASE_WEIGHT_NS)
     } else if lane.releases.below(RELEASE_WEIGHT_NS) < stands_for_ns {
@@ -232,9 +255,29 @@ mod tests {
     fn nothing_is_let_go_before_it_was_acquired() {
         clock::find_vdso();
         ticks::find();
-        let long_ago = LetGo { ticks: 1, own_ticks: 1, one_in: 1 };
+        let long_ago = LetGo { ticks: 1, own_ticks: 1, one_in: 1, drawn_ns: 0 };
         let now_ns = clock::now_ns();
         assert_eq!(long_ago.time_ns(now_ns + 7_000_000_000, 0), now_ns + 7_000_000_000);
         assert_eq!(long_ago.time_ns(0, now_ns + 9_000_000_000), now_ns + 9_000_000_000);
+    }
+
+    #[test]
+    fn short_sections_are_drawn_in_proportion_to_their_length() {
+        clock::find_vdso();
+        ticks::find();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        ticks::time_ns(ticks::now());
+        let releases = Releases::default();
+        let of_length = |ns: u64| {
+            let ticks_of =
+                |ns: u64| (0..u64::MAX).find(|&ticks| ticks::as_ns(ticks * 64) >= ns).unwrap() * 64;
+            let length = ticks_of(ns);
+            let told = (0..40_000).filter(|_| LetGo::timed(&releases, ticks::now() - length).is_some());
+            told.count() as f64 / 40_000.0
+        };
+        // Each stands for sixteen, and a weight is a fifth of a millisecond; the loop itself adds some nanoseconds.
+        let share = of_length(4_000);
+        assert!((0.3..0.36).contains(&share), "{share}");
+        assert!(of_length(100_000) == 1.0);
     }
 }

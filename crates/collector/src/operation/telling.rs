@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering;
 use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
 
 use super::sums::Short;
-use super::{Kind, Outcome, targets};
+use super::{Kind, Outcome, postponed, targets};
 use crate::lane::{Lane, Record};
 use crate::life::{self, Life};
 use crate::path::memo::State;
@@ -45,7 +45,7 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
 
 /// As [`tell`], where `busy` is set and `record` is the lane's.
 #[inline]
-pub(super) fn tell_in(lane: &'static Lane, record: &mut Record, passed: &Passed) {
+pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
     if ns >= record.limit.ns {
         // SAFETY: `busy` is set; should this not be the owner, but his vforked child, it has his stack, too.
@@ -178,6 +178,7 @@ pub fn look_into(life: &Life, lane: &Lane) {
 
 /// As [`look_into`], of a lane whose record the caller holds.
 pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
+    postponed::settle_in(lane, record);
     record.tell_sums();
     record.sites.tell(&mut record.output);
     if lane.open.kind().is_some() && record.output.is_open() {

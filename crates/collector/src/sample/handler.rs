@@ -7,7 +7,7 @@ use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO};
 use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::lane::{self, Lane, Record, Usage};
-use crate::operation::{self, tries};
+use crate::operation::{self, postponed, tries};
 use crate::path::memo::State;
 use crate::sample::signal;
 use crate::sample::timer::COOKIE;
@@ -145,6 +145,9 @@ fn take(
     record.look_for_own_stack(life, leaf.sp);
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
+    }
+    if lane.postponed.is_any() {
+        postponed::settle_in(lane, record);
     }
     if !lane.open.is_free() && !lane.open.is_live(leaf.sp, false, lane) {
         operation::note_left(life, lane, record, begin);

@@ -1,0 +1,124 @@
+//! The end of a short wait for a mutex, which is told only when the mutex has been let go again.
+//!
+//! Who let it go is back for it in a moment. If it is still held then, he has to sleep, and so on: a tenth of a microsecond
+//! more with the lock costs several of them. So between the wait and the program's own section a clock is read, and no more.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use proust_log::operations::{Operation, Target};
+
+use super::telling::{Passed, tell, tell_in};
+use super::{Kind, Outcome, Ticket, waited};
+use crate::clock;
+use crate::lane::{self, Lane, Record};
+use crate::path::tree::NodeId;
+
+/// A wait that is over and not told yet. Written by its thread alone, and read by others at the process's end: `kind` is stored
+/// last.
+#[derive(Debug, Default)]
+pub struct Postponed {
+    /// [`Kind::number`]; 0 = none.
+    kind: AtomicU16,
+    node: AtomicU32,
+    begin_ns: AtomicU64,
+    end_ns: AtomicU64,
+    object: AtomicU64,
+}
+
+impl Postponed {
+    /// Whether there is one.
+    #[inline]
+    pub fn is_any(&self) -> bool {
+        self.kind.load(Ordering::Relaxed) != 0
+    }
+
+    #[inline]
+    fn keep(&self, kind: Kind, (begin_ns, end_ns): (u64, u64), object: u64, node: NodeId) {
+        self.node.store(node, Ordering::Relaxed);
+        self.begin_ns.store(begin_ns, Ordering::Relaxed);
+        self.end_ns.store(end_ns, Ordering::Relaxed);
+        self.object.store(object, Ordering::Relaxed);
+        self.kind.store(kind.number(), Ordering::Release);
+    }
+
+    fn take(&self) -> Option<Passed> {
+        let (operation, target) = Kind::parts(self.kind.load(Ordering::Acquire));
+        let operation = Operation::from_number(operation)?;
+        self.forget();
+        Some(Passed {
+            kind: Kind { operation, target: Target::from_number(target as u8) },
+            begin_ns: self.begin_ns.load(Ordering::Relaxed),
+            end_ns: self.end_ns.load(Ordering::Relaxed),
+            object: self.object.load(Ordering::Relaxed),
+            object2: 0,
+            outcome: Outcome::default(),
+            flags: 0,
+            state: None,
+            node: (self.node.load(Ordering::Relaxed), 0),
+        })
+    }
+
+    /// The lane's next thread begins.
+    pub fn forget(&self) {
+        self.kind.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Ends a wait for a mutex: now, or if it was short and nothing has to be found out about it, with [`settle`]. When it was over; 0
+/// if it is none of this thread's any more.
+#[inline]
+pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
+    let Some(lane) = ticket.lane else { return 0 };
+    let is_mine = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
+    let node = lane.open.node();
+    if !is_mine || node == 0 || outcome.error != 0 {
+        return super::end(ticket, outcome);
+    }
+    let end_ns = clock::now_ns();
+    // SAFETY: this is the owner.
+    let limit_ns = unsafe { lane.limit_ns() };
+    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return 0 };
+    if end_ns.saturating_sub(ticket.begin_ns) >= limit_ns {
+        super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
+    } else {
+        lane.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.open.object(), node);
+        // Others look at the count of those who wait: that it is one too many meanwhile does no harm.
+        lane.leave_unwatched();
+    }
+    end_ns
+}
+
+/// Tells what was postponed. By the owner.
+#[cold]
+#[inline(never)]
+pub fn settle(lane: &'static Lane) {
+    if let Some(passed) = lane.postponed.take() {
+        waited::end(passed.object);
+        tell(lane, &passed);
+    }
+}
+
+/// As [`settle`], where `busy` is set and `record` is the lane's.
+pub fn settle_in(lane: &Lane, record: &mut Record) {
+    if let Some(passed) = lane.postponed.take() {
+        waited::end(passed.object);
+        tell_in(lane, record, &passed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_postponed_is_told_once() {
+        let postponed = Postponed::default();
+        assert!(!postponed.is_any() && postponed.take().is_none());
+        postponed.keep(Kind::from(Operation::MutexLock), (100, 350), 0x1000, 7);
+        assert!(postponed.is_any());
+        let passed = postponed.take().unwrap();
+        assert_eq!((passed.begin_ns, passed.end_ns, passed.object), (100, 350, 0x1000));
+        assert_eq!((passed.kind.operation, passed.node), (Operation::MutexLock, (7, 0)));
+        assert!(!postponed.is_any() && postponed.take().is_none());
+    }
+}
