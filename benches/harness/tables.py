@@ -198,8 +198,9 @@ def zoo(result):
         met += reached == "met"
         rows.append([row["name"], row["processes"], middle(row["cpu_s"], 3), sure(row["added_cpu_percent"], 1),
                      sure(row["added_ms_a_process"], 2), sure(row["added_wall_s"], 3), row["load"], target, reached])
-    pairs = max(row["cpu_s"]["n"] for row in result["rows"])
-    skipped = "".join(f"\n\nNot run: {note}." for note in result["skipped"])
+    fewest, most = (limit(row["cpu_s"]["n"] for row in result["rows"]) for limit in (min, max))
+    pairs = most if fewest == most else f"{fewest} to {most}"
+    skipped = "".join(f"\n\nNot run: {note}." for note in result["not_run"])
     return (f"{met} of {len(rows)} meet their target, in {pairs} alternated pairs of runs each.\n\n" +
             table(["program", "processes", "CPU s alone", "CPU added, % [95 %]", "CPU added, ms a process [95 %]", "wall added, s [95 %]",
                    "load average", "target", ""], rows) + skipped)

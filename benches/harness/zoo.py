@@ -140,4 +140,4 @@ def zoo(tool, quick):
     if not here:
         raise Skip("no member of the zoo can run here")
     measured = rounds(tool, here, quick)
-    return {"rows": [row(member, measured[member.name]) for member in here], "skipped": skipped}
+    return {"rows": [row(member, measured[member.name]) for member in here], "not_run": skipped}
