@@ -103,8 +103,9 @@ impl ComparedRun {
     }
 }
 
-/// Parts of the C library that are linked into every program may have lines where nothing else has.
-fn has_lines(profile: &Profile) -> bool {
+/// Whether the program's own functions have lines. Those of its libraries, and the parts of the C library that are linked into
+/// every program, may have some where nothing else has.
+pub fn has_lines(profile: &Profile) -> bool {
     let is_program = |path: &str| profile.processes.iter().any(|process| process.executable == path);
     let own = profile.functions.iter().filter(|function| {
         function.module.is_some_and(|module| is_program(&profile.modules[module as usize].path))
@@ -130,5 +131,26 @@ impl ComparedThread {
             accounts: of.accounts,
             passive: of.passive,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proust_profile::{Function, Module, Process};
+
+    #[test]
+    fn lines_of_libraries_are_none_of_the_program() {
+        let module = |path: &str| Module { path: path.into(), ..Module::default() };
+        let function =
+            |module, file| Function { name: "f".into(), module: Some(module), file, ..Function::default() };
+        let profile = |functions| Profile {
+            processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }],
+            modules: vec![module("/bin/solve"), module("/lib/libc.so.6")],
+            functions,
+            ..Profile::default()
+        };
+        assert!(!has_lines(&profile(vec![function(0, None), function(1, Some(0)), function(1, Some(0))])));
+        assert!(has_lines(&profile(vec![function(0, Some(0)), function(1, None), function(1, None)])));
     }
 }

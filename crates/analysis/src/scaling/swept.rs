@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextKind, LocationId, Metric, Profile};
+use proust_profile::{LocationId, Metric, Profile};
 
-use crate::compare::{NodeId, Outline};
+use crate::compare::{NodeId, Outline, run};
 use crate::ledger::{Account, Accounts, IoAs, Ledger};
 use crate::operations::Operations;
 pub(super) use crate::query::ACCOUNTS;
@@ -125,7 +125,7 @@ impl Swept {
             efficiency: ledger.efficiency(IoAs::Productive),
             programs,
             team_max: profile.segments.iter().map(|row| row.team_max).max().unwrap_or(0),
-            has_lines: profile.contexts.iter().any(|context| context.kind == ContextKind::Line),
+            has_lines: run::has_lines(profile),
             outline,
             segments: BTreeMap::new(),
             site_times_s: BTreeMap::new(),
