@@ -142,15 +142,23 @@ mod tests {
     #[test]
     fn lines_of_libraries_are_none_of_the_program() {
         let module = |path: &str| Module { path: path.into(), ..Module::default() };
-        let function =
-            |module, file| Function { name: "f".into(), module: Some(module), file, ..Function::default() };
+        let function = |module, file: Option<&str>| Function {
+            name: "f".into(),
+            module: Some(module),
+            file: file.map(Into::into),
+            ..Function::default()
+        };
         let profile = |functions| Profile {
             processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }],
             modules: vec![module("/bin/solve"), module("/lib/libc.so.6")],
             functions,
             ..Profile::default()
         };
-        assert!(!has_lines(&profile(vec![function(0, None), function(1, Some(0)), function(1, Some(0))])));
-        assert!(has_lines(&profile(vec![function(0, Some(0)), function(1, None), function(1, None)])));
+        assert!(!has_lines(&profile(vec![
+            function(0, None),
+            function(1, Some("a.c")),
+            function(1, Some("a.c"))
+        ])));
+        assert!(has_lines(&profile(vec![function(0, Some("a.c")), function(1, None), function(1, None)])));
     }
 }
