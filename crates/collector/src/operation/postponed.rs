@@ -44,8 +44,7 @@ impl Postponed {
     fn take(&self) -> Option<Passed> {
         let (operation, target) = Kind::parts(self.kind.load(Ordering::Acquire));
         let operation = Operation::from_number(operation)?;
-        self.forget();
-        Some(Passed {
+        let passed = Passed {
             kind: Kind { operation, target: Target::from_number(target as u8) },
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             end_ns: self.end_ns.load(Ordering::Relaxed),
@@ -55,7 +54,9 @@ impl Postponed {
             flags: 0,
             state: None,
             node: (self.node.load(Ordering::Relaxed), 0),
-        })
+        };
+        // A signal handler of the program may have told it meanwhile: then what was read may be of another wait.
+        (self.kind.swap(0, Ordering::AcqRel) != 0).then_some(passed)
     }
 
     /// The lane's next thread begins.
