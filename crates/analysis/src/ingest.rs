@@ -58,7 +58,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 11;
+pub const ANALYSIS_VERSION: u32 = 12;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -413,6 +413,8 @@ fn facts(
         tick_s: seconds(header.tick_ns.into()),
         host: clock.host(0).into(),
         outcome: outcome(run),
+        // What is known is that of the host on which `record` ran.
+        stolen_s: run.filter(|run| run.host == clock.host(0)).and_then(|run| run.finished?.stolen_s),
         wait_rules: String::new(),
     }
 }

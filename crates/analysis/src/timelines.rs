@@ -12,6 +12,8 @@
 //! 5. `spans`: all of it in order
 //! 6. `regions`: what of it lies in a parallel region
 //!
+//! Where the host of a virtual machine took processors away, `stolen` says how much of it may have been whose.
+//!
 //! Spans of a location follow each other from its begin to its end, without holes and without overlap.
 
 mod charged;
@@ -19,17 +21,20 @@ mod explained;
 mod gaps;
 mod operations;
 mod regions;
+mod room;
 mod shares;
 mod spans;
 mod states;
+mod stolen;
 #[cfg(test)]
 mod tests;
 
-use proust_profile::{EventRow, Location, Profile, SampleRow};
+use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow};
 use rayon::prelude::*;
 
 use crate::blame::Blame;
 use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows};
+use explained::Explanation;
 use operations::Operations;
 use states::States;
 
@@ -83,6 +88,12 @@ pub fn timelines(profile: &Profile) -> Run {
         })
         .collect();
     let states = States::of(profile);
+    let recorded = |id: usize| Recorded {
+        location: &profile.locations[id],
+        rows: of_location(&profile.samples, |row| row.location, id as u32),
+        events: of_location(&profile.events, |event| event.location, id as u32),
+    };
+    let stolen = stolen::by_location(profile, |id| recorded(id).explanation(&states, 0).theft());
     let timelines = profile
         .locations
         .par_iter()
@@ -92,12 +103,7 @@ pub fn timelines(profile: &Profile) -> Run {
             process: location.process,
             service: location.service,
             spans: regions::marked(
-                spans_of(
-                    location,
-                    of_location(&profile.samples, |row| row.location, id as u32),
-                    of_location(&profile.events, |event| event.location, id as u32),
-                    &states,
-                ),
+                recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id])),
                 of_location(&profile.stays, |stay| stay.location, id as u32),
             ),
         })
@@ -144,16 +150,38 @@ fn parent_of(profile: &Profile, id: usize) -> Option<usize> {
     last_before(child.pid).or_else(|| last_before(child.parent_pid))
 }
 
-/// The spans of one location, of which `rows` and `events` are.
-fn spans_of(location: &Location, rows: &[SampleRow], events: &[EventRow], states: &States) -> Vec<Span> {
-    let start_ns = nanoseconds(location.start_s);
-    let end_ns = nanoseconds(location.end_s).max(start_ns);
-    let operations = Operations::of(start_ns, end_ns, events, states);
-    let gaps = gaps::gaps(start_ns, end_ns, rows, events);
-    let charged = charged::charged(rows, |row| states.is_lost(row.context));
-    let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
-    let explanation = explained::explain(location, rows, &gaps, &operations, waits);
-    spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
+/// What is known of one location.
+#[derive(Clone, Copy)]
+struct Recorded<'a> {
+    location: &'a Location,
+    rows: &'a [SampleRow],
+    events: &'a [EventRow],
+}
+
+impl Recorded<'_> {
+    fn charged(&self, states: &States) -> Vec<ContextId> {
+        charged::charged(self.rows, |row| states.is_lost(row.context))
+    }
+
+    /// `stolen_ns`: what may have been stolen from it beyond what is certain.
+    fn explanation(&self, states: &States, stolen_ns: u64) -> Explanation {
+        self.explained(states, &self.charged(states), stolen_ns)
+    }
+
+    fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
+        let start_ns = nanoseconds(self.location.start_s);
+        let end_ns = nanoseconds(self.location.end_s).max(start_ns);
+        let operations = Operations::of(start_ns, end_ns, self.events, states);
+        let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);
+        let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
+        explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns)
+    }
+
+    fn spans(&self, states: &States, stolen_ns: u64) -> Vec<Span> {
+        let charged = self.charged(states);
+        let explanation = self.explained(states, &charged, stolen_ns);
+        spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
+    }
 }
 
 fn nanoseconds(seconds: f64) -> u64 {

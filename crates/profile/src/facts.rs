@@ -23,6 +23,10 @@ pub struct RunFacts {
     pub host: String,
     /// How the command ended: `exit N`, `signal N (NAME)`, or `unknown`.
     pub outcome: String,
+    /// Seconds for which the host of this virtual machine had the processors that the run may use, summed over them,
+    /// whoever would have used them; None if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_s: Option<f64>,
     /// The user's rules for what waits count as, as they were when the profile was made; empty = none.
     #[serde(default)]
     pub wait_rules: String,

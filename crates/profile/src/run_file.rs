@@ -55,6 +55,10 @@ pub struct Finished {
     pub exit_code: Option<i32>,
     /// Signal that ended the command, if one did.
     pub signal: Option<i32>,
+    /// Seconds for which the host of this virtual machine had the processors that the run may use meanwhile, summed
+    /// over them; None if the system does not tell.
+    #[serde(default)]
+    pub stolen_s: Option<f64>,
 }
 
 /// Why `run.json` cannot be read or written.
@@ -151,7 +155,13 @@ mod tests {
             budget_bytes: 1 << 30,
             job_key: Some("slurm:17.0".into()),
             notes: vec!["“quoted”\n".into()],
-            finished: Some(Finished { end_unix_s: 2.0, wall_s: 1.5, exit_code: None, signal: Some(9) }),
+            finished: Some(Finished {
+                end_unix_s: 2.0,
+                wall_s: 1.5,
+                exit_code: None,
+                signal: Some(9),
+                stolen_s: Some(0.25),
+            }),
         }
     }
 

@@ -50,6 +50,9 @@ fn facts(profile: &Profile, file: Option<&RunFile>, style: &Style) -> String {
     fact("wall", duration(facts.wall_s));
     fact("host", facts.host.clone());
     fact("processors", format!("{} available", facts.available_processors));
+    if let Some(stolen_s) = facts.stolen_s {
+        fact("stolen", format!("{} by the host of the virtual machine, if it is one", duration(stolen_s)));
+    }
     fact("sampling", format!("{} a second of CPU time asked", facts.asked_rate_hz));
     fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
     fact("logs", bytes(profile.quality.log_bytes));

@@ -4,6 +4,7 @@
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
 //! - [`time_limit`]: ends a run that takes too long
+//! - [`stolen`]: what the host of a virtual machine took meanwhile
 //! - [`closing`]: what is told at the end
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ mod closing;
 mod folder;
 mod job;
 mod launch;
+mod stolen;
 mod time_limit;
 
 pub use closing::{Told, shell_word};

@@ -123,6 +123,8 @@ impl Builder {
                 user_ns: cpu_ns * (100 - system_percent) / 100,
                 system_ns: cpu_ns * system_percent / 100,
                 minor_faults: faults / steps as u32,
+                // It slept before.
+                voluntary_switches: u32::from(step == 1),
                 ..SampleRow::default()
             });
         }

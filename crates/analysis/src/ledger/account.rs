@@ -34,7 +34,7 @@ pub enum Account {
     Measurement,
     /// Runnable, without a processor, while this run itself held all the processors available to it.
     Oversubscribed,
-    /// Runnable, without a processor, otherwise: other processes had it.
+    /// Runnable, without a processor, otherwise: other processes had it, or the host of a virtual machine.
     Preempted,
     /// Page faults (an estimate from system time and counts).
     Fault,

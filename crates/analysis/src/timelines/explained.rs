@@ -9,6 +9,7 @@ use proust_profile::{ContextId, Location, SampleRow};
 use super::gaps::Gap;
 use super::nanoseconds;
 use super::operations::{Operations, Short};
+use super::room::{Room, Turn};
 use super::shares::{Claim, Spread, by_room, by_weight};
 use super::states::{Class, TIERS};
 use crate::ledger::{State, Work};
@@ -84,6 +85,15 @@ impl Explained {
     }
 }
 
+/// What others took of a thread's processor time without the kernel switching to anybody: the host of a virtual machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Theft {
+    /// The thread switched neither by its own will nor otherwise.
+    pub(super) certain_ns: u64,
+    /// The thread was off the processor, and nobody knows why.
+    pub(super) undecided_ns: u64,
+}
+
 /// All gaps of a location, explained.
 #[derive(Debug, Default)]
 pub(super) struct Explanation {
@@ -92,16 +102,20 @@ pub(super) struct Explanation {
     pub(super) shares: Vec<Share>,
     /// Time in which the thread let others go first: known to be in the run queue.
     yielded_ns: u64,
+    /// Time without a processor in which the thread never left one, as far as the kernel knows: stolen, as is what
+    /// interrupts take.
+    stolen_ns: u64,
 }
 
 /// Explains the gaps of a location. `waits` says for each row whether what its processor time counts as is waiting, or a
-/// runtime's work, which may block as well.
+/// runtime's work, which may block as well. `stolen_ns`: what may have been stolen from it, beyond what is certain.
 pub(super) fn explain(
     location: &Location,
     rows: &[SampleRow],
     gaps: &[Gap],
     operations: &Operations,
     waits: impl Fn(usize) -> bool,
+    stolen_ns: u64,
 ) -> Explanation {
     let mut explanation = Explanation { gaps: Vec::with_capacity(gaps.len()), ..Explanation::default() };
     explanation.parts.reserve(operations.singles.len());
@@ -109,12 +123,19 @@ pub(super) fn explain(
     explanation.place_measurement(rows);
     explanation.place_shorts(&operations.shorts);
     explanation.place_sleep(rows, waits);
-    explanation.place_queue(nanoseconds(location.queued_s), rows);
+    explanation.place_stolen(rows);
+    explanation.place_queue(nanoseconds(location.queued_s).saturating_add(stolen_ns), rows);
     explanation.place_faults(rows);
     explanation
 }
 
 impl Explanation {
+    /// What was certainly stolen from the thread, and what may have been besides.
+    pub(super) fn theft(&self) -> Theft {
+        let undecided = self.gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns);
+        Theft { certain_ns: self.stolen_ns, undecided_ns: undecided.sum() }
+    }
+
     /// Cuts operations at the gaps' borders and divides each gap's processor time.
     fn divide(&mut self, gaps: &[Gap], operations: &Operations) {
         let mut singles = &operations.singles[..];
@@ -218,13 +239,26 @@ impl Explanation {
         }
     }
 
+    /// A thread that never switched had the processor all the time, as far as the kernel knows.
+    fn place_stolen(&mut self, rows: &[SampleRow]) {
+        for gap in &mut self.gaps {
+            // Rows that stand for lost samples have no counts.
+            let never_switched = (rows.get(gap.gap.row))
+                .is_some_and(|row| !row.tail && row.voluntary_switches == 0 && row.involuntary_switches == 0);
+            if never_switched {
+                gap.queued_ns = gap.unexplained_ns;
+                self.stolen_ns += gap.queued_ns;
+            }
+        }
+    }
+
     /// A thread that was displaced and never blocked was runnable all the time, whatever was read of the run queue.
     /// Other run-queue delay goes where nothing else explains that the thread was off the processor although it
     /// switched; what finds no room there to the ends of operations that block, since a woken thread queues; the rest
     /// to where there is any room.
     fn place_queue(&mut self, queued_ns: u64, rows: &[SampleRow]) {
         let mut of_rows = self.claims(|gaps| {
-            let most_ns = gaps.iter().map(|gap| gap.unexplained_ns).sum();
+            let most_ns = gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns).sum();
             let row = rows.get(gaps[0].gap.row);
             let (blocked, displaced) =
                 row.map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches));
@@ -250,7 +284,7 @@ impl Explanation {
         for (gaps, claim) in self.gaps.chunk_by_mut(same_row).zip(of_rows) {
             let mut spread = Spread::new(claim.given_ns, claim.most_ns);
             for gap in gaps {
-                gap.queued_ns = spread.next(gap.unexplained_ns);
+                gap.queued_ns += spread.next(gap.unexplained_ns - gap.queued_ns);
             }
         }
     }
@@ -303,76 +337,5 @@ fn give_processor_time(cpu_ns: u64, parts: &mut [Part]) {
         for part in parts.iter_mut().filter(of_tier) {
             part.cpu_ns = spread.next(part.length_ns());
         }
-    }
-}
-
-/// When a kind of short operations takes its time from a gap.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Waits,
-    Works,
-    Passive,
-}
-
-impl Turn {
-    fn of(class: Class) -> Turn {
-        match class {
-            Class::Wait(_) => Turn::Waits,
-            Class::Poll(_) | Class::Idle(_) | Class::Work(_) => Turn::Works,
-            Class::Passive(..) | Class::Yield => Turn::Passive,
-        }
-    }
-}
-
-/// What of a gap is not explained yet: off the processor, and on it.
-struct Room {
-    off_ns: u64,
-    cpu_ns: u64,
-    /// Taken of `cpu_ns` by what may as well have blocked.
-    perhaps_blocked_ns: u64,
-}
-
-impl Room {
-    fn off(&mut self, time_ns: u64) -> u64 {
-        let taken_ns = time_ns.min(self.off_ns);
-        self.off_ns -= taken_ns;
-        taken_ns
-    }
-
-    fn cpu(&mut self, time_ns: u64) -> u64 {
-        let taken_ns = time_ns.min(self.cpu_ns);
-        self.cpu_ns -= taken_ns;
-        taken_ns
-    }
-
-    /// What short operations take, by state; more than there is nobody gets.
-    fn take(&mut self, short: &Short) -> [(State, u64); 2] {
-        let time_ns = short.time_ns;
-        let off_first = |room: &mut Room| {
-            let off_ns = room.off(time_ns);
-            off_ns + room.cpu(time_ns - off_ns)
-        };
-        let cpu_first = |room: &mut Room| {
-            let cpu_ns = room.cpu(time_ns);
-            cpu_ns + room.off(time_ns - cpu_ns)
-        };
-        const NONE: (State, u64) = (State::Working(Work::Compute), 0);
-        let before_ns = self.cpu_ns;
-        let taken = match short.class {
-            Class::Wait(wait) => [(State::Waiting(wait), off_first(self)), NONE],
-            Class::Poll(wait) => [(State::Polling(wait), cpu_first(self)), NONE],
-            Class::Idle(reason) => [(State::Passive(reason), cpu_first(self)), NONE],
-            Class::Work(work) => [(State::Working(work), cpu_first(self)), NONE],
-            Class::Passive(reason, Work::Compute) => [(State::Passive(reason), self.off(time_ns)), NONE],
-            Class::Passive(reason, work) => {
-                let off_ns = self.off(time_ns);
-                [(State::Passive(reason), off_ns), (State::Working(work), self.cpu(time_ns - off_ns))]
-            }
-            Class::Yield => [(State::Working(Work::Delayed), self.off(time_ns)), NONE],
-        };
-        if matches!(short.class, Class::Poll(_) | Class::Idle(_) | Class::Work(_)) {
-            self.perhaps_blocked_ns += before_ns - self.cpu_ns;
-        }
-        taken
     }
 }

@@ -32,8 +32,14 @@ const OPERATIONS: [Operation; 10] = [
     Operation::Close,
 ];
 
+/// A row of a thread that blocked once.
 pub(super) fn row(time_ms: u64, cpu_ms: u64) -> SampleRow {
-    SampleRow { time_ns: time_ms * MS, cpu_ns: cpu_ms * MS, ..SampleRow::default() }
+    SampleRow { time_ns: time_ms * MS, cpu_ns: cpu_ms * MS, voluntary_switches: 1, ..SampleRow::default() }
+}
+
+/// A row that stands for samples that were lost, and how often the thread switched with them.
+pub(super) fn uncounted(time_ms: u64, cpu_ms: u64) -> SampleRow {
+    SampleRow { tail: true, voluntary_switches: 0, ..row(time_ms, cpu_ms) }
 }
 
 pub(super) fn event(operation: Operation, begin_ms: u64, end_ms: u64) -> EventRow {
@@ -82,7 +88,7 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
 
 pub(super) fn spans_within(location: &Location, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let states = States::of(&profile(vec![], vec![], vec![]));
-    let spans = spans_of(location, rows, events, &states);
+    let spans = Recorded { location, rows, events }.spans(&states, 0);
     assert_tiled(location, &spans);
     spans
 }

@@ -56,6 +56,7 @@ pub fn finish(
         wall_s,
         exit_code: status.code(),
         signal: status.signal(),
+        stolen_s: folder.stolen.so_far_s(),
     });
     let sum = Recorded::of(&folder.path);
     if sanitizers.are_there() {

@@ -17,6 +17,7 @@ use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
 use zerocopy::IntoBytes;
 
+use super::stolen::Stolen;
 use super::{RecordArgs, Source, job};
 
 /// The collector library, built by the build script.
@@ -41,6 +42,8 @@ pub struct RunFolder {
     pub created: bool,
     /// When the recording began.
     pub start: Instant,
+    /// What the host of a virtual machine takes of its processors from then on.
+    pub stolen: Stolen,
     elsewhere: Option<PathBuf>,
     /// What makes it this folder and no other.
     identity: Option<(u64, u64)>,
@@ -124,7 +127,16 @@ impl RunFolder {
         // Last: ranks that join wait for it.
         write_control(&path, args)?;
         let identity = identity(&path);
-        Ok(RunFolder { shown: shown.to_path_buf(), path, library, created: true, start, elsewhere, identity })
+        Ok(RunFolder {
+            shown: shown.to_path_buf(),
+            path,
+            library,
+            created: true,
+            start,
+            stolen: Stolen::since_now(),
+            elsewhere,
+            identity,
+        })
     }
 
     fn join(shown: &Path, key: &str) -> anyhow::Result<RunFolder> {
@@ -155,6 +167,7 @@ impl RunFolder {
             library,
             created: false,
             start,
+            stolen: Stolen::since_now(),
             elsewhere: None,
             identity,
         })

@@ -18,6 +18,8 @@ pub struct Ended {
     pub wall_s: f64,
     /// Of the command and of all that it waited for.
     pub cpu_s: f64,
+    /// What the host of this virtual machine took of all processors meanwhile; 0 on a machine of metal.
+    pub stolen_s: f64,
 }
 
 impl Ended {
@@ -37,6 +39,7 @@ pub struct Running {
     child: Child,
     shown: String,
     begun: Instant,
+    stolen_before_s: f64,
     stdout: File,
     stderr: File,
 }
@@ -67,9 +70,9 @@ pub fn start(command: &mut Command) -> Running {
     command.stdout(stdout.try_clone().expect("a second handle"));
     command.stderr(stderr.try_clone().expect("a second handle"));
     let shown = format!("{command:?}");
-    let begun = Instant::now();
+    let (begun, stolen_before_s) = (Instant::now(), stolen_s());
     let child = command.process_group(0).spawn().unwrap_or_else(|error| panic!("{shown}: {error}"));
-    Running { child, shown, begun, stdout, stderr }
+    Running { child, shown, begun, stolen_before_s, stdout, stderr }
 }
 
 /// Runs a command to its end, without input.
@@ -108,6 +111,7 @@ impl Running {
             stderr: from_start(&self.stderr),
             wall_s: self.begun.elapsed().as_secs_f64(),
             cpu_s,
+            stolen_s: stolen_s() - self.stolen_before_s,
         }
     }
 
@@ -123,6 +127,14 @@ impl Running {
         let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
         (pid > 0).then(|| (ExitStatus::from_raw(status), seconds(usage.ru_utime) + seconds(usage.ru_stime)))
     }
+}
+
+/// What was stolen of all processors since the machine started: the eighth number of the first line (proc(5)).
+fn stolen_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks: f64 = stat.split_whitespace().nth(8).and_then(|word| word.parse().ok()).unwrap_or(0.0);
+    // SAFETY: no pointers are passed.
+    ticks / unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64
 }
 
 /// All of a file that the command wrote through another handle.

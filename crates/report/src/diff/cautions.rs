@@ -70,7 +70,7 @@ pub(super) fn text(caution: &Caution) -> String {
             let runs: Vec<String> =
                 runs.iter().map(|(dir, share)| format!("{dir} ({} %)", percent(*share, 1.0))).collect();
             format!(
-                "other processes had the processors for much of the time in which the runs could have gone on: {}; what may come \
+                "others had the processors for much of the time in which the runs could have gone on: {}; what may come \
                  from that is called noise; measure again on a quiet machine",
                 runs.join(", ")
             )

@@ -25,6 +25,8 @@ pub(super) struct RunBlock {
     pub host: String,
     pub outcome: String,
     pub asked_rate_hz: u32,
+    /// What the host of a virtual machine took of the processors; null if that is not known.
+    pub stolen_s: Option<f64>,
 }
 
 impl RunBlock {
@@ -45,6 +47,7 @@ impl RunBlock {
             host: facts.host.clone(),
             outcome: facts.outcome.clone(),
             asked_rate_hz: facts.asked_rate_hz,
+            stolen_s: facts.stolen_s,
         }
     }
 }

@@ -25,6 +25,8 @@ use crate::table::{Align, Cell, Table, printable};
 const ROWS: usize = 5;
 /// The part of the total from which on it is said that other processes took it.
 const OTHERS: f64 = 0.1;
+/// The part of the total from which on it is said that a virtual machine's host took it.
+const STOLEN: f64 = 0.01;
 /// Frames of the hot path shown in text at its top and at its end.
 const ENDS: usize = 6;
 
@@ -154,9 +156,19 @@ impl Summary {
         let preempted_s = seconds(ledger.accounts[Account::Preempted]);
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
             notes.push(format!(
-                "other processes had the processors for {} in which this run could have gone on: measure again on a quiet \
+                "others had the processors for {} in which this run could have gone on: measure again on a quiet \
                  machine before you change the program for it",
                 duration(preempted_s)
+            ));
+        }
+        if let Some(stolen_s) = profile.facts.stolen_s
+            && stolen_s >= STOLEN * seconds(ledger.total_ns)
+            && stolen_s > 0.0
+        {
+            notes.push(format!(
+                "the host of this virtual machine took processors away for {} while the run lasted (steal time): it is in \
+                 preempted as far as the run wanted them",
+                duration(stolen_s)
             ));
         }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };

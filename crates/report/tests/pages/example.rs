@@ -65,6 +65,7 @@ pub fn profile() -> Profile {
                 system_ns: PERIOD_NS / 10,
                 measurement_ns: 10_000,
                 processor: location as u16,
+                voluntary_switches: u32::from(n == 1),
                 ..SampleRow::default()
             });
         }

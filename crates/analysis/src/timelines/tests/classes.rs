@@ -9,7 +9,7 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     profile.functions.push(Function { name: "waits".into(), ..Function::default() });
     profile.contexts[1].function = Some(1);
     let location = location(100, 0);
-    let spans = spans_of(&location, rows, events, &States::of(&profile));
+    let spans = Recorded { location: &location, rows, events }.spans(&States::of(&profile), 0);
     assert_tiled(&location, &spans);
     spans
 }
@@ -35,7 +35,7 @@ fn a_condition_may_be_a_barrier() {
 
 #[test]
 fn processor_time_may_be_waiting() {
-    let within = SampleRow { context: 1, ..row(60, 40) };
+    let within = SampleRow { context: 1, ..uncounted(60, 40) };
     let rows = [within, row(100, 40)];
     let polling = State::Polling(Wait::Barrier);
     assert_eq!(told(&spans_by("barrier waits", &rows, &[])), [(20, UNKNOWN), (40, polling), (40, COMPUTE)]);

@@ -77,7 +77,7 @@ fn short_locks_are_waits_and_need_no_place() {
 fn short_spins_and_file_io_take_what_computes_first() {
     let spins = sum(Operation::MutexTryLock, 90, 30);
     let writes = on(sum(Operation::Write, 95, 30), Target::File);
-    let spans = spans_within(&location(100, 0), &[row(100, 50)], &[spins, writes]);
+    let spans = spans_within(&location(100, 0), &[uncounted(100, 50)], &[spins, writes]);
     let polling = State::Polling(Wait::Lock);
     assert_eq!(told(&spans), [(40, UNKNOWN), (30, polling), (30, IO)]);
 }
@@ -189,7 +189,7 @@ fn what_each_operation_counts_as() {
 
 #[test]
 fn measurement_is_spent_outside_operations_and_no_sum_takes_it() {
-    let measured = SampleRow { measurement_ns: 2 * MS, ..row(50, 20) };
+    let measured = SampleRow { measurement_ns: 2 * MS, ..uncounted(50, 20) };
     let writes = on(sum(Operation::Write, 50, 45), Target::File);
     let spans = spans_within(&location(50, 0), &[measured], &[writes]);
     assert_eq!(told(&spans), [(3, UNKNOWN), (45, IO), (2, COMPUTE)]);

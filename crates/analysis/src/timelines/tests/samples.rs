@@ -18,7 +18,8 @@ fn the_blocked_part_comes_first() {
 fn queueing_is_active_and_goes_where_the_thread_switched() {
     let mut woken = row(100, 10);
     woken.voluntary_switches = 3;
-    let spans = spans_within(&location(200, 20), &[row(50, 10), woken, row(200, 100)], &[]);
+    let rows = [uncounted(50, 10), woken, uncounted(200, 100)];
+    let spans = spans_within(&location(200, 20), &rows, &[]);
     assert_eq!(states(&spans), [(40, false), (10, true), (20, false), (30, true), (100, true)]);
     assert_eq!(spans[3].parts.get(PartKind::Delayed), 20 * MS);
 }
@@ -26,7 +27,7 @@ fn queueing_is_active_and_goes_where_the_thread_switched() {
 #[test]
 fn who_was_displaced_and_never_blocked_was_runnable() {
     // Nothing was read of the run queue. In the second row the thread also blocked: of that nobody knows.
-    let displaced = SampleRow { involuntary_switches: 2, ..row(50, 30) };
+    let displaced = SampleRow { involuntary_switches: 2, voluntary_switches: 0, ..row(50, 30) };
     let blocked = SampleRow { involuntary_switches: 2, voluntary_switches: 1, ..row(100, 40) };
     let spans = spans_within(&location(100, 0), &[displaced, blocked], &[]);
     assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
@@ -34,6 +35,46 @@ fn who_was_displaced_and_never_blocked_was_runnable() {
     // What was read beyond that is elsewhere.
     let spans = spans_within(&location(100, 25), &[displaced, blocked], &[]);
     assert_eq!(told(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
+}
+
+#[test]
+fn from_who_never_switched_the_processor_was_stolen() {
+    let constant = SampleRow { voluntary_switches: 0, ..row(50, 30) };
+    let spans = spans_within(&location(100, 10), &[constant, row(100, 30)], &[]);
+    // Whoever never switched did not stand in the run queue: what was read of that is of the second row.
+    assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
+    assert_eq!(spans[0].parts.get(PartKind::Delayed), 20 * MS);
+    assert_eq!(spans[2].parts.get(PartKind::Delayed), 10 * MS);
+}
+
+/// Two threads of which the first computed for 30 ms, was blocked or not for 10 ms in the first row, and for as long in
+/// the second, in which it did not switch; the second thread slept but for 5 ms of its 100. All off time in ms, and
+/// whether it was runnable.
+fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
+    let constant = |row| SampleRow { voluntary_switches: 0, ..row };
+    let of = |location, row: SampleRow| SampleRow { location, ..row };
+    let samples = vec![of(0, row(20, 10)), of(0, constant(row(50, 20))), of(1, row(100, 5))];
+    let threads = [(50, 0.03), (100, 0.005)].map(|(end_ms, cpu_s)| Location { cpu_s, ..location(end_ms, 0) });
+    let mut profile = profile(threads.into(), samples, vec![]);
+    profile.facts.stolen_s = stolen_s;
+    let run = timelines(&profile);
+    [0, 1].map(|thread| {
+        let spans = &run.timelines[thread].spans;
+        let passive = spans.iter().filter(|span| span.state == State::Passive(PassiveReason::Unknown));
+        let queued_ns: u64 = spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum();
+        (passive.map(Span::length_ns).sum::<u64>() / MS, queued_ns / MS)
+    })
+}
+
+#[test]
+fn what_was_stolen_goes_to_who_computed_and_never_more_than_was_stolen() {
+    // What is certain needs no count.
+    assert_eq!(off_time(None), [(10, 10), (95, 0)]);
+    assert_eq!(off_time(Some(0.01)), [(10, 10), (95, 0)]);
+    // Of 7 ms more, six parts of seven are the first thread's: it computed six times as much.
+    assert_eq!(off_time(Some(0.017)), [(4, 16), (94, 1)]);
+    // Its room is full then.
+    assert_eq!(off_time(Some(0.04)), [(0, 20), (75, 20)]);
 }
 
 #[test]
