@@ -303,6 +303,17 @@ fn clocks_that_contradict_themselves_are_clamped_and_told() {
 }
 
 #[test]
+fn what_passed_between_the_two_clocks_is_no_contradiction() {
+    let mut lane = lane();
+    lane.begin(10, 1000, 0).node(1, 0, 1, 0x100);
+    // The processor stood still for 10 ms after the first clock was read.
+    lane.sample(1010, 5, 1).sample(1015, 20, 1).sample(1030, 25, 1).end(10, 1035, 30);
+    let profile = profile_of(&[log(header(9), &[lane])], None);
+    assert_eq!(profile.quality.implausible_records, 0);
+    assert_eq!(amounts(&profile, Metric::Cpu)[&("f1".into(), 10)], 30.0);
+}
+
+#[test]
 fn user_and_system_time_make_up_the_weight() {
     let mut lane = lane();
     lane.begin(10, 1000, 0).node(1, 0, 1, 0x100).node(2, 0, 1, 0x200);

@@ -314,11 +314,11 @@ impl Lane {
     }
 
     /// The owner has work again; when the region at whose end it waited was over, and how long before that the last one had
-    /// come. Zeros where nobody said so.
-    pub fn undock(&self) -> (u64, u64) {
+    /// come. None where nobody said so.
+    pub fn undock(&self) -> Option<(u64, u64)> {
         let header = self.header.0.load(Ordering::Relaxed);
         if header.is_null() {
-            return (0, 0);
+            return None;
         }
         // SAFETY: as in `dock`.
         unsafe {
@@ -327,7 +327,7 @@ impl Lane {
             let released_ns =
                 AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).load(Ordering::Acquire);
             let latency_ns = AtomicU64::from_ptr(&raw mut (*header).wait_latency_ns).load(Ordering::Relaxed);
-            (released_ns, latency_ns)
+            (released_ns != 0).then_some((released_ns, latency_ns))
         }
     }
 
@@ -378,12 +378,15 @@ impl Lane {
 
     /// Whether the owner waits for work, the region at whose end it waited being over.
     pub fn is_idle(&self) -> bool {
+        let docked_ns = self.member.docked_ns();
         let header = self.header.0.load(Ordering::Relaxed);
+        if docked_ns == 0 || header.is_null() {
+            return false;
+        }
         // SAFETY: as above.
-        self.member.docked_ns() != 0
-            && !header.is_null()
-            && unsafe { AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).load(Ordering::Relaxed) }
-                != 0
+        let released_ns =
+            unsafe { AtomicU64::from_ptr(&raw mut (*header).wait_released_ns).load(Ordering::Relaxed) };
+        released_ns != 0 || self.member.docked_in().is_some_and(|team| team.ended_ns(docked_ns).is_some())
     }
 
     /// Sets the owner's timer; the one before comes back.

@@ -13,6 +13,7 @@ use proust_log::operations::{Nature, Operation, Target};
 
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
+use crate::openmp::team;
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use crate::{clock, options};
@@ -215,6 +216,9 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     }
     if lane.postponed.is_any() {
         postponed::settle(lane);
+    }
+    if lane.member.owes() {
+        team::tell_the_others(lane);
     }
     let begin_ns = clock::now_ns();
     let marker = core::ptr::from_mut(marker);

@@ -183,6 +183,7 @@ pub fn detach(life: &Life) {
         tries::stop(life, lane);
     }
     team::settle(lane);
+    team::tell_the_others(lane);
     lane.with_record(|record| {
         postponed::settle_in(lane, record);
         // Cancellation and pthread_exit leave no frame behind.

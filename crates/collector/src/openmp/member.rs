@@ -53,6 +53,10 @@ pub struct Member {
     closed_ns: AtomicU64,
     /// Since when it is docked; 0 = it is not.
     docked_ns: AtomicU64,
+    /// The team at the end of whose region it docked last; null = none.
+    docked_in: AtomicPtr<Team>,
+    /// A team whose newest region it closed without telling the others; null = none.
+    owed: AtomicPtr<Team>,
     /// Path of a thread of the runtime without work; 0 = not known.
     idle_node: AtomicU32,
     /// Next in the list of the team's members.
@@ -277,6 +281,41 @@ impl Member {
         self.docked_ns.store(now_ns, Ordering::Relaxed);
     }
 
+    /// The team at the end of whose region it docked last.
+    #[inline]
+    pub fn docked_in(&self) -> Option<&'static Team> {
+        // SAFETY: null, or a team, and those are never freed.
+        unsafe { self.docked_in.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// It docks at the end of a region of `team`.
+    #[inline]
+    pub fn set_docked_in(&self, team: &'static Team) {
+        self.docked_in.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Whether it closed a region without telling the others.
+    #[inline]
+    pub fn owes(&self) -> bool {
+        !self.owed.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The others of this team are to be told that its newest region is over, if it takes long until the next one.
+    #[inline]
+    pub fn owe(&self, team: &'static Team) {
+        self.owed.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
+    }
+
+    /// The team whose others are to be told; it is told only once.
+    #[inline]
+    pub fn take_owed(&self) -> Option<&'static Team> {
+        if !self.owes() {
+            return None;
+        }
+        // SAFETY: null, or a team, and those are never freed.
+        unsafe { self.owed.swap(core::ptr::null_mut(), Ordering::Relaxed).as_ref() }
+    }
+
     /// Path of the thread without work.
     #[inline]
     pub fn idle_node(&self) -> NodeId {
@@ -337,6 +376,8 @@ impl Member {
     pub fn forget(&self) {
         self.restore(&Place::default(), 0);
         self.docked_ns.store(0, Ordering::Relaxed);
+        self.docked_in.store(core::ptr::null_mut(), Ordering::Relaxed);
+        self.owed.store(core::ptr::null_mut(), Ordering::Relaxed);
         self.idle_node.store(0, Ordering::Relaxed);
         self.depth.store(0, Ordering::Relaxed);
     }

@@ -19,7 +19,7 @@ use super::member::Place;
 use crate::lane::Lane;
 use crate::path::memo::State;
 
-pub use closing::close;
+pub use closing::{close, tell_the_others};
 pub use opening::{Opening, open};
 pub use part::{done, end_open, join, settle};
 
@@ -38,6 +38,10 @@ pub struct Team {
     data: AtomicUsize,
     /// Who opened it.
     opener: AtomicPtr<Lane>,
+    /// When the region before this one was opened, and when it was over; once this one is over, its own times.
+    before_fork_ns: AtomicU64,
+    /// See `before_fork_ns`.
+    before_end_ns: AtomicU64,
     /// The opener's, and its alone. What comes before it the others read once in each region: it is one line of the
     /// processor's cache.
     own: Own,
@@ -59,6 +63,10 @@ struct Own {
     size: AtomicU32,
     /// When the opener had done its own part.
     done_ns: AtomicU64,
+    /// Regions that are over.
+    ended: AtomicU32,
+    /// Threads of the region before this one, if nobody told them that it is over; otherwise 0.
+    owed: AtomicU32,
     /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such frame.
     frame: Frame,
     /// What it is in otherwise.
@@ -171,6 +179,18 @@ impl Team {
         self.own.frame.marker.load(Ordering::Relaxed) == 0
     }
 
+    /// When the region was over at whose end a thread began to wait at `docked_ns`; None if it is not, or if two others were
+    /// since.
+    pub fn ended_ns(&self, docked_ns: u64) -> Option<u64> {
+        let end_ns = self.before_end_ns.load(Ordering::Acquire);
+        (self.before_fork_ns.load(Ordering::Relaxed)..=end_ns).contains(&docked_ns).then_some(end_ns)
+    }
+
+    fn has_ended(&self, fork_ns: u64, end_ns: u64) {
+        self.before_fork_ns.store(fork_ns, Ordering::Relaxed);
+        self.before_end_ns.store(end_ns, Ordering::Release);
+    }
+
     fn is_opened_by(&self, lane: &Lane) -> bool {
         core::ptr::eq(self.opener.load(Ordering::Relaxed), lane)
     }
@@ -201,14 +221,14 @@ impl Team {
         }
     }
 
-    fn members(&self) -> impl Iterator<Item = &'static Lane> {
+    /// Those that began their part with a number from `first` on, in a team of `size`.
+    fn members(&self, first: u32, size: u32) -> impl Iterator<Item = &'static Lane> {
         // SAFETY: lanes are never freed.
-        let first = unsafe { self.first.0.load(Ordering::Acquire).as_ref() };
+        let far = unsafe { self.first.0.load(Ordering::Acquire).as_ref() };
         // SAFETY: as above. Members leave the list as it is until the opener has read it.
         let others =
-            core::iter::successors(first, |lane: &&'static Lane| unsafe { lane.member.next().as_ref() });
-        let size = self.own.size.load(Ordering::Relaxed) as usize;
-        let placed = self.members.0.iter().take(size);
+            core::iter::successors(far, |lane: &&'static Lane| unsafe { lane.member.next().as_ref() });
+        let placed = self.members.0.iter().take(size as usize).skip(first as usize);
         // SAFETY: as above.
         placed.filter_map(|place| unsafe { place.load(Ordering::Acquire).as_ref() }).chain(others)
     }

@@ -7,6 +7,7 @@ use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO};
 use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::lane::{self, Lane, Record, Usage};
+use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
 use crate::path::memo::State;
 use crate::sample::signal;
@@ -148,6 +149,9 @@ fn take(
     }
     if lane.postponed.is_any() {
         postponed::settle_in(lane, record);
+    }
+    if lane.member.owes() {
+        team::tell_the_others(lane);
     }
     if !lane.open.is_free() && !lane.open.is_live(leaf.sp, false, lane) {
         operation::note_left(life, lane, record, begin);

@@ -10,7 +10,9 @@ use proust_log::records::{
 use proust_profile::SampleRow;
 
 use super::shares::Shares;
-use super::{Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, SLACK_NS, Thread, Weights};
+use super::{
+    Closing, LONGEST_RUN_NS, LOST, Limits, NO_PATH, NOT_RECORDED, Place, SLACK_NS, STALL_NS, Thread, Weights,
+};
 use crate::ingest::events::{Bounds, Events, Finished};
 use crate::ingest::openmp::InRegions;
 use crate::ingest::releases::Releases;
@@ -144,16 +146,19 @@ impl ThreadMeter {
     fn advance(&mut self, time_ns: u64, cpu_ns: u64) -> u64 {
         self.learn_clock(cpu_ns);
         let passed = time_ns.min(self.limits.latest_ns).saturating_sub(self.time_ns);
-        let most = (passed.min(LONGEST_RUN_NS) / 64 * 65 + SLACK_NS).min(self.left_ns);
+        let most = |slack_ns: u64| (passed.min(LONGEST_RUN_NS) / 64 * 65 + slack_ns).min(self.left_ns);
         let advance = cpu_ns.saturating_sub(self.cpu_ns);
-        if time_ns < self.time_ns || cpu_ns < self.cpu_ns || time_ns > self.limits.latest_ns || advance > most
+        let believed = if advance > most(STALL_NS) { most(SLACK_NS) } else { advance };
+        if time_ns < self.time_ns
+            || cpu_ns < self.cpu_ns
+            || time_ns > self.limits.latest_ns
+            || believed < advance
         {
             self.thread.implausible += 1;
         }
         self.time_ns = time_ns.clamp(self.thread.begin_ns, self.limits.latest_ns);
         self.cpu_ns = cpu_ns;
         self.thread.end_ns = self.thread.end_ns.max(self.time_ns);
-        let believed = advance.min(most);
         self.left_ns -= believed;
         believed
     }

@@ -4,12 +4,19 @@ use core::sync::atomic::Ordering;
 
 use proust_log::operations::Operation;
 
-use super::Team;
 use super::part::{add, done, end_open};
+use super::{PLACES, Team};
 use crate::lane::{self, Lane};
 use crate::openmp::sites::Passed;
 use crate::path::memo::State;
 use crate::{clock, life};
+
+/// Regions of one team that end no longer than that after each other follow closely.
+const CLOSELY_NS: u64 = 20_000;
+
+/// Of regions that follow closely, one in so many tells the others at its end. To write what another processor reads, and to
+/// read what it wrote, takes as long as such a region; who has work again at once finds out from the team.
+const TOLD_ONE_IN: u32 = 16;
 
 /// The calling thread, who opened the region, goes on behind it.
 pub fn close(team: &'static Team, state: Option<State>) {
@@ -40,24 +47,64 @@ pub fn close(team: &'static Team, state: Option<State>) {
         done_ns => done_ns,
     };
     member.has_waited(end_ns.saturating_sub(done_ns));
-    let own = core::ptr::from_ref(lane);
     let fork_ns = team.fork_ns.load(Ordering::Relaxed);
+    let size = team.own.size.load(Ordering::Relaxed);
+    let ended = team.own.ended.load(Ordering::Relaxed);
+    team.own.ended.store(ended.wrapping_add(1), Ordering::Relaxed);
+    let follows = end_ns.saturating_sub(team.before_end_ns.load(Ordering::Relaxed)) < CLOSELY_NS;
+    let is_told = !follows || ended.is_multiple_of(TOLD_ONE_IN) || size as usize > PLACES;
+    team.has_ended(fork_ns, end_ns);
+    team.own.owed.store(if is_told { 0 } else { size }, Ordering::Relaxed);
+    let mut passed =
+        Passed { end_ns, wait_ns: end_ns.saturating_sub(done_ns), is_whole: !is_told, ..Passed::default() };
+    if is_told {
+        passed.latency_ns = release(team, lane, (0, size), done_ns);
+    } else {
+        if member.owes() {
+            // Of a region inside.
+            tell_the_others(lane);
+        }
+        member.owe(team);
+    }
+    add(lane, Operation::OmpRegionEnd, team.region(), &passed);
+    member.set_closed(end_ns);
+    member.pop_level();
+    member.restore(&team.own.outer.place(), end_ns);
+}
+
+/// Tells those that wait at the end of the region of `team` that was over last, and have these numbers of a team, that it is; how
+/// long before the last of them, or the opener at `done_ns`, had come. By the opener.
+fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_ns: u64) -> u64 {
+    let fork_ns = team.before_fork_ns.load(Ordering::Relaxed);
+    let end_ns = team.before_end_ns.load(Ordering::Relaxed);
     let others = || {
-        let all = team.members().filter(|other| !core::ptr::eq(*other, own));
+        let all = team.members(first, size).filter(|other| !core::ptr::eq(*other, opener));
         all.filter(|other| other.is_docked_for(team.object(), fork_ns))
     };
     let last_ns = others().map(Lane::docked_since_ns).fold(done_ns, u64::max).min(end_ns);
     for other in others() {
         other.release_docked(end_ns, end_ns - last_ns);
     }
-    let passed = Passed {
-        end_ns,
-        wait_ns: end_ns.saturating_sub(done_ns),
-        latency_ns: end_ns - last_ns,
-        ..Passed::default()
-    };
-    add(lane, Operation::OmpRegionEnd, team.region(), &passed);
-    member.set_closed(end_ns);
-    member.pop_level();
-    member.restore(&team.own.outer.place(), end_ns);
+    end_ns - last_ns
+}
+
+/// Tells those that were in the region before this one, and are not in this one, that it is over. By the opener.
+pub(super) fn release_the_rest(team: &'static Team, opener: &Lane, size: u32) {
+    let owed = team.own.owed.load(Ordering::Relaxed);
+    if owed > size {
+        release(team, opener, (size, owed), team.before_end_ns.load(Ordering::Relaxed));
+    }
+    if owed != 0 {
+        team.own.owed.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The thread's newest region is over, and no other follows at once: tells those that wait at its end.
+#[cold]
+#[inline(never)]
+pub fn tell_the_others(lane: &Lane) {
+    if let Some(team) = lane.member.take_owed() {
+        let owed = team.own.owed.swap(0, Ordering::Relaxed);
+        release(team, lane, (0, owed), team.own.done_ns.load(Ordering::Relaxed));
+    }
 }

@@ -37,6 +37,8 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
     let lane = lane::current()?;
     let member = &lane.member;
     leave_stale(lane, opening.state.sp);
+    // They have work again in a moment, and find out themselves.
+    let _ = member.take_owed();
     let mut none = 0;
     // SAFETY: the opener's own frame.
     let marker = unsafe { opening.marker.as_mut() };

@@ -6,6 +6,7 @@ use proust_log::operations::Operation;
 use proust_log::records::Stay;
 
 use super::Team;
+use super::closing::release_the_rest;
 use crate::lane::{self, Lane, Record};
 use crate::openmp::member::LONG_WORK_NS;
 use crate::openmp::sites::{Passed, Site};
@@ -25,6 +26,7 @@ pub fn join(team: &'static Team, number: u32, size: u32) {
     let fork_ns = team.fork_ns.load(Ordering::Relaxed);
     let now_ns = if team.is_opened_by(lane) {
         team.own.size.store(size, Ordering::Relaxed);
+        release_the_rest(team, lane, size);
         let now_ns = end_open(lane, Operation::OmpFork);
         if now_ns == 0 { clock::now_ns() } else { now_ns }
     } else {
@@ -102,6 +104,7 @@ pub fn done(team: &'static Team) {
     }
     if !is_opener {
         member.set_docked(now_ns);
+        member.set_docked_in(team);
         lane.dock(now_ns, team.object(), region);
     }
 }
@@ -145,14 +148,21 @@ fn undock(lane: &'static Lane, region: u32, fork_ns: u64, now_ns: u64) {
         member.set_docked(0);
         member.has_waited(now_ns.saturating_sub(docked_ns));
         let team = lane.docked_for();
-        let (released_ns, latency_ns) = lane.undock();
+        let released = lane.undock();
+        let ended_ns = || member.docked_in().and_then(|team| team.ended_ns(docked_ns));
+        let released_ns = released.map_or_else(|| ended_ns().unwrap_or(0), |(released_ns, _)| released_ns);
         let until_ns = released_ns.clamp(docked_ns, now_ns);
         let wait_ns = until_ns - docked_ns;
         let old = member.region();
         let end = (Operation::OmpRegionEnd, team);
         stretch::tell(lane, end, (docked_ns, until_ns), member.idle_node());
-        let passed =
-            Passed { end_ns: until_ns, wait_ns, latency_ns: latency_ns.min(wait_ns), ..Passed::default() };
+        let passed = Passed {
+            end_ns: until_ns,
+            wait_ns,
+            latency_ns: released.map_or(0, |(_, latency_ns)| latency_ns.min(wait_ns)),
+            is_whole: released.is_none(),
+            ..Passed::default()
+        };
         add(lane, Operation::OmpRegionEnd, old, &passed);
         member.set_region(0);
         free_ns = fork_ns.clamp(until_ns, now_ns);
