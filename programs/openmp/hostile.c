@@ -215,6 +215,59 @@ static int constructs(void)
     return bad != 0 || sum != 7 + 2 * 50 * 10;
 }
 
+/* Reductions over tasks: of a region, of a loop, of sections, of a group; and a scan. */
+static int reductions(void)
+{
+    long bad = 0;
+    for (int round = 0; round < 50; round++) {
+        long region = 0, loop = 0, sections = 0, group = 0;
+#pragma omp parallel num_threads(2) reduction(task, + : region)
+#pragma omp single
+        for (int i = 0; i < 10; i++) {
+#pragma omp task in_reduction(+ : region)
+            region += i;
+        }
+#pragma omp parallel num_threads(2)
+        {
+#pragma omp for reduction(task, + : loop) schedule(dynamic)
+            for (int i = 0; i < 10; i++) {
+#pragma omp task in_reduction(+ : loop)
+                loop += i;
+            }
+#pragma omp sections reduction(task, + : sections)
+            {
+#pragma omp section
+                {
+#pragma omp task in_reduction(+ : sections)
+                    sections += 1;
+                }
+#pragma omp section
+                sections += 2;
+            }
+#pragma omp single
+#pragma omp taskgroup task_reduction(+ : group)
+            for (int i = 0; i < 10; i++) {
+#pragma omp task in_reduction(+ : group)
+                group += i;
+            }
+        }
+        bad += region != 45 || loop != 45 || sections != 3 || group != 45;
+    }
+    int given[64], until[64], sum = 0;
+    for (int i = 0; i < 64; i++)
+        given[i] = i;
+#pragma omp parallel for num_threads(2) reduction(inscan, + : sum)
+    for (int i = 0; i < 64; i++) {
+        sum += given[i];
+#pragma omp scan inclusive(sum)
+        until[i] = sum;
+    }
+    for (int i = 0; i < 64; i++)
+        bad += until[i] != i * (i + 1) / 2;
+    burn_cpu(0.05);
+    return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "constructs";
@@ -235,6 +288,8 @@ int main(int argc, char **argv)
         bad = very_many_tasks(argc > 2 ? atol(argv[2]) : 2000000);
     else if (!strcmp(name, "constructs"))
         bad = constructs();
+    else if (!strcmp(name, "reductions"))
+        bad = reductions();
     printf("{\"bad\":%d}\n", bad);
     return bad != 0;
 }

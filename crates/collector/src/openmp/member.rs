@@ -345,7 +345,7 @@ impl Member {
         let level = self.levels.get(depth as usize)?;
         let mut team = level.load(Ordering::Relaxed);
         if team.is_null() {
-            team = Box::into_raw(Box::default());
+            team = core::ptr::from_ref(Team::made()).cast_mut();
             level.store(team, Ordering::Relaxed);
         }
         self.depth.store(depth + 1, Ordering::Relaxed);

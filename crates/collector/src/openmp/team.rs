@@ -5,10 +5,12 @@
 //! come to the region's end.
 //!
 //! - [`opening`]: a thread opens a region
+//! - [`given`]: what the others are told with their work
 //! - [`part`]: a thread begins its part, does it, and waits for the others
 //! - [`closing`]: who opened the region goes on behind it
 
 pub mod closing;
+pub mod given;
 pub mod opening;
 pub mod part;
 
@@ -29,21 +31,19 @@ pub use part::{done, end_open, join, settle};
 pub struct Team {
     /// Number of the region; 0 = it has none.
     region: AtomicU32,
+    /// The team's own, for [`given`]; 0 = it has none.
+    number: AtomicU32,
     /// [`Opening::construct`].
     construct: AtomicU64,
-    /// When the region was opened.
-    fork_ns: AtomicU64,
     /// What the program wants to be run, and its argument.
     function: AtomicUsize,
     data: AtomicUsize,
     /// Who opened it.
     opener: AtomicPtr<Lane>,
-    /// When the region before this one was opened, and when it was over; once this one is over, its own times.
-    before_fork_ns: AtomicU64,
-    /// See `before_fork_ns`.
-    before_end_ns: AtomicU64,
-    /// The opener's, and its alone. What comes before it the others read once in each region: it is one line of the
-    /// processor's cache.
+    /// When. What comes before it is one line of the processor's cache that all threads read in each region, and that is
+    /// written only where something is not as in the region before.
+    times: Times,
+    /// The opener's, and its alone.
     own: Own,
     /// Those that began their part, by their number, in this execution or an earlier one. What stays the same from one
     /// execution to the next is not written again: the processors keep it. So who is not docked for this team, since it was
@@ -53,6 +53,18 @@ pub struct Team {
     first: First,
     /// When the last one came to a barrier.
     pub arrivals: Arrivals,
+}
+
+/// The opener writes them in each region. Who was given them with its work does not read them.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Times {
+    /// When the region was opened.
+    fork_ns: AtomicU64,
+    /// When the region before this one was opened, and when it was over; once this one is over, its own times.
+    before_fork_ns: AtomicU64,
+    /// See `before_fork_ns`.
+    before_end_ns: AtomicU64,
 }
 
 /// What the opener writes while others read the rest.
@@ -164,6 +176,25 @@ impl Team {
         core::ptr::from_ref(self) as u64
     }
 
+    /// A new one, which lives for ever.
+    pub fn made() -> &'static Team {
+        let team: &'static Team = Box::leak(Box::default());
+        team.number.store(given::number(team), Ordering::Relaxed);
+        team
+    }
+
+    /// The word by which the others get to know of the region, for [`given::Given`]. By the opener.
+    #[inline]
+    pub fn given(&'static self) -> usize {
+        match self.number.load(Ordering::Relaxed) {
+            0 => core::ptr::from_ref(self) as usize,
+            number => {
+                let fork_ns = self.times.fork_ns.load(Ordering::Relaxed);
+                given::word(number, fork_ns, self.times.before_end_ns.load(Ordering::Relaxed)) as usize
+            }
+        }
+    }
+
     /// What the program wants to be run, and its argument.
     pub fn body(&self) -> (usize, *mut core::ffi::c_void) {
         (self.function.load(Ordering::Relaxed), self.data.load(Ordering::Relaxed) as *mut _)
@@ -182,13 +213,33 @@ impl Team {
     /// When the region was over at whose end a thread began to wait at `docked_ns`; None if it is not, or if two others were
     /// since.
     pub fn ended_ns(&self, docked_ns: u64) -> Option<u64> {
-        let end_ns = self.before_end_ns.load(Ordering::Acquire);
-        (self.before_fork_ns.load(Ordering::Relaxed)..=end_ns).contains(&docked_ns).then_some(end_ns)
+        let end_ns = self.times.before_end_ns.load(Ordering::Acquire);
+        (self.times.before_fork_ns.load(Ordering::Relaxed)..=end_ns).contains(&docked_ns).then_some(end_ns)
+    }
+
+    /// Writes what is not as in the region before.
+    fn is_for(&self, region: u32, opening: &Opening, opener: &'static Lane) {
+        let opener = core::ptr::from_ref(opener).cast_mut();
+        if self.region.load(Ordering::Relaxed) != region {
+            self.region.store(region, Ordering::Relaxed);
+        }
+        if self.construct.load(Ordering::Relaxed) != opening.construct {
+            self.construct.store(opening.construct, Ordering::Relaxed);
+        }
+        if self.function.load(Ordering::Relaxed) != opening.function {
+            self.function.store(opening.function, Ordering::Relaxed);
+        }
+        if self.data.load(Ordering::Relaxed) != opening.data {
+            self.data.store(opening.data, Ordering::Relaxed);
+        }
+        if self.opener.load(Ordering::Relaxed) != opener {
+            self.opener.store(opener, Ordering::Relaxed);
+        }
     }
 
     fn has_ended(&self, fork_ns: u64, end_ns: u64) {
-        self.before_fork_ns.store(fork_ns, Ordering::Relaxed);
-        self.before_end_ns.store(end_ns, Ordering::Release);
+        self.times.before_fork_ns.store(fork_ns, Ordering::Relaxed);
+        self.times.before_end_ns.store(end_ns, Ordering::Release);
     }
 
     fn is_opened_by(&self, lane: &Lane) -> bool {

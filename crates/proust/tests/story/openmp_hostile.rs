@@ -61,6 +61,11 @@ fn all_constructs() {
     survives("constructs", None);
 }
 
+#[test]
+fn reductions_over_tasks() {
+    survives("reductions", None);
+}
+
 /// Each thread of a team catches what it throws.
 #[test]
 fn exceptions_in_regions() {

@@ -7,6 +7,7 @@ use proust_log::records::RegionOrigin;
 use super::behind;
 use crate::lane;
 use crate::openmp::runtime;
+use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
 use crate::operation::here;
 
@@ -32,10 +33,15 @@ macro_rules! opened {
 }
 
 /// First function of a thread in a region.
-unsafe extern "C-unwind" fn run(team: *mut c_void) {
-    // SAFETY: the hooks below pass a team, and teams are never freed.
-    let team: &'static Team = unsafe { &*team.cast() };
-    begin(team);
+unsafe extern "C-unwind" fn run(word: *mut c_void) {
+    // SAFETY: the hooks below pass such a word.
+    run_given(unsafe { Given::from_word(word as usize) });
+}
+
+#[inline]
+fn run_given(given: Given) {
+    let team = given.team();
+    begin(team, Some(given));
     let (body, data) = team.body();
     // SAFETY: the program gave a function of this type and its argument.
     unsafe { core::mem::transmute::<usize, Body>(body)(data) };
@@ -43,13 +49,13 @@ unsafe extern "C-unwind" fn run(team: *mut c_void) {
 }
 
 #[inline(never)]
-fn begin(team: &'static Team) {
+fn begin(team: &'static Team, given: Option<Given>) {
     let call = |function: Option<unsafe extern "C-unwind" fn() -> c_int>, otherwise| match function {
         // SAFETY: asks the runtime for a number.
         Some(function) => unsafe { function() }.unsigned_abs(),
         None => otherwise,
     };
-    team::join(team, call(real::omp_get_thread_num(), 0), call(real::omp_get_num_threads(), 1));
+    team::join(team, call(real::omp_get_thread_num(), 0), call(real::omp_get_num_threads(), 1), given);
 }
 
 /// Declares hooks of functions that open a region and return when it is over.
@@ -70,7 +76,7 @@ macro_rules! whole {
                 // SAFETY: the real function with the arguments that the program gave.
                 None => unsafe { function(body, data $(, $argument)*) },
                 Some(team) => {
-                    let passed = core::ptr::from_ref(team).cast_mut().cast();
+                    let passed = team.given() as *mut c_void;
                     // SAFETY: as above, but that ours calls the program's function.
                     let result = unsafe { function(run, passed $(, $argument)*) };
                     team::close(team, None);
@@ -102,10 +108,10 @@ macro_rules! begun {
                 // SAFETY: the real function with the arguments that the program gave.
                 None => unsafe { function(body, data $(, $argument)*) },
                 Some(team) => {
-                    let passed = core::ptr::from_ref(team).cast_mut().cast();
+                    let passed = team.given() as *mut c_void;
                     // SAFETY: as above, but that ours calls the program's function on the other threads.
                     unsafe { function(run, passed $(, $argument)*) };
-                    begin(team);
+                    begin(team, None);
                 }
             }
         }
@@ -114,7 +120,6 @@ macro_rules! begun {
 
 whole! {
     GOMP_parallel(threads: c_uint, flags: c_uint);
-    GOMP_parallel_reductions(threads: c_uint, flags: c_uint) -> c_uint;
     GOMP_parallel_sections(threads: c_uint, sections: c_uint, flags: c_uint);
     GOMP_parallel_loop_static(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
     GOMP_parallel_loop_dynamic(threads: c_uint, start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
@@ -124,6 +129,50 @@ whole! {
     GOMP_parallel_loop_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
     GOMP_parallel_loop_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
+}
+
+/// What stands for the program's argument where the runtime looks into it: at its begin is the address of what is
+/// known of the reductions.
+#[repr(C)]
+struct Reducing {
+    reductions: usize,
+    given: usize,
+}
+
+/// As [`run`], in such a region.
+unsafe extern "C-unwind" fn run_reducing(data: *mut c_void) {
+    // SAFETY: the hook below passes its own local one, which lives until the region is over.
+    run_given(unsafe { Given::from_word((*data.cast::<Reducing>()).given) });
+}
+
+/// `GOMP_parallel_reductions`
+#[allow(non_snake_case, reason = "the runtime's names")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+) -> c_uint {
+    let Some(function) = real::GOMP_parallel_reductions() else {
+        // SAFETY: as in the other hooks: what one thread does.
+        unsafe { body(data) };
+        return 1;
+    };
+    let mut marker = 0_u64;
+    match opened!(function, body, data, marker) {
+        // SAFETY: the real function with the arguments that the program gave.
+        None => unsafe { function(body, data, threads, flags) },
+        Some(team) => {
+            // SAFETY: the runtime reads this word of the program's argument, too.
+            let reductions = unsafe { *data.cast::<usize>() };
+            let mut passed = Reducing { reductions, given: team.given() };
+            // SAFETY: as above, but that ours calls the program's function.
+            let result = unsafe { function(run_reducing, (&raw mut passed).cast(), threads, flags) };
+            team::close(team, None);
+            result
+        }
+    }
 }
 
 begun! {

@@ -86,7 +86,7 @@ pub unsafe extern "C" fn implicit_task(
         set(task, 0);
         if let Some(team) = team_of(parallel) {
             set(task, core::ptr::from_ref(team) as u64);
-            team::join(team, number, size);
+            team::join(team, number, size, None);
         }
     }
 }

@@ -67,13 +67,9 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
             unsafe { lane.with_room(|| find_number(life, record, opening, parent, fork_ns)) }
         })
     });
-    team.region.store(region.unwrap_or(0), Ordering::Relaxed);
+    team.times.fork_ns.store(fork_ns, Ordering::Relaxed);
+    team.is_for(region.unwrap_or(0), opening, lane);
     team.own.size.store(0, Ordering::Relaxed);
-    team.construct.store(opening.construct, Ordering::Relaxed);
-    team.fork_ns.store(fork_ns, Ordering::Relaxed);
-    team.function.store(opening.function, Ordering::Relaxed);
-    team.data.store(opening.data, Ordering::Relaxed);
-    team.opener.store(core::ptr::from_ref(lane).cast_mut(), Ordering::Relaxed);
     team.own.frame.set(opening.state, opening.marker);
     team.own.done_ns.store(0, Ordering::Relaxed);
     team.own.outer.set(&member.place());

@@ -7,6 +7,7 @@ use proust_log::records::Stay;
 
 use super::Team;
 use super::closing::release_the_rest;
+use super::given::{Given, Opened};
 use crate::lane::{self, Lane, Record};
 use crate::openmp::member::LONG_WORK_NS;
 use crate::openmp::sites::{Passed, Site};
@@ -16,24 +17,28 @@ use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use crate::{clock, life};
 
-/// The calling thread begins its part, as number `number` of `size`.
-pub fn join(team: &'static Team, number: u32, size: u32) {
+/// The calling thread begins its part, as number `number` of `size`. `given`: what it was told of the region with its work.
+pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
     if life::recording().is_none() {
         return;
     }
     let Some(lane) = lane::current() else { return };
     let member = &lane.member;
-    let fork_ns = team.fork_ns.load(Ordering::Relaxed);
-    let now_ns = if team.is_opened_by(lane) {
+    let (fork_ns, now_ns) = if team.is_opened_by(lane) {
         team.own.size.store(size, Ordering::Relaxed);
         release_the_rest(team, lane, size);
         let now_ns = end_open(lane, Operation::OmpFork);
-        if now_ns == 0 { clock::now_ns() } else { now_ns }
+        let now_ns = if now_ns == 0 { clock::now_ns() } else { now_ns };
+        (team.times.fork_ns.load(Ordering::Relaxed), now_ns)
     } else {
         let now_ns = clock::now_ns();
-        undock(lane, team.region(), fork_ns, now_ns);
+        let opened = given.and_then(|given| given.opened(now_ns)).unwrap_or_else(|| Opened {
+            fork_ns: team.times.fork_ns.load(Ordering::Relaxed),
+            before_end_ns: None,
+        });
+        undock(lane, Some(team), &opened, now_ns);
         team.add(lane, number);
-        now_ns
+        (opened.fork_ns, now_ns)
     };
     member.enter(team, team.region(), (number, size), now_ns);
     let passed = Passed {
@@ -79,7 +84,7 @@ pub fn done(team: &'static Team) {
         let begin_ns = member.begin_ns();
         if now_ns.saturating_sub(begin_ns) >= record.stay_limit.ns {
             let stay = Stay {
-                fork_ns: team.fork_ns.load(Ordering::Relaxed),
+                fork_ns: team.times.fork_ns.load(Ordering::Relaxed),
                 begin_ns,
                 end_ns: now_ns,
                 region,
@@ -139,22 +144,29 @@ fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
     lane.open.begin_ns()
 }
 
-/// A thread that was docked is so no more: tells what it waited for since. `fork_ns` is when it got work again.
-fn undock(lane: &'static Lane, region: u32, fork_ns: u64, now_ns: u64) {
+/// A thread that was docked is so no more: tells what it waited for since. `team` is the one in which it got work again.
+fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now_ns: u64) {
     let member = &lane.member;
+    let (region, fork_ns) = (team.map_or(0, Team::region), opened.fork_ns);
     let docked_ns = member.docked_ns();
     let mut free_ns = lane.born_ns();
     if docked_ns != 0 {
         member.set_docked(0);
         member.has_waited(now_ns.saturating_sub(docked_ns));
-        let team = lane.docked_for();
+        let docked_for = lane.docked_for();
         let released = lane.undock();
-        let ended_ns = || member.docked_in().and_then(|team| team.ended_ns(docked_ns));
+        let ended_ns = || {
+            let docked_in = member.docked_in()?;
+            let is_same = team.is_some_and(|team| core::ptr::eq(team, docked_in));
+            // Who is not in every region of its team is told of the end of those that it is in.
+            let given_ns = opened.before_end_ns.filter(|&end_ns| is_same && docked_ns <= end_ns);
+            given_ns.or_else(|| docked_in.ended_ns(docked_ns))
+        };
         let released_ns = released.map_or_else(|| ended_ns().unwrap_or(0), |(released_ns, _)| released_ns);
         let until_ns = released_ns.clamp(docked_ns, now_ns);
         let wait_ns = until_ns - docked_ns;
         let old = member.region();
-        let end = (Operation::OmpRegionEnd, team);
+        let end = (Operation::OmpRegionEnd, docked_for);
         stretch::tell(lane, end, (docked_ns, until_ns), member.idle_node());
         let passed = Passed {
             end_ns: until_ns,
@@ -181,7 +193,7 @@ fn undock(lane: &'static Lane, region: u32, fork_ns: u64, now_ns: u64) {
 pub fn settle(lane: &'static Lane) {
     if lane.member.docked_ns() != 0 {
         let now_ns = clock::now_ns();
-        undock(lane, 0, now_ns, now_ns);
+        undock(lane, None, &Opened { fork_ns: now_ns, before_end_ns: None }, now_ns);
     }
 }
 
