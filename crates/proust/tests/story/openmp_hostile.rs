@@ -8,14 +8,18 @@ use crate::programs::built;
 use crate::recording::{list, number, record};
 
 fn survives(name: &str, except: Option<Except>) {
+    survives_as("openmp-hostile", &[name], except);
+}
+
+fn survives_as(program: &str, arguments: &[&str], except: Option<Except>) {
     for compiler in ["gcc", "clang"] {
-        let Some(program) = built(&format!("openmp-hostile-{compiler}")) else { continue };
-        println!("{name} by {compiler}");
-        let run = record(program, &[name]).succeeded();
+        let Some(program) = built(&format!("{program}-{compiler}")) else { continue };
+        println!("{arguments:?} by {compiler}");
+        let run = record(program, arguments).succeeded();
         if let Some(why) = except {
             run.except(why);
         }
-        if name != "exit" {
+        if arguments != ["exit"] {
             assert_eq!(number(&run.truth(), "/bad"), 0.0);
         }
         let page: Value = run.page("openmp", &[]);
@@ -59,6 +63,12 @@ fn tasks_of_all_kinds() {
 #[test]
 fn all_constructs() {
     survives("constructs", None);
+}
+
+/// Tasks that others end, dependences by objects and iterators, loops that wait for iterations, teams, devices.
+#[test]
+fn newer_constructs() {
+    survives_as("openmp-newer", &[], None);
 }
 
 #[test]

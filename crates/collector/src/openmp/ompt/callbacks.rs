@@ -101,12 +101,14 @@ pub unsafe extern "C" fn sync_region_wait(
 ) {
     // SAFETY: the runtime's word.
     let team = unsafe { team_of(task) };
+    // SAFETY: as above.
+    let region_end = || unsafe { region_end(endpoint, team, task) };
     let operation = match kind {
-        sync::BARRIER_IMPLICIT_PARALLEL => return region_end(endpoint, team),
+        sync::BARRIER_IMPLICIT_PARALLEL => return region_end(),
         // Older runtimes do not tell the end of a region from that of work-sharing: there, only the one who opened it has
         // a place to name, and it is the region's own.
         sync::BARRIER_IMPLICIT if site.is_null() || team.is_some_and(|team| team.is_of(site as u64)) => {
-            return region_end(endpoint, team);
+            return region_end();
         }
         sync::TASKWAIT => Operation::OmpTaskWait,
         sync::TASKGROUP => Operation::OmpTaskGroup,
@@ -133,11 +135,18 @@ fn waiting_for_all(operation: Operation) -> Option<&'static Lane> {
 }
 
 /// A thread has done its part, or goes on behind the region: then who opened it tells so, too.
-fn region_end(endpoint: c_int, team: Option<&'static Team>) {
+///
+/// # Safety
+/// `task` is null or the runtime's word.
+unsafe fn region_end(endpoint: c_int, team: Option<&'static Team>, task: *mut Data) {
     if endpoint == BEGIN
         && let Some(team) = team
     {
         team::done(team);
+        // The runtime now keeps a copy of the word with the thread, and never takes it away again: where the thread later waits
+        // for tasks that depend on each other, LLVM's up to 14 at least ends the program if it is not zero.
+        // SAFETY: the caller's.
+        unsafe { set(task, 0) };
     }
 }
 
