@@ -1,13 +1,10 @@
 //! One thread's record: its lane in the log, its tree and memo, its clocks.
 //!
-//! Lanes are made once and go from thread to thread. A lane is used by its owner only: in the owner's
-//! signal handler or in a hook, with `busy` set in both, never both at once. Another thread may look into it at the
-//! process's end, if it gets hold of `busy`.
+//! Lanes are made once and go from thread to thread. A lane's record is used by its owner only, in the owner's signal handler
+//! or in a hook, never both at once; another thread may look into it at the process's end. Each [`Hold`]s it meanwhile.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
-};
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use proust_log::layout::LaneHeader;
 use proust_log::operations::Operation;
@@ -31,6 +28,7 @@ use crate::{clock, logfile};
 
 mod belief;
 mod current;
+mod hold;
 mod lent;
 mod output;
 mod record;
@@ -38,6 +36,8 @@ mod usage;
 
 use belief::{Belief, Borrower};
 pub use current::{counting, get as current, set as set_current, set_counting, thread_pointer};
+use hold::Hold;
+pub use hold::prepare as prepare_holds;
 pub use output::{Output, write_module};
 pub use record::{Record, Start, WORTH_ASKING_NS};
 pub use usage::{Usage, scheduler_numbers};
@@ -53,8 +53,8 @@ struct Quiet(AtomicPtr<LaneHeader>);
 pub struct Lane {
     /// Kernel id of the thread it belongs to; 0 = free.
     pub owner: AtomicU32,
-    /// Set while somebody uses the record: the owner in a hook or in its handler, or who closes it for him.
-    pub busy: AtomicBool,
+    /// Who uses the record: the owner in a hook or in its handler, or who closes it for him.
+    pub hold: Hold,
     /// What the program believes of the sampling signal in this thread.
     belief: Belief,
     /// The same of a child that borrows this thread's memory.
@@ -141,7 +141,7 @@ pub fn claim() -> Option<&'static Lane> {
     let member: &'static Member = Box::leak(Box::default());
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
-        busy: AtomicBool::new(false),
+        hold: Hold::new(),
         belief: Belief::default(),
         borrower: Borrower::default(),
         thread: AtomicU64::new(0),
@@ -185,6 +185,7 @@ impl Lane {
     /// Gives a claimed or finished lane back.
     pub fn release(&self) {
         self.thread.store(0, Ordering::Relaxed);
+        self.hold.forget_owner();
         self.owner.store(0, Ordering::Release);
         FREE.fetch_add(1, Ordering::AcqRel);
     }
@@ -192,8 +193,8 @@ impl Lane {
     /// The owner's part.
     ///
     /// # Safety
-    /// The caller has set `busy`, in the owner's handler, in a hook or for a closed process, or holds the lane [`RESERVED`];
-    /// and no other reference from this function is alive.
+    /// The caller has [taken](Hold) the record, in the owner's handler, in a hook or for a closed process, or holds the lane
+    /// [`RESERVED`]; and no other reference from this function is alive.
     #[expect(clippy::mut_from_ref, reason = "exclusive by ownership of the lane, which the type cannot show")]
     pub unsafe fn record(&self) -> &mut Record {
         // SAFETY: the caller's promise.
@@ -412,25 +413,28 @@ impl Lane {
     /// Runs `work` on the owner's part with the handler kept out; None if the collector is at work in this
     /// thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        self.with_record_in_silence(|record| {
-            let begin = clock::now_ns();
-            let result = work(record);
-            record.spent(clock::now_ns().saturating_sub(begin));
-            result
-        })
+        self.with_record_in_silence(|record| timed(record, work))
+    }
+
+    /// Like [`Lane::with_record`], where it must not be left out because another thread looks into the record just now.
+    pub fn with_record_in_time<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
+        let _held = self.hold.take_in_time()?;
+        // SAFETY: called by the owner, who has taken the record.
+        Some(timed(unsafe { self.record() }, work))
     }
 
     /// Like [`Lane::with_record`], but writes nothing to the log by itself: for vforked children too.
     pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        if self.busy.swap(true, Ordering::Acquire) {
-            return None;
-        }
-        // The handler runs on this very thread: the compiler must not move the work out of the bracket.
-        compiler_fence(Ordering::SeqCst);
-        // SAFETY: called by the owner (or a vforked child, for which the owner waits), with `busy` set.
-        let result = work(unsafe { self.record() });
-        compiler_fence(Ordering::SeqCst);
-        self.busy.store(false, Ordering::Release);
-        Some(result)
+        let _held = self.hold.take()?;
+        // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.
+        Some(work(unsafe { self.record() }))
     }
+}
+
+/// Runs `work`, and writes down how long it took.
+fn timed<R>(record: &mut Record, work: impl FnOnce(&mut Record) -> R) -> R {
+    let begin = clock::now_ns();
+    let result = work(record);
+    record.spent(clock::now_ns().saturating_sub(begin));
+    result
 }

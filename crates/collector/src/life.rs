@@ -174,8 +174,11 @@ pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>)
         return;
     }
     write_header(life, begin, origin);
+    lane::prepare_holds();
     let Some(lane) = lane::claim() else { return };
-    thread::attach(life, lane, ThreadOrigin::First, None);
+    if !thread::attach(life, lane, ThreadOrigin::First, None) {
+        return;
+    }
     lane.with_record(|record| write_facts(&mut record.output, environment));
     resume();
     // The timer starts last: from here on samples come.

@@ -245,7 +245,7 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
         return 0;
     }
     let found = lane.with_record(|record| {
-        // SAFETY: the owner, and `with_record` has set `busy`.
+        // SAFETY: the owner, and `with_record` has taken the record.
         unsafe { lane.with_room(|| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 }) }
     });
     let node = found.unwrap_or(0);
@@ -336,7 +336,7 @@ pub fn stop_waiting(lane: &'static Lane) {
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
     // Whether its frame is still there can be told on a known stack only.
     if is_owner(lane) {
-        // SAFETY: the owner, and `with_record` has set `busy`.
+        // SAFETY: the owner, and `with_record` has taken the record.
         lane.with_record(|record| unsafe { lane.with_room(|| record.look_for_own_stack(life, sp)) });
     }
     if lane.open.is_live(sp, true, lane) {

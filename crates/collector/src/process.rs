@@ -149,7 +149,10 @@ fn close_for_other(life: &Life, lane: &'static lane::Lane, until_ns: u64) {
         return;
     }
     let is_gone = || lane.owner.load(Ordering::Acquire) != tid;
-    while lane.busy.swap(true, Ordering::AcqRel) {
+    let _held = loop {
+        if let Some(held) = lane.hold.take_from_owner() {
+            break held;
+        }
         if is_gone() {
             return;
         }
@@ -158,9 +161,9 @@ fn close_for_other(life: &Life, lane: &'static lane::Lane, until_ns: u64) {
             return;
         }
         raw::give_processor_away();
-    }
+    };
     if !is_gone() {
-        // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
+        // SAFETY: the record is ours now: neither the owner's hooks nor its handler touch it.
         let record = unsafe { lane.record() };
         operation::look_into_record(life, lane, record);
         if let Some((now_ns, cpu_ns)) = close_tail_of(lane, tid)
@@ -170,7 +173,6 @@ fn close_for_other(life: &Life, lane: &'static lane::Lane, until_ns: u64) {
             record.push_scheduler_of(path, now_ns, cpu_ns);
         }
     }
-    lane.busy.store(false, Ordering::Release);
 }
 
 /// Writes how far the thread had come, if there is one; its clocks come back.

@@ -241,6 +241,16 @@ pub fn give_processor_away() {
     sys!(SYS_sched_yield, 0);
 }
 
+/// Asks the kernel to be ready for [`barrier`]; whether it is. Cheap while the process has one thread.
+pub fn register_barriers() -> bool {
+    !failed(sys!(SYS_membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
+}
+
+/// Every thread of this process executes a full memory barrier before this returns. Only after [`register_barriers`].
+pub fn barrier() {
+    sys!(SYS_membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
 /// Reads memory that may not be mapped; number of bytes read.
 pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast::<c_void>(), iov_len: buffer.len() };

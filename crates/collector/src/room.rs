@@ -24,7 +24,7 @@ impl Room {
         Room(AtomicPtr::new(core::ptr::null_mut()))
     }
 
-    /// The address above it; None without memory. Only for who holds the lane's `busy`.
+    /// The address above it; None without memory. Only for who has taken the lane's record.
     fn top(&self) -> Option<*mut u8> {
         let mut memory = self.0.load(Ordering::Relaxed);
         if memory.is_null() {
@@ -46,7 +46,7 @@ impl Lane {
     /// Runs `work` with plenty of stack.
     ///
     /// # Safety
-    /// The caller is the owner and has set `busy`.
+    /// The caller is the owner and has taken the record.
     #[inline]
     pub unsafe fn with_room<R>(&self, work: impl FnOnce() -> R) -> R {
         let sp = stack_pointer();
@@ -55,7 +55,7 @@ impl Lane {
         if own.contains(sp) && sp - own.low >= PLENTY_BYTES {
             return work();
         }
-        // SAFETY: the caller has set `busy`.
+        // SAFETY: the caller has taken the record.
         unsafe { self.aside(work) }
     }
 
@@ -68,7 +68,7 @@ impl Lane {
     pub unsafe fn aside<R>(&self, work: impl FnOnce() -> R) -> R {
         let Some(top) = self.room.top() else { return work() };
         let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
-        // SAFETY: the private stack is mapped, and used by whoever holds `busy` alone; no signal handler runs on it.
+        // SAFETY: the private stack is mapped, and used by who has taken the record alone; no signal handler runs on it.
         let result = unsafe { on_stack(top, work) };
         raw::signal_mask(libc::SIG_SETMASK, mask);
         result

@@ -36,10 +36,15 @@ pub fn prepare() -> bool {
 }
 
 /// Puts the calling thread under measurement in `lane`, which was claimed for it. `start` is the thread's
-/// start function and the registers of the frame that is about to call it.
-pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Option<(u64, State)>) {
+/// start function and the registers of the frame that is about to call it. Whether it is under measurement now.
+pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Option<(u64, State)>) -> bool {
     let tid = raw::gettid();
-    lane.busy.store(true, Ordering::Relaxed);
+    // Who looked for the lane's owner before this one may only now see that it is gone.
+    let Some(held) = lane.hold.take_in_time() else {
+        logfile::with_header(|header| header.unmeasured_threads += 1);
+        lane.release();
+        return false;
+    };
     lane.thread.store(lane::thread_pointer(), Ordering::Relaxed);
     lane.owner.store(tid, Ordering::Release);
     lane::set_current(Some(lane));
@@ -47,7 +52,7 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);
     let inherited = raw::signal_mask(libc::SIG_BLOCK, 0);
-    // SAFETY: the lane is this thread's, and `busy` is set.
+    // SAFETY: the lane is this thread's, and its record has been taken.
     let record = unsafe { lane.record() };
     // What its creator believed blocked, of this signal or of the one before.
     let believed = if start.is_some() { record.start.believed } else { 0 };
@@ -62,18 +67,19 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.open.leave();
     let is_small = start.is_some() && record.start.is_small;
     if is_small {
-        // SAFETY: the owner, with `busy` set.
+        // SAFETY: the owner, who has taken the record.
         unsafe { lane.aside(|| begin_record(life, tid, record, origin, start)) };
     } else {
         begin_record(life, tid, record, origin, start);
     }
     // Not before its record begins: nothing of it may.
     lane.is_born(clock::now_ns());
-    lane.busy.store(false, Ordering::Relaxed);
+    drop(held);
     let key = END_KEY.load(Ordering::Acquire);
     let rounds = DESTRUCTOR_ROUNDS as usize;
     // SAFETY: the key was made in `prepare`. Its number is below 32, where the library needs no memory.
     unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+    true
 }
 
 /// How long the calling thread was in the run queue since it was created.
@@ -184,14 +190,17 @@ pub fn detach(life: &Life) {
     }
     team::settle(lane);
     team::tell_the_others(lane);
-    lane.with_record(|record| {
+    lane.with_record_in_time(|record| {
         postponed::settle_in(lane, record);
         // Cancellation and pthread_exit leave no frame behind.
         operation::note_left(life, lane, record, clock::now_ns());
         record.end(tid);
     });
     lane::set_current(None);
-    lane.release();
+    // No other thread shall own what somebody else is at work on.
+    if !lane.hold.is_taken_from_owner() {
+        lane.release();
+    }
 }
 
 /// Most unseen threads that one census remembers.

@@ -34,9 +34,12 @@ pub mod cancel {
         let Some(function) = real::pthread_cancel() else { return libc::ENOSYS };
         if let Some(life) = life::in_hook() {
             let mine = lane::current();
-            let theirs = lane::live().find(|lane| lane.thread.load(Ordering::Relaxed) == thread);
-            if let Some(lane) = theirs.filter(|lane| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane))) {
-                operation::look_into(life, lane);
+            let owned = lane::live().map(|lane| (lane, lane.owner.load(Ordering::Acquire)));
+            let mut others = owned.filter(|(lane, _)| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane)));
+            if let Some((lane, owner)) =
+                others.find(|(lane, _)| lane.thread.load(Ordering::Relaxed) == thread)
+            {
+                operation::look_into(life, lane, owner);
             }
         }
         // SAFETY: the real function with the argument that the program gave.

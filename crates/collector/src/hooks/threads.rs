@@ -17,14 +17,10 @@ const SMALL_STACK_BYTES: usize = 128 << 10;
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
 fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option<&'static Lane> {
     let life = life::in_hook()?;
-    let mine = lane::current().filter(|mine| !mine.busy.swap(true, Ordering::Acquire));
+    let mine = lane::current().and_then(|mine| Some((mine, mine.hold.take()?)));
     let claimed = match mine {
-        Some(mine) => {
-            // SAFETY: this thread's lane, and `busy` is set.
-            let claimed = unsafe { mine.with_room(lane::claim) };
-            mine.busy.store(false, Ordering::Release);
-            claimed
-        }
+        // SAFETY: this thread's lane, whose record has been taken.
+        Some((mine, _held)) => unsafe { mine.with_room(lane::claim) },
         None => lane::claim(),
     };
     let Some(lane) = claimed else {
@@ -133,8 +129,9 @@ fn begin(lane: *mut c_void) -> Start {
     let state = here!();
     match life::recording() {
         Some(life) => {
-            thread::attach(life, lane, ThreadOrigin::Created, Some((start.routine as u64, state)));
-            thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
+            if thread::attach(life, lane, ThreadOrigin::Created, Some((start.routine as u64, state))) {
+                thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
+            }
         }
         None => lane.release(),
     }

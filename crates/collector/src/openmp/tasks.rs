@@ -167,7 +167,7 @@ fn add(lane: &'static Lane, site: &Site, passed: &Passed, state: Option<State>) 
             && let Some(life) = life::recording()
             && record.output.is_open()
         {
-            // SAFETY: the owner, and `with_record_in_silence` has set `busy`.
+            // SAFETY: the owner, and `with_record_in_silence` has taken the record.
             node = unsafe { lane.with_room(|| record.path(state, life.pid).0) };
         }
         record.sites.add(site, passed, &mut record.output, |_| node);

@@ -95,7 +95,7 @@ fn add(lane: &'static Lane, operation: Operation, (site, state): (u64, State), p
     lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &passed));
 }
 
-/// As [`add`], with `busy` set; `record` is the lane's.
+/// As [`add`], where the lane's record has been taken.
 #[inline]
 fn add_to(
     lane: &'static Lane,
@@ -107,7 +107,7 @@ fn add_to(
     let place =
         Site { region: lane.member.region(), operation: operation as u16, address: site, sp: state.sp };
     if !record.sites.add_known(&place, passed) {
-        // SAFETY: the owner, and `busy` is set.
+        // SAFETY: the owner, who has taken the record.
         let node = unsafe { lane.with_room(|| node_of(record, state)) };
         record.sites.add(&place, passed, &mut record.output, |_| node);
     }

@@ -61,7 +61,7 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
         return 0;
     }
     let (begin_ns, end_ns) = (lane.open.begin_ns(), clock::now_ns());
-    if !lane.busy.swap(true, Ordering::Acquire) {
+    if let Some(_held) = lane.hold.take() {
         let passed = Passed {
             kind: Kind::from(operation),
             begin_ns,
@@ -73,11 +73,10 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
             state: Some(lane.open.state()),
             node: (0, 0),
         };
-        // SAFETY: the owner, with `busy` set.
+        // SAFETY: the owner, who has taken the record.
         let record = unsafe { lane.record() };
         tell_in(lane, record, &passed);
         add(record, begin_ns, end_ns);
-        lane.busy.store(false, Ordering::Release);
     }
     lane.leave_unwatched();
     end_ns

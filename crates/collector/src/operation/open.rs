@@ -42,7 +42,7 @@ impl Open {
     pub fn is_live(&self, sp: u64, begins: bool, lane: &Lane) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         let marker = self.marker.load(Ordering::Relaxed);
-        // SAFETY: this is the owner, outside of its handler or in it; the own stack is written under `busy` by it.
+        // SAFETY: this is the owner, outside of its handler or in it; the own stack is written by it, with the record taken.
         let own_stack = unsafe { lane.own_stack() };
         if own_stack.contains(frame) != own_stack.contains(sp) {
             return true;

@@ -99,7 +99,7 @@ pub fn settle(lane: &'static Lane) {
     }
 }
 
-/// As [`settle`], where `busy` is set and `record` is the lane's.
+/// As [`settle`], where the lane's record has been taken.
 pub fn settle_in(lane: &Lane, record: &mut Record) {
     if let Some(passed) = lane.postponed.take() {
         waited::end(passed.object);

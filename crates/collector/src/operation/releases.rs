@@ -214,7 +214,7 @@ pub fn told(operation: Operation, object: u64, let_go: LetGo, state: State) {
     }
     let release = Release { time_ns, object, held_ns, weight_ns, ..Release::default() };
     lane.with_record(|record| {
-        // SAFETY: the owner, and `with_record` has set `busy`.
+        // SAFETY: the owner, and `with_record` has taken the record.
         unsafe { lane.with_room(|| write(life, lane, record, operation, release, state)) };
     });
 }

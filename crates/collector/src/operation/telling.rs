@@ -35,20 +35,17 @@ pub struct Passed {
 /// Tells an operation, alone or as part of a sum.
 #[inline]
 pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
-    if lane.busy.swap(true, Ordering::Acquire) {
-        return;
-    }
-    // SAFETY: called by the owner, with `busy` set.
+    let Some(_held) = lane.hold.take() else { return };
+    // SAFETY: called by the owner, who has taken the record.
     tell_in(lane, unsafe { lane.record() }, passed);
-    lane.busy.store(false, Ordering::Release);
 }
 
-/// As [`tell`], where `busy` is set and `record` is the lane's.
+/// As [`tell`], where the lane's record has been taken.
 #[inline]
 pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
     if ns >= record.limit.ns {
-        // SAFETY: `busy` is set; should this not be the owner, but his vforked child, it has his stack, too.
+        // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his stack, too.
         unsafe { lane.with_room(|| tell_alone(lane, record, passed)) };
     } else {
         let short = Short {
@@ -146,7 +143,7 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
     }
 }
 
-/// Tells the operation that the thread has left without a return, with `busy` set or in its handler.
+/// Tells the operation that the thread has left without a return; its record has been taken.
 pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     let Some(kind) = lane.open.kind() else { return };
     let passed = Passed {
@@ -165,15 +162,15 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     lane.leave();
 }
 
-/// Finds the call path of the operation that another thread is blocked in, and tells its sums: at the process's end,
+/// Finds the call path of the operation that thread `owner` is blocked in, another one than the caller, and tells its sums: at the process's end,
 /// or before it is cancelled. The thread may wake up meanwhile: then nothing is told.
-pub fn look_into(life: &Life, lane: &Lane) {
-    if lane.busy.swap(true, Ordering::AcqRel) {
-        return;
+pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
+    if let Some(_held) = lane.hold.take_from_owner()
+        && lane.owner.load(Ordering::Acquire) == owner
+    {
+        // SAFETY: the record is ours now: neither the owner's hooks nor its handler touch it.
+        look_into_record(life, lane, unsafe { lane.record() });
     }
-    // SAFETY: `busy` was free and is ours now: neither the owner's hooks nor its handler touch the record.
-    look_into_record(life, lane, unsafe { lane.record() });
-    lane.busy.store(false, Ordering::Release);
 }
 
 /// As [`look_into`], of a lane whose record the caller holds.

@@ -105,7 +105,7 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
     }
     lane.with_record(|record| {
         if record.output.is_open() {
-            // SAFETY: the owner, and `with_record` has set `busy`.
+            // SAFETY: the owner, and `with_record` has taken the record.
             let node = unsafe { lane.with_room(|| record.path(state, life.pid).0) };
             lane.tries.node.store(node, Ordering::Relaxed);
         }

@@ -91,7 +91,7 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     if lane.tries.is_active() && !lane.tries.is_live(begin) {
         tries::stop(life, lane);
     }
-    if lane.busy.swap(true, Ordering::Acquire) {
+    let Some(_held) = lane.hold.take() else {
         logfile::count(
             |header| {
                 // SAFETY: `count` passes the mapped header.
@@ -100,12 +100,12 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
             1,
         );
         return;
-    }
-    // SAFETY: this is the owner's handler, and `busy` was not set. All signals are blocked meanwhile.
+    };
+    // SAFETY: this is the owner's handler, which has taken the record. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
     let cpu_ns = clock::thread_cpu_ns();
     if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
-        // SAFETY: the owner, with `busy` set.
+        // SAFETY: the owner, who has taken the record.
         unsafe { lane.with_room(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
     }
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
@@ -114,7 +114,6 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let own_ns = own_time(begin, cpu_ns);
     record.allowance.spend(cpu_ns, own_ns);
     record.spent(own_ns);
-    lane.busy.store(false, Ordering::Release);
 }
 
 /// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock goes on

@@ -63,7 +63,7 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
     let (construct, sp, parent) = (opening.construct, opening.state.sp, member.region());
     let region = lane.with_record_in_silence(|record| {
         record.regions.known(construct, sp, parent, fork_ns).unwrap_or_else(|| {
-            // SAFETY: the owner, and `with_record_in_silence` has set `busy`.
+            // SAFETY: the owner, and `with_record_in_silence` has taken the record.
             unsafe { lane.with_room(|| find_number(life, record, opening, parent, fork_ns)) }
         })
     });

@@ -91,7 +91,7 @@ pub fn done(team: &'static Team) {
                 reserved: 0,
             };
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
-            // SAFETY: the owner, with `busy` set.
+            // SAFETY: the owner, who has taken the record.
             unsafe { lane.with_room(|| record.output.push(number, member.team_size(), &stay)) };
             record.stay_limit.told(now_ns);
         }
