@@ -24,7 +24,7 @@ def program(compiler):
 
 def parallel(tool, quick):
     """The same constructs with and without the collector; the program takes the least of many batches."""
-    rounds = 9 if quick else 31
+    rounds = 9 if quick else 61
     rows = []
     for compiler in COMPILERS:
         try:

@@ -3,8 +3,6 @@
 //! There are a million of them a second in some programs. They wait for no lock and no condition, nobody lets them go by a
 //! call, and what is summed up by site is written in the same bracket as the operation.
 
-use core::sync::atomic::Ordering;
-
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
 

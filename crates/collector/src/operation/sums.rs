@@ -60,27 +60,38 @@ pub struct Short {
 
 impl Sums {
     #[inline]
-    fn slot(&mut self, kind: u16) -> &mut Slot {
+    fn place(&self, kind: u16) -> usize {
         let mut at = kind as usize % SLOTS;
         // At most MOST_KINDS slots are taken, so a free one is met.
         while self.slots[at].kind != kind && self.slots[at].kind != 0 {
             at = (at + 1) % SLOTS;
         }
-        &mut self.slots[at]
+        at
+    }
+
+    #[inline]
+    fn slot(&mut self, kind: u16) -> &mut Slot {
+        &mut self.slots[self.place(kind)]
     }
 
     #[inline]
     fn slot_or_new(&mut self, kind: u16, output: &mut Output) -> &mut Slot {
-        if self.slot(kind).kind == 0 {
-            if self.kinds >= MOST_KINDS {
-                self.tell(output);
-                self.slots = [Slot::default(); SLOTS];
-                self.kinds = 0;
-            }
-            self.kinds += 1;
-            self.slot(kind).kind = kind;
+        let at = self.place(kind);
+        if self.slots[at].kind != 0 { &mut self.slots[at] } else { self.make(kind, output) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&mut self, kind: u16, output: &mut Output) -> &mut Slot {
+        if self.kinds >= MOST_KINDS {
+            self.tell(output);
+            self.slots = [Slot::default(); SLOTS];
+            self.kinds = 0;
         }
-        self.slot(kind)
+        self.kinds += 1;
+        let slot = self.slot(kind);
+        slot.kind = kind;
+        slot
     }
 
     /// Adds calls that were counted up to now: they took no time.

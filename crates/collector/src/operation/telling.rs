@@ -41,24 +41,32 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
 }
 
 /// As [`tell`], where the lane's record has been taken.
-#[inline]
+#[inline(always)]
 pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
-    if ns >= record.limit.ns {
-        // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his stack, too.
-        unsafe { lane.with_room(|| tell_alone(lane, record, passed)) };
-    } else {
-        let short = Short {
-            kind: passed.kind,
-            begin_ns: passed.begin_ns,
-            end_ns: passed.end_ns,
-            bytes: passed.outcome.bytes,
-            failed: passed.outcome.error != 0,
-        };
-        if record.sums.add(&short, &mut record.output) {
-            // SAFETY: as above.
-            unsafe { lane.with_room(|| find_caller(lane, record, passed)) };
-        }
+    let is_long = ns >= record.limit.ns;
+    let short = Short {
+        kind: passed.kind,
+        begin_ns: passed.begin_ns,
+        end_ns: passed.end_ns,
+        bytes: passed.outcome.bytes,
+        failed: passed.outcome.error != 0,
+    };
+    if is_long || record.sums.add(&short, &mut record.output) {
+        look(lane, record, &{ *passed }, is_long);
+    }
+}
+
+/// Tells an operation alone, or finds who called one that was added to a sum. Not part of what all short ones go through,
+/// which has neither to keep the whole of `passed` in memory.
+#[cold]
+#[inline(never)]
+fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
+    // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his stack, too.
+    unsafe {
+        lane.with_room(|| {
+            if is_long { tell_alone(lane, record, passed) } else { find_caller(lane, record, passed) }
+        });
     }
 }
 
