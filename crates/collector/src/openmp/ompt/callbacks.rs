@@ -11,11 +11,21 @@ use super::layout::{
 };
 use crate::lane::{self, Lane};
 use crate::life;
+use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
 use crate::openmp::{holders, tasks, wait};
 use crate::operation::{here, releases};
 
-/// The team that a word stands for: implicit tasks and regions have one.
+/// What the word of a region says of it, to those who do its work, too: [`Team::given`].
+unsafe fn given(data: *const Data) -> Option<Given> {
+    // SAFETY: the runtime's word, or null. It holds what was stored at the region's begin, or nothing.
+    unsafe {
+        let value = data.as_ref()?.value;
+        (value != 0).then(|| Given::from_word(value as usize))
+    }
+}
+
+/// The team that the word of an implicit task stands for.
 unsafe fn team_of(data: *const Data) -> Option<&'static Team> {
     // SAFETY: the runtime's word, or null. It holds a team, nothing, or the mark of a task, which is odd.
     unsafe {
@@ -56,15 +66,15 @@ pub unsafe extern "C" fn parallel_begin(
     };
     if let Some(team) = team::open(&opening) {
         // SAFETY: as above.
-        unsafe { set(parallel, core::ptr::from_ref(team) as u64) };
+        unsafe { set(parallel, team.given() as u64) };
     }
 }
 
 /// `ompt_callback_parallel_end`
 pub unsafe extern "C" fn parallel_end(parallel: *mut Data, _: *mut Data, _: c_int, _: *const c_void) {
     // SAFETY: the runtime's word.
-    if let Some(team) = unsafe { team_of(parallel) } {
-        team::close(team, Some(here!()));
+    if let Some(given) = unsafe { given(parallel) } {
+        team::close(given.team(), Some(here!()));
     }
 }
 
@@ -84,9 +94,10 @@ pub unsafe extern "C" fn implicit_task(
     // SAFETY: the runtime's words.
     unsafe {
         set(task, 0);
-        if let Some(team) = team_of(parallel) {
+        if let Some(given) = given(parallel) {
+            let team = given.team();
             set(task, core::ptr::from_ref(team) as u64);
-            team::join(team, number, size, None);
+            team::join(team, number, size, Some(given));
         }
     }
 }
