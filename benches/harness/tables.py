@@ -134,10 +134,12 @@ def parallel(result):
     rows = []
     for row in result["rows"]:
         text, of_which, limit = PARALLEL_TARGETS.get(row["kind"], ("", None, None))
-        rows.append([row["compiler"], row["threads"], row["kind"], of(row["bare_ns"], 0), of(row["proust_ns"], 0), sure(row["added_ns"], 0),
+        threads = f"{row['threads']}, sharing {row['processors_share']}" if row.get("processors_share") else row["threads"]
+        rows.append([row["compiler"], threads, row["kind"], row["runs"], of(row["bare_ns"], 0), of(row["proust_ns"], 0), sure(row["added_ns"], 0),
                      sure(row["added_percent"], 1), text, verdict(row[of_which], limit) if of_which else ""])
-    return table(["compiler", "threads", "construct", "bare, ns", "with the collector, ns", "added, ns [95 %]", "added, % [95 %]", "target", ""], rows) + \
-        f"\n\n{result['rounds']} runs, with and without in turn; of each the least of 400 batches."
+    return table(["compiler", "threads", "construct", "runs", "bare, ns", "with the collector, ns", "added, ns [95 %]", "added, % [95 %]", "target", ""], rows) + \
+        f"\n\n{result['rounds']} runs, with and without in turn; of each the least of 400 batches. Where bare regions of two threads fell into two groups, the " \
+        "processors shared a cache in some runs and none in others; runs between two of different groups are left out."
 
 
 def throughput(result):
