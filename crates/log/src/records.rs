@@ -428,7 +428,7 @@ pub enum RegionOrigin {
 }
 
 /// A thread was in a parallel region, long enough to be told alone. `head.a` is the thread's number in the team,
-/// `head.b` the number of threads in it; both saturate.
+/// `head.b` the number of threads in it, 0 = not known; both saturate.
 ///
 /// What lies before `begin_ns` back to `fork_ns` is the way in, and no part of the stay; the end is that of the
 /// thread's own part, before it waits for the others.

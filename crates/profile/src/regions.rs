@@ -34,7 +34,7 @@ pub struct StayRow {
     pub end_ns: u64,
     /// Its number in the team; saturates at 65535.
     pub number: u32,
-    /// Threads in the team; saturates likewise.
+    /// Threads in the team; 0 = not known, saturates likewise.
     pub team: u32,
 }
 

@@ -20,6 +20,9 @@ const LONG_WAIT_NS: u64 = 20_000;
 /// then, and not only by samples.
 pub const LONG_WORK_NS: u64 = 1_000_000;
 
+/// Parts of regions that are shorter are brief.
+const BRIEF_NS: u64 = 20_000;
+
 /// Used by its thread alone, but for `next`.
 #[derive(Debug, Default)]
 #[repr(align(64))]
@@ -29,7 +32,7 @@ pub struct Member {
     team: AtomicPtr<Team>,
     /// Its number in that team.
     number: AtomicU32,
-    /// Threads of that team.
+    /// Threads of that team; 0 = not known.
     size: AtomicU32,
     /// Its barriers in that team.
     pub barriers: Barriers,
@@ -111,7 +114,7 @@ impl Member {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// Threads of its team; saturates.
+    /// Threads of its team; 0 = not known, saturates.
     #[inline]
     pub fn team_size(&self) -> u16 {
         u16::try_from(self.size.load(Ordering::Relaxed)).unwrap_or(u16::MAX)
@@ -279,6 +282,15 @@ impl Member {
     #[inline]
     pub fn set_docked(&self, now_ns: u64) {
         self.docked_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Whether its part of the last region was so brief that the next one shall cost as little as can be. By chance one of 16 was
+    /// not.
+    #[inline]
+    pub fn was_brief(&self) -> bool {
+        let docked_ns = self.docked_ns();
+        let chance = docked_ns.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
+        docked_ns != 0 && docked_ns.saturating_sub(self.begin_ns()) < BRIEF_NS && chance != 0
     }
 
     /// The team at the end of whose region it docked last.

@@ -242,7 +242,8 @@ impl Team {
         self.times.before_end_ns.store(end_ns, Ordering::Release);
     }
 
-    fn is_opened_by(&self, lane: &Lane) -> bool {
+    /// Whether this thread did.
+    pub fn is_opened_by(&self, lane: &Lane) -> bool {
         core::ptr::eq(self.opener.load(Ordering::Relaxed), lane)
     }
 

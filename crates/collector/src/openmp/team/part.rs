@@ -17,7 +17,8 @@ use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use crate::{clock, life};
 
-/// The calling thread begins its part, as number `number` of `size`. `given`: what it was told of the region with its work.
+/// The calling thread begins its part, as number `number` of `size`; who did not open the region need not know that, and
+/// says 0. `given`: what it was told of the region with its work.
 pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
     if life::recording().is_none() {
         return;
