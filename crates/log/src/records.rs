@@ -481,6 +481,9 @@ pub struct Segments {
 /// Sections shorter than this are told by chance, so that one record stands for about as much held time.
 pub const RELEASE_WEIGHT_NS: u64 = 200_000;
 
+/// Of sections of locks that are contended at times one in so many is timed, on average, and stands for the others.
+pub const RELEASE_TIMED_ONE_IN: u64 = 16;
+
 /// After so much time in short operations of one kind the caller of one is found, and stands for all.
 pub const SUM_PATH_NS: u64 = 1_000_000;
 

@@ -1,7 +1,7 @@
 //! One thread's releases and wakes, as they come from the log.
 
 use proust_log::operations::{Nature, Operation};
-use proust_log::records::{EVENT_PARTIAL, RELEASE_WEIGHT_NS, Release};
+use proust_log::records::{EVENT_PARTIAL, RELEASE_TIMED_ONE_IN, RELEASE_WEIGHT_NS, Release};
 use proust_profile::ReleaseRow;
 
 use super::events::Bounds;
@@ -38,7 +38,8 @@ impl Releases {
             return false;
         }
         let held_ns = release.held_ns.min(release.time_ns);
-        let most_ns = held_ns.max(RELEASE_WEIGHT_NS);
+        let alone_ns = held_ns.max(RELEASE_WEIGHT_NS);
+        let most_ns = held_ns.saturating_mul(RELEASE_TIMED_ONE_IN).max(RELEASE_WEIGHT_NS);
         let row = ReleaseRow {
             location: 0,
             context: place(release.node),
@@ -47,7 +48,7 @@ impl Releases {
             time_ns: release.time_ns,
             object: release.object,
             held_ns,
-            weight_ns: release.weight_ns.min(most_ns),
+            weight_ns: if release.weight_ns <= most_ns { release.weight_ns } else { alone_ns },
             since_ns: Some(release.since_ns).filter(|since| (1..=release.time_ns).contains(since)),
         };
         let plausible = (held_ns, row.weight_ns) == (release.held_ns, release.weight_ns)
@@ -71,4 +72,26 @@ impl Releases {
 /// No node has a number as high as that: a damaged record must not name a place that is not a node.
 fn place(node: u32) -> Place {
     node.min(i32::MAX as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { begin_ns: 1_000, begin_cpu_ns: 0, latest_ns: 1 << 40, found: false };
+
+    #[test]
+    fn a_long_section_may_stand_for_as_many_as_are_not_timed() {
+        let weight_of = |held_ns, weight_ns| {
+            let mut releases = Releases::default();
+            let release = Release { time_ns: 1 << 30, held_ns, weight_ns, ..Release::default() };
+            let plausible = releases.release(Operation::MutexUnlock as u16, 0, &release, &BOUNDS);
+            (releases.finish()[0].row.weight_ns, plausible)
+        };
+        assert_eq!(weight_of(100, 200_000), (200_000, true));
+        assert_eq!(weight_of(220_000, 220_000), (220_000, true));
+        assert_eq!(weight_of(220_000, 16 * 220_000), (16 * 220_000, true));
+        assert_eq!(weight_of(220_000, 16 * 220_000 + 1), (220_000, false));
+        assert_eq!(weight_of(100, 200_001), (200_000, false));
+    }
 }

@@ -7,7 +7,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::operations::{Nature, Operation};
-use proust_log::records::{EVENT_PARTIAL, RELEASE_WEIGHT_NS, Release};
+use proust_log::records::{EVENT_PARTIAL, RELEASE_TIMED_ONE_IN, RELEASE_WEIGHT_NS, Release};
 
 use super::{Kind, is_owner, waited, wanted};
 use crate::clock::ticks;
@@ -20,9 +20,7 @@ use crate::path::tree::Frame;
 /// Wakes of one thread are not told more often than this.
 const WAKE_PAUSE_NS: u64 = 200_000;
 
-/// Of sections of locks that are contended at times one in so many is timed, on average, and stands for the others; but
-/// not if it is longer than `LONG_TICKS`: those are all told.
-const TIMED_ONE_IN: u64 = 16;
+/// Sections that are longer are all told, and none of them stands for others.
 const LONG_TICKS: u64 = 1 << 21;
 
 /// What a thread keeps for its releases.
@@ -55,7 +53,7 @@ impl Releases {
             return false;
         }
         // From none to twice the mean.
-        self.untimed.store(self.below(2 * TIMED_ONE_IN - 1), Ordering::Relaxed);
+        self.untimed.store(self.below(2 * RELEASE_TIMED_ONE_IN - 1), Ordering::Relaxed);
         true
     }
 }
@@ -155,12 +153,12 @@ impl LetGo {
             return Some(LetGo { ticks, own_ticks, one_in: 1, drawn_ns: 0 });
         }
         // In a process's first moments it is not known how long a tick is.
-        let most_ns = ticks::as_ns(own_ticks).saturating_mul(TIMED_ONE_IN);
+        let most_ns = ticks::as_ns(own_ticks).saturating_mul(RELEASE_TIMED_ONE_IN);
         let drawn_ns = if most_ns < RELEASE_WEIGHT_NS { most_ns } else { 0 };
         if drawn_ns != 0 && releases.below(RELEASE_WEIGHT_NS) >= drawn_ns {
             return None;
         }
-        Some(LetGo { ticks, own_ticks, one_in: TIMED_ONE_IN, drawn_ns })
+        Some(LetGo { ticks, own_ticks, one_in: RELEASE_TIMED_ONE_IN, drawn_ns })
     }
 
     /// When that was, by a thread that lives since `born_ns` and acquired it at `since_ns`, if it knows. A tick's length is
