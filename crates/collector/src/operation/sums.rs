@@ -14,7 +14,9 @@ use crate::path::tree::NodeId;
 const SLOTS: usize = 32;
 const MOST_KINDS: usize = 24;
 
+/// One line of the processor's cache: what the program or the kernel did since the last operation has made it forget the others.
 #[derive(Clone, Copy, Default)]
+#[repr(align(64))]
 struct Slot {
     /// 0 = free.
     kind: u16,
@@ -39,9 +41,12 @@ struct Slot {
 pub struct Sums {
     slots: [Slot; SLOTS],
     kinds: usize,
-    /// For what the hooks themselves took.
-    calls: u64,
+    /// Calls that were told since this was last asked, and those of them that took no time.
+    told: u64,
+    counted: u64,
 }
+
+const _: () = assert!(size_of::<Slot>() == 64);
 
 /// A short operation.
 #[derive(Clone, Copy)]
@@ -100,15 +105,16 @@ impl Sums {
         if slot.calls == 0 {
             slot.since_ns = now_ns;
         }
-        slot.calls = slot.calls.saturating_add(u32::try_from(count.calls).unwrap_or(u32::MAX));
+        let calls = u32::try_from(count.calls).unwrap_or(u32::MAX);
+        slot.calls = slot.calls.saturating_add(calls);
         slot.bytes = slot.bytes.saturating_add(count.bytes);
         slot.until_ns = now_ns;
+        self.counted += u64::from(calls);
     }
 
     /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
     #[inline]
     pub fn add(&mut self, short: &Short, output: &mut Output) -> bool {
-        self.calls += 1;
         let slot = self.slot_or_new(short.kind.number(), output);
         if slot.calls == 0 {
             slot.since_ns = short.begin_ns;
@@ -135,7 +141,7 @@ impl Sums {
         slot.node_flags = flags;
         slot.region = region;
         slot.unfound_ns = 0;
-        tell(slot, output);
+        self.told += u64::from(tell(slot, output));
     }
 
     /// The last known caller of operations of this kind, and the flags of its path.
@@ -147,19 +153,21 @@ impl Sums {
     /// Tells all that came together.
     pub fn tell(&mut self, output: &mut Output) {
         if self.kinds > 0 {
-            self.slots.iter_mut().for_each(|slot| tell(slot, output));
+            self.told += self.slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
         }
     }
 
-    /// Calls since this was last asked.
+    /// Calls that took time and were told since this was last asked: for what the hooks themselves took.
     pub fn take_calls(&mut self) -> u64 {
-        core::mem::take(&mut self.calls)
+        core::mem::take(&mut self.told).saturating_sub(core::mem::take(&mut self.counted))
     }
 }
 
-fn tell(slot: &mut Slot, output: &mut Output) {
-    if slot.calls == 0 {
-        return;
+/// Returns how many calls that were.
+fn tell(slot: &mut Slot, output: &mut Output) -> u32 {
+    let calls = slot.calls;
+    if calls == 0 {
+        return 0;
     }
     let sum = Sum {
         since_ns: slot.since_ns,
@@ -180,6 +188,7 @@ fn tell(slot: &mut Slot, output: &mut Output) {
         });
     }
     (slot.calls, slot.errors, slot.ns, slot.bytes) = (0, 0, 0, 0);
+    calls
 }
 
 #[cfg(test)]
@@ -224,6 +233,9 @@ mod tests {
             }
         }
         assert!(sums.kinds <= MOST_KINDS);
+        let counted = Count { calls: 1_000, bytes: 1_000 };
+        sums.add_counted(short(Operation::StreamRead, 0, 0).kind, counted, 10, &mut output);
+        sums.tell(&mut output);
         assert_eq!(sums.take_calls(), 3 * Operation::ALL.len() as u64);
         assert_eq!(sums.take_calls(), 0);
     }
