@@ -4,6 +4,7 @@
 //! or in a hook, never both at once; another thread may look into it at the process's end. Each [`Hold`]s it meanwhile.
 
 use core::cell::UnsafeCell;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use proust_log::layout::LaneHeader;
@@ -45,55 +46,56 @@ pub use usage::{Usage, scheduler_numbers};
 /// `owner` of a lane that was claimed for a thread which does not run yet.
 pub const RESERVED: u32 = u32::MAX;
 
-/// Read by other threads for each region that they open: on a line of the processor's cache that the owner does not write.
-#[repr(align(64))]
-struct Quiet(AtomicPtr<LaneHeader>);
-
-/// A lane.
+/// A lane. What every operation asks comes first, in as few lines of the processor's cache as can be: what the program and the
+/// kernel did since the last one has made it forget them.
+#[repr(C, align(64))]
 pub struct Lane {
+    /// The lane's header in the log; null = none. Read by other threads for each region that they open: in this line, up to `open`,
+    /// is nothing that the owner writes often.
+    header: AtomicPtr<LaneHeader>,
+    /// What the owner is in of a parallel program.
+    pub member: &'static Member,
+    /// The owner's calls that are counted only.
+    pub counted: &'static Counted,
     /// Kernel id of the thread it belongs to; 0 = free.
     pub owner: AtomicU32,
+    /// The owner's CPU timer; -1 = none.
+    timer: AtomicI32,
+    /// Address of the owner's control block, which is its `pthread_t`; 0 = not known.
+    pub thread: AtomicU64,
+    next: AtomicPtr<Lane>,
+    /// When the owner began.
+    born_ns: AtomicU64,
+    /// Which sampling signal the owner's timer sends, as a position in [`crate::sample::signal::CANDIDATES`].
+    pub signal: AtomicUsize,
+    /// The operation that the owner is in.
+    pub open: Open,
     /// Who uses the record: the owner in a hook or in its handler, or who closes it for him.
     pub hold: Hold,
+    /// The owner's operations since it last asked what a descriptor leads to.
+    pub targets_used: AtomicU32,
+    /// What the owner has still to tell of its waits for locks.
+    pub postponed: Postponed,
+    /// The owner's tries to take a lock.
+    pub tries: Tries,
+    /// Who called the owner's operations.
+    pub callers: Callers,
     /// What the program believes of the sampling signal in this thread.
     belief: Belief,
     /// The same of a child that borrows this thread's memory.
     borrower: Borrower,
-    /// Address of the owner's control block, which is its `pthread_t`; 0 = not known.
-    pub thread: AtomicU64,
-    /// Which sampling signal the owner's timer sends, as a position in [`crate::sample::signal::CANDIDATES`].
-    pub signal: AtomicUsize,
     /// The function that initialises where the owner is inside a `pthread_once`.
     pub initialiser: AtomicUsize,
-    /// The operation that the owner is in.
-    pub open: Open,
     /// Where the owner acquired its locks.
     pub sections: Held,
-    /// What the owner has still to tell of its waits for them.
-    pub postponed: Postponed,
     /// What the owner keeps for letting them go.
     pub releases: Releases,
     /// A stack to work on.
     pub room: Room,
-    /// Who called the owner's operations.
-    pub callers: Callers,
-    /// The owner's tries to take a lock.
-    pub tries: Tries,
-    /// What the owner is in of a parallel program.
-    pub member: &'static Member,
-    /// When the owner began.
-    born_ns: AtomicU64,
-    /// The owner's calls that are counted only.
-    pub counted: &'static Counted,
-    /// The owner's operations since it last asked what a descriptor leads to.
-    pub targets_used: AtomicU32,
-    /// The owner's CPU timer; -1 = none.
-    timer: AtomicI32,
-    /// The lane's header in the log; null = none.
-    header: Quiet,
-    next: AtomicPtr<Lane>,
     record: UnsafeCell<Record>,
 }
+
+const _: () = assert!(offset_of!(Lane, open) == 64 && offset_of!(Lane, tries) < 192);
 
 // SAFETY: `record` is only touched by the owner (see the module's text); the rest is atomic.
 unsafe impl Sync for Lane {}
@@ -159,7 +161,7 @@ pub fn claim() -> Option<&'static Lane> {
         counted,
         targets_used: AtomicU32::new(0),
         timer: AtomicI32::new(-1),
-        header: Quiet(AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header))),
+        header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
         record: UnsafeCell::new(Record::new(writer, counted, member)),
     }));
@@ -248,7 +250,7 @@ impl Lane {
         marker: u64,
         caller: NodeId,
     ) {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: the header is mapped for the process's life, and these fields are written by the owner alone.
             // Volatile, so that they are stored now and in this order: the process may be killed in the operation.
@@ -268,7 +270,16 @@ impl Lane {
     /// The owner is in no operation any more.
     #[inline]
     pub fn leave(&self) {
-        if self.open.kind().is_some_and(|kind| waited::tells(kind.operation)) {
+        match self.open.kind() {
+            Some(kind) => self.leave_as(kind.operation),
+            None => self.leave_unwatched(),
+        }
+    }
+
+    /// As [`Lane::leave`], of an operation of which it is known which one it is.
+    #[inline]
+    pub fn leave_as(&self, operation: Operation) {
+        if waited::tells(operation) {
             waited::end(self.open.object());
         }
         self.leave_unwatched();
@@ -277,7 +288,7 @@ impl Lane {
     /// As [`Lane::leave`], of what was entered by [`Lane::enter_unwatched`].
     #[inline]
     pub fn leave_unwatched(&self) {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: as in `enter_unwatched`.
             unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
@@ -299,7 +310,7 @@ impl Lane {
 
     /// The owner has done its part of a region, and waits for the others of `team`: the log says so before it blocks.
     pub fn dock(&self, now_ns: u64, team: u64, region: u32) {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: as in `enter`; `wait_released_ns` is the opener's to write only between here and `undock`.
             unsafe {
@@ -317,7 +328,7 @@ impl Lane {
     /// The owner has work again; when the region at whose end it waited was over, and how long before that the last one had
     /// come. None where nobody said so.
     pub fn undock(&self) -> Option<(u64, u64)> {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return None;
         }
@@ -334,7 +345,7 @@ impl Lane {
 
     /// The team at the end of whose region the owner waits.
     pub fn docked_for(&self) -> u64 {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         // SAFETY: the header is mapped for the process's life; only the owner, the caller, writes this.
         if header.is_null() { 0 } else { unsafe { (&raw const (*header).wait_object).read_volatile() } }
     }
@@ -342,7 +353,7 @@ impl Lane {
     /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later. For who opened it: a
     /// thread that was in the team before may be docked for another one by now, or have ended, and its lane be another's.
     pub fn is_docked_for(&self, team: u64, since_ns: u64) -> bool {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return self.member.docked_ns() >= since_ns;
         }
@@ -357,7 +368,7 @@ impl Lane {
 
     /// Since when the owner waits at a region's end, for who opened it.
     pub fn docked_since_ns(&self) -> u64 {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return self.member.docked_ns();
         }
@@ -367,7 +378,7 @@ impl Lane {
 
     /// The region at whose end the owner waits is over; for who opened it.
     pub fn release_docked(&self, now_ns: u64, latency_ns: u64) {
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
             // SAFETY: as above; the owner reads these two only when it has work again.
             unsafe {
@@ -380,7 +391,7 @@ impl Lane {
     /// Whether the owner waits for work, the region at whose end it waited being over.
     pub fn is_idle(&self) -> bool {
         let docked_ns = self.member.docked_ns();
-        let header = self.header.0.load(Ordering::Relaxed);
+        let header = self.header.load(Ordering::Relaxed);
         if docked_ns == 0 || header.is_null() {
             return false;
         }
@@ -399,7 +410,7 @@ impl Lane {
     /// Closes the owner's tail from another thread, or takes that back (with zeros): only the two fields of
     /// the lane's header that nobody else writes.
     pub fn close_tail(&self, time_ns: u64, cpu_ns: u64) {
-        let header = self.header.0.load(Ordering::Acquire);
+        let header = self.header.load(Ordering::Acquire);
         if header.is_null() {
             return;
         }

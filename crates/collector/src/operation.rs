@@ -320,7 +320,7 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         node: (0, 0),
     };
     tell(lane, &passed);
-    lane.leave();
+    lane.leave_as(kind.operation);
 }
 
 /// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.

@@ -15,6 +15,7 @@ const MOST_AT_ONCE: u64 = 16;
 const PAUSE_NS: u64 = 1_000_000;
 
 #[derive(Debug, Default)]
+#[repr(align(16))]
 struct Place {
     kind: AtomicU16,
     sp: AtomicU64,

@@ -20,8 +20,9 @@ const CLOCKED_NS: u64 = 50_000;
 
 /// A thread's streak of tries that failed.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Tries {
-    /// Number of the operation; 0 = none.
+    /// Number of the operation; 0 = none. First, since every operation asks it.
     operation: AtomicU16,
     node: AtomicU32,
     object: AtomicU64,
