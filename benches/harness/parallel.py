@@ -2,7 +2,7 @@
 import os
 import subprocess
 
-from .session import BENCHES, BUILD, Skip, run, say, summary, summary_of_differences
+from .session import BENCHES, BUILD, Skip, run, say, slow_from, summary, summary_of_differences
 
 # Not every Clang that is installed has a runtime.
 COMPILERS = {"gcc": ("gcc",), "clang": ("clang", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14")}
@@ -21,14 +21,6 @@ def program(compiler):
         except (OSError, subprocess.CalledProcessError):
             continue
     raise Skip(f"no {compiler} here has a runtime of OpenMP")
-
-
-def kinds_of_machine(bare_regions):
-    """Whether processors share a cache is for a virtual machine's host to choose, and changes while it runs: bare regions of two
-    threads take some times as long then. Where these figures fall into two groups, from which one on they are of the slow one."""
-    figures = sorted(bare_regions)
-    gap, at = max(((b / a, b) for a, b in zip(figures, figures[1:])), default=(1, 0))
-    return at if gap >= 1.5 else None
 
 
 def parallel(tool, quick):
@@ -56,7 +48,7 @@ def parallel(tool, quick):
             for _ in range(rounds):
                 proust.append(least(env))
                 bare.append(least(bare_env))
-            slow = kinds_of_machine([figures["region"] for figures in bare]) if threads > 1 else None
+            slow = slow_from([figures["region"] for figures in bare], 1.5) if threads > 1 else None
             groups = {None: []} if slow is None else {"a cache": [], "none": []}
             for before, with_it, after in zip(bare, proust, bare[1:]):
                 kinds = {None if slow is None else "none" if figures["region"] >= slow else "a cache" for figures in (before, after)}

@@ -52,6 +52,15 @@ def summary_of_differences(values):
     return result
 
 
+def slow_from(figures, gap):
+    """Whether processors share a cache is for a virtual machine's host to choose, and changes while it runs: what several threads do
+    together takes some times as long then. Where the figures of bare runs fall into two groups that are `gap` apart, from which one
+    on they are of the slow one; None where they do not."""
+    figures = sorted(figures)
+    widest, at = max(((b / max(a, 1e-9), b) for a, b in zip(figures, figures[1:])), default=(1, 0))
+    return at if widest >= gap else None
+
+
 def percentiles(values):
     """p10, p50, p90, and the mean, which is what counts in the end but is mostly made by a few samples."""
     values = sorted(values)

@@ -203,7 +203,7 @@ def zoo(result):
     fewest, most = (limit(row["cpu_s"]["n"] for row in result["rows"]) for limit in (min, max))
     pairs = most if fewest == most else f"{fewest} to {most}"
     skipped = "".join(f"\n\nNot run: {note}." for note in result["not_run"])
-    return (f"{met} of {len(rows)} meet their target, in {pairs} alternated pairs of runs each.\n\n" +
+    return (f"{met} of {len(rows)} meet their target, in {pairs} alternated pairs of runs each; pairs of which one run met a slower machine than the other are left out.\n\n" +
             table(["program", "processes", "CPU s alone", "CPU added, % [95 %]", "CPU added, ms a process [95 %]", "wall added, s [95 %]",
                    "load average", "target", ""], rows) + skipped)
 

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .session import PROGRAMS, Skip, load, run, say, summary, summary_of_differences
+from .session import PROGRAMS, Skip, load, run, say, slow_from, summary, summary_of_differences
 
 MEMBERS = PROGRAMS / "zoo/members"
 # Rounds over all members, and the seconds after which no further one begins that would not end in time.
@@ -113,7 +113,12 @@ def rounds(tool, here, quick):
 
 
 def row(member, pairs):
-    """What its pairs tell. `record` itself is one more process."""
+    """What its pairs tell. `record` itself is one more process. A pair whose runs met two different machines (see `slow_from`) is
+    left out."""
+    slow = slow_from([pair["alone"].cpu_s for pair in pairs], 1.25)
+    if slow is not None:
+        alike = [pair for pair in pairs if (pair["alone"].cpu_s >= slow) == (pair["recorded"].cpu_s >= slow)]
+        pairs = alike if len(alike) > len(pairs) // 3 else pairs
     added = [pair["recorded"].cpu_s - pair["alone"].cpu_s for pair in pairs]
     processes = 1 + max(pair["processes"] for pair in pairs)
     return {
