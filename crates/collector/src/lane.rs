@@ -1,7 +1,7 @@
 //! One thread's record: its lane in the log, its tree and memo, its clocks.
 //!
 //! Lanes are made once and go from thread to thread. A lane's record is used by its owner only, in the owner's signal handler
-//! or in a hook, never both at once; another thread may look into it at the process's end. Each [`Hold`]s it meanwhile.
+//! or in a hook, never both at once; another thread may look into it at the process's end. Each holds it meanwhile (`hold.rs`).
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -195,7 +195,7 @@ impl Lane {
     /// The owner's part.
     ///
     /// # Safety
-    /// The caller has [taken](Hold) the record, in the owner's handler, in a hook or for a closed process, or holds the lane
+    /// The caller has taken the record, in the owner's handler, in a hook or for a closed process, or holds the lane
     /// [`RESERVED`]; and no other reference from this function is alive.
     #[expect(clippy::mut_from_ref, reason = "exclusive by ownership of the lane, which the type cannot show")]
     pub unsafe fn record(&self) -> &mut Record {

@@ -143,7 +143,8 @@ fn the_holder_of_a_critical_section_is_to_blame() {
         let lock = list(&page, "/locks").first().unwrap_or_else(|| panic!("no lock: {page:#}"));
         assert_eq!(lock["kind"], "critical", "{lock:#}");
         let held: f64 = list(lock, "/holders").iter().map(|row| number(row, "/seconds")).sum();
-        assert!(held > 0.8 * number(lock, "/waited_s"), "{lock:#}");
+        // Where the section is free nobody holds it any more, but who is woken may have no processor yet.
+        assert!(held > 0.8 * number(lock, "/waited_s") - queued(run), "{lock:#}");
     });
 }
 
@@ -211,7 +212,13 @@ fn a_processor_is_empty_beside_a_team_of_one() {
         by_each(name, "0.6", |run, truth| {
             let true_s = number(truth, "/narrow_s");
             let (serial_s, narrow_s) = (account(run, "serial"), account(run, "narrow"));
-            assert_close("empty processors", serial_s + narrow_s, true_s, allowed(run, true_s) + 0.01);
+            // Of short regions the program knows what they should take; a thread that loses its processor takes longer.
+            let (empty_s, allowed) = (serial_s + narrow_s, allowed(run, true_s) + 0.01);
+            assert!(
+                (true_s - allowed..=true_s + allowed + queued(run)).contains(&empty_s),
+                "{name}: empty processors: {empty_s:.6} found, {true_s:.6} expected, {allowed:.6} allowed between them, {:.6} queued",
+                queued(run)
+            );
             // LLVM's runtime gives the processor away between such regions, if others want it; and in which a thread was
             // displaced is long.
             let displaced_s = account(run, "preempted") + account(run, "oversubscribed");

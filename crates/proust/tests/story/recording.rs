@@ -131,7 +131,10 @@ impl Recorded {
     pub fn assert_trustworthy(&self) {
         let quality = self.summary().quality;
         assert!(quality.cpu_residual <= 1e-4, "CPU time is missing: {quality:#?}");
-        assert!(quality.complete_paths >= 0.99, "call paths are incomplete: {quality:#?}");
+        // One may meet the loader in code that no unwind information describes.
+        let incomplete = (1.0 - quality.complete_paths) * quality.samples as f64;
+        let at_most = (0.01 * quality.samples as f64).max(1.0);
+        assert!(incomplete < at_most + 0.5, "call paths are incomplete: {quality:#?}");
         assert_eq!(quality.dropped, 0, "records were dropped: {quality:#?}");
     }
 }
