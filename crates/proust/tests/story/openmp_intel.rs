@@ -75,7 +75,7 @@ fn came(page: &Value, construct: &str) -> f64 {
 
 fn allowed(run: &Recorded, seconds: f64) -> f64 {
     let ledger = run.summary().ledger;
-    0.01 * seconds + 0.01 + 0.06 * (ledger.account_s("preempted") + ledger.account_s("oversubscribed"))
+    0.01 * seconds + 0.01 + 0.1 * (ledger.account_s("preempted") + ledger.account_s("oversubscribed"))
 }
 
 #[test]

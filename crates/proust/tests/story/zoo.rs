@@ -215,6 +215,10 @@ fn accounted_for(member: &Member, place: &Path, ended: &Ended) -> Result<(), Str
     }
     let threads: Threads = serde_json::from_slice(&page.stdout).map_err(|error| error.to_string())?;
     let quality = report(&place.join("run"), "quality", &[] as &[&str]).printed();
+    let damaged = quality.lines().find(|line| line.trim_start().starts_with("implausible_records"));
+    if damaged.and_then(|line| line.split_whitespace().nth(1)) != Some("0") {
+        return Err(format!("records of its log contradict each other:\n{quality}"));
+    }
     if member.group != "hostile" {
         return Ok(());
     }
