@@ -71,6 +71,12 @@ fn newer_constructs() {
     survives_as("openmp-newer", &[], None);
 }
 
+/// A runtime gives back what lies in the waiting thread's frame when that has gone on already.
+#[test]
+fn waits_for_tasks_that_have_only_just_ended() {
+    survives_as("openmp-newer", &["waiting-often"], None);
+}
+
 #[test]
 fn reductions_over_tasks() {
     survives("reductions", None);

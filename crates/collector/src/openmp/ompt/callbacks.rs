@@ -7,8 +7,9 @@ use proust_log::records::RegionOrigin;
 
 use super::layout::{
     BEGIN, DISPATCH_LOOP_CHUNK, Data, PARALLEL_LEAGUE, STATUS_CANCEL, STATUS_COMPLETE, STATUS_LATE_FULFILL,
-    TASK_EXPLICIT, TASK_INITIAL, mutex, sync, work,
+    STATUS_TASKWAIT_COMPLETE, TASK_EXPLICIT, TASK_INITIAL, mutex, sync, work,
 };
+use crate::clock::ticks;
 use crate::lane::{self, Lane};
 use crate::life;
 use crate::openmp::team::given::Given;
@@ -257,12 +258,27 @@ pub unsafe extern "C" fn task_create(
     }
 }
 
+/// A thread that waited for tasks by their dependences goes on. In LLVM's runtime up to 14 at least, who did the last of them may still be
+/// about to give back what lies in the waiting thread's frame, some instructions later. What we do next would overwrite that, earlier
+/// than the program does. The frame is still there now: the other one gets the time that it needs.
+fn let_go_of_frame() {
+    const TICKS: u64 = 4_000;
+    let begin = ticks::now();
+    while ticks::now().wrapping_sub(begin) < TICKS {
+        core::hint::spin_loop();
+    }
+}
+
 /// `ompt_callback_task_schedule`
 pub unsafe extern "C" fn task_schedule(prior: *mut Data, status: c_int, next: *mut Data) {
     // SAFETY: the runtime's words, or null.
     let mark =
         |data: *mut Data| unsafe { data.as_ref() }.map(|data| data.value).filter(|value| value & 1 != 0);
     if status == STATUS_LATE_FULFILL {
+        return;
+    }
+    if status == STATUS_TASKWAIT_COMPLETE {
+        let_go_of_frame();
         return;
     }
     if mark(prior).is_some() && matches!(status, STATUS_COMPLETE | STATUS_CANCEL) {
