@@ -7,8 +7,15 @@ use crate::command::run;
 use crate::programs::built;
 use crate::recording::{number, record, truth_in};
 
-const EXACT: [&str; 6] =
-    ["urgent_raised", "urgent_hits", "foreign_urgent", "urgent_was_default", "urgent_is_own", "mask_kept"];
+const EXACT: [&str; 7] = [
+    "foreign_prof",
+    "urgent_raised",
+    "urgent_hits",
+    "foreign_urgent",
+    "urgent_was_default",
+    "urgent_is_own",
+    "mask_kept",
+];
 
 #[test]
 fn own_handlers_masks_and_timers_work_as_without_proust() {
@@ -20,9 +27,9 @@ fn own_handlers_masks_and_timers_work_as_without_proust() {
         assert_eq!(truth[field], alone[field], "{field}");
     }
     let (hits, expected) = (number(&truth, "/prof_hits"), number(&truth, "/prof_expected"));
-    // A busy machine delivers fewer; more would be someone else's.
+    // By the timer's own clock, no hit can be too many; two that wait for a processor become one.
     assert!(
-        hits > 0.0 && hits <= 1.1 * expected + 3.0,
+        hits >= 0.8 * expected - 2.0 && hits <= expected + 1.0,
         "{hits} hits of the program's own timer, {expected} expected"
     );
 }
