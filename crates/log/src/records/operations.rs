@@ -1,0 +1,104 @@
+//! Intercepted operations: told alone, in sums, or as releases of what others wait for.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// An intercepted operation that lasted long enough to be told alone.
+///
+/// `head.a` is an [`crate::operations::Operation`]; `head.b` holds the `EVENT_` bits, and above
+/// [`EVENT_TARGET_SHIFT`] a [`crate::operations::Target`]. The events of a thread do not overlap.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Event {
+    /// Begin, CLOCK_MONOTONIC.
+    pub begin_ns: u64,
+    /// End, CLOCK_MONOTONIC.
+    pub end_ns: u64,
+    /// Thread CPU clock at the end; 0 = not read.
+    pub cpu_ns: u64,
+    /// What was waited for: the address of the lock, condition, futex; the descriptor, process or thread id.
+    pub object: u64,
+    /// A second object: the mutex of a condition variable, the other descriptor; of a sleep that was not cut short, how long
+    /// it was to be, ns.
+    pub object2: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Context node of this lane: who called; 0 = not known.
+    pub node: u32,
+    /// Error number if it failed; 0 = it did not.
+    pub error: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
+    /// Innermost parallel region; 0 = none.
+    pub region: u32,
+    /// State of the parallel runtime; 0 = none known.
+    pub runtime_state: u16,
+    /// Processor number at the end.
+    pub processor: u16,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// Bit of [`Event`]'s `head.b`: it was left by longjmp, an exception or cancellation; the end is when that was noticed.
+pub const EVENT_LEFT: u16 = 1;
+/// Bit of `head.b` of [`Event`] and [`Sum`]: the upper end of the node's path could not be found.
+pub const EVENT_PARTIAL: u16 = 2;
+/// Bit of [`Event`]'s `head.b`: no operation, but where one begins; only the CPU clock was read.
+pub const EVENT_CLOCK: u16 = 4;
+/// Position of the target in `head.b` of [`Event`] and [`Sum`].
+pub const EVENT_TARGET_SHIFT: u32 = 8;
+
+/// Operations of one kind that were each too short to be told alone, since the thread's previous [`Sum`] of that kind
+/// or its begin. Heads as in [`Event`].
+///
+/// Every sample, every [`Event`] with a CPU clock and every thread's end is preceded by the sums of what came before
+/// it: what a sum tells of lies between two such records.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Sum {
+    /// Begin of the first, CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// End of the last, CLOCK_MONOTONIC.
+    pub until_ns: u64,
+    /// Time in them.
+    pub ns: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// How many.
+    pub calls: u32,
+    /// How many of them failed.
+    pub errors: u32,
+    /// Context node of one of them, found about once in every [`SUM_PATH_NS`] of time in them; 0 = not known.
+    pub node: u32,
+    /// Innermost parallel region in which `node` was found; 0 = none.
+    pub region: u32,
+}
+
+/// Something was let go, or somebody woken, while others waited for it. `head.a` is an
+/// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may hold [`EVENT_PARTIAL`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Release {
+    /// When, CLOCK_MONOTONIC: read before it was let go.
+    pub time_ns: u64,
+    /// The lock, condition, semaphore or futex.
+    pub object: u64,
+    /// Time since somebody let this object go before, as far as it was noticed; 0 = never noticed.
+    pub held_ns: u64,
+    /// For how much held time this record stands: `held_ns`, or more where only some of many short sections are told.
+    pub weight_ns: u64,
+    /// Since when the thread had it, if it had to wait for it; 0 = not known.
+    pub since_ns: u64,
+    /// Context node: who let it go.
+    pub node: u32,
+    /// Context node of a single frame, without callers: where it was acquired; 0 = not known.
+    pub site: u32,
+}
+
+/// Sections shorter than this are told by chance, so that one record stands for about as much held time.
+pub const RELEASE_WEIGHT_NS: u64 = 200_000;
+
+/// Of sections of locks that are contended at times one in so many is timed, on average, and stands for the others.
+pub const RELEASE_TIMED_ONE_IN: u64 = 16;
+
+/// After so much time in short operations of one kind the caller of one is found, and stands for all.
+pub const SUM_PATH_NS: u64 = 1_000_000;

@@ -1,0 +1,79 @@
+//! Parallel regions, and what each thread did in them.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// A parallel region: one place from which threads were brought together, on one call path. `head.a` is a
+/// [`RegionOrigin`]. Written before the first record that names it, in the lane of the thread that opened it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Region {
+    /// Number in the process, from 1.
+    pub id: u32,
+    /// Context node of this lane: who opened it; 0 = not known.
+    pub node: u32,
+    /// The region in which it was opened; 0 = none.
+    pub parent: u32,
+    /// Context node of a single frame: the function that its threads run; 0 = not known.
+    pub body: u32,
+}
+
+/// How a region was seen.
+#[repr(u16)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionOrigin {
+    /// By what the program calls of GCC's runtime.
+    Gomp = 1,
+    /// By what the runtime tells tools.
+    Ompt = 2,
+}
+
+/// A thread was in a parallel region, long enough to be told alone. `head.a` is the thread's number in the team,
+/// `head.b` the number of threads in it, 0 = not known; both saturate.
+///
+/// What lies before `begin_ns` back to `fork_ns` is the way in, and no part of the stay; the end is that of the
+/// thread's own part, before it waits for the others.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Stay {
+    /// When the region was opened, CLOCK_MONOTONIC.
+    pub fork_ns: u64,
+    /// When the thread began its part.
+    pub begin_ns: u64,
+    /// When it ended it.
+    pub end_ns: u64,
+    /// [`Region::id`].
+    pub region: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// What a thread did between the synchronisation sites of a region, summed up by the site at which it ended: since the
+/// thread's previous record of that site. `head.a` is the [`crate::operations::Operation`] of the site.
+///
+/// A segment begins where the one before ended its wait, or where the region began.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Segments {
+    /// End of the first, CLOCK_MONOTONIC.
+    pub since_ns: u64,
+    /// End of the last.
+    pub until_ns: u64,
+    /// Time in the segments: work, whether on a processor or not.
+    pub work_ns: u64,
+    /// Time in the site.
+    pub wait_ns: u64,
+    /// Of that, after the last of the team had come, or after the lock was free.
+    pub latency_ns: u64,
+    /// How often.
+    pub executions: u64,
+    /// Of these, how often somebody had to wait for a holder.
+    pub contended: u32,
+    /// [`Region::id`].
+    pub region: u32,
+    /// Context node of the site; 0 = not known.
+    pub node: u32,
+    /// Fewest threads that were in the team.
+    pub team_min: u16,
+    /// Most threads that were in the team.
+    pub team_max: u16,
+}

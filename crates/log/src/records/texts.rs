@@ -1,0 +1,114 @@
+//! Texts, and notes about the measurement.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::Head;
+
+/// Head of a text. `head.a` is a [`Subject`], `head.b` the part number of a text longer than one record.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct TextHead {
+    /// What the subject needs: argument number, module number, thread id.
+    pub id: u32,
+    /// Bytes of text in this record.
+    pub bytes: u32,
+}
+
+/// Most bytes of text in one record.
+pub const TEXT_BYTES: usize = 255 * 8 - size_of::<Head>() - size_of::<TextHead>();
+
+/// What a text is about.
+#[repr(u16)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// Host name.
+    Host = 1,
+    /// Path of the executable.
+    Executable = 2,
+    /// Command-line argument number `id`.
+    Argument = 3,
+    /// Working folder.
+    WorkingFolder = 4,
+    /// Name of thread `id`.
+    ThreadName = 5,
+    /// Path of module `id`.
+    ModulePath = 6,
+    /// `NAME=value` of an environment variable that says how the program runs in parallel.
+    Variable = 7,
+    /// Program that exec replaced this image with; `id` is the process id.
+    ExecTarget = 8,
+    /// Nanoseconds, in decimal, that this process's CLOCK_MONOTONIC is ahead of its host's (a time namespace). Without one: 0.
+    MonotonicOffset = 9,
+}
+
+impl Subject {
+    /// The subject with this number.
+    pub fn from_number(number: u16) -> Option<Subject> {
+        Some(match number {
+            1 => Subject::Host,
+            2 => Subject::Executable,
+            3 => Subject::Argument,
+            4 => Subject::WorkingFolder,
+            5 => Subject::ThreadName,
+            6 => Subject::ModulePath,
+            7 => Subject::Variable,
+            8 => Subject::ExecTarget,
+            9 => Subject::MonotonicOffset,
+            _ => return None,
+        })
+    }
+}
+
+/// Something about the measurement worth telling. `head.a` is a [`NoteCode`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Note {
+    /// When, CLOCK_MONOTONIC.
+    pub time_ns: u64,
+    /// Depends on the code (an errno, a signal number, a thread id).
+    pub value: u64,
+}
+
+/// What a note says.
+#[repr(u16)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteCode {
+    /// No CPU timer for a thread; value = errno. Its CPU time is known, its contexts are not.
+    TimerRefused = 1,
+    /// The program asked for the sampling signal; value = signal number. Both handlers get theirs.
+    SignalShared = 2,
+    /// A thread was found that no hook had seen; value = its id.
+    ThreadFound = 3,
+    /// exec failed and the program went on; value = errno.
+    ExecFailed = 4,
+    /// The environment given to a child lacked the collector; it was put back; value = 1, or not: 0.
+    EnvironmentMended = 5,
+    /// A thread waited so often that only longer waits were told alone; value = the longest such limit, ns. All others
+    /// are in sums.
+    Coarsened = 6,
+    /// The program was about to install a system call filter: the record ends here, and children are not followed.
+    Confined = 7,
+    /// The program waits for every signal that samples could come with, and got one: nothing is sampled any more.
+    SignalGivenUp = 8,
+    /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on the program's own
+    /// symbols, 2 if the runtime was given it: its regions are not in the log. 3: both are told.
+    OtherTool = 9,
+}
+
+impl NoteCode {
+    /// The code with this number.
+    pub fn from_number(number: u16) -> Option<NoteCode> {
+        Some(match number {
+            1 => NoteCode::TimerRefused,
+            2 => NoteCode::SignalShared,
+            3 => NoteCode::ThreadFound,
+            4 => NoteCode::ExecFailed,
+            5 => NoteCode::EnvironmentMended,
+            6 => NoteCode::Coarsened,
+            7 => NoteCode::Confined,
+            8 => NoteCode::SignalGivenUp,
+            9 => NoteCode::OtherTool,
+            _ => return None,
+        })
+    }
+}
