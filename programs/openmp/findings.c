@@ -3,7 +3,7 @@
  * findings [SECONDS] CASE            the program with the fault
  * findings [SECONDS] CASE-repaired   the same work without it
  *
- * A case is named for its kind of finding. Prints wall and CPU seconds.
+ * A case is named for its kind of finding. Prints wall and CPU seconds, and how often threads waited where that matters.
  */
 #define _GNU_SOURCE
 #include "../truth.h"
@@ -15,6 +15,8 @@
 static int processors;
 static double seconds, until;
 static volatile int over;
+/* How often threads waited for each other, where it matters. */
+static long waits;
 
 /* Whether the program used so much processor time, and it did not take too long on a busy machine. */
 static int is_enough(void) { return process_cpu() >= seconds || wall() >= until + 4 * seconds; }
@@ -223,12 +225,16 @@ static void beside_others(void)
 }
 
 /* omp-sleeping-waits: threads that wait a moment go to sleep, and have to be woken; repaired, they look again. */
+#define SHORT_LOOPS 100
+
 KEPT static void short_loops(void)
 {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < SHORT_LOOPS; i++) {
         units(1);
 #pragma omp barrier
     }
+#pragma omp single nowait
+    waits += (long)SHORT_LOOPS * omp_get_num_threads();
 }
 
 static void sleeping_waits(void) { again_and_again(short_loops); }
@@ -330,8 +336,8 @@ int main(int argc, char **argv)
         double began = wall();
         until = began + seconds;
         (ending ? cases[i].repaired : cases[i].fault)();
-        printf("{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f}\n", wanted,
-               wall() - began, process_cpu());
+        printf("{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":%ld}\n", wanted,
+               wall() - began, process_cpu(), waits);
         return 0;
     }
     fprintf(stderr, "findings: no case %s\n", wanted);

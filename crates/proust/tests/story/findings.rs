@@ -120,12 +120,14 @@ fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
 /// Where other processes took so much of the total, what a fault costs is no part of it worth a word.
 const STARVED: f64 = 0.4;
 
-/// Two threads that go to sleep at every barrier are without their processors for so much of the time, by the program's own clocks,
-/// where it takes a while to wake them. On some machines it hardly does.
-const SLEEPS: f64 = 0.3;
+/// Two threads that go to sleep at every barrier are off their processors for so long each time, by the program's own clocks, where
+/// it takes a while to wake them: twice of what is worth a word. On some machines it hardly does.
+const SLEEPS_S: f64 = 6e-6;
 
-fn off_processor_share(truth: &Value) -> f64 {
-    1.0 - number(truth, "/cpu_s") / (2.0 * number(truth, "/wall_s"))
+/// For how long threads were off their processors each time that they waited, s, but for the time in line for one.
+fn asleep_each_s(truth: &Value, queued_s: f64) -> f64 {
+    let off_s = 2.0 * number(truth, "/wall_s") - number(truth, "/cpu_s") - queued_s;
+    off_s / number(truth, "/waits")
 }
 
 /// Records a program with a fault until it had processors; if it knows what it lost, until that is something. None, said as
@@ -139,7 +141,7 @@ fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
         let ledger = run.summary().ledger;
         let costs = match fault.lost {
             Some(_) => number(&run.truth(), "/lost_s") > COSTS * ledger.total_s,
-            None => !is_chance || off_processor_share(&run.truth()) > SLEEPS,
+            None => !is_chance || asleep_each_s(&run.truth(), ledger.account_s("preempted")) > SLEEPS_S,
         };
         let is_told = || fault.is_of_openmp() && of_kind(&findings(&run), fault.kind).is_some();
         let has_processors = ledger.account_s("preempted") < fault.most_starved() * ledger.total_s;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proust_log::operations::Operation;
-use proust_profile::RegionId;
+use proust_profile::{LocationId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::findings::facts::Facts;
@@ -45,35 +45,57 @@ fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Con
     })
 }
 
+/// What a thread did of a loop. Who worked less had to wait for the difference. What it waited more was for who had no processor;
+/// so did who worked more and waits: it did the part of another.
+struct Part {
+    /// Work each time, s, without the time that it had no processor.
+    each_s: f64,
+    times: f64,
+    /// Waited for who came later, s.
+    waited_s: f64,
+}
+
+impl Part {
+    fn of(
+        facts: &Facts<'_>,
+        constructs: &Constructs<'_>,
+        location: LocationId,
+        rows: &[&SegmentRow],
+    ) -> Part {
+        let sum = |of: fn(&SegmentRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
+        let times = sum(|row| row.executions).max(1.0);
+        Part {
+            each_s: constructs.processor_s(facts, location, rows) / times,
+            times,
+            waited_s: sum(|row| row.wait_ns.saturating_sub(row.latency_ns)) / 1e9,
+        }
+    }
+}
+
 fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
     let threads = construct.by_thread();
     if construct.team() < 2 || threads.len() < 2 || is_handed_out(facts, constructs, construct) {
         return None;
     }
     // By execution: in teams that are made anew each time, threads come and go.
-    let works: Vec<(f64, f64)> = (threads.iter())
-        .map(|(&id, rows)| {
-            let times = rows.iter().map(|row| row.executions).sum::<u64>().max(1) as f64;
-            (constructs.processor_s(facts, id, rows) / times, times)
-        })
-        .collect();
-    let (most_s, times) = works.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let all: f64 = works.iter().map(|(s, times)| s * times).sum();
-    let all_times: f64 = works.iter().map(|(_, times)| times).sum();
+    let parts: Vec<Part> = threads.iter().map(|(&id, rows)| Part::of(facts, constructs, id, rows)).collect();
+    let most = parts.iter().max_by(|a, b| a.each_s.total_cmp(&b.each_s))?;
+    let (most_s, times) = (most.each_s, most.times);
+    let all: f64 = parts.iter().map(|part| part.each_s * part.times).sum();
+    let all_times: f64 = parts.iter().map(|part| part.times).sum();
     if most_s <= 0.0 || all_times <= times {
         return None;
     }
     let others_s = (all - most_s * times) / (all_times - times);
-    let working = works.iter().filter(|(s, _)| *s >= limits::UNEVEN_PART.value * most_s).count();
-    let imbalance_s = construct.wait_s() - construct.latency_s();
-    // Who worked less had to wait for the difference; what it waited more was for who had no processor.
-    let lost_s = imbalance_s.min(works.iter().map(|(s, times)| (most_s - s) * times).sum());
+    let working = parts.iter().filter(|part| part.each_s >= limits::UNEVEN_PART.value * most_s).count();
+    let imbalance_s: f64 = parts.iter().map(|part| part.waited_s).sum();
+    let lost_s = parts.iter().map(|part| part.waited_s.min((most_s - part.each_s) * part.times)).sum();
     let burned_s = lost_s * spinning_share(facts, construct.process);
     // What was on a processor is sampled.
     let error_s = constructs.error_s(facts, &construct.regions());
     let mut checks = Checks::default();
     if !checks.holds(&limits::UNEVEN_EXCESS, (most_s - others_s) / most_s)
-        || !checks.holds(&limits::UNEVEN_WORKERS, working as f64 / works.len() as f64)
+        || !checks.holds(&limits::UNEVEN_WORKERS, working as f64 / parts.len() as f64)
         || !checks.holds(&limits::SIGMAS, (most_s - others_s) * times / error_s.max(f64::MIN_POSITIVE))
         || !facts.matters(&mut checks, lost_s, burned_s)
     {
@@ -84,7 +106,7 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
         Figure::count("times", construct.visits() as f64),
-        Figure::count("threads", works.len() as f64),
+        Figure::count("threads", parts.len() as f64),
         Figure::seconds("work of the busiest thread each time", most_s),
         Figure::seconds("work of the others each time, on average", others_s),
         Figure::seconds("waited for who came later", imbalance_s),

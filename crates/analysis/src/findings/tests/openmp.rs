@@ -115,6 +115,22 @@ fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     assert!(!has(&run(4, false, 0), Kind::OmpUnevenLoop));
 }
 
+/// Where iterations are handed out and a thread loses its processor, the other does more of them, and still waits for it.
+#[test]
+fn who_does_most_of_a_loop_and_waits_at_its_end_got_no_larger_part() {
+    let run = |waits_ms: [u64; 2]| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main region loop", (0, 900));
+        run.work(1, "main region loop", (0, 300));
+        let region = run.region("main region", None);
+        let amounts = [(10, 900, waits_ms[0], 0), (10, 300, waits_ms[1], 0)];
+        run.both(region, Operation::OmpRegionEnd, "main region", amounts);
+        run.findings()
+    };
+    assert!(has(&run([0, 100]), Kind::OmpUnevenLoop));
+    assert!(!has(&run([100, 0]), Kind::OmpUnevenLoop));
+}
+
 #[test]
 fn asking_for_iterations_all_the_time() {
     let run = |requests: u64| {

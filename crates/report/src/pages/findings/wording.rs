@@ -232,8 +232,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = waiting at this construct, of a region until its threads began and at its end; at most five barriers for each time that a thread came there"
         }
         Kind::OmpUnevenLoop => {
-            "lost = the smaller of what was waited for who came later and Σ (work of the busiest − work of each), by \
-             processor time"
+            "lost = Σ over threads of the smaller of what it waited for who came later and (work of the busiest − its \
+             work), by processor time"
         }
         Kind::OmpSmallChunks => {
             "lost = the larger of the time in requests, found by some of them, and the samples in the runtime's dispatch"
