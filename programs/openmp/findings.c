@@ -3,7 +3,8 @@
  * findings [SECONDS] CASE            the program with the fault
  * findings [SECONDS] CASE-repaired   the same work without it
  *
- * A case is named for its kind of finding. Prints wall and CPU seconds, and how often threads waited where that matters.
+ * A case is named for its kind of finding. Prints wall and CPU seconds; of threads that sleep at barriers also how often they
+ * waited, and how long until they went on when all had come.
  */
 #define _GNU_SOURCE
 #include "../truth.h"
@@ -15,8 +16,6 @@
 static int processors;
 static double seconds, until;
 static volatile int over;
-/* How often threads waited for each other, where it matters. */
-static long waits;
 
 /* Whether the program used so much processor time, and it did not take too long on a busy machine. */
 static int is_enough(void) { return process_cpu() >= seconds || wall() >= until + 4 * seconds; }
@@ -226,15 +225,33 @@ static void beside_others(void)
 
 /* omp-sleeping-waits: threads that wait a moment go to sleep, and have to be woken; repaired, they look again. */
 #define SHORT_LOOPS 100
+#define MOST_THREADS 256
+static struct {
+    double came[2], held_up_s;
+    long waits;
+    char apart[128];
+} of_thread[MOST_THREADS];
+
+/* By turns in two places: who is late in leaving a barrier still reads when others came to it. */
+static double last_came(int threads, int turn)
+{
+    double last = 0;
+    for (int i = 0; i < threads; i++)
+        if (of_thread[i].came[turn] > last)
+            last = of_thread[i].came[turn];
+    return last;
+}
 
 KEPT static void short_loops(void)
 {
+    int me = omp_get_thread_num(), threads = omp_get_num_threads();
     for (int i = 0; i < SHORT_LOOPS; i++) {
         units(1);
+        of_thread[me].came[i % 2] = wall();
 #pragma omp barrier
+        of_thread[me].held_up_s += wall() - last_came(threads, i % 2);
     }
-#pragma omp single nowait
-    waits += (long)SHORT_LOOPS * omp_get_num_threads();
+    of_thread[me].waits += SHORT_LOOPS;
 }
 
 static void sleeping_waits(void) { again_and_again(short_loops); }
@@ -330,14 +347,21 @@ int main(int argc, char **argv)
         if (strlen(cases[i].name) != length || strncmp(cases[i].name, wanted, length) != 0)
             continue;
         start_with_policy(ending ? cases[i].repaired_policy : cases[i].policy, argv);
-        processors = omp_get_num_procs();
+        processors = omp_get_num_procs() < MOST_THREADS ? omp_get_num_procs() : MOST_THREADS;
         omp_set_dynamic(0);
         omp_set_num_threads(processors);
         double began = wall();
         until = began + seconds;
         (ending ? cases[i].repaired : cases[i].fault)();
-        printf("{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":%ld}\n", wanted,
-               wall() - began, process_cpu(), waits);
+        double wall_s = wall() - began, held_up_s = 0;
+        long waits = 0;
+        for (int i = 0; i < MOST_THREADS; i++) {
+            held_up_s += of_thread[i].held_up_s;
+            waits += of_thread[i].waits;
+        }
+        printf("{\"program\":\"openmp-findings\",\"case\":\"%s\",\"wall_s\":%.6f,\"cpu_s\":%.6f,\"waits\":%ld,"
+               "\"held_up_s\":%.6f}\n",
+               wanted, wall_s, process_cpu(), waits, held_up_s);
         return 0;
     }
     fprintf(stderr, "findings: no case %s\n", wanted);

@@ -120,20 +120,27 @@ fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
 /// Where other processes took so much of the total, what a fault costs is no part of it worth a word.
 const STARVED: f64 = 0.4;
 
-/// Two threads that go to sleep at every barrier are off their processors for so long each time, by the program's own clocks, where
-/// it takes a while to wake them: twice of what is worth a word. On some machines it hardly does.
-const SLEEPS_S: f64 = 6e-6;
+/// Threads that sleep at a barrier go on so long after all have come, by the program's own clocks, where it takes a while to wake them:
+/// half as long again as is worth a word. On some machines it hardly takes any time.
+const SLEEPS_S: f64 = 4.5e-6;
+/// So much of their time that must be.
+const SLEEPS: f64 = 0.15;
 
-/// For how long threads were off their processors each time that they waited, s, but for the time in line for one.
-fn asleep_each_s(truth: &Value, queued_s: f64) -> f64 {
-    let off_s = 2.0 * number(truth, "/wall_s") - number(truth, "/cpu_s") - queued_s;
-    off_s / number(truth, "/waits")
+/// Whether that is so, but for the time in line for a processor, by the kernel's count.
+fn is_held_up(run: &Recorded) -> bool {
+    let truth = run.truth();
+    let threads = run.threads().locations;
+    let queued_s: f64 = threads.iter().map(|thread| thread.queued_s).sum();
+    let wall_s: f64 = threads.iter().map(|thread| thread.wall_s).sum();
+    let held_up_s = number(&truth, "/held_up_s") - queued_s;
+    held_up_s > SLEEPS_S * number(&truth, "/waits") && held_up_s > SLEEPS * wall_s
 }
 
 /// Records a program with a fault until it had processors; if it knows what it lost, until that is something. None, said as
 /// `SKIP:`, if it never is.
 fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
-    // Whether threads sleep for a moment or are taken for queued is the kernel's choice in each run: one of them has to tell.
+    // Whether threads sleep for a moment or are taken for queued is the kernel's choice in each run: one of those in which it costs
+    // something has to tell.
     let is_chance = fault.kind == "omp-sleeping-waits";
     let mut last = None;
     for _ in 0..TRIES {
@@ -141,7 +148,7 @@ fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
         let ledger = run.summary().ledger;
         let costs = match fault.lost {
             Some(_) => number(&run.truth(), "/lost_s") > COSTS * ledger.total_s,
-            None => !is_chance || asleep_each_s(&run.truth(), ledger.account_s("preempted")) > SLEEPS_S,
+            None => !is_chance || is_held_up(&run),
         };
         let is_told = || fault.is_of_openmp() && of_kind(&findings(&run), fault.kind).is_some();
         let has_processors = ledger.account_s("preempted") < fault.most_starved() * ledger.total_s;

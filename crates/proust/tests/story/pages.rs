@@ -237,6 +237,7 @@ pub struct Location {
     pub name: String,
     pub wall_s: f64,
     pub cpu_s: f64,
+    pub queued_s: f64,
     pub accounts: HashMap<String, f64>,
     pub passive: HashMap<String, f64>,
 }
