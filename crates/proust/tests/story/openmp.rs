@@ -67,7 +67,13 @@ fn assert_work(run: &Recorded, page: &Value, truth: &Value) {
     let true_s = number(truth, "/work_s");
     assert_close("work in regions", of_regions(page, "work_s"), true_s, allowed(run, true_s));
     let (cpu_s, true_cpu_s) = (of_regions(page, "cpu_s"), number(truth, "/work_cpu_s"));
-    assert_close("CPU time of work", cpu_s, true_cpu_s, allowed(run, true_cpu_s) + 0.01);
+    // What the collector used in regions is work by the threads' own clocks. Where memory has to be found first, it is more.
+    let own_s = account(run, "measurement");
+    let allowed_s = allowed(run, true_cpu_s) + 0.01;
+    assert!(
+        (true_cpu_s - own_s - allowed_s..=true_cpu_s + allowed_s).contains(&cpu_s),
+        "CPU time of work: {cpu_s:.6} found, {true_cpu_s:.6} expected, {own_s:.6} of it measuring, {allowed_s:.6} allowed"
+    );
 }
 
 #[test]
