@@ -221,16 +221,19 @@ KEPT static void tasks(double seconds)
 }
 
 /* Three fifths of the time one thread works alone. */
-KEPT static void serial(double seconds)
+KEPT static void phases(double seconds, int count)
 {
-    for (int i = 0; i < 5; i++) {
-        burn_cpu(seconds * 0.6 / 5);
+    for (int i = 0; i < count; i++) {
+        burn_cpu(seconds * 0.6 / count);
         double begin = wall();
 #pragma omp parallel
-        work_for(seconds * 0.4 / 5);
+        work_for(seconds * 0.4 / count);
         region_s += wall() - begin;
     }
 }
+
+static void serial(double seconds) { phases(seconds, 5); }
+static void alternating(double seconds) { phases(seconds, 40); }
 
 /* One region around a loop over time, with five loops of known cost: 5, 4, 3, 2 and 1 parts. */
 KEPT static void orphaned(double seconds, int loop)
@@ -325,6 +328,7 @@ int main(int argc, char **argv)
         { "imbalance", imbalance }, { "repaired", repaired },     { "critical", critical_section },
         { "lock", lock_of_omp },    { "ordered", ordered_loop },  { "single", single_worker },
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
+        { "alternating", alternating },
         { "five-loops", five_loops }, { "many", many },
         { "doacross", doacross }, { "repeated", repeated },
         { "short-teams-of-one", short_teams_of_one }, { "long-teams-of-one", long_teams_of_one },

@@ -16,6 +16,19 @@ use crate::{clock, raw};
 /// From this length on an operation's end is worth reading the thread's CPU clock.
 const CLOCKED_NS: u64 = 10_000;
 
+/// What ended less than that before it is told was over just now.
+const JUST_NOW_NS: u64 = 10_000;
+
+/// Since when telling what ended at `end_ns` took the thread's time, if it was begun at `entered_ns`: what is known only when it is over,
+/// such as waiting without work, may have ended long before.
+fn taken_since(end_ns: u64, entered_ns: u64) -> u64 {
+    if is_just_now(end_ns, entered_ns) { end_ns } else { entered_ns }
+}
+
+fn is_just_now(end_ns: u64, now_ns: u64) -> bool {
+    now_ns.saturating_sub(end_ns) < JUST_NOW_NS
+}
+
 /// An operation that is over.
 #[derive(Clone, Copy)]
 pub struct Passed {
@@ -81,10 +94,11 @@ fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
     if !is_owner(lane) {
         return;
     }
+    let taken_since_ns = taken_since(passed.end_ns, clock::now_ns());
     let (node, flags) = path_of(record, passed);
     let region = record.member.region();
     record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
-    record.spent(clock::now_ns().saturating_sub(passed.end_ns));
+    record.spent(clock::now_ns().saturating_sub(taken_since_ns));
 }
 
 fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
@@ -103,11 +117,12 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     if !is_owner(lane) {
         return;
     }
+    let entered_ns = clock::now_ns();
     let kind = targets::settled(passed.kind, passed.object, passed.object2);
     let passed = &Passed { kind, ..*passed };
     // The clock stands where the operation ended only if that was just now.
-    let clocked = passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS
-        && clock::now_ns().saturating_sub(passed.end_ns) < CLOCKED_NS;
+    let clocked =
+        passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS && is_just_now(passed.end_ns, entered_ns);
     let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
     let (node, node_flags) = path_of(record, passed);
     if let Some(state) = passed.state {
@@ -115,7 +130,7 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     }
     push_event(record, passed, (node, node_flags), cpu_ns);
     record.limit.told(passed.end_ns);
-    record.spent(clock::now_ns().saturating_sub(passed.end_ns));
+    record.spent(clock::now_ns().saturating_sub(taken_since(passed.end_ns, entered_ns)));
 }
 
 /// Writes an event, and before it what its clock would otherwise separate from its time.
@@ -197,5 +212,18 @@ pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
             lane.open.set_node(node);
             record.output.header(|header| header.wait_node = node);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_since_what_ended_long_ago_was_not_taken_by_telling() {
+        let entered_ns = 1_000_000_000;
+        let since = |ago_ns: u64| entered_ns - taken_since(entered_ns - ago_ns, entered_ns);
+        assert_eq!(since(300), 300);
+        assert_eq!(since(50_000_000), 0);
     }
 }

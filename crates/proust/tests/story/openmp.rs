@@ -67,7 +67,7 @@ fn assert_work(run: &Recorded, page: &Value, truth: &Value) {
     let true_s = number(truth, "/work_s");
     assert_close("work in regions", of_regions(page, "work_s"), true_s, allowed(run, true_s));
     let (cpu_s, true_cpu_s) = (of_regions(page, "cpu_s"), number(truth, "/work_cpu_s"));
-    // What the collector used in regions is work by the threads' own clocks. Where memory has to be found first, it is more.
+    // What the collector used in regions is work by the threads' own clocks.
     let own_s = account(run, "measurement");
     let allowed_s = allowed(run, true_cpu_s) + 0.01;
     assert!(
@@ -128,6 +128,18 @@ fn who_spins_without_work_is_in_no_region() {
     // Where work ends and looking for more begins the processor goes on: only samples tell them apart.
     let (cpu_s, true_cpu_s) = (of_regions(&page, "cpu_s"), number(&truth, "/work_cpu_s"));
     assert_close("CPU time of work", cpu_s, true_cpu_s, allowed(&run, true_cpu_s) + 0.1 * true_cpu_s);
+}
+
+/// What a thread waited without work is told when it has work again: that time is not what telling took.
+#[test]
+fn waiting_for_work_is_not_taken_for_measuring() {
+    for compiler in ["gcc", "clang"] {
+        let Some(program) = built(&format!("openmp-regions-{compiler}")) else { continue };
+        let program = program.to_str().unwrap();
+        let run = record("env", &["OMP_WAIT_POLICY=active", program, "alternating", "0.8"]).succeeded();
+        let (own_s, cpu_s) = (account(&run, "measurement"), run.flat().total("cpu_s"));
+        assert!(own_s < 0.01 * cpu_s + 0.01, "{own_s} of {cpu_s} s of CPU time for measuring");
+    }
 }
 
 #[test]

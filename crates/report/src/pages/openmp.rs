@@ -4,7 +4,7 @@
 //! "file","line","process","runtime":"gomp"|"ompt","executions","team_min","team_max","work_s","cpu_s","delayed_s",
 //! "imbalance_s","latency_s","lock_s","fork_s","dispatch_s","lost_s","imbalance":factor|null,"sites":[…],"threads":[…]}`; a site
 //! has `"construct"`, its place, `"executions","contended"` and the same seconds, a thread its `"thread","name","handle"`.
-//! `work_s` is wall time between sites, `cpu_s` the part of it on a processor, `delayed_s` runnable without one.
+//! `work_s` is wall time between sites, `cpu_s` the part of it on a processor, by samples, `delayed_s` runnable without one.
 
 mod row;
 mod text;
