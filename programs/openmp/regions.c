@@ -221,7 +221,7 @@ KEPT static void tasks(double seconds)
 }
 
 /* Three fifths of the time one thread works alone. */
-KEPT static void phases(double seconds, int count)
+INLINED void phases(double seconds, int count)
 {
     for (int i = 0; i < count; i++) {
         burn_cpu(seconds * 0.6 / count);
@@ -232,8 +232,8 @@ KEPT static void phases(double seconds, int count)
     }
 }
 
-static void serial(double seconds) { phases(seconds, 5); }
-static void alternating(double seconds) { phases(seconds, 40); }
+KEPT static void serial(double seconds) { phases(seconds, 5); }
+KEPT static void alternating(double seconds) { phases(seconds, 40); }
 
 /* One region around a loop over time, with five loops of known cost: 5, 4, 3, 2 and 1 parts. */
 KEPT static void orphaned(double seconds, int loop)
