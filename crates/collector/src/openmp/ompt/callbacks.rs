@@ -262,6 +262,7 @@ pub unsafe extern "C" fn task_create(
 /// about to give back what lies in the waiting thread's frame, some instructions later. What we do next would overwrite that, earlier
 /// than the program does. The frame is still there now: the other one gets the time that it needs.
 fn let_go_of_frame() {
+    // One to two microseconds on processors of today.
     const TICKS: u64 = 4_000;
     let begin = ticks::now();
     while ticks::now().wrapping_sub(begin) < TICKS {
