@@ -1,12 +1,9 @@
 //! Runtimes of OpenMP that are linked into a program: its calls stay inside of it, so nobody can intercept them.
 
 use std::fmt;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
-use object::read::elf::{FileHeader, Sym};
-use object::{Endianness, ReadCache, ReadRef, elf};
+use crate::symbol_table::each_name;
 
 /// Whose runtime it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +21,16 @@ const KNOWN: [(&[u8], LinkedRuntime); 2] =
 impl LinkedRuntime {
     /// Looks into a program file; None if there is none, or the file has no names.
     pub fn of(path: &Path) -> Option<LinkedRuntime> {
-        read(&ReadCache::new(BufReader::new(File::open(path).ok()?)))
+        let mut found = [false; KNOWN.len()];
+        each_name(path, |name| {
+            if name.is_defined
+                && let Some(at) = KNOWN.iter().position(|(known, _)| *known == name.name)
+            {
+                found[at] = true;
+            }
+        })?;
+        // LLVM's has the names of GCC's, too.
+        KNOWN.iter().zip(found).find(|(_, found)| *found).map(|((_, runtime), _)| *runtime)
     }
 }
 
@@ -41,24 +47,6 @@ impl fmt::Display for LinkedRuntime {
             }
         })
     }
-}
-
-fn read<'data>(data: impl ReadRef<'data>) -> Option<LinkedRuntime> {
-    let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
-    let endian = header.endian().ok()?;
-    let sections = header.sections(endian, data).ok()?;
-    let mut found = [false; KNOWN.len()];
-    for kind in [elf::SHT_DYNSYM, elf::SHT_SYMTAB] {
-        let symbols = sections.symbols(endian, data, kind).ok()?;
-        for symbol in symbols.iter().filter(|symbol| !symbol.is_undefined(endian)) {
-            let Ok(name) = symbol.name(endian, symbols.strings()) else { continue };
-            if let Some(at) = KNOWN.iter().position(|(known, _)| *known == name) {
-                found[at] = true;
-            }
-        }
-    }
-    // LLVM's has the names of GCC's, too.
-    KNOWN.iter().zip(found).find(|(_, found)| *found).map(|((_, runtime), _)| *runtime)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod report;
 mod runs;
 mod sanitizers;
 mod sweep;
+mod symbol_table;
 mod terminal;
 
 use std::process::ExitCode;

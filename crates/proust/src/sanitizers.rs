@@ -2,12 +2,11 @@
 //! first library.
 
 use std::fmt;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
-use object::read::elf::{FileHeader, Sym};
-use object::{Endianness, ReadCache, ReadRef, elf};
+use object::elf;
+
+use crate::symbol_table::each_name;
 
 /// The variable with AddressSanitizer's options.
 pub const ADDRESS_VARIABLE: &str = "ASAN_OPTIONS";
@@ -34,8 +33,7 @@ const KNOWN: [(&str, &str); 6] = [
 impl Sanitizers {
     /// Looks into a program file; one that cannot be read has none.
     pub fn of(path: &Path) -> Sanitizers {
-        let Ok(file) = File::open(path) else { return Sanitizers::default() };
-        read(&ReadCache::new(BufReader::new(file))).unwrap_or_default()
+        read(path).unwrap_or_default()
     }
 
     /// Whether there is one.
@@ -61,31 +59,26 @@ impl fmt::Display for Sanitizers {
     }
 }
 
-fn read<'data>(data: impl ReadRef<'data>) -> Option<Sanitizers> {
-    let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
-    let endian = header.endian().ok()?;
-    let sections = header.sections(endian, data).ok()?;
+fn read(path: &Path) -> Option<Sanitizers> {
     let mut found = Sanitizers::default();
     let mut linked_in = None;
     // A run time that is linked in shows in the full table only.
-    for kind in [elf::SHT_DYNSYM, elf::SHT_SYMTAB] {
-        let symbols = sections.symbols(endian, data, kind).ok()?;
-        for symbol in symbols.iter() {
-            let Ok(name) = symbol.name(endian, symbols.strings()) else { continue };
-            if let Some(known) = KNOWN.iter().position(|(function, _)| name.starts_with(function.as_bytes()))
-            {
-                let (_, sanitizer) = KNOWN[known];
-                if !symbol.is_undefined(endian) {
-                    // A run time brings the functions of lesser ones, which stand behind it.
-                    linked_in = Some(linked_in.map_or(known, |other: usize| other.min(known)));
-                } else if symbol.st_bind() != elf::STB_WEAK && !found.names.contains(&sanitizer) {
-                    // What is weak is asked for by a run time that can do without.
-                    found.names.push(sanitizer);
-                }
+    each_name(path, |name| {
+        if let Some(known) = KNOWN.iter().position(|(function, _)| name.name.starts_with(function.as_bytes()))
+        {
+            let (_, sanitizer) = KNOWN[known];
+            if name.is_defined {
+                // A run time brings the functions of lesser ones, which stand behind it.
+                linked_in = Some(linked_in.map_or(known, |other: usize| other.min(known)));
+            } else if name.binding != elf::STB_WEAK && !found.names.contains(&sanitizer) {
+                // What is weak is asked for by a run time that can do without.
+                found.names.push(sanitizer);
             }
-            found.answers_address |= name == b"__asan_default_options" && is_answer(symbol, endian);
         }
-    }
+        // The run time has an answer of its own, which is weak and counts for nothing.
+        found.answers_address |=
+            name.name == b"__asan_default_options" && name.is_defined && name.binding == elf::STB_GLOBAL;
+    })?;
     // What is asked for is called.
     if let Some((_, sanitizer)) = linked_in.and_then(|known| KNOWN.get(known))
         && found.names.is_empty()
@@ -98,11 +91,6 @@ fn read<'data>(data: impl ReadRef<'data>) -> Option<Sanitizers> {
         found.answers_address = false;
     }
     Some(found)
-}
-
-/// The run time has an answer of its own, which is weak and counts for nothing.
-fn is_answer(symbol: &elf::Sym64<Endianness>, endian: Endianness) -> bool {
-    !symbol.is_undefined(endian) && symbol.st_bind() == elf::STB_GLOBAL
 }
 
 #[cfg(test)]
