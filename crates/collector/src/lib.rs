@@ -32,5 +32,6 @@ pub mod raw;
 pub mod real;
 pub mod room;
 pub mod sample;
+pub mod single_threaded;
 pub mod thread;
 pub mod time_namespace;

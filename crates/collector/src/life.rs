@@ -16,7 +16,7 @@ use crate::openmp::ompt::start;
 use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::{coroutine, modules, rules};
-use crate::{clock, hooks, logfile, process, raw, real, thread, time_namespace};
+use crate::{clock, hooks, logfile, process, raw, real, single_threaded, thread, time_namespace};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -117,6 +117,7 @@ static DESTRUCTOR: extern "C" fn() = destruct;
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
     real::find_all();
     hooks::find_all();
+    single_threaded::find();
     // A name that was not found has left a message for the program.
     // SAFETY: forgets the calling thread's message.
     unsafe { libc::dlerror() };

@@ -13,6 +13,7 @@ use crate::lane;
 use crate::operation::releases::{self, LetGo};
 use crate::operation::{self, Outcome, here, postponed, tries, waited};
 use crate::path::memo::State;
+use crate::single_threaded;
 
 /// `thrd_busy`
 const THREAD_BUSY: c_int = 1;
@@ -51,6 +52,38 @@ unsafe fn has_sleeper(mutex: *const c_void) -> bool {
         let kind = mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read();
         word != LOCKED || kind & (ROBUST | PRIORITY) != 0
     }
+}
+
+/// A mutex that threads of other processes lock, too.
+const SHARED: c_int = 128;
+
+/// Whether locking a mutex cannot wait: it is free, and nobody is there who could be faster. The C library locks such a one
+/// without an atomic instruction, which to try it takes.
+///
+/// # Safety
+/// The mutex is one that the program may lock.
+#[inline]
+unsafe fn is_free_and_alone(mutex: *const c_void) -> bool {
+    single_threaded::is()
+        // SAFETY: the caller's promise; the only thread is this one.
+        && unsafe {
+            mutex.cast::<c_int>().read() == 0 && mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & SHARED == 0
+        }
+}
+
+/// Whether the function itself is as good as a try.
+macro_rules! cannot_wait {
+    (pthread_mutex_lock, $mutex:ident) => {
+        // SAFETY: the program locks it.
+        unsafe { is_free_and_alone($mutex.cast()) }
+    };
+    (mtx_lock, $mutex:ident) => {
+        // SAFETY: as above.
+        unsafe { is_free_and_alone($mutex) }
+    };
+    ($other:ident, $lock:ident) => {
+        false
+    };
 }
 
 /// Whether trying does the same as locking, but for the wait.
@@ -102,6 +135,16 @@ macro_rules! locks {
 
         $(
             pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
+                if cannot_wait!($name, $object)
+                    && let Some(function) = real::$name()
+                {
+                    // SAFETY: the real function with the arguments that the program gave.
+                    let result = unsafe { function($object $(, $argument)*) };
+                    if let Some(lane) = lane::current() {
+                        releases::acquired(lane, $object as u64, site);
+                    }
+                    return result;
+                }
                 if let Some(try_first) = real::$try()
                     && may_be_tried!($try, $object)
                 {

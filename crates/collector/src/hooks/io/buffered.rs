@@ -7,7 +7,6 @@
 //! ([`at_once`]). What that leaves open is asked in full, apart ([`counted`]).
 
 use core::ffi::{c_char, c_int};
-use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use libc::FILE;
 use proust_log::operations::{Operation, Target};
@@ -15,6 +14,7 @@ use proust_log::operations::{Operation, Target};
 use super::stream::{Stream, field};
 use crate::lane::thread_pointer;
 use crate::operation::{self, Kind, targets};
+use crate::single_threaded;
 
 const UNBUFFERED: c_int = 0x2;
 const LINE_BUFFERED: c_int = 0x200;
@@ -23,22 +23,6 @@ const NO_LOCK: c_int = 0x8000;
 
 /// Copying or searching more than this takes longer than reading clocks.
 const MOST_BYTES: usize = 4096;
-
-/// The C library's word that is 1 as long as the process never had a second thread.
-static SINGLE_THREADED: AtomicPtr<AtomicU8> = AtomicPtr::new(core::ptr::null_mut());
-
-/// Finds it. Not as the next one after this library's: a program that uses it has the word in itself.
-pub fn find_all() {
-    // SAFETY: the name is a C string.
-    let word = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
-    SINGLE_THREADED.store(word.cast(), Ordering::Relaxed);
-}
-
-fn is_single_threaded() -> bool {
-    // SAFETY: the C library's variable, one byte that is never unmapped.
-    unsafe { SINGLE_THREADED.load(Ordering::Relaxed).as_ref() }
-        .is_some_and(|word| word.load(Ordering::Relaxed) != 0)
-}
 
 /// Counts a call whose `bytes` move in memory; false if it is none, or not to be followed.
 #[inline(always)]
@@ -216,7 +200,7 @@ impl Stream {
         }
         let at = field!(self, read_ptr);
         let there = field!(self, read_end).saturating_sub(at).min(MOST_BYTES);
-        if there == 0 || !alone && field!(self, flags) & NO_LOCK == 0 && !is_single_threaded() {
+        if there == 0 || !alone && field!(self, flags) & NO_LOCK == 0 && !single_threaded::is() {
             return None;
         }
         // SAFETY: the stream's buffer, from where it is read next to where it ends. Nobody changes it: there is no other

@@ -21,7 +21,6 @@ pub mod variadic;
 
 /// Finds the real functions behind these hooks.
 pub fn find_all() {
-    buffered::find_all();
     descriptors::find_all();
     sockets::find_all();
     transfers::find_all();
