@@ -62,7 +62,8 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
     let comes = operation == Operation::OmpBarrier;
     let team = member.team();
     let size = if team.is_some() { member.team_size() } else { 1 };
-    let end_ns = meeting::end(lane, of_team(operation, member), |record, begin_ns, end_ns| {
+    let counts_as = if lane.open.is(operation) { operation } else { of_team(operation, member) };
+    let end_ns = meeting::end(lane, counts_as, |record, begin_ns, end_ns| {
         let ns = end_ns.saturating_sub(begin_ns);
         member.has_waited(ns);
         let mut passed = Passed {
@@ -107,14 +108,19 @@ fn add_to(
     let place =
         Site { region: lane.member.region(), operation: operation as u16, address: site, sp: state.sp };
     if !record.sites.add_known(&place, passed) {
-        // SAFETY: the owner, who has taken the record.
-        let node = unsafe { lane.with_room(|| node_of(record, state)) };
-        record.sites.add(&place, passed, &mut record.output, |_| node);
+        add_first(lane, record, &{ place }, state, &{ *passed });
     }
 }
 
+/// Apart, so that what is added to a known site need not lie in memory for it.
 #[cold]
 #[inline(never)]
+fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
+    // SAFETY: the owner, who has taken the record.
+    let node = unsafe { lane.with_room(|| node_of(record, state)) };
+    record.sites.add(place, passed, &mut record.output, |_| node);
+}
+
 fn node_of(record: &mut lane::Record, state: State) -> u32 {
     match life::recording() {
         Some(life) if record.output.is_open() => {
