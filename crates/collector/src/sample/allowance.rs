@@ -6,11 +6,14 @@
 /// Samples may take one part in so many of the thread's CPU time.
 const SHARE: u64 = 50;
 /// What they may take beyond that at once: what is first seen of a program is dear, and a burst is not a state.
-const AT_ONCE_NS: u64 = 1_000_000;
+const AT_ONCE_NS: u64 = 500_000;
 
-/// A sample may take twice as long as the one before it, and this longer. What is beyond was not its doing: somebody else had the
+/// A sample may take twice as long as the longest of late, and this longer. What is beyond was not its doing: somebody else had the
 /// processor, and its clocks went on.
 const LONGER_NS: u64 = 100_000;
+/// The longest of late: from one sample to the next it loses one part in so many. Dear samples and cheap ones come in turn where
+/// paths are now deep and now not.
+const FORGETS: u64 = 8;
 
 /// One thread's allowance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,8 +22,8 @@ pub struct Allowance {
     spent_until_ns: u64,
     /// Samples left out since the last one that was taken.
     left_out: u64,
-    /// What the newest sample took.
-    last_ns: u64,
+    /// What the longest sample of late took.
+    longest_ns: u64,
 }
 
 impl Allowance {
@@ -35,8 +38,8 @@ impl Allowance {
     /// A sample took `own_ns`.
     #[inline]
     pub fn spend(&mut self, cpu_ns: u64, own_ns: u64) {
-        let believed_ns = own_ns.min(self.last_ns.saturating_mul(2).saturating_add(LONGER_NS));
-        self.last_ns = believed_ns;
+        let believed_ns = own_ns.min(self.longest_ns.saturating_mul(2).saturating_add(LONGER_NS));
+        self.longest_ns = believed_ns.max(self.longest_ns - self.longest_ns / FORGETS);
         self.spent_until_ns =
             self.spent_until_ns.max(cpu_ns).saturating_add(believed_ns.saturating_mul(SHARE));
     }
@@ -79,6 +82,22 @@ mod tests {
     }
 
     #[test]
+    fn dear_ones_among_cheap_ones_count_in_full() {
+        let mut allowance = Allowance::default();
+        let mut spent_ns = 0;
+        for at in 0..20_000 {
+            let cpu_ns = at * 5_000_000;
+            if allowance.allows(cpu_ns) {
+                let own_ns = if at % 5 == 0 { 2_000_000 } else { 10_000 };
+                allowance.spend(cpu_ns, own_ns);
+                spent_ns += own_ns;
+            }
+        }
+        let percent = 100.0 * spent_ns as f64 / 100e9;
+        assert!((1.5..2.1).contains(&percent), "{percent} %");
+    }
+
+    #[test]
     fn one_that_was_held_up_is_no_reason_to_leave_others_out() {
         let mut allowance = Allowance::default();
         for (at, own_ns) in [5_000, 6_000, 20_000_000, 5_000, 5_000, 5_000].into_iter().enumerate() {
@@ -93,8 +112,8 @@ mod tests {
         let mut allowance = Allowance::default();
         for cpu_ns in (0..5).map(|at| at * 5_000_000) {
             assert!(allowance.allows(cpu_ns));
-            allowance.spend(cpu_ns, 500_000);
+            allowance.spend(cpu_ns, 250_000);
         }
-        assert!(!allowance.allows(25_000_000) && allowance.allows(50_000_000));
+        assert!(!allowance.allows(25_000_000) && allowance.allows(37_500_000));
     }
 }
