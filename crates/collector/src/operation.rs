@@ -265,6 +265,7 @@ pub fn count(kind: Kind, bytes: u64) -> bool {
         return false;
     }
     let Some(lane) = lane::current() else { return false };
+    lane.counted.forget_streams();
     // First, so that what a signal handler of the program begins meanwhile takes it back.
     lane::set_counting(Some(lane.counted));
     compiler_fence(Ordering::SeqCst);

@@ -2,8 +2,9 @@
 //!
 //! They are counted and not timed: reading clocks would take longer than they do.
 
+use core::ffi::c_void;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 use proust_log::operations::{Operation, Target};
 
@@ -66,10 +67,23 @@ pub const fn row(operation: Operation) -> usize {
     row
 }
 
+/// A stream that is known well enough to count its next call with little more than a comparison.
+#[derive(Debug, Default)]
+struct Known {
+    /// Null = none. A program may close it and get the same address for another one: every other operation of the thread
+    /// forgets it.
+    stream: AtomicPtr<c_void>,
+    /// Number of its target, below [`PLACES`].
+    target: AtomicUsize,
+}
+
 /// One thread's calls since the lane was made, by operation and target.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub struct Counted {
     rows: [Row; COUNTED.len()],
+    /// By row, the stream of the last call that was counted at once.
+    known: [Known; COUNTED.len()],
     /// Whether some of them may not be told yet.
     is_new: AtomicBool,
 }
@@ -96,6 +110,54 @@ impl Counted {
     #[inline(always)]
     pub fn add_more<const ROW: usize>(&self, target: usize, bytes: u64) {
         self.rows[ROW].add(target, bytes);
+    }
+
+    /// Whether the last call of this row that was counted at once was of this stream.
+    #[inline(always)]
+    pub fn knows<const ROW: usize>(&self, stream: *mut c_void) -> bool {
+        // SAFETY: an aligned word of this structure. Volatile is all that the owner, who alone writes it, needs for an ordered
+        // load, and can be compared in place.
+        unsafe { self.known[ROW].stream.as_ptr().read_volatile() == stream }
+    }
+
+    /// As [`Counted::add_more`], of the stream that the row [knows](Counted::knows).
+    #[inline(always)]
+    pub fn add_known<const ROW: usize>(&self, bytes: u64) {
+        let target = self.known[ROW].target.load(Ordering::Relaxed);
+        // SAFETY: as in `Row::add`; `keep` has stored no target of `PLACES` or more. The row's place is part of the instructions.
+        unsafe {
+            core::arch::asm!(
+                "add qword ptr [{counted} + 8 * {target} + {MOVED}], {bytes}",
+                "add qword ptr [{counted} + 8 * {target} + {CALLS}], 1",
+                counted = in(reg) core::ptr::from_ref(self),
+                target = in(reg) target,
+                bytes = in(reg) bytes,
+                MOVED = const offset_of!(Counted, rows) + ROW * size_of::<Row>() + offset_of!(Row, bytes),
+                CALLS = const offset_of!(Counted, rows) + ROW * size_of::<Row>() + offset_of!(Row, calls),
+                options(nostack)
+            );
+        }
+    }
+
+    /// The row's last call was of this stream, which leads to the target with this number.
+    #[inline(always)]
+    pub fn keep<const ROW: usize>(&self, stream: *mut c_void, target: usize) {
+        if target >= PLACES {
+            return;
+        }
+        // In this order: a signal handler of the program that counts in between finds no stream with another one's target.
+        self.known[ROW].stream.store(core::ptr::null_mut(), Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        self.known[ROW].target.store(target, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        self.known[ROW].stream.store(stream, Ordering::Relaxed);
+    }
+
+    /// No stream is known any more.
+    pub fn forget_streams(&self) {
+        for known in &self.known {
+            known.stream.store(core::ptr::null_mut(), Ordering::Relaxed);
+        }
     }
 
     /// No later time comes to tell what was counted: it is looked for in any case. (Another thread may have asked for it
@@ -190,5 +252,24 @@ mod tests {
         assert_eq!(new(), []);
         counted.is_told_last();
         assert_eq!(new(), [(kind(Operation::StreamLine, Target::Event), 1, 7)]);
+    }
+
+    #[test]
+    fn a_stream_is_known_by_its_operation_until_it_is_forgotten() {
+        const READ: usize = row(Operation::StreamRead);
+        const WRITE: usize = row(Operation::StreamWrite);
+        let counted = Counted::default();
+        let (one, other) = (0x1000 as *mut c_void, 0x2000 as *mut c_void);
+        assert!(!counted.knows::<READ>(one));
+        counted.keep::<READ>(one, Target::Event as usize);
+        assert!(counted.knows::<READ>(one) && !counted.knows::<WRITE>(one) && !counted.knows::<READ>(other));
+        counted.add_known::<READ>(9);
+        counted.is_told_last();
+        let mut all = Vec::new();
+        Told::default().take_new(&counted, |kind, count| all.push((kind, count)));
+        let kind = Kind { operation: Operation::StreamRead, target: Target::Event };
+        assert_eq!(all, [(kind, Count { calls: 1, bytes: 9 })]);
+        counted.forget_streams();
+        assert!(!counted.knows::<READ>(one));
     }
 }

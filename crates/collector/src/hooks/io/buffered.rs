@@ -32,17 +32,30 @@ pub fn counted(operation: Operation, stream: Stream, bytes: Option<u64>) -> bool
 }
 
 /// As [`counted`] of the operation with this [`row`](operation::counted::row), where the thread's last call was counted, too; false
-/// says nothing.
+/// says nothing. Of the stream that the row's last call was of only the bytes are asked.
 #[inline(always)]
-pub fn at_once<const ROW: usize>(stream: Stream, bytes: impl FnOnce() -> Option<u64>) -> bool {
-    let Some(bytes) = bytes() else { return false };
+pub fn at_once<const ROW: usize>(stream: Stream, bytes: impl Fn() -> Option<u64>) -> bool {
     let Some(counted) = operation::count_again() else { return false };
+    if counted.knows::<ROW>(stream.0.cast()) {
+        let Some(bytes) = bytes() else { return false };
+        counted.add_known::<ROW>(bytes);
+        return true;
+    }
+    let Some(bytes) = bytes() else { return false };
+    let mode = field!(stream, mode);
+    if mode > 0 {
+        return false;
+    }
     let target = match stream.own_descriptor() {
         Some(descriptor) => targets::number(descriptor),
         None => Some(Target::None as usize),
     };
     let Some(target) = target else { return false };
     counted.add_more::<ROW>(target, bytes);
+    // Once it is one of bytes, it stays so.
+    if mode < 0 {
+        counted.keep::<ROW>(stream.0.cast(), target);
+    }
     true
 }
 
@@ -80,8 +93,7 @@ pub fn items_at_once(stream: *mut FILE, size: usize, count: usize, locking: Lock
 #[inline(always)]
 pub fn room_at_once(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> Option<u64> {
     let bytes = few_and_some(size, count)?;
-    (Stream(stream).has_plain_room(bytes, locking) && field!(Stream(stream), mode) <= 0)
-        .then_some(bytes as u64)
+    Stream(stream).has_plain_room(bytes, locking).then_some(bytes as u64)
 }
 
 /// `fread`: the bytes of all its items, if the buffer has them.
