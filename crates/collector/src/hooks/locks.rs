@@ -65,9 +65,11 @@ const SHARED: c_int = 128;
 #[inline]
 unsafe fn is_free_and_alone(mutex: *const c_void) -> bool {
     single_threaded::is()
-        // SAFETY: the caller's promise; the only thread is this one.
+        // SAFETY: the caller's promise. The word of a shared one changes at any time, and is of the size and alignment of an
+        // atomic number.
         && unsafe {
-            mutex.cast::<c_int>().read() == 0 && mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & SHARED == 0
+            (*mutex.cast::<AtomicI32>()).load(Ordering::Relaxed) == 0
+                && mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & SHARED == 0
         }
 }
 

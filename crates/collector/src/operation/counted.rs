@@ -34,27 +34,32 @@ struct Row {
     bytes: [AtomicU64; PLACES],
 }
 
+/// Adds a call that moves so many bytes to the places of a target in the [`Row`] that lies so far behind an address. One
+/// instruction each, so that a signal handler of the program that counts too loses nothing. Calls come last: a sample in between
+/// tells both the next time.
+macro_rules! add_in_row {
+    ($address:expr, $offset:expr, $target:expr, $bytes:expr) => {
+        core::arch::asm!(
+            "add qword ptr [{address} + 8 * {target} + {MOVED}], {bytes}",
+            "add qword ptr [{address} + 8 * {target} + {CALLS}], 1",
+            address = in(reg) $address,
+            target = in(reg) $target,
+            bytes = in(reg) $bytes,
+            MOVED = const $offset + offset_of!(Row, bytes),
+            CALLS = const $offset + offset_of!(Row, calls),
+            options(nostack)
+        )
+    };
+}
+
 impl Row {
     #[inline(always)]
     fn add(&self, target: usize, bytes: u64) {
         if target >= PLACES {
             return;
         }
-        // SAFETY: the places of the target, which was compared above. One instruction each, so that a signal handler of the
-        // program that counts too loses nothing; no other thread changes these words. Calls come last: a sample in between
-        // tells both the next time.
-        unsafe {
-            core::arch::asm!(
-                "add qword ptr [{row} + 8 * {target} + {MOVED}], {bytes}",
-                "add qword ptr [{row} + 8 * {target} + {CALLS}], 1",
-                row = in(reg) core::ptr::from_ref(self),
-                target = in(reg) target,
-                bytes = in(reg) bytes,
-                MOVED = const offset_of!(Row, bytes),
-                CALLS = const offset_of!(Row, calls),
-                options(nostack)
-            );
-        }
+        // SAFETY: the places of the target, which was compared above; no other thread changes these words.
+        unsafe { add_in_row!(core::ptr::from_ref(self), 0, target, bytes) };
     }
 }
 
@@ -124,19 +129,16 @@ impl Counted {
     #[inline(always)]
     pub fn add_known<const ROW: usize>(&self, bytes: u64) {
         let target = self.known[ROW].target.load(Ordering::Relaxed);
-        // SAFETY: as in `Row::add`; `keep` has stored no target of `PLACES` or more. The row's place is part of the instructions.
+        // SAFETY: as in `Row::add`; `keep` has stored no target of `PLACES` or more.
         unsafe {
-            core::arch::asm!(
-                "add qword ptr [{counted} + 8 * {target} + {MOVED}], {bytes}",
-                "add qword ptr [{counted} + 8 * {target} + {CALLS}], 1",
-                counted = in(reg) core::ptr::from_ref(self),
-                target = in(reg) target,
-                bytes = in(reg) bytes,
-                MOVED = const offset_of!(Counted, rows) + ROW * size_of::<Row>() + offset_of!(Row, bytes),
-                CALLS = const offset_of!(Counted, rows) + ROW * size_of::<Row>() + offset_of!(Row, calls),
-                options(nostack)
+            // The row's place is part of the instructions.
+            add_in_row!(
+                core::ptr::from_ref(self),
+                offset_of!(Counted, rows) + ROW * size_of::<Row>(),
+                target,
+                bytes
             );
-        }
+        };
     }
 
     /// The row's last call was of this stream, which leads to the target with this number.
