@@ -24,7 +24,7 @@ impl LinkedRuntime {
         let mut found = [false; KNOWN.len()];
         each_name(path, |name| {
             if name.is_defined
-                && let Some(at) = KNOWN.iter().position(|(known, _)| *known == name.name)
+                && let Some(at) = KNOWN.iter().position(|(known, _)| name.is(known))
             {
                 found[at] = true;
             }

@@ -64,8 +64,7 @@ fn read(path: &Path) -> Option<Sanitizers> {
     let mut linked_in = None;
     // A run time that is linked in shows in the full table only.
     each_name(path, |name| {
-        if let Some(known) = KNOWN.iter().position(|(function, _)| name.name.starts_with(function.as_bytes()))
-        {
+        if let Some(known) = KNOWN.iter().position(|(function, _)| name.starts_with(function.as_bytes())) {
             let (_, sanitizer) = KNOWN[known];
             if name.is_defined {
                 // A run time brings the functions of lesser ones, which stand behind it.
@@ -77,7 +76,7 @@ fn read(path: &Path) -> Option<Sanitizers> {
         }
         // The run time has an answer of its own, which is weak and counts for nothing.
         found.answers_address |=
-            name.name == b"__asan_default_options" && name.is_defined && name.binding == elf::STB_GLOBAL;
+            name.is(b"__asan_default_options") && name.is_defined && name.binding == elf::STB_GLOBAL;
     })?;
     // What is asked for is called.
     if let Some((_, sanitizer)) = linked_in.and_then(|known| KNOWN.get(known))

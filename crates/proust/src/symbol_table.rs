@@ -10,15 +10,28 @@ use std::path::Path;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::{Endianness, ReadCache, ReadRef, elf};
 
-/// One name and what the file says of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One name, as the linker knows it, and what the file says of it.
+#[derive(Clone, Copy, Debug)]
 pub struct Name<'data> {
-    /// As the linker knows it, mangled where the language does so.
-    pub name: &'data [u8],
+    /// From the name on, to the end of the table. Where it ends is not looked for: a damaged table may have no end of a name, and
+    /// a name for each of its bytes.
+    text: &'data [u8],
     /// Whether this file has it, and does not only ask for it.
     pub is_defined: bool,
     /// How it binds: `STB_GLOBAL`, `STB_WEAK`, `STB_LOCAL`, …
     pub binding: elf::SymbolBind,
+}
+
+impl Name<'_> {
+    /// Whether it is this one.
+    pub fn is(&self, name: &[u8]) -> bool {
+        self.text.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    /// Whether it begins like this.
+    pub fn starts_with(&self, beginning: &[u8]) -> bool {
+        self.text.starts_with(beginning)
+    }
 }
 
 /// Calls `tell` for every name of the program file at `path`. None if there is no such file or it is not whole; what was told
@@ -38,13 +51,8 @@ fn walk<'data>(data: impl ReadRef<'data>, mut tell: impl FnMut(Name)) -> Option<
         }
         let strings = sections.section(symbols.string_section()).ok()?.data(endian, data).ok()?;
         for symbol in symbols.iter() {
-            let Some(from) = strings.get(symbol.st_name(endian) as usize..) else { continue };
-            let Some(end) = from.iter().position(|byte| *byte == 0) else { continue };
-            tell(Name {
-                name: &from[..end],
-                is_defined: !symbol.is_undefined(endian),
-                binding: symbol.st_bind(),
-            });
+            let Some(text) = strings.get(symbol.st_name(endian) as usize..) else { continue };
+            tell(Name { text, is_defined: !symbol.is_undefined(endian), binding: symbol.st_bind() });
         }
     }
     Some(())
@@ -53,13 +61,24 @@ fn walk<'data>(data: impl ReadRef<'data>, mut tell: impl FnMut(Name)) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
+
     use object::{Object, ObjectSymbol};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     #[test]
     fn the_names_are_those_that_the_file_has() {
         let path = std::env::current_exe().unwrap();
         let mut told = Vec::new();
-        each_name(&path, |name| told.push((name.name.to_vec(), name.is_defined))).unwrap();
+        each_name(&path, |name| {
+            let end = name.text.iter().position(|byte| *byte == 0).unwrap();
+            let text = &name.text[..end];
+            assert!(name.is(text) && name.starts_with(text));
+            assert!(end == 0 || !name.is(&text[..end - 1]) && name.starts_with(&text[..end - 1]));
+            told.push((text.to_vec(), name.is_defined));
+        })
+        .unwrap();
         let content = std::fs::read(&path).unwrap();
         let file = object::File::parse(&*content).unwrap();
         let mut there: Vec<_> = file
@@ -80,5 +99,25 @@ mod tests {
         assert_eq!(walk(&content[..content.len() / 2], |_| ()), None);
         assert_eq!(walk(&b"#!/bin/sh\n"[..], |_| ()), None);
         assert_eq!(each_name(Path::new("/no/such/file"), |_| ()), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Bytes of the header and of the table of sections, changed in any way: told or refused, and neither a panic nor a long wait.
+        #[test]
+        fn damaged_files_do_no_harm(changes in vec((any::<bool>(), 0_usize..2560, any::<u8>()), 1..6)) {
+            static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read(std::env::current_exe().unwrap()).unwrap());
+            let mut content = WHOLE.clone();
+            let sections = u64::from_le_bytes(content[0x28..0x30].try_into().unwrap()) as usize;
+            for (in_header, at, value) in changes {
+                let at = if in_header { at % 64 } else { sections + at };
+                if let Some(byte) = content.get_mut(at) {
+                    *byte = value;
+                }
+            }
+            let mut names = 0;
+            walk(&*content, |name| names += usize::from(name.is(b"main")));
+            prop_assert!(names <= content.len());
+        }
     }
 }
