@@ -36,7 +36,10 @@ mod record;
 mod usage;
 
 use belief::{Belief, Borrower};
-pub use current::{counting, get as current, set as set_current, set_counting, thread_pointer};
+pub use current::{
+    begin_fork, counting, end_fork, get as current, is_forking, set as set_current, set_counting,
+    thread_pointer,
+};
 use hold::Hold;
 pub use hold::prepare as prepare_holds;
 pub use output::{Output, write_module};
@@ -421,20 +424,23 @@ impl Lane {
         }
     }
 
-    /// Runs `work` on the owner's part with the handler kept out; None if the collector is at work in this
-    /// thread already.
+    /// Runs `work` on the owner's part with the handler kept out, and with plenty of stack; None if the collector is at
+    /// work in this thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        self.with_record_in_silence(|record| timed(record, work))
+        let _held = self.hold.take()?;
+        // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.
+        Some(unsafe { self.with_room(|| timed(self.record(), work)) })
     }
 
     /// Like [`Lane::with_record`], where it must not be left out because another thread looks into the record just now.
     pub fn with_record_in_time<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _held = self.hold.take_in_time()?;
         // SAFETY: called by the owner, who has taken the record.
-        Some(timed(unsafe { self.record() }, work))
+        Some(unsafe { self.with_room(|| timed(self.record(), work)) })
     }
 
-    /// Like [`Lane::with_record`], but writes nothing to the log by itself: for vforked children too.
+    /// Like [`Lane::with_record`], but writes nothing to the log by itself, for vforked children too, and stays on the
+    /// caller's stack.
     pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _held = self.hold.take()?;
         // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.

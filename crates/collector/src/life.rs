@@ -11,10 +11,12 @@ use proust_log::layout::{
 };
 use proust_log::records::{Subject, ThreadOrigin};
 
+use crate::hooks::borrowers;
 use crate::lane::{self, Output};
 use crate::openmp::ompt::start;
 use crate::operation::threshold;
 use crate::options::{self, Options};
+use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
 use crate::{clock, hooks, logfile, process, raw, real, single_threaded, thread, time_namespace};
 
@@ -24,10 +26,6 @@ pub struct Life {
     pub pid: u32,
     /// What the run asks.
     pub options: Options,
-    /// An address near the top of the first thread's stack.
-    pub first_stack_address: u64,
-    /// Most bytes that stack can have.
-    pub first_stack_bytes: u64,
     /// Environment at the start, for the strings the collector puts back into children's.
     pub library: &'static core::ffi::CStr,
 }
@@ -94,8 +92,9 @@ pub fn records_here() -> bool {
 fn not_known_to_record() -> Option<&'static Life> {
     let life = recording()?;
     if HERE.began.load(Ordering::Relaxed) == 1 {
-        // It stopped, and goes on just now.
-        return Some(life);
+        // It stopped, and goes on just now. Or tasks share their thread-local storage: none but the lane's owner uses it.
+        let is_owner = |lane: &lane::Lane| lane.owner.load(Ordering::Relaxed) == raw::gettid();
+        return (!borrowers::share_storage() || lane::current().is_none_or(is_owner)).then_some(life);
     }
     process::begin_in_child();
     recording()
@@ -132,18 +131,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     let library = unsafe { options::variable(environment, "LD_PRELOAD") }
         .and_then(|list| hooks::environment::own_entry(list.to_bytes()))
         .unwrap_or(c"");
-    let stack_limit = raw::limit(libc::RLIMIT_STACK);
-    let life = Life {
-        pid: raw::getpid(),
-        options,
-        first_stack_address: arguments as u64,
-        first_stack_bytes: if stack_limit == libc::RLIM64_INFINITY {
-            UNLIMITED_STACK_BYTES
-        } else {
-            stack_limit
-        },
-        library,
-    };
+    let life = Life { pid: raw::getpid(), options, library };
     LIFE.store(Box::into_raw(Box::new(life)), Ordering::Release);
     threshold::calibrate(options.sync_threshold_ns);
     coroutine::find_return_address();
@@ -155,7 +143,12 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     }
     process::watch_forks();
     // SAFETY: as above.
-    begin_recording(begin, Origin::Image, Some(unsafe { Strings::new(environment) }));
+    begin_recording(
+        begin,
+        Origin::Image,
+        first_stack(arguments as u64),
+        Some(unsafe { Strings::new(environment) }),
+    );
     start::look_for_other();
 }
 
@@ -165,8 +158,20 @@ extern "C" fn destruct() {
     }
 }
 
-/// Opens the log and puts the calling thread under measurement.
-pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>) {
+/// The stack of the process's first thread, whose arguments lie at this address.
+fn first_stack(arguments: u64) -> OwnStack {
+    let limit = match raw::limit(libc::RLIMIT_STACK) {
+        libc::RLIM64_INFINITY => UNLIMITED_STACK_BYTES,
+        limit => limit,
+    };
+    // What the kernel put at the upper end.
+    // SAFETY: asks for a number.
+    let end = unsafe { libc::getauxval(libc::AT_EXECFN) }.next_multiple_of(4096);
+    OwnStack::of_first_thread(arguments, end, limit)
+}
+
+/// Opens the log and puts the calling thread, which has this stack of its own, under measurement.
+pub fn begin_recording(begin: u64, origin: Origin, stack: OwnStack, environment: Option<Strings>) {
     // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
     let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_mut() }) else { return };
     life.pid = raw::getpid();
@@ -177,7 +182,7 @@ pub fn begin_recording(begin: u64, origin: Origin, environment: Option<Strings>)
     write_header(life, begin, origin);
     lane::prepare_holds();
     let Some(lane) = lane::claim() else { return };
-    if !thread::attach(life, lane, ThreadOrigin::First, None) {
+    if !thread::attach(life, lane, ThreadOrigin::First, stack, None) {
         return;
     }
     lane.with_record(|record| write_facts(&mut record.output, environment));
@@ -202,10 +207,20 @@ pub fn switch_off() {
     HERE.records.store(OFF, Ordering::Release);
 }
 
+/// Whether recording ended, though the process may still fork: another thread ends it, or replaces its image.
+pub fn has_stopped() -> bool {
+    STATE.load(Ordering::Acquire) == ENDED
+}
+
 /// Begins, or goes on after [`stop`].
 pub fn resume() {
     STATE.store(ON, Ordering::Release);
-    HERE.records.store(ON, Ordering::Release);
+    HERE.records.store(if borrowers::share_storage() { OFF } else { ON }, Ordering::Release);
+}
+
+/// From now on each hook asks by which task it is called: some share thread-local storage, and so a lane.
+pub fn ask_each_caller() {
+    HERE.records.store(OFF, Ordering::Release);
 }
 
 fn write_header(life: &Life, begin: u64, origin: Origin) {

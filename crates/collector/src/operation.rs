@@ -335,11 +335,6 @@ pub fn stop_waiting(lane: &'static Lane) {
 #[cold]
 #[inline(never)]
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
-    // Whether its frame is still there can be told on a known stack only.
-    if is_owner(lane) {
-        // SAFETY: the owner, and `with_record` has taken the record.
-        lane.with_record(|record| unsafe { lane.with_room(|| record.look_for_own_stack(life, sp)) });
-    }
     if lane.open.is_live(sp, true, lane) {
         return false;
     }

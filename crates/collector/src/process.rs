@@ -1,16 +1,18 @@
 //! Fork, exec, exit: where a process's record begins anew, is handed on, or ends.
 
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::{Birth, Child, NoteCode, Subject};
 
+use crate::hooks::borrowers;
 use crate::lane;
 use crate::life::{self, Life};
 use crate::operation::postponed;
 use crate::path::modules;
+use crate::path::stack::OwnStack;
 use crate::sample::{signal, timer};
-use crate::{clock, logfile, openmp, operation, raw, thread};
+use crate::{clock, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
     /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
@@ -28,62 +30,77 @@ pub fn watch_forks() {
     unsafe { __register_atfork(Some(before_fork), Some(after_fork), Some(in_child), core::ptr::null_mut()) };
 }
 
-/// Mask of the forking thread, to be restored; only one thread forks at a time (the library's lock).
-static MASK_BEFORE_FORK: AtomicU64 = AtomicU64::new(0);
-
 unsafe extern "C" fn before_fork() {
-    if life::recording().is_none() {
+    // A fork inside a fork's own handlers leaves the outer one's mask alone.
+    if life::recording().is_none() || lane::is_forking() {
         return;
     }
     // No sample while memory is copied: the child must not inherit a lane in the middle of a record.
-    MASK_BEFORE_FORK.store(raw::signal_mask(libc::SIG_BLOCK, u64::MAX), Ordering::Relaxed);
+    lane::begin_fork(raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
 }
 
+/// Whatever became of the recording meanwhile, the thread gets back what was taken from it.
 unsafe extern "C" fn after_fork() {
-    if life::recording().is_none() {
-        return;
+    if let Some(mask) = lane::end_fork() {
+        raw::signal_mask(libc::SIG_SETMASK, mask);
     }
-    raw::signal_mask(libc::SIG_SETMASK, MASK_BEFORE_FORK.load(Ordering::Relaxed));
 }
 
 unsafe extern "C" fn in_child() {
-    if life::recording().is_none() {
-        return;
+    let mask = lane::end_fork();
+    // Where another thread was about to end the parent's record, or to replace its image, the child goes on alone.
+    if life::recording().is_some() || life::has_stopped() && !is_confined() {
+        let mask = mask.unwrap_or_else(|| raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
+        let mask = room::apart(|| begin_under(mask));
+        raw::signal_mask(libc::SIG_SETMASK, mask);
+    } else if let Some(mask) = mask {
+        raw::signal_mask(libc::SIG_SETMASK, mask);
     }
-    begin_under(MASK_BEFORE_FORK.load(Ordering::Relaxed));
 }
 
 /// Begins the record of a forked child that nobody told of.
 #[cold]
 #[inline(never)]
 pub fn begin_in_child() {
-    begin_under(raw::signal_mask(libc::SIG_BLOCK, 0));
+    let mask = raw::signal_mask(libc::SIG_BLOCK, u64::MAX);
+    let mask = room::apart(|| begin_under(mask));
+    raw::signal_mask(libc::SIG_SETMASK, mask);
 }
 
-/// Begins the record of a forked child: its memory is a copy of the parent's, the log is not. The child goes on under
-/// `mask`, the forking thread's, and with what that thread believed of the sampling signal.
-fn begin_under(mask: u64) {
-    let ours = lane::current().filter(|lane| lane.is_blocked_by_owner(mask));
-    let believed = mask | ours.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the log is not. The forking
+/// thread had `mask`, whose stack and belief of the sampling signal the child has, too. Returns the mask to go on under.
+fn begin_under(mask: u64) -> u64 {
+    let parents_lane = lane::current();
+    let is_blocked = parents_lane.is_some_and(|lane| lane.is_blocked_by_owner(mask));
+    let before = parents_lane.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+    // SAFETY: nobody but this thread lives in the child.
+    let stack = parents_lane.map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
     clock::after_fork();
     let begin = clock::now_ns();
     life::switch_off();
     lane::set_current(None);
     lane::abandon_all();
+    borrowers::after_fork();
+    room::after_fork();
     operation::waited::forget();
     openmp::regions::after_fork();
     openmp::holders::after_fork();
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();
-    life::begin_recording(begin, Origin::Fork, None);
+    life::begin_recording(begin, Origin::Fork, stack, None);
     parents.give_up(life::recording().is_some());
-    let ours = lane::current().map_or(0, |lane| {
-        let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
-        lane.begin_belief(believed & !ours, believed & ours != 0);
-        ours
-    });
-    raw::signal_mask(libc::SIG_SETMASK, believed & !ours);
+    let Some(lane) = lane::current() else { return if is_blocked { mask | before } else { mask } };
+    let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
+    let (mask, is_blocked) = if ours == before {
+        (mask, is_blocked)
+    } else {
+        // The signal of before is the program's alone from now on.
+        let believed = if is_blocked { mask | before } else { mask };
+        (believed & !ours, believed & ours != 0)
+    };
+    lane.begin_belief(mask, is_blocked);
+    mask
 }
 
 /// Writes that a child was started.
@@ -103,7 +120,7 @@ pub fn end(life: &Life, ending: Ending, status: i32) {
     if life::is_borrowed(life) || !life::stop() {
         return;
     }
-    close(life, ending, status);
+    room::apart(|| close(life, ending, status));
 }
 
 fn close(life: &Life, ending: Ending, status: i32) {
@@ -230,7 +247,7 @@ pub fn end_for_good(life: &Life, ending: Ending) {
             timer::stop(timer);
         }
     }
-    close(life, ending, 0);
+    room::apart(|| close(life, ending, 0));
 }
 
 /// Hands the record over to the image that an exec is about to load.
@@ -238,15 +255,21 @@ pub fn before_exec(life: &Life, target: &[u8]) -> bool {
     if life::is_borrowed(life) || !life::stop() {
         return false;
     }
-    if let Some(lane) = lane::current() {
-        lane.with_record(|record| record.output.push_text(Subject::ExecTarget, life.pid, target));
-    }
-    close(life, Ending::Exec, 0);
+    room::apart(|| {
+        if let Some(lane) = lane::current() {
+            lane.with_record(|record| record.output.push_text(Subject::ExecTarget, life.pid, target));
+        }
+        close(life, Ending::Exec, 0);
+    });
     true
 }
 
 /// The exec failed: goes on where [`before_exec`] stopped.
 pub fn after_failed_exec(errno: i32) {
+    room::apart(|| resume_after(errno));
+}
+
+fn resume_after(errno: i32) {
     logfile::reopen();
     logfile::with_header(|header| {
         header.ending = Ending::Open as u32;

@@ -1,13 +1,18 @@
-//! Room to work in where the thread's stack has little: a stack of the lane's own.
+//! Room to work in where the caller's stack has little: another stack.
 //!
-//! The program's stacks may be as small as 16 KB, or a coroutine's few KB somewhere in the heap. Finding a call path may
-//! take more than that. So what takes much runs on a private stack, unless the thread is known to have plenty.
+//! The program's stacks may be as small as 8 KiB, a coroutine's somewhere in the heap, without anything below that would stop
+//! who writes beyond. The collector may take at most 1 KiB of them. So whatever takes more runs on a stack of the collector's
+//! own, unless the caller is known to have plenty: a stack of its lane if it has taken the lane's record ([`Lane::with_room`]),
+//! otherwise one that is made for the moment ([`apart`]). No signal handler of the program runs meanwhile, so that nothing
+//! leaves such a stack but by its end.
 
+use core::arch::naked_asm;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use crate::lane::Lane;
+use crate::lane::{self, Lane};
+use crate::path::stack::OwnStack;
 use crate::{arena, raw};
 
 /// A stack with so much left is plenty.
@@ -34,12 +39,20 @@ impl Room {
         // SAFETY: the end of a mapping of that size.
         (!memory.is_null()).then(|| unsafe { memory.add(PRIVATE_BYTES) })
     }
+
+    fn contains(&self, sp: u64) -> bool {
+        sp.wrapping_sub(self.0.load(Ordering::Relaxed) as u64) <= PRIVATE_BYTES as u64
+    }
 }
 
 impl Default for Room {
     fn default() -> Room {
         Room::new()
     }
+}
+
+fn is_plenty(own: OwnStack, sp: u64) -> bool {
+    own.contains(sp) && sp - own.low >= PLENTY_BYTES
 }
 
 impl Lane {
@@ -52,26 +65,106 @@ impl Lane {
         let sp = stack_pointer();
         // SAFETY: the caller is the owner.
         let own = unsafe { self.own_stack() };
-        if own.contains(sp) && sp - own.low >= PLENTY_BYTES {
-            return work();
+        if is_plenty(own, sp) || self.room.contains(sp) {
+            // SAFETY: stays where it is.
+            return unsafe { on_stack(core::ptr::null_mut(), work) };
         }
-        // SAFETY: the caller has taken the record.
-        unsafe { self.aside(work) }
+        let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
+        let result = match self.room.top() {
+            // SAFETY: the private stack is mapped, and used by who has taken the record alone; no signal handler runs on it.
+            Some(top) => unsafe { on_stack(top, work) },
+            None => on_reserve(work),
+        };
+        raw::signal_mask(libc::SIG_SETMASK, mask);
+        result
     }
 
-    /// Runs `work` on the private stack, while no handler of the program may run.
+    /// As [`Lane::with_room`], where all signals are blocked already: in our own handler.
     ///
     /// # Safety
     /// As for [`Lane::with_room`].
-    #[cold]
-    #[inline(never)]
-    pub unsafe fn aside<R>(&self, work: impl FnOnce() -> R) -> R {
-        let Some(top) = self.room.top() else { return work() };
-        let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
-        // SAFETY: the private stack is mapped, and used by who has taken the record alone; no signal handler runs on it.
-        let result = unsafe { on_stack(top, work) };
-        raw::signal_mask(libc::SIG_SETMASK, mask);
-        result
+    pub unsafe fn with_room_in_handler<R>(&self, work: impl FnOnce() -> R) -> R {
+        // SAFETY: the caller is the owner.
+        let plenty = is_plenty(unsafe { self.own_stack() }, stack_pointer());
+        match if plenty { Some(core::ptr::null_mut()) } else { self.room.top() } {
+            // SAFETY: as in `with_room`.
+            Some(top) => unsafe { on_stack(top, work) },
+            None => on_reserve(work),
+        }
+    }
+}
+
+/// Runs `work` with plenty of stack, for whoever has not taken a lane's record; `work` may take it.
+pub fn apart<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: a copy of two words that only the owner changes, whose thread this is (or a child that has its stack).
+    let own = lane::current().map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
+    apart_from(own, work)
+}
+
+/// As [`apart`], for a caller with this stack of its own.
+#[inline(never)]
+pub fn apart_from<R>(own: OwnStack, work: impl FnOnce() -> R) -> R {
+    if is_plenty(own, stack_pointer()) {
+        // SAFETY: stays where it is.
+        return unsafe { on_stack(core::ptr::null_mut(), work) };
+    }
+    let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
+    let memory = raw::map_private(PRIVATE_BYTES);
+    let result = if memory.is_null() {
+        on_reserve(work)
+    } else {
+        // SAFETY: mapped just now for this call alone, and unmapped when nobody runs on it any more.
+        unsafe {
+            let result = on_stack(memory.add(PRIVATE_BYTES), work);
+            raw::unmap(memory, PRIVATE_BYTES);
+            result
+        }
+    };
+    raw::signal_mask(libc::SIG_SETMASK, mask);
+    result
+}
+
+#[repr(C, align(4096))]
+struct Reserve(core::cell::UnsafeCell<[u8; PRIVATE_BYTES]>);
+
+// SAFETY: used as a stack by who has taken `IN_RESERVE`.
+unsafe impl Sync for Reserve {}
+
+static RESERVE: Reserve = Reserve(core::cell::UnsafeCell::new([0; PRIVATE_BYTES]));
+static IN_RESERVE: AtomicBool = AtomicBool::new(false);
+/// How often one looks whether the reserve is free.
+const MOST_TRIES: u32 = 10_000;
+
+/// Runs `work` on the one stack that is there even if there is no memory; all signals are blocked. Who holds it meanwhile is
+/// done in a moment, or it is the caller, further out. One that was killed there as a vforked child is never done: then
+/// nothing is left but the caller's stack.
+#[cold]
+#[inline(never)]
+fn on_reserve<R>(work: impl FnOnce() -> R) -> R {
+    let start = RESERVE.0.get().cast::<u8>();
+    let is_in_it = stack_pointer().wrapping_sub(start as u64) <= PRIVATE_BYTES as u64;
+    let takes = || {
+        let is_free = !IN_RESERVE.swap(true, Ordering::Acquire);
+        if !is_free {
+            raw::give_processor_away();
+        }
+        is_free
+    };
+    let has_taken = !is_in_it && (0..MOST_TRIES).any(|_| takes());
+    let top = if has_taken { start.wrapping_add(PRIVATE_BYTES) } else { core::ptr::null_mut() };
+    // SAFETY: it is this caller's alone.
+    let result = unsafe { on_stack(top, work) };
+    if has_taken {
+        IN_RESERVE.store(false, Ordering::Release);
+    }
+    result
+}
+
+/// In a forked child nobody else is on the reserve.
+pub fn after_fork() {
+    let start = RESERVE.0.get() as u64;
+    if stack_pointer().wrapping_sub(start) > PRIVATE_BYTES as u64 {
+        IN_RESERVE.store(false, Ordering::Release);
     }
 }
 
@@ -83,12 +176,34 @@ fn stack_pointer() -> u64 {
     sp
 }
 
-/// Runs `work` on another stack.
+/// Calls `run(call)` on the stack below `top`, or on the present one if that is null. Debuggers and unwinders find the caller's
+/// frame through `rbp`.
+#[unsafe(naked)]
+unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_void), top: *mut u8) {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "test rdx, rdx",
+        "cmovnz rsp, rdx",
+        "call rsi",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// Runs `work` on another stack, or on this one if `top` is null.
 ///
 /// # Safety
 /// Below `top`, which is aligned to 16 bytes, lies mapped memory that nobody else uses meanwhile, enough for `work`,
 /// which does not unwind out of this.
-#[inline(never)]
+#[inline]
 unsafe fn on_stack<F: FnOnce() -> R, R>(top: *mut u8, work: F) -> R {
     struct Call<F, R> {
         work: Option<F>,
@@ -102,20 +217,9 @@ unsafe fn on_stack<F: FnOnce() -> R, R>(top: *mut u8, work: F) -> R {
         }
     }
     let mut call = Call { work: Some(work), result: MaybeUninit::uninit() };
-    // SAFETY: the stack pointer is kept in a register that called functions preserve, and is put back; all registers
-    // that a call may change are declared so.
+    // SAFETY: `call_on` keeps the registers that a called function has to keep, and `run` fits its argument.
     unsafe {
-        core::arch::asm!(
-            "mov r12, rsp",
-            "mov rsp, {top}",
-            "call {run}",
-            "mov rsp, r12",
-            top = in(reg) top,
-            run = in(reg) run::<F, R> as extern "C" fn(*mut c_void),
-            in("rdi") &raw mut call,
-            out("r12") _,
-            clobber_abi("C"),
-        );
+        call_on((&raw mut call).cast(), run::<F, R>, top);
         // SAFETY: `run` wrote it.
         call.result.assume_init()
     }
@@ -137,5 +241,29 @@ mod tests {
         let range = memory as u64..memory as u64 + PRIVATE_BYTES as u64;
         assert!(range.contains(&sp));
         assert!(!range.contains(&stack_pointer()));
+    }
+
+    #[test]
+    fn who_has_plenty_stays_and_all_others_move() {
+        let sp = stack_pointer();
+        let near = |other: u64| other.abs_diff(sp) < PLENTY_BYTES;
+        let plenty = OwnStack { low: sp - 4 * PLENTY_BYTES, top: sp + PLENTY_BYTES };
+        assert!(near(apart_from(plenty, stack_pointer)));
+        let before = raw::signal_mask(libc::SIG_BLOCK, 0);
+        let little = OwnStack { low: sp - PLENTY_BYTES / 2, ..plenty };
+        for own in [little, OwnStack::default()] {
+            let (there, mask) = apart_from(own, || (stack_pointer(), raw::signal_mask(libc::SIG_BLOCK, 0)));
+            assert!(!near(there));
+            assert!(mask.count_ones() >= 60, "a handler might run: {mask:x}");
+        }
+        assert_eq!(raw::signal_mask(libc::SIG_BLOCK, 0), before);
+    }
+
+    #[test]
+    fn the_reserve_is_entered_once_and_again_from_inside() {
+        let (outer, inner) = on_reserve(|| (stack_pointer(), on_reserve(stack_pointer)));
+        let range = RESERVE.0.get() as u64..RESERVE.0.get() as u64 + PRIVATE_BYTES as u64;
+        assert!(range.contains(&outer) && range.contains(&inner) && inner < outer);
+        assert!(!IN_RESERVE.load(Ordering::Relaxed));
     }
 }

@@ -11,6 +11,7 @@ use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
 use crate::path::memo::State;
 use crate::path::modules;
+use crate::path::stack::OwnStack;
 use crate::path::tree::{Frame, NodeId};
 use crate::sample::{signal, timer};
 use crate::{clock, logfile, raw};
@@ -35,9 +36,15 @@ pub fn prepare() -> bool {
     true
 }
 
-/// Puts the calling thread under measurement in `lane`, which was claimed for it. `start` is the thread's
+/// Puts the calling thread under measurement in `lane`, which was claimed for it. `stack` is the thread's own, `start` its
 /// start function and the registers of the frame that is about to call it. Whether it is under measurement now.
-pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Option<(u64, State)>) -> bool {
+pub fn attach(
+    life: &Life,
+    lane: &'static Lane,
+    origin: ThreadOrigin,
+    stack: OwnStack,
+    start: Option<(u64, State)>,
+) -> bool {
     let tid = raw::gettid();
     // Who looked for the lane's owner before this one may only now see that it is gone.
     let Some(held) = lane.hold.take_in_time() else {
@@ -65,13 +72,8 @@ pub fn attach(life: &Life, lane: &'static Lane, origin: ThreadOrigin, start: Opt
     lane.postponed.forget();
     lane.sections.forget();
     lane.open.leave();
-    let is_small = start.is_some() && record.start.is_small;
-    if is_small {
-        // SAFETY: the owner, who has taken the record.
-        unsafe { lane.aside(|| begin_record(life, tid, record, origin, start)) };
-    } else {
-        begin_record(life, tid, record, origin, start);
-    }
+    record.own_stack = stack;
+    begin_record(life, tid, record, origin, start);
     // Not before its record begins: nothing of it may.
     lane.is_born(clock::now_ns());
     drop(held);
@@ -282,6 +284,8 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
         tid,
         ..ThreadBegin::default()
     };
+    // What is not known of its stack cannot be found out from here: it is read as a foreign one.
+    theirs.own_stack = OwnStack::default();
     theirs.begin(&begin, ThreadOrigin::Found);
     if life.options.check_paths && theirs.reference.is_none() {
         theirs.reference = Some(Box::default());

@@ -7,11 +7,26 @@
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use crate::life;
 use crate::operation::set_errno;
 use crate::real::Real;
 
 /// For good: nothing tells when the last one is gone.
 static MAY_BE: AtomicBool = AtomicBool::new(false);
+
+/// Whether such a child goes on beside its parent without thread-local storage of its own. For good, too.
+static SHARE_STORAGE: AtomicBool = AtomicBool::new(false);
+
+/// Whether tasks may run side by side that have the same thread-local storage.
+#[inline]
+pub fn share_storage() -> bool {
+    SHARE_STORAGE.load(Ordering::Relaxed)
+}
+
+/// No other task lives in a forked child.
+pub fn after_fork() {
+    SHARE_STORAGE.store(false, Ordering::Relaxed);
+}
 
 /// Whether the caller may be such a child, or has been its parent.
 #[inline]
@@ -41,15 +56,24 @@ extern "C" fn missing() -> c_int {
     -1
 }
 
-extern "C" fn find(function: &Real) -> *mut c_void {
+extern "C" fn find(function: &Real, _: c_int) -> *mut c_void {
     let address = function.address();
     if address.is_null() { missing as *mut c_void } else { address }
 }
 
+/// As [`find`], of `clone` with these flags.
+extern "C" fn find_clone(function: &Real, flags: c_int) -> *mut c_void {
+    let asked = flags & (libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_SETTLS);
+    if asked == libc::CLONE_VM && !SHARE_STORAGE.swap(true, Ordering::Relaxed) {
+        life::ask_each_caller();
+    }
+    find(function, flags)
+}
+
 /// Declares hooks that note the call and jump to the real function with everything as it is: it returns twice, or gets
-/// arguments on the stack.
+/// arguments on the stack. What finds the real function gets the third argument, too.
 macro_rules! makes_borrowers {
-    ($( $name:ident: $real:ident; )*) => { $(
+    ($( $name:ident: $real:ident by $find:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
@@ -72,6 +96,7 @@ macro_rules! makes_borrowers {
                 "sub rsp, 8",
                 ".cfi_adjust_cfa_offset 8",
                 "lea rdi, [rip + {real}]",
+                "mov esi, edx",
                 "call {find}",
                 "add rsp, 8",
                 ".cfi_adjust_cfa_offset -8",
@@ -91,13 +116,13 @@ macro_rules! makes_borrowers {
                 ".cfi_endproc",
                 may_be = sym MAY_BE,
                 real = sym $real,
-                find = sym find,
+                find = sym $find,
             )
         }
     )* };
 }
 
 makes_borrowers! {
-    vfork: VFORK;
-    clone: CLONE;
+    vfork: VFORK by find;
+    clone: CLONE by find_clone;
 }

@@ -8,22 +8,18 @@ use proust_log::records::ThreadOrigin;
 
 use crate::lane::{self, Lane, Start};
 use crate::operation::here;
+use crate::path::stack::{Given, OwnStack};
 use crate::real::{C11Routine, StartRoutine, call_real};
-use crate::{clock, life, logfile, raw, thread};
-
-/// A thread with a smaller stack than this begins its record on another one.
-const SMALL_STACK_BYTES: usize = 128 << 10;
+use crate::{clock, life, logfile, raw, room, thread};
 
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
-fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option<&'static Lane> {
+fn lane_for(
+    routine: usize,
+    argument: *mut c_void,
+    attributes: *const pthread_attr_t,
+) -> Option<&'static Lane> {
     let life = life::in_hook()?;
-    let mine = lane::current().and_then(|mine| Some((mine, mine.hold.take()?)));
-    let claimed = match mine {
-        // SAFETY: this thread's lane, whose record has been taken.
-        Some((mine, _held)) => unsafe { mine.with_room(lane::claim) },
-        None => lane::claim(),
-    };
-    let Some(lane) = claimed else {
+    let Some(lane) = room::apart(lane::claim) else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         return None;
     };
@@ -31,12 +27,40 @@ fn lane_for(routine: usize, argument: *mut c_void, stack_bytes: usize) -> Option
     unsafe { lane.record() }.start = Start {
         routine,
         argument: argument as usize,
-        is_small: stack_bytes < SMALL_STACK_BYTES,
+        stack: stack_of(attributes),
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
         believed: lane::current().map_or(0, |mine| mine.believed_bit(life)),
         asked_ns: clock::now_ns(),
     };
     Some(lane)
+}
+
+/// The stack of a thread with these attributes, or with the usual ones if they are null.
+fn stack_of(attributes: *const pthread_attr_t) -> Given {
+    let (mut start, mut bytes, mut guard_bytes) = (core::ptr::null_mut(), 0, 0);
+    // SAFETY: the program passes attributes that it has initialised, or none: then fresh ones say what is usual.
+    unsafe {
+        let mut usual: pthread_attr_t = core::mem::zeroed();
+        let given = !attributes.is_null();
+        if !given && libc::pthread_attr_init(&mut usual) != 0 {
+            return Given::Unknown;
+        }
+        let attributes = if given { attributes } else { &raw const usual };
+        libc::pthread_attr_getstack(attributes, &mut start, &mut bytes);
+        // Where its memory ends if it was given; otherwise 0 was counted down from.
+        let end = (start as u64).wrapping_add(bytes as u64);
+        if bytes == 0 || end == 0 {
+            libc::pthread_attr_getstacksize(attributes, &mut bytes);
+        }
+        libc::pthread_attr_getguardsize(attributes, &mut guard_bytes);
+        if !given {
+            libc::pthread_attr_destroy(&mut usual);
+        }
+        if end != 0 {
+            return Given::From(end.saturating_sub(bytes as u64));
+        }
+    }
+    Given::Bytes(bytes.saturating_sub(guard_bytes) as u64)
 }
 
 /// `pthread_create`
@@ -47,12 +71,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
     routine: StartRoutine,
     argument: *mut c_void,
 ) -> c_int {
-    let mut stack_bytes = usize::MAX;
-    if !attributes.is_null() {
-        // SAFETY: the program passes attributes that it has initialised.
-        unsafe { libc::pthread_attr_getstacksize(attributes, &mut stack_bytes) };
-    }
-    let Some(lane) = lane_for(routine as usize, argument, stack_bytes) else {
+    let Some(lane) = lane_for(routine as usize, argument, attributes) else {
         return call_real!(PTHREAD_CREATE(thread, attributes, routine, argument) else libc::ENOSYS);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
@@ -74,7 +93,7 @@ pub unsafe extern "C-unwind" fn thrd_create(
 ) -> c_int {
     /// `thrd_error`
     const THREAD_ERROR: c_int = 2;
-    let Some(lane) = lane_for(routine as usize, argument, usize::MAX) else {
+    let Some(lane) = lane_for(routine as usize, argument, core::ptr::null()) else {
         return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
@@ -127,12 +146,13 @@ fn begin(lane: *mut c_void) -> Start {
     // SAFETY: as above.
     let start = unsafe { lane.record() }.start;
     let state = here!();
+    let stack = OwnStack::of_created_thread(start.stack, lane::thread_pointer());
     match life::recording() {
-        Some(life) => {
-            if thread::attach(life, lane, ThreadOrigin::Created, Some((start.routine as u64, state))) {
+        Some(life) => room::apart_from(stack, || {
+            if thread::attach(life, lane, ThreadOrigin::Created, stack, Some((start.routine as u64, state))) {
                 thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
             }
-        }
+        }),
         None => lane.release(),
     }
     start

@@ -1,5 +1,5 @@
-//! The calling thread's lane, and its counters, in thread-local storage at fixed offsets from the thread pointer: two loads,
-//! no call that could allocate.
+//! The calling thread's lane, its counters and the mask under which it forks, in thread-local storage at fixed offsets from the
+//! thread pointer: two loads, no call that could allocate.
 
 use core::ffi::c_void;
 
@@ -20,6 +20,12 @@ core::arch::global_asm!(
     ".type proust_counting,@object",
     ".size proust_counting,8",
     "proust_counting:",
+    ".zero 8",
+    ".globl proust_fork_mask",
+    ".hidden proust_fork_mask",
+    ".type proust_fork_mask,@object",
+    ".size proust_fork_mask,8",
+    "proust_fork_mask:",
     ".zero 8",
     ".popsection",
 );
@@ -62,6 +68,7 @@ macro_rules! words {
 words! {
     "proust_lane": load_lane, store_lane;
     "proust_counting": load_counting, store_counting;
+    "proust_fork_mask": load_fork_mask, store_fork_mask;
 }
 
 /// The calling thread's lane.
@@ -88,6 +95,26 @@ pub fn counting() -> Option<&'static Counted> {
 #[inline(always)]
 pub fn set_counting(counted: Option<&'static Counted>) {
     store_counting(counted.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
+}
+
+/// What a thread that is forking keeps of its mask: a bit that no mask has says that there is one.
+const IS_FORKING: u64 = 1 << (libc::SIGKILL - 1);
+
+/// The calling thread has blocked all signals for a fork, and had this mask before.
+pub fn begin_fork(mask: u64) {
+    store_fork_mask((mask | IS_FORKING) as *mut c_void);
+}
+
+/// The mask that the calling thread, or the one that it is a copy of, had before it blocked all signals for a fork; once.
+pub fn end_fork() -> Option<u64> {
+    let word = load_fork_mask() as u64;
+    store_fork_mask(core::ptr::null_mut());
+    (word & IS_FORKING != 0).then_some(word & !IS_FORKING)
+}
+
+/// Whether the calling thread is between the two.
+pub fn is_forking() -> bool {
+    load_fork_mask() as u64 & IS_FORKING != 0
 }
 
 /// Address of the calling thread's control block, which lies at the top of its stack.

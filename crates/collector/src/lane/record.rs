@@ -9,7 +9,6 @@ use proust_log::writer::LaneWriter;
 use super::lent::Lent;
 use super::output::Output;
 use super::usage::{Usage, scheduler_numbers};
-use crate::life::Life;
 use crate::openmp::Member;
 use crate::openmp::regions::Regions;
 use crate::openmp::sites::Sites;
@@ -17,11 +16,10 @@ use crate::openmp::tasks::Tasks;
 use crate::operation::counted::{Counted, Told};
 use crate::operation::sums::Sums;
 use crate::operation::threshold::{Limit, hook_ns};
-use crate::path::maps;
 use crate::path::memo::{Memo, State, Surroundings};
 use crate::path::modules;
 use crate::path::reference::Reference;
-use crate::path::stack::OwnStack;
+use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
 use crate::sample::allowance::Allowance;
 use crate::{clock, logfile, raw};
@@ -30,9 +28,6 @@ use crate::{clock, logfile, raw};
 /// since its creation.
 pub const WORTH_ASKING_NS: u64 = 200_000;
 
-/// A thread may run on stacks of its own making, which are none of these.
-const MAX_STACK_SEARCHES: u32 = 8;
-
 /// What a new thread shall run.
 #[derive(Clone, Copy, Default)]
 pub struct Start {
@@ -40,8 +35,8 @@ pub struct Start {
     pub routine: usize,
     /// Its argument.
     pub argument: usize,
-    /// Whether its stack is too small for the collector's work.
-    pub is_small: bool,
+    /// Its stack.
+    pub stack: Given,
     /// Kernel id of the creating thread.
     pub parent: u32,
     /// When it was asked to create this one.
@@ -60,8 +55,6 @@ pub struct Record {
     pub memo: Memo,
     /// The thread's stack, once it is known.
     pub own_stack: OwnStack,
-    /// How often the stack was looked for.
-    pub stack_searches: u32,
     /// Use of resources at the newest record.
     pub usage: Usage,
     /// Time in the collector since the newest record.
@@ -118,7 +111,6 @@ impl Record {
             tree: Tree::default(),
             memo: Memo::default(),
             own_stack: OwnStack::default(),
-            stack_searches: 0,
             usage: Usage::default(),
             own_ns: 0,
             own_total_ns: 0,
@@ -170,36 +162,9 @@ impl Record {
         }
     }
 
-    /// Looks for the thread's own stack around `sp`, if it is not known yet.
-    ///
-    /// The mapping of that address is the thread's own stack if it also holds what lies at such a stack's top: the
-    /// control block of a created thread, the arguments of the first one. For the lane's thread itself.
-    #[inline]
-    pub fn look_for_own_stack(&mut self, life: &Life, sp: u64) {
-        if self.own_stack.top == 0 && self.stack_searches < MAX_STACK_SEARCHES {
-            self.stack_searches += 1;
-            self.find_own_stack(life, sp);
-        }
-    }
-
-    #[cold]
-    fn find_own_stack(&mut self, life: &Life, sp: u64) {
-        let Some(mapping) = maps::find(sp) else { return };
-        let range = mapping.range;
-        if range.contains(&life.first_stack_address) {
-            // The kernel extends this mapping downwards as it is used.
-            let low = range.end.saturating_sub(life.first_stack_bytes);
-            self.own_stack = OwnStack { low, top: range.end };
-        } else if range.contains(&super::thread_pointer()) {
-            self.own_stack = OwnStack { low: range.start, top: range.end };
-        }
-    }
-
     /// Makes the lane ready for a thread and writes its begin.
     pub fn begin(&mut self, begin: &ThreadBegin, origin: ThreadOrigin) {
         self.memo.forget();
-        self.own_stack = OwnStack::default();
-        self.stack_searches = 0;
         self.usage = Usage::default();
         self.own_ns = 0;
         self.own_total_ns = 0;

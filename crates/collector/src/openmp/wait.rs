@@ -123,10 +123,7 @@ fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state
 
 fn node_of(record: &mut lane::Record, state: State) -> u32 {
     match life::recording() {
-        Some(life) if record.output.is_open() => {
-            record.look_for_own_stack(life, state.sp);
-            record.path(state, life.pid).0
-        }
+        Some(life) if record.output.is_open() => record.path(state, life.pid).0,
         _ => 0,
     }
 }

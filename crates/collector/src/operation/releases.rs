@@ -228,7 +228,6 @@ fn write(
     if !record.output.is_open() {
         return;
     }
-    record.look_for_own_stack(life, state.sp);
     let (node, flags) = record.path(state, life.pid);
     let (site, since_ns) = lane.sections.of(release.object);
     release.node = node;

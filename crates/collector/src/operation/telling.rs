@@ -104,7 +104,6 @@ fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
 fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
     match (passed.state, life::recording()) {
         (Some(state), Some(life)) if record.output.is_open() => {
-            record.look_for_own_stack(life, state.sp);
             let (node, flags) = record.path(state, life.pid);
             (node, if flags == 0 { 0 } else { EVENT_PARTIAL })
         }

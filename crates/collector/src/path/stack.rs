@@ -14,7 +14,25 @@ const WINDOW_BYTES: usize = 256;
 const WIDE_WINDOW_BYTES: usize = 16 << 10;
 const FIRST_WIDE_BYTES: usize = 4 << 10;
 
+/// At least as much as lies between a thread's control block and the end of its stack's memory.
+const CONTROL_BLOCK_BYTES: u64 = 4096;
+
+/// What is known beforehand of a new thread's stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Given {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Memory of the program's, from this address on.
+    From(u64),
+    /// So many bytes, to be found by the C library.
+    Bytes(u64),
+}
+
 /// Range of a thread's own stack; empty when unknown.
+///
+/// It ends where the thread's control block begins, or the program's arguments: what lies above belongs to others, even if the
+/// kernel shows one mapping. A stack pointer outside of it is on a stack of the program's making.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnStack {
     /// Lowest address that can be a stack pointer of this stack.
@@ -24,6 +42,23 @@ pub struct OwnStack {
 }
 
 impl OwnStack {
+    /// The process's first stack, below the program's arguments at `arguments`, which may grow to `limit` bytes below `end`.
+    pub fn of_first_thread(arguments: u64, end: u64, limit: u64) -> OwnStack {
+        OwnStack { low: end.max(arguments).saturating_sub(limit), top: arguments }
+    }
+
+    /// The stack of the calling thread, which the C library made from the attributes that `given` tells of: it ends below the
+    /// thread's control block.
+    pub fn of_created_thread(given: Given, thread_pointer: u64) -> OwnStack {
+        let low = match given {
+            Given::Unknown => return OwnStack::default(),
+            Given::From(low) => low,
+            // Its memory may be larger, never smaller; the control block lies in it.
+            Given::Bytes(bytes) => thread_pointer.saturating_sub(bytes).saturating_add(CONTROL_BLOCK_BYTES),
+        };
+        OwnStack { low, top: thread_pointer }
+    }
+
     /// Whether a stack pointer lies on this stack.
     #[inline]
     pub fn contains(&self, sp: u64) -> bool {

@@ -106,7 +106,7 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let cpu_ns = clock::thread_cpu_ns();
     if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
         // SAFETY: the owner, who has taken the record.
-        unsafe { lane.with_room(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
+        unsafe { lane.with_room_in_handler(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
     }
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
         lane.follow_signal(Some(context));
@@ -142,7 +142,6 @@ fn take(
         bp: registers[libc::REG_RBP as usize] as u64,
         exact: true,
     };
-    record.look_for_own_stack(life, leaf.sp);
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }

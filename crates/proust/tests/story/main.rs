@@ -25,6 +25,7 @@ mod endings;
 mod everyday;
 mod exceptions;
 mod findings;
+mod forks;
 mod fortran;
 mod hostile_data;
 mod hostile_waits;

@@ -44,3 +44,19 @@ fn paths_lead_from_one_piece_of_a_split_stack_to_the_next() {
     let cpu_s = number(&truth, "/cpu_s");
     assert!(recorded.flat().cpu("goes_deep").inclusive > 0.9 * cpu_s, "{cpu_s} s");
 }
+
+/// What the kernel shows as one mapping may be several stacks, or go away in parts.
+#[test]
+fn nothing_is_taken_of_a_stacks_neighbours() {
+    let Some(program) = built("hostile_stacks") else { return };
+    for case in ["side_by_side", "goes_away_above"] {
+        let alone = run(Command::new(&program).arg(case));
+        assert!(alone.status.success(), "alone: {}", alone.printed());
+        let recorded = record_with(&["--rate", "1000"], &program, &[case]);
+        let said = recorded.ended.printed();
+        assert!(recorded.ended.status.success(), "{said}{}", recorded.ended.said());
+        if let Some(line) = said.lines().find(|line| line.contains("not possible here")) {
+            println!("SKIP: {line}");
+        }
+    }
+}

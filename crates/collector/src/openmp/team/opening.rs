@@ -83,7 +83,6 @@ fn find_number(life: &life::Life, record: &mut Record, opening: &Opening, parent
     if !record.output.is_open() {
         return 0;
     }
-    record.look_for_own_stack(life, opening.state.sp);
     let (node, _) = record.path(opening.state, life.pid);
     let mut body = 0;
     if opening.function != 0 {

@@ -119,10 +119,7 @@ pub fn done(team: &'static Team) {
 #[inline(never)]
 fn idle_node(record: &mut Record, state: State) -> NodeId {
     match life::recording() {
-        Some(life) if record.output.is_open() => {
-            record.look_for_own_stack(life, state.sp);
-            record.path(state, life.pid).0
-        }
+        Some(life) if record.output.is_open() => record.path(state, life.pid).0,
         _ => 0,
     }
 }
