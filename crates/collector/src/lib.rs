@@ -15,6 +15,7 @@
 //! - [`openmp`]: parallel regions, by interception or as the runtime tells of them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
+//! - `other_homes`: what other roots lack of what the library needs
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
 
 pub mod arena;
@@ -26,6 +27,8 @@ pub mod logfile;
 pub mod openmp;
 pub mod operation;
 pub mod options;
+#[cfg(not(test))]
+mod other_homes;
 pub mod path;
 pub mod process;
 pub mod raw;

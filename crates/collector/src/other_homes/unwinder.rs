@@ -1,0 +1,60 @@
+//! What Rust's standard library asks of an unwinder, which not every root has.
+//!
+//! `libgcc_s` is not installed everywhere, and a second copy of the unwinder inside this library could not read what the
+//! program's unwinder hands to a personality routine: the layout is private to each copy. So no unwinder is linked. An
+//! exception or a cancellation passes through the hooks' frames by their unwind tables alone. Where one of these frames
+//! names Rust's personality routine, that routine finds no table of cleanups (`_Unwind_GetLanguageSpecificData` answers
+//! null) and lets the unwinder go on, as it does for frames that hold nothing to be dropped.
+//!
+//! A panic cannot unwind: `_Unwind_RaiseException` refuses, and the standard library aborts. What prints a panic's
+//! backtrace asks for `stat64` and `fstat64`, which old C libraries lack; it does without files.
+
+/// Declares hidden functions that return a number at once.
+macro_rules! answers {
+    ($( $name:literal => $value:literal; )*) => {
+        core::arch::global_asm!($(
+            concat!(".pushsection .text.", $name, ",\"ax\",@progbits"),
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!(".type ", $name, ",@function"),
+            concat!($name, ":"),
+            ".cfi_startproc",
+            concat!("mov rax, ", $value),
+            "ret",
+            ".cfi_endproc",
+            concat!(".size ", $name, ",.-", $name),
+            ".popsection",
+        )*);
+    };
+}
+
+// 5 is `_URC_END_OF_STACK`.
+answers! {
+    "_Unwind_RaiseException" => "5";
+    "_Unwind_Backtrace" => "5";
+    "_Unwind_GetLanguageSpecificData" => "0";
+    "_Unwind_GetIP" => "0";
+    "_Unwind_GetIPInfo" => "0";
+    "_Unwind_GetRegionStart" => "0";
+    "_Unwind_GetTextRelBase" => "0";
+    "_Unwind_GetDataRelBase" => "0";
+    "_Unwind_SetGR" => "0";
+    "_Unwind_SetIP" => "0";
+    "_Unwind_DeleteException" => "0";
+    "stat64" => "-1";
+    "fstat64" => "-1";
+}
+
+// It follows a cleanup, and none is ever entered.
+core::arch::global_asm!(
+    ".pushsection .text._Unwind_Resume,\"ax\",@progbits",
+    ".globl _Unwind_Resume",
+    ".hidden _Unwind_Resume",
+    ".type _Unwind_Resume,@function",
+    "_Unwind_Resume:",
+    ".cfi_startproc",
+    "ud2",
+    ".cfi_endproc",
+    ".size _Unwind_Resume,.-_Unwind_Resume",
+    ".popsection",
+);
