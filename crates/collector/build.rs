@@ -33,7 +33,9 @@ fn main() {
         fs::write(folder.join(format!("lib{library}.so")), "INPUT()\n").expect("as above");
     }
     let linker = format!("-Wl,--no-as-needed,{}/ld-linux.so,--as-needed", folder.display());
-    for argument in ["-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", &format!("-L{}", folder.display()), &linker] {
+    for argument in
+        ["-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", &format!("-L{}", folder.display()), &linker]
+    {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }
 }
@@ -42,10 +44,15 @@ fn parse(text: &str) -> BTreeMap<&str, Vec<Import<'_>>> {
     let mut libraries = BTreeMap::<&str, Vec<Import<'_>>>::new();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let (&[library, version, name] | &[library, version, name, "object" | "weak"]) = words.as_slice() else {
+        let (&[library, version, name] | &[library, version, name, "object" | "weak"]) = words.as_slice()
+        else {
             panic!("imports.txt: `{line}` is not: library version name [object|weak]");
         };
-        libraries.entry(library).or_default().push(Import { version, name, is_object: words.last() == Some(&"object") });
+        libraries.entry(library).or_default().push(Import {
+            version,
+            name,
+            is_object: words.last() == Some(&"object"),
+        });
     }
     libraries
 }
@@ -57,8 +64,11 @@ fn build_stub(folder: &Path, library: &str, imports: &[Import<'_>]) {
     for Import { version, name, is_object } in imports {
         let (section, kind, body) =
             if *is_object { (".data", "object", ".quad 0") } else { (".text", "function", "ret") };
-        writeln!(code, "{section}\n.globl {name}\n.type {name},@{kind}\n{name}: {body}\n.size {name},.-{name}")
-            .expect("a string takes all");
+        writeln!(
+            code,
+            "{section}\n.globl {name}\n.type {name},@{kind}\n{name}: {body}\n.size {name},.-{name}"
+        )
+        .expect("a string takes all");
         versions.entry(version).or_default().insert(name);
     }
     code.push_str(".section .note.GNU-stack,\"\",@progbits\n");
@@ -69,7 +79,8 @@ fn build_stub(folder: &Path, library: &str, imports: &[Import<'_>]) {
     }
     let stem = library.split_once(".so").map_or(library, |(stem, _)| stem);
     // The names by which the compiler's driver and the arguments above look for them.
-    let file = folder.join(if stem == "ld-linux-x86-64" { "ld-linux.so".to_owned() } else { format!("{stem}.so") });
+    let file =
+        folder.join(if stem == "ld-linux-x86-64" { "ld-linux.so".to_owned() } else { format!("{stem}.so") });
     let (source, map) = (folder.join(format!("{stem}.s")), folder.join(format!("{stem}.map")));
     fs::write(&source, code).expect("the build's own folder can be written");
     fs::write(&map, script).expect("as above");

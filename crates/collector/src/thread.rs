@@ -17,7 +17,9 @@ use crate::sample::{signal, timer};
 use crate::{clock, logfile, raw};
 
 /// Key whose destructor tells of a thread's end.
-static END_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+static END_KEY: AtomicU32 = AtomicU32::new(NO_KEY);
+
+const NO_KEY: u32 = u32::MAX;
 
 /// Whether the process's first thread has ended while others go on: the kernel lists it until the last one ends.
 static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
@@ -25,15 +27,35 @@ static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
 /// Rounds of key destructors that the C library makes; the last one is ours.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-/// What must be there before threads can be followed.
+/// What must be there before threads can be followed. Where the C library has its threads in a library of their own that
+/// nobody has loaded, there are none to be followed, and [`prepare_for_second`] does this.
 pub fn prepare() -> bool {
     let mut key = 0;
-    // SAFETY: called once, from the constructor; the destructor has the type the library expects.
-    if unsafe { libc::pthread_key_create(&mut key, Some(at_end)) } != 0 {
-        return false;
+    // SAFETY: the destructor has the type the library expects.
+    match unsafe { libc::pthread_key_create(&mut key, Some(at_end)) } {
+        0 => {
+            END_KEY.store(key, Ordering::Release);
+            true
+        }
+        error => error == libc::ENOSYS,
     }
-    END_KEY.store(key, Ordering::Release);
-    true
+}
+
+/// As [`prepare`], by who is about to create a thread.
+pub fn prepare_for_second() {
+    if END_KEY.load(Ordering::Acquire) == NO_KEY && prepare() && lane::current().is_some() {
+        watch_own_end();
+    }
+}
+
+/// The C library calls [`at_end`] when the calling thread ends.
+fn watch_own_end() {
+    let key = END_KEY.load(Ordering::Acquire);
+    if key != NO_KEY {
+        let rounds = DESTRUCTOR_ROUNDS as usize;
+        // SAFETY: the key was made in `prepare`. Its number is below 32, where the library needs no memory.
+        unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+    }
 }
 
 /// Puts the calling thread under measurement in `lane`, which was claimed for it. `stack` is the thread's own, `start` its
@@ -77,10 +99,7 @@ pub fn attach(
     // Not before its record begins: nothing of it may.
     lane.is_born(clock::now_ns());
     drop(held);
-    let key = END_KEY.load(Ordering::Acquire);
-    let rounds = DESTRUCTOR_ROUNDS as usize;
-    // SAFETY: the key was made in `prepare`. Its number is below 32, where the library needs no memory.
-    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+    watch_own_end();
     true
 }
 

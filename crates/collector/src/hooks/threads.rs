@@ -19,6 +19,7 @@ fn lane_for(
     attributes: *const pthread_attr_t,
 ) -> Option<&'static Lane> {
     let life = life::in_hook()?;
+    thread::prepare_for_second();
     let Some(lane) = room::apart(lane::claim) else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         return None;
