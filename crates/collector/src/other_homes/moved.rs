@@ -73,7 +73,11 @@ moved! {
     "dlerror", missing "0";
     "pthread_key_create", missing "38";
     "pthread_setspecific", missing "38";
+    "pthread_attr_init", missing "38";
+    "pthread_attr_destroy", missing "38";
+    "pthread_attr_getstack", missing "38";
     "pthread_attr_getstacksize", missing "38";
+    "pthread_attr_getguardsize", missing "38";
 }
 
 // Only before 2.34, and of no use later.
