@@ -12,6 +12,7 @@
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
 //! - [`operation`]: what a thread does inside a hooked function that takes time
 //! - [`hooks`]: what the program calls instead of the C library
+//! - [`interpose`]: which functions these are, as data, and how the real ones are found
 //! - [`openmp`]: parallel regions, by interception or as the runtime tells of them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
@@ -21,6 +22,7 @@
 pub mod arena;
 pub mod clock;
 pub mod hooks;
+pub mod interpose;
 pub mod lane;
 pub mod life;
 pub mod logfile;

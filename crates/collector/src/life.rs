@@ -18,7 +18,7 @@ use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
-use crate::{clock, hooks, logfile, process, raw, real, single_threaded, thread, time_namespace};
+use crate::{clock, hooks, interpose, logfile, process, raw, single_threaded, thread, time_namespace};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -114,8 +114,7 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char, *const *const c_c
 static DESTRUCTOR: extern "C" fn() = destruct;
 
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
-    real::find_all();
-    hooks::find_all();
+    interpose::find_all();
     single_threaded::find();
     // A name that was not found has left a message for the program.
     // SAFETY: forgets the calling thread's message.

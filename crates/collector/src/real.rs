@@ -8,13 +8,21 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 /// A function to be found by name.
 pub struct Real {
     name: &'static CStr,
+    /// The C library has it since 2.this; 0 = always.
+    since: u32,
     address: AtomicPtr<core::ffi::c_void>,
 }
 
 impl Real {
     /// The function `name`.
     pub const fn new(name: &'static CStr) -> Real {
-        Real { name, address: AtomicPtr::new(core::ptr::null_mut()) }
+        Real::new_since(name, 0)
+    }
+
+    /// The function `name`, which the C library has since its version 2.`since`. An older one is not asked: to be told
+    /// that there is none would take memory from the program's heap.
+    pub const fn new_since(name: &'static CStr, since: u32) -> Real {
+        Real { name, since, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
     /// Its address; null if there is none.
@@ -27,7 +35,10 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> *mut core::ffi::c_void {
-        // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `find_all` has found the
+        if self.since > running_minor_version() {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all` has found the
         // functions of all hooks that may be called from delicate places before.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.address.store(address, Ordering::Relaxed);
@@ -35,15 +46,42 @@ impl Real {
     }
 }
 
-/// Declares functions: `real! { NAME: "symbol" as type; … }` gives a static for each, and `find_all`.
+/// A name with its final zero.
+pub const fn c_name(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!(),
+    }
+}
+
+/// The number behind the point of a C library's version.
+pub const fn minor_version(version: &str) -> u32 {
+    let text = version.as_bytes();
+    if text.len() < 3 || text[0] != b'2' || text[1] != b'.' {
+        return 0;
+    }
+    let (mut at, mut minor) = (2, 0);
+    while at < text.len() && text[at].is_ascii_digit() {
+        minor = minor * 10 + (text[at] - b'0') as u32;
+        at += 1;
+    }
+    minor
+}
+
+fn running_minor_version() -> u32 {
+    // SAFETY: returns a constant C string.
+    let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
+    version.to_str().map_or(0, minor_version)
+}
+
+/// Declares functions: `real! { NAME: "symbol" as type; … }` (or `"symbol" since "2.NUMBER" as type`) gives a static for each.
 macro_rules! real {
-    ($($name:ident: $symbol:literal as $type:ty;)*) => {
+    ($($name:ident: $symbol:literal $(since $version:literal)? as $type:ty;)*) => {
         $(
-            #[doc = concat!("`", $symbol, "`")]
-            pub static $name: Real = Real::new(match CStr::from_bytes_with_nul(concat!($symbol, "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => panic!(),
-            });
+            crate::interpose::find_at_start! {
+                #[doc = concat!("`", $symbol, "`")]
+                pub $name: Real = Real::new_since(c_name(concat!($symbol, "\0")), 0 $(+ minor_version($version))?);
+            }
         )*
 
         /// Types of the functions, by the names of their statics.
@@ -55,11 +93,6 @@ macro_rules! real {
                 #[doc = concat!("Type of `", $symbol, "`")]
                 pub type $name = $type;
             )*
-        }
-
-        /// Finds all of them.
-        pub fn find_all() {
-            $( $name.address(); )*
         }
     };
 }
@@ -75,11 +108,11 @@ pub type Strings = *const *const c_char;
 
 real! {
     PTHREAD_CREATE: "pthread_create" as unsafe extern "C-unwind" fn(*mut pthread_t, *const pthread_attr_t, StartRoutine, *mut c_void) -> c_int;
-    THRD_CREATE: "thrd_create" as unsafe extern "C-unwind" fn(*mut c_void, C11Routine, *mut c_void) -> c_int;
+    THRD_CREATE: "thrd_create" since "2.28" as unsafe extern "C-unwind" fn(*mut c_void, C11Routine, *mut c_void) -> c_int;
     EXECVE: "execve" as unsafe extern "C-unwind" fn(*const c_char, Strings, Strings) -> c_int;
     EXECVPE: "execvpe" as unsafe extern "C-unwind" fn(*const c_char, Strings, Strings) -> c_int;
     FEXECVE: "fexecve" as unsafe extern "C-unwind" fn(c_int, Strings, Strings) -> c_int;
-    EXECVEAT: "execveat" as unsafe extern "C-unwind" fn(c_int, *const c_char, Strings, Strings, c_int) -> c_int;
+    EXECVEAT: "execveat" since "2.34" as unsafe extern "C-unwind" fn(c_int, *const c_char, Strings, Strings, c_int) -> c_int;
     POSIX_SPAWN: "posix_spawn" as unsafe extern "C-unwind" fn(*mut pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
     POSIX_SPAWNP: "posix_spawnp" as unsafe extern "C-unwind" fn(*mut pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
     EXIT_NOW: "_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
@@ -119,3 +152,17 @@ macro_rules! call_real {
     }};
 }
 pub(crate) use call_real;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_that_the_running_library_is_too_old_for_is_not_looked_for() {
+        assert_eq!((minor_version("2.2"), minor_version("2.30"), minor_version("2.36.9000")), (2, 30, 36));
+        assert_eq!(minor_version("3.1"), 0);
+        assert!(running_minor_version() >= 17);
+        assert!(!Real::new_since(c"read", 17).address().is_null());
+        assert!(Real::new_since(c"read", 1000).address().is_null());
+    }
+}

@@ -7,6 +7,7 @@
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use crate::interpose::{declare, find_at_start};
 use crate::life;
 use crate::operation::set_errno;
 use crate::real::Real;
@@ -42,13 +43,11 @@ pub fn before_call(number: c_long) {
     }
 }
 
-static VFORK: Real = Real::new(c"vfork");
-static CLONE: Real = Real::new(c"clone");
-
-/// Finds the real functions.
-pub fn find_all() {
-    VFORK.address();
-    CLONE.address();
+find_at_start! {
+    VFORK: Real = Real::new(c"vfork");
+}
+find_at_start! {
+    CLONE: Real = Real::new(c"clone");
 }
 
 extern "C" fn missing() -> c_int {
@@ -125,4 +124,12 @@ macro_rules! makes_borrowers {
 makes_borrowers! {
     vfork: VFORK by find;
     clone: CLONE by find_clone;
+}
+
+declare! {
+    vfork() -> c_int, or -1;
+    clone(
+        function: *const c_void as opaque(function), stack: *mut c_void as opaque(stack), flags: c_int as number(flags),
+        argument: *mut c_void as opaque(argument), rest: () as more,
+    ) -> c_int, or -1;
 }

@@ -11,14 +11,27 @@ use crate::operation::Outcome;
 const THREAD_ERROR: c_int = 2;
 
 operations! {
-    pthread_cond_wait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int, or libc::ENOSYS
+    pthread_cond_wait(
+        condition: *mut pthread_cond_t as object(condition), mutex: *mut pthread_mutex_t as object(mutex),
+    ) -> c_int, or libc::ENOSYS
         => ConditionWait, (condition, mutex), Outcome::code;
-    pthread_cond_timedwait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec)
+    pthread_cond_timedwait(
+        condition: *mut pthread_cond_t as object(condition), mutex: *mut pthread_mutex_t as object(mutex),
+        until: *const timespec as input(timespec),
+    )
         -> c_int, or libc::ENOSYS => ConditionTimedWait, (condition, mutex), Outcome::code;
-    pthread_cond_clockwait(condition: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t,
-        until: *const timespec) -> c_int, or libc::ENOSYS => ConditionClockWait, (condition, mutex), Outcome::code;
-    cnd_wait(condition: *mut c_void, mutex: *mut c_void) -> c_int, or THREAD_ERROR
+    #[since("2.30")]
+    pthread_cond_clockwait(
+        condition: *mut pthread_cond_t as object(condition), mutex: *mut pthread_mutex_t as object(mutex),
+        clock: clockid_t as number(clock), until: *const timespec as input(timespec),
+    ) -> c_int, or libc::ENOSYS => ConditionClockWait, (condition, mutex), Outcome::code;
+    #[since("2.28")]
+    cnd_wait(condition: *mut c_void as object(cnd), mutex: *mut c_void as object(mtx)) -> c_int, or THREAD_ERROR
         => CndWait, (condition, mutex), Outcome::code;
-    cnd_timedwait(condition: *mut c_void, mutex: *mut c_void, until: *const timespec) -> c_int, or THREAD_ERROR
+    #[since("2.28")]
+    cnd_timedwait(
+        condition: *mut c_void as object(cnd), mutex: *mut c_void as object(mtx),
+        until: *const timespec as input(timespec),
+    ) -> c_int, or THREAD_ERROR
         => CndTimedWait, (condition, mutex), Outcome::code;
 }

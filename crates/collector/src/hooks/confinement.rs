@@ -9,7 +9,7 @@ use libc::{gid_t, size_t, uid_t};
 use proust_log::layout::Ending;
 use proust_log::records::NoteCode;
 
-use super::family::real_functions;
+use crate::interpose::interpose;
 use crate::{lane, life, logfile, process};
 
 /// Room for the time afterwards: minutes of a usual program.
@@ -68,7 +68,7 @@ pub unsafe extern "C-unwind" fn prctl(
 }
 
 macro_rules! leaving {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
+    ($( $name:ident ( $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* ); )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
@@ -79,25 +79,28 @@ macro_rules! leaving {
                 unsafe { function($($argument),*) }
             }
         )*
-        real_functions! {
-            prctl(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
-            $( $name($($type),*) -> c_int; )*
+        interpose! {
+            prctl(
+                option: c_int as number(option), a: c_ulong as word, b: c_ulong as word, c: c_ulong as word,
+                d: c_ulong as word,
+            ) -> c_int, or -1;
+            $( $name($($argument: $type as $grammar $(($($of),*))?),*) -> c_int, or -1; )*
         }
     };
 }
 leaving! {
-    chroot(path: *const c_char);
-    setuid(user: uid_t);
-    seteuid(user: uid_t);
-    setreuid(real_user: uid_t, effective: uid_t);
-    setresuid(real_user: uid_t, effective: uid_t, saved: uid_t);
-    setgid(group: gid_t);
-    setegid(group: gid_t);
-    setregid(real_group: gid_t, effective: gid_t);
-    setresgid(real_group: gid_t, effective: gid_t, saved: gid_t);
-    setgroups(count: size_t, groups: *const gid_t);
-    unshare(flags: c_int);
-    setns(file: c_int, kind: c_int);
+    chroot(path: *const c_char as path);
+    setuid(user: uid_t as number(user));
+    seteuid(user: uid_t as number(user));
+    setreuid(real_user: uid_t as number(user), effective: uid_t as number(user));
+    setresuid(real_user: uid_t as number(user), effective: uid_t as number(user), saved: uid_t as number(user));
+    setgid(group: gid_t as number(group));
+    setegid(group: gid_t as number(group));
+    setregid(real_group: gid_t as number(group), effective: gid_t as number(group));
+    setresgid(real_group: gid_t as number(group), effective: gid_t as number(group), saved: gid_t as number(group));
+    setgroups(count: size_t as number(count), groups: *const gid_t as inputs(group, count));
+    unshare(flags: c_int as number(flags));
+    setns(file: c_int as fd, kind: c_int as number(kind));
 }
 
 /// The call `pivot_root`, which has no function of its own.

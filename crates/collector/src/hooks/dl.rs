@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use proust_log::records::ModuleEnd;
 
+use crate::interpose::declare;
 use crate::path::modules;
 use crate::real::call_real;
 use crate::{clock, lane, life};
@@ -32,4 +33,8 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         });
     }
     result
+}
+
+declare! {
+    dlclose(handle: *mut c_void as opaque(handle)) -> c_int, or -1;
 }

@@ -10,6 +10,7 @@ use libc::pid_t;
 use proust_log::records::{Birth, NoteCode};
 
 use crate::hooks::{environment, signal_inheritance};
+use crate::interpose::declare;
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::operation;
@@ -339,6 +340,32 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
         environment,
         |child, list| call_real!(POSIX_SPAWNP(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
     )
+}
+
+declare! {
+    execve(path: *const c_char as path, arguments: Strings as strings, environment: Strings as strings)
+        -> c_int, or -1;
+    execv(path: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
+    execvp(file: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
+    execvpe(file: *const c_char as path, arguments: Strings as strings, environment: Strings as strings)
+        -> c_int, or -1;
+    fexecve(file: c_int as fd, arguments: Strings as strings, environment: Strings as strings) -> c_int, or -1;
+    #[since("2.34")]
+    execveat(
+        folder: c_int as dirfd, path: *const c_char as path, arguments: Strings as strings,
+        environment: Strings as strings, flags: c_int as number(flags),
+    ) -> c_int, or -1;
+    execl(path: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
+    execlp(file: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
+    execle(path: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
+    posix_spawn(
+        child: *mut pid_t as output(process), path: *const c_char as path, actions: *const c_void as input(actions),
+        attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
+    ) -> c_int, or libc::ENOSYS;
+    posix_spawnp(
+        child: *mut pid_t as output(process), file: *const c_char as path, actions: *const c_void as input(actions),
+        attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
+    ) -> c_int, or libc::ENOSYS;
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use proust_log::layout::Ending;
 
+use crate::interpose::declare;
 use crate::real::call_real;
 use crate::{life, process, raw};
 
@@ -39,4 +40,10 @@ pub unsafe extern "C-unwind" fn _Exit(status: c_int) -> ! {
 pub unsafe extern "C-unwind" fn quick_exit(status: c_int) -> ! {
     end(status);
     call_real!(QUICK_EXIT(status) else exit_group(status))
+}
+
+declare! {
+    _exit(status: c_int as number(status)) -> !, or "exit_group";
+    _Exit(status: c_int as number(status)) -> !, or "exit_group";
+    quick_exit(status: c_int as number(status)) -> !, or "exit_group";
 }

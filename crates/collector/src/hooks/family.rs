@@ -6,14 +6,16 @@ use crate::operation::Outcome;
 ///
 /// ```text
 /// operations! {
-///     NAME(argument: Type, …) -> Result, or VALUE => Operation, (object, second object), outcome;
+///     NAME(argument: Type as grammar, …) -> Result, or VALUE => Operation, (object, second object), outcome;
 /// }
 /// ```
 ///
-/// VALUE is returned where the C library has no such function; `outcome` makes an [`Outcome`] of the result. Also
-/// declares `real`, a module of the real functions by name, and `find_all`, which finds them.
+/// VALUE is returned where the C library has no such function; `outcome` makes an [`Outcome`] of the result. The rows are
+/// those of [`interpose!`](crate::interpose::interpose) with what the hook does behind them.
 macro_rules! operations {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty, or $none:expr
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) -> $result:ty, or $none:expr
         => $operation:ident, ($object:expr, $object2:expr), $outcome:expr; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
@@ -29,42 +31,12 @@ macro_rules! operations {
                 )
             }
         )*
-        $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }
+        $crate::interpose::interpose! {
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+        }
     };
 }
 pub(crate) use operations;
-
-/// Declares a module `real` with a function for each name, which gives the real function, and `find_all`.
-macro_rules! real_functions {
-    ($( $name:ident ( $($type:ty),* $(,)? ) -> $result:ty; )*) => {
-        /// The functions behind the hooks of this family.
-        pub(super) mod real {
-            #[allow(unused_imports, reason = "types of the functions, as the family names them")]
-            use super::*;
-
-            $(
-                #[inline]
-                pub fn $name() -> Option<unsafe extern "C-unwind" fn($($type),*) -> $result> {
-                    static REAL: $crate::real::Real = $crate::real::Real::new(
-                        match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                            Ok(name) => name,
-                            Err(_) => panic!(),
-                        },
-                    );
-                    let address = REAL.address();
-                    // SAFETY: the address is that of the function with this name, which has this type.
-                    (!address.is_null()).then(|| unsafe { core::mem::transmute(address) })
-                }
-            )*
-        }
-
-        /// Finds the real functions, before the program's threads need them.
-        pub fn find_all() {
-            $( let _ = real::$name(); )*
-        }
-    };
-}
-pub(crate) use real_functions;
 
 /// Of functions that return -1 and set `errno`.
 #[inline]

@@ -5,18 +5,19 @@ use core::ffi::c_int;
 use libc::off_t;
 use proust_log::operations::Operation;
 
-use super::family::{errno_of, operations, real_functions};
+use super::family::{errno_of, operations};
+use crate::interpose::interpose;
 use crate::operation;
 
 operations! {
-    flock(file: c_int, how: c_int) -> c_int, or -1 => FileLock, (file, 0), errno_of;
-    lockf(file: c_int, how: c_int, length: off_t) -> c_int, or -1 => LockFile, (file, 0), errno_of;
-    lockf64(file: c_int, how: c_int, length: off_t) -> c_int, or -1 => LockFile, (file, 0), errno_of;
+    flock(file: c_int as fd, how: c_int as number(how)) -> c_int, or -1 => FileLock, (file, 0), errno_of;
+    lockf(file: c_int as fd, how: c_int as number(how), length: off_t as number(offset)) -> c_int, or -1 => LockFile, (file, 0), errno_of;
+    lockf64(file: c_int as fd, how: c_int as number(how), length: off_t as number(offset)) -> c_int, or -1 => LockFile, (file, 0), errno_of;
 }
 
 /// `fcntl` and `fcntl64`, whose third argument is a number or an address, or missing.
 mod control {
-    use super::{Operation, c_int, errno_of, operation, real_functions};
+    use super::{Operation, c_int, errno_of, interpose, operation};
 
     /// `F_OFD_SETLKW`
     const SET_OPEN_FILE_LOCK_AND_WAIT: c_int = 38;
@@ -40,14 +41,9 @@ mod control {
     control!(fcntl);
     control!(fcntl64);
 
-    real_functions! {
-        fcntl(c_int, c_int, usize) -> c_int;
-        fcntl64(c_int, c_int, usize) -> c_int;
+    interpose! {
+        fcntl(file: c_int as fd, command: c_int as number(option), argument: usize as word) -> c_int, or -1;
+        #[since("2.28")]
+        fcntl64(file: c_int as fd, command: c_int as number(option), argument: usize as word) -> c_int, or -1;
     }
-}
-
-/// Finds the real functions of the whole family.
-pub fn find_family() {
-    find_all();
-    control::find_all();
 }

@@ -7,8 +7,8 @@ use core::ffi::c_long;
 
 use proust_log::operations::Operation;
 
-use super::family::real_functions;
 use super::{borrowers, confinement};
+use crate::interpose::interpose;
 use crate::operation::{self, Outcome, here, releases};
 
 /// Operations of the `futex` call, without its flags, that wait.
@@ -56,6 +56,9 @@ pub unsafe extern "C-unwind" fn syscall(
     }
 }
 
-real_functions! {
-    syscall(c_long, usize, usize, usize, usize, usize, usize) -> c_long;
+interpose! {
+    syscall(
+        number: c_long as number(call), a: usize as word, b: usize as word, c: usize as word, d: usize as word,
+        e: usize as word, f: usize as word,
+    ) -> c_long, or -1;
 }

@@ -5,7 +5,8 @@ use core::sync::atomic::Ordering;
 
 use libc::{clockid_t, pthread_t, timespec};
 
-use super::family::{operations, real_functions};
+use super::family::operations;
+use crate::interpose::interpose;
 use crate::operation::{self, Outcome};
 use crate::{lane, life};
 
@@ -13,19 +14,27 @@ use crate::{lane, life};
 const THREAD_ERROR: c_int = 2;
 
 operations! {
-    pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int, or libc::ENOSYS
+    pthread_join(thread: pthread_t as number(thread), result: *mut *mut c_void as output(address)) -> c_int, or libc::ENOSYS
         => Join, (thread, 0), Outcome::code;
-    pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int, or libc::ENOSYS
+    pthread_timedjoin_np(
+        thread: pthread_t as number(thread), result: *mut *mut c_void as output(address),
+        until: *const timespec as input(timespec),
+    ) -> c_int, or libc::ENOSYS
         => TimedJoin, (thread, 0), Outcome::code;
-    pthread_clockjoin_np(thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec)
+    #[since("2.31")]
+    pthread_clockjoin_np(
+        thread: pthread_t as number(thread), result: *mut *mut c_void as output(address),
+        clock: clockid_t as number(clock), until: *const timespec as input(timespec),
+    )
         -> c_int, or libc::ENOSYS => ClockJoin, (thread, 0), Outcome::code;
-    thrd_join(thread: pthread_t, result: *mut c_int) -> c_int, or THREAD_ERROR
+    #[since("2.28")]
+    thrd_join(thread: pthread_t as number(thread), result: *mut c_int as output(result)) -> c_int, or THREAD_ERROR
         => ThrdJoin, (thread, 0), Outcome::code;
 }
 
 /// Cancelling a thread.
 pub mod cancel {
-    use super::{Ordering, c_int, lane, life, operation, pthread_t, real_functions};
+    use super::{Ordering, c_int, interpose, lane, life, operation, pthread_t};
 
     /// `pthread_cancel`. The thread may be blocked: once it is cancelled, nothing tells any more who called what it
     /// was blocked in.
@@ -46,7 +55,7 @@ pub mod cancel {
         unsafe { function(thread) }
     }
 
-    real_functions! {
-        pthread_cancel(pthread_t) -> c_int;
+    interpose! {
+        pthread_cancel(thread: pthread_t as number(thread)) -> c_int, or libc::ENOSYS;
     }
 }

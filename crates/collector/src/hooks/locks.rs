@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicI32, Ordering};
 use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, timespec};
 use proust_log::operations::Operation;
 
-use super::family::real_functions;
+use crate::interpose::interpose;
 use crate::lane;
 use crate::operation::releases::{self, LetGo};
 use crate::operation::{self, Outcome, here, postponed, tries, waited};
@@ -117,8 +117,10 @@ macro_rules! register_after {
 /// The exported function passes the address that it returns to on to the hook, as one argument more: where a lock was
 /// acquired costs one load then.
 macro_rules! locks {
-    ($( $name:ident ( $object:ident : $type:ty $(, $argument:ident : $more:ty)* )
-        tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident by $end:path; )*) => { $(
+    ($( $(#[$how:ident($version:literal)])? $name:ident (
+            $object:ident : $type:ty as $grammar:ident($of:ident)
+            $(, $argument:ident : $more:ty as $more_grammar:ident($more_of:ident))* $(,)?
+        ) tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident by $end:path; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
@@ -147,7 +149,7 @@ macro_rules! locks {
                     }
                     return result;
                 }
-                if let Some(try_first) = real::$try()
+                if let Some(try_first) = trying::real::$try()
                     && may_be_tried!($try, $object)
                 {
                     // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
@@ -164,6 +166,11 @@ macro_rules! locks {
             }
         )*
     }
+
+    interpose! { $(
+        $(#[$how($version)])?
+        $name($object: $type as $grammar($of) $(, $argument: $more as $more_grammar($more_of))*) -> c_int, or $none;
+    )* }
 
     /// Apart, so that who finds a lock free saves no registers for it.
     mod waiting {
@@ -193,11 +200,12 @@ macro_rules! locks {
 
 /// Declares hooks of functions that try to lock.
 macro_rules! tries {
-    ($( $name:ident ( $type:ty ), busy $busy:expr, or $none:expr => $operation:ident; )*) => { $(
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), busy $busy:expr,
+        or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
-            let Some(function) = real::$name() else { return $none };
+            let Some(function) = trying::real::$name() else { return $none };
             // SAFETY: the real function with the argument that the program gave.
             let result = unsafe { function(object) };
             if result == $busy {
@@ -207,50 +215,71 @@ macro_rules! tries {
             }
             result
         }
-    )* };
+    )*
+    /// Trying to lock.
+    mod trying {
+        use super::*;
+
+        interpose! {
+            $( $(#[$how($version)])? $name(object: $type as $grammar($of)) -> c_int, or $none; )*
+        }
+    } };
 }
 
 locks! {
-    pthread_mutex_lock(mutex: *mut pthread_mutex_t)
+    pthread_mutex_lock(mutex: *mut pthread_mutex_t as object(mutex))
         tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock by postponed::end;
-    pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec)
+    pthread_mutex_timedlock(mutex: *mut pthread_mutex_t as object(mutex), until: *const timespec as input(timespec))
         tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock by postponed::end;
-    pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec)
-        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock by postponed::end;
-    pthread_spin_lock(lock: *mut pthread_spinlock_t)
+    #[since("2.30")]
+    pthread_mutex_clocklock(
+        mutex: *mut pthread_mutex_t as object(mutex), clock: clockid_t as number(clock),
+        until: *const timespec as input(timespec),
+    ) tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock by postponed::end;
+    pthread_spin_lock(lock: *mut pthread_spinlock_t as object(spinlock))
         tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock by operation::end;
-    pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t)
+    pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t as object(rwlock))
         tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead by operation::end;
-    pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t, until: *const timespec)
+    pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t as object(rwlock), until: *const timespec as input(timespec))
         tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead by operation::end;
-    pthread_rwlock_clockrdlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec)
-        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead by operation::end;
-    pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t)
+    #[since("2.30")]
+    pthread_rwlock_clockrdlock(
+        lock: *mut pthread_rwlock_t as object(rwlock), clock: clockid_t as number(clock),
+        until: *const timespec as input(timespec),
+    ) tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead by operation::end;
+    pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t as object(rwlock))
         tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite by operation::end;
-    pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t, until: *const timespec)
+    pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t as object(rwlock), until: *const timespec as input(timespec))
         tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite by operation::end;
-    pthread_rwlock_clockwrlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec)
-        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite by operation::end;
-    mtx_lock(mutex: *mut c_void) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock by postponed::end;
-    mtx_timedlock(mutex: *mut c_void, until: *const timespec)
+    #[since("2.30")]
+    pthread_rwlock_clockwrlock(
+        lock: *mut pthread_rwlock_t as object(rwlock), clock: clockid_t as number(clock),
+        until: *const timespec as input(timespec),
+    ) tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite by operation::end;
+    #[since("2.28")]
+    mtx_lock(mutex: *mut c_void as object(mtx)) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock by postponed::end;
+    #[since("2.28")]
+    mtx_timedlock(mutex: *mut c_void as object(mtx), until: *const timespec as input(timespec))
         tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock by postponed::end;
 }
 
 tries! {
-    pthread_mutex_trylock(*mut pthread_mutex_t), busy libc::EBUSY, or libc::ENOSYS => MutexTryLock;
-    pthread_spin_trylock(*mut pthread_spinlock_t), busy libc::EBUSY, or libc::ENOSYS => SpinTryLock;
-    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t), busy libc::EBUSY, or libc::ENOSYS => RwLockTryRead;
-    pthread_rwlock_trywrlock(*mut pthread_rwlock_t), busy libc::EBUSY, or libc::ENOSYS => RwLockTryWrite;
-    mtx_trylock(*mut c_void), busy THREAD_BUSY, or THREAD_ERROR => MtxTryLock;
+    pthread_mutex_trylock(*mut pthread_mutex_t as object(mutex)), busy libc::EBUSY, or libc::ENOSYS => MutexTryLock;
+    pthread_spin_trylock(*mut pthread_spinlock_t as object(spinlock)), busy libc::EBUSY, or libc::ENOSYS => SpinTryLock;
+    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t as object(rwlock)), busy libc::EBUSY, or libc::ENOSYS => RwLockTryRead;
+    pthread_rwlock_trywrlock(*mut pthread_rwlock_t as object(rwlock)), busy libc::EBUSY, or libc::ENOSYS => RwLockTryWrite;
+    #[since("2.28")]
+    mtx_trylock(*mut c_void as object(mtx)), busy THREAD_BUSY, or THREAD_ERROR => MtxTryLock;
 }
 
 /// Declares hooks of functions that unlock.
 macro_rules! unlocks {
-    ($( $name:ident ( $type:ty ), by $around:path, or $none:expr => $operation:ident; )*) => { $(
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), by $around:path,
+        or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
-            let Some(function) = real::$name() else { return $none };
+            let Some(function) = unlocking::real::$name() else { return $none };
             $around(
                 Operation::$operation,
                 object as u64,
@@ -259,7 +288,15 @@ macro_rules! unlocks {
                 || here!(),
             )
         }
-    )* };
+    )*
+    /// Unlocking.
+    mod unlocking {
+        use super::*;
+
+        interpose! {
+            $( $(#[$how($version)])? $name(object: $type as $grammar($of)) -> c_int, or $none; )*
+        }
+    } };
 }
 
 /// As [`releases::around`], for mutexes that the program is about to unlock.
@@ -315,32 +352,9 @@ fn around_wanted_mutex<R: Copy>(
 }
 
 unlocks! {
-    pthread_mutex_unlock(*mut pthread_mutex_t), by around_mutex, or libc::ENOSYS => MutexUnlock;
-    pthread_spin_unlock(*mut pthread_spinlock_t), by releases::around, or libc::ENOSYS => SpinUnlock;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t), by releases::around, or libc::ENOSYS => RwLockUnlock;
-    mtx_unlock(*mut c_void), by around_mutex, or THREAD_ERROR => MtxUnlock;
-}
-
-real_functions! {
-    pthread_mutex_unlock(*mut pthread_mutex_t) -> c_int;
-    pthread_spin_unlock(*mut pthread_spinlock_t) -> c_int;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t) -> c_int;
-    mtx_unlock(*mut c_void) -> c_int;
-    pthread_mutex_lock(*mut pthread_mutex_t) -> c_int;
-    pthread_mutex_timedlock(*mut pthread_mutex_t, *const timespec) -> c_int;
-    pthread_mutex_clocklock(*mut pthread_mutex_t, clockid_t, *const timespec) -> c_int;
-    pthread_mutex_trylock(*mut pthread_mutex_t) -> c_int;
-    pthread_spin_lock(*mut pthread_spinlock_t) -> c_int;
-    pthread_spin_trylock(*mut pthread_spinlock_t) -> c_int;
-    pthread_rwlock_rdlock(*mut pthread_rwlock_t) -> c_int;
-    pthread_rwlock_timedrdlock(*mut pthread_rwlock_t, *const timespec) -> c_int;
-    pthread_rwlock_clockrdlock(*mut pthread_rwlock_t, clockid_t, *const timespec) -> c_int;
-    pthread_rwlock_tryrdlock(*mut pthread_rwlock_t) -> c_int;
-    pthread_rwlock_wrlock(*mut pthread_rwlock_t) -> c_int;
-    pthread_rwlock_timedwrlock(*mut pthread_rwlock_t, *const timespec) -> c_int;
-    pthread_rwlock_clockwrlock(*mut pthread_rwlock_t, clockid_t, *const timespec) -> c_int;
-    pthread_rwlock_trywrlock(*mut pthread_rwlock_t) -> c_int;
-    mtx_lock(*mut c_void) -> c_int;
-    mtx_timedlock(*mut c_void, *const timespec) -> c_int;
-    mtx_trylock(*mut c_void) -> c_int;
+    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by around_mutex, or libc::ENOSYS => MutexUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::around, or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::around, or libc::ENOSYS => RwLockUnlock;
+    #[since("2.28")]
+    mtx_unlock(*mut c_void as object(mtx)), by around_mutex, or THREAD_ERROR => MtxUnlock;
 }

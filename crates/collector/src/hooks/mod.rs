@@ -37,28 +37,3 @@ pub mod signals;
 pub mod sleeps;
 pub mod threads;
 pub mod wakes;
-
-/// Finds the real functions behind the hooks that are declared by family.
-pub fn find_all() {
-    borrowers::find_all();
-    locks::find_all();
-    file_locks::find_family();
-    once::find_all();
-    conditions::find_all();
-    semaphores::find_all();
-    semaphores::posix::find_all();
-    joins::find_all();
-    joins::cancel::find_all();
-    sleeps::find_all();
-    polls::find_all();
-    processes::find_all();
-    processes::shell::find_all();
-    processes::pipe_streams::find_all();
-    signal_waits::find_all();
-    signal_waits::sets::find_all();
-    queues::find_all();
-    futex::find_all();
-    wakes::find_all();
-    confinement::find_all();
-    io::find_all();
-}

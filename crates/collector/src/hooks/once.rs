@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicI32, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::family::real_functions;
+use crate::interpose::interpose;
 use crate::lane;
 use crate::operation::{self, Kind, Outcome, here};
 
@@ -58,7 +58,10 @@ extern "C-unwind" fn initialise() {
     initialiser();
 }
 
-real_functions! {
-    pthread_once(*mut c_int, Initialiser) -> c_int;
-    call_once(*mut c_int, Initialiser) -> ();
+interpose! {
+    pthread_once(control: *mut c_int as object(once), initialiser: Initialiser as function(initialiser))
+        -> c_int, or libc::ENOSYS;
+    #[since("2.28")]
+    call_once(control: *mut c_int as object(once), initialiser: Initialiser as function(initialiser))
+        -> Nothing, or Default::default();
 }

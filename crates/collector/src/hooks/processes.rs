@@ -7,13 +7,25 @@ use libc::{FILE, id_t, idtype_t, pid_t};
 use super::family::{errno_of, operations};
 
 operations! {
-    wait(status: *mut c_int) -> pid_t, or -1 => WaitAny, (0, 0), errno_of;
-    waitpid(process: pid_t, status: *mut c_int, options: c_int) -> pid_t, or -1
+    wait(status: *mut c_int as output(status)) -> pid_t, or -1 => WaitAny, (0, 0), errno_of;
+    waitpid(
+        process: pid_t as number(process), status: *mut c_int as output(status),
+        options: c_int as number(flags),
+    ) -> pid_t, or -1
         => WaitProcess, (process, 0), errno_of;
-    wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> pid_t, or -1 => WaitUsage, (0, 0), errno_of;
-    wait4(process: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void) -> pid_t, or -1
+    wait3(
+        status: *mut c_int as output(status), options: c_int as number(flags),
+        usage: *mut c_void as output(usage),
+    ) -> pid_t, or -1 => WaitUsage, (0, 0), errno_of;
+    wait4(
+        process: pid_t as number(process), status: *mut c_int as output(status),
+        options: c_int as number(flags), usage: *mut c_void as output(usage),
+    ) -> pid_t, or -1
         => WaitProcessUsage, (process, 0), errno_of;
-    waitid(kind: idtype_t, process: id_t, info: *mut c_void, options: c_int) -> c_int, or -1
+    waitid(
+        kind: idtype_t as number(kind), process: id_t as number(process),
+        info: *mut c_void as output(siginfo), options: c_int as number(flags),
+    ) -> c_int, or -1
         => WaitId, (process, 0), errno_of;
 }
 
@@ -22,8 +34,8 @@ pub mod shell {
     use proust_log::operations::Operation;
 
     use super::{c_char, c_int, errno_of};
-    use crate::hooks::family::real_functions;
     use crate::hooks::signal_inheritance::handing_over;
+    use crate::interpose::interpose;
     use crate::operation;
 
     /// `system`
@@ -39,8 +51,8 @@ pub mod shell {
         )
     }
 
-    real_functions! {
-        system(*const c_char) -> c_int;
+    interpose! {
+        system(command: *const c_char as command) -> c_int, or -1;
     }
 }
 
@@ -49,7 +61,7 @@ pub mod pipe_streams {
     use proust_log::operations::Operation;
 
     use super::{FILE, c_int, errno_of};
-    use crate::hooks::family::real_functions;
+    use crate::interpose::interpose;
     use crate::operation::{self, targets};
 
     /// `pclose`
@@ -69,7 +81,7 @@ pub mod pipe_streams {
         )
     }
 
-    real_functions! {
-        pclose(*mut FILE) -> c_int;
+    interpose! {
+        pclose(stream: *mut FILE as stream) -> c_int, or -1;
     }
 }

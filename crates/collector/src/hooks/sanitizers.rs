@@ -3,6 +3,8 @@
 
 use core::ffi::{CStr, c_char};
 
+use crate::interpose::declare;
+
 const ADDRESS: &CStr = c"verify_asan_link_order=0";
 const THREAD: &CStr = c"ignore_noninstrumented_modules=1";
 
@@ -18,4 +20,9 @@ pub extern "C" fn __asan_default_options() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_default_options() -> *const c_char {
     THREAD.as_ptr()
+}
+
+declare! {
+    __asan_default_options() -> *const c_char, or core::ptr::null();
+    __tsan_default_options() -> *const c_char, or core::ptr::null();
 }

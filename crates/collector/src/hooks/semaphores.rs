@@ -5,7 +5,8 @@ use core::ffi::{c_int, c_void};
 use libc::{clockid_t, pthread_barrier_t, sem_t, size_t, timespec};
 use proust_log::operations::Operation;
 
-use super::family::{errno_of, operations, real_functions};
+use super::family::{errno_of, operations};
+use crate::interpose::{interpose, real_functions};
 use crate::operation::{self, Outcome, errno, set_errno};
 
 /// Of `pthread_barrier_wait`: one thread is told that it was the last.
@@ -14,27 +15,36 @@ fn at_barrier(result: c_int) -> Outcome {
 }
 
 operations! {
-    pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int, or libc::ENOSYS
+    pthread_barrier_wait(barrier: *mut pthread_barrier_t as object(barrier)) -> c_int, or libc::ENOSYS
         => Barrier, (barrier, 0), at_barrier;
-    semop(set: c_int, operations: *mut c_void, count: size_t) -> c_int, or -1
+    semop(
+        set: c_int as number(set), operations: *mut c_void as inputs(sembuf, count),
+        count: size_t as number(count),
+    ) -> c_int, or -1
         => SemaphoreOperation, (set, 0), errno_of;
-    semtimedop(set: c_int, operations: *mut c_void, count: size_t, time: *const timespec) -> c_int, or -1
+    semtimedop(
+        set: c_int as number(set), operations: *mut c_void as inputs(sembuf, count),
+        count: size_t as number(count), time: *const timespec as input(timespec),
+    ) -> c_int, or -1
         => SemaphoreTimedOperation, (set, 0), errno_of;
 }
 
 /// Semaphores that can be tried first.
 pub mod posix {
     use super::{
-        Operation, c_int, clockid_t, errno, errno_of, operation, real_functions, sem_t, set_errno, timespec,
+        Operation, c_int, clockid_t, errno, errno_of, interpose, operation, real_functions, sem_t, set_errno,
+        timespec,
     };
 
     macro_rules! semaphores {
-        ($( $name:ident ( $($argument:ident : $type:ty),* ) => $operation:ident; )*) => { $(
+        ($( $(#[$how:ident($version:literal)])? $name:ident (
+            $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),*
+        ) => $operation:ident; )*) => { $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name(semaphore: *mut sem_t $(, $argument: $type)*) -> c_int {
                 let Some(function) = real::$name() else { return -1 };
-                if let (Some(test_cancel), Some(try_first)) = (real::pthread_testcancel(), real::sem_trywait()) {
+                if let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(), others::sem_trywait()) {
                     // SAFETY: waiting for a semaphore is a point of cancellation even if nobody has to wait; trying
                     // is not. Both are real functions with the program's argument.
                     unsafe {
@@ -54,19 +64,30 @@ pub mod posix {
                     errno_of,
                 )
             }
-        )* };
+        )*
+        interpose! { $(
+            $(#[$how($version)])?
+            $name(
+                semaphore: *mut sem_t as object(semaphore)
+                $(, $argument: $type as $grammar $(($($of),*))?)*
+            ) -> c_int, or -1;
+        )* } };
     }
     semaphores! {
         sem_wait() => SemaphoreWait;
-        sem_timedwait(until: *const timespec) => SemaphoreTimedWait;
-        sem_clockwait(clock: clockid_t, until: *const timespec) => SemaphoreClockWait;
+        sem_timedwait(until: *const timespec as input(timespec)) => SemaphoreTimedWait;
+        #[since("2.30")]
+        sem_clockwait(clock: clockid_t as number(clock), until: *const timespec as input(timespec))
+            => SemaphoreClockWait;
     }
 
-    real_functions! {
-        pthread_testcancel() -> ();
-        sem_trywait(*mut sem_t) -> c_int;
-        sem_wait(*mut sem_t) -> c_int;
-        sem_timedwait(*mut sem_t, *const timespec) -> c_int;
-        sem_clockwait(*mut sem_t, clockid_t, *const timespec) -> c_int;
+    /// What is not hooked.
+    mod others {
+        use super::{c_int, real_functions, sem_t};
+
+        real_functions! {
+            pthread_testcancel() -> ();
+            sem_trywait(semaphore: *mut sem_t) -> c_int;
+        }
     }
 }

@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 
 use libc::sigset_t;
 
+use crate::interpose::declare;
 use crate::real::call_real;
 use crate::sample::signal;
 use crate::{lane, life};
@@ -90,4 +91,13 @@ pub unsafe extern "C-unwind" fn pthread_sigmask(
     old: *mut sigset_t,
 ) -> c_int {
     mask(how, new, old, |new, old| call_real!(PTHREAD_SIGMASK(how, new, old) else libc::ENOSYS))
+}
+
+declare! {
+    sigprocmask(
+        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
+    ) -> c_int, or -1;
+    pthread_sigmask(
+        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
+    ) -> c_int, or libc::ENOSYS;
 }

@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use libc::{siginfo_t, sigset_t, timespec};
 use proust_log::operations::Operation;
 
-use super::family::{errno_of, operations, real_functions};
+use super::family::{errno_of, operations};
 use super::signal_masks::{first_word, set_first_word};
 use super::signal_moves::{keep_descriptor, make_way};
 use crate::operation::{self, Outcome};
@@ -18,16 +18,17 @@ use crate::{lane, life};
 
 operations! {
     pause() -> c_int, or -1 => Pause, (0, 0), errno_of;
-    sigsuspend(mask: *const sigset_t) -> c_int, or -1 => SignalSuspend, (0, 0), errno_of;
+    sigsuspend(mask: *const sigset_t as input(sigset)) -> c_int, or -1 => SignalSuspend, (0, 0), errno_of;
 }
 
 /// Those that wait for the signals of a set.
 pub mod sets {
     use super::{
         Operation, Outcome, c_int, errno_of, first_word, is_ours, keep_descriptor, lane, life, make_way,
-        operation, real_functions, set_first_word, siginfo_t, signal, sigset_t, timespec,
+        operation, set_first_word, siginfo_t, signal, sigset_t, timespec,
     };
     use crate::clock;
+    use crate::interpose::interpose;
 
     /// Whether a sample may come out of a wait for this set: the program wants every signal that there is for samples.
     ///
@@ -157,10 +158,13 @@ pub mod sets {
         }
     }
 
-    real_functions! {
-        sigwait(*const sigset_t, *mut c_int) -> c_int;
-        sigwaitinfo(*const sigset_t, *mut siginfo_t) -> c_int;
-        sigtimedwait(*const sigset_t, *mut siginfo_t, *const timespec) -> c_int;
-        signalfd(c_int, *const sigset_t, c_int) -> c_int;
+    interpose! {
+        sigwait(set: *const sigset_t as input(sigset), number: *mut c_int as output(number)) -> c_int, or libc::ENOSYS;
+        sigwaitinfo(set: *const sigset_t as input(sigset), info: *mut siginfo_t as output(siginfo)) -> c_int, or -1;
+        sigtimedwait(
+            set: *const sigset_t as input(sigset), info: *mut siginfo_t as output(siginfo),
+            timeout: *const timespec as input(timespec),
+        ) -> c_int, or -1;
+        signalfd(file: c_int as fd, set: *const sigset_t as input(sigset), flags: c_int as number(flags)) -> c_int, or -1;
     }
 }

@@ -12,6 +12,7 @@ use proust_log::records::NoteCode;
 
 use super::signal_masks::{UNSEEN, first_word, set_first_word};
 use super::signal_moves::{self, give_way};
+use crate::interpose::declare;
 use crate::life::Life;
 use crate::real::call_real;
 use crate::sample::handler::on_signal;
@@ -347,4 +348,11 @@ pub unsafe extern "C-unwind" fn signal(signal: c_int, handler: usize) -> usize {
             old
         }
     }
+}
+
+declare! {
+    sigaction(
+        signal: c_int as number(signal), new: *const Action as input(sigaction), old: *mut Action as output(sigaction),
+    ) -> c_int, or -1;
+    signal(signal: c_int as number(signal), handler: usize as number(handler)) -> usize, or libc::SIG_ERR;
 }

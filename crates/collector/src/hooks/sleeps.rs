@@ -6,7 +6,8 @@ use libc::{clockid_t, timespec, useconds_t};
 
 use proust_log::operations::Operation;
 
-use super::family::{errno_of, real_functions};
+use super::family::errno_of;
+use crate::interpose::interpose;
 use crate::operation::{self, Outcome};
 
 /// Result of a function without one.
@@ -24,7 +25,9 @@ fn unslept(left: c_uint) -> Outcome {
 
 /// Declares hooks of functions that sleep: after the call it is known for how long, if it slept so long.
 macro_rules! sleeps {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty, or $none:expr
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) -> $result:ty, or $none:expr
         => $operation:ident, $outcome:expr, $asked_ns:expr; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
@@ -46,10 +49,11 @@ macro_rules! sleeps {
                 )
             }
         )*
-        real_functions! {
-            $( $name($($type),*) -> $result; )*
-            sched_yield() -> c_int;
-            thrd_yield() -> Nothing;
+        interpose! {
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+            sched_yield() -> c_int, or -1;
+            #[since("2.28")]
+            thrd_yield() -> Nothing, or Default::default();
         }
     };
 }
@@ -85,13 +89,17 @@ fn until(clock: clockid_t, flags: c_int, time: *const timespec, begin_ns: u64) -
 }
 
 sleeps! {
-    nanosleep(time: *const timespec, left: *mut timespec) -> c_int, or -1
+    nanosleep(time: *const timespec as input(timespec), left: *mut timespec as output(timespec)) -> c_int, or -1
         => NanoSleep, errno_of, |time, _, _| as_ns(time);
-    clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int, or libc::ENOSYS
+    clock_nanosleep(
+        clock: clockid_t as number(clock), flags: c_int as number(flags),
+        time: *const timespec as input(timespec), left: *mut timespec as output(timespec),
+    ) -> c_int, or libc::ENOSYS
         => ClockNanoSleep, Outcome::code, |clock, flags, time, _, begin_ns| until(clock, flags, time, begin_ns);
-    usleep(time: useconds_t) -> c_int, or -1 => MicroSleep, errno_of, |time, _| u64::from(time) * 1000;
-    sleep(time: c_uint) -> c_uint, or time => Sleep, unslept, |time, _| u64::from(time) * 1_000_000_000;
-    thrd_sleep(time: *const c_void, left: *mut c_void) -> c_int, or -2
+    usleep(time: useconds_t as number(microseconds)) -> c_int, or -1 => MicroSleep, errno_of, |time, _| u64::from(time) * 1000;
+    sleep(time: c_uint as number(seconds)) -> c_uint, or time => Sleep, unslept, |time, _| u64::from(time) * 1_000_000_000;
+    #[since("2.28")]
+    thrd_sleep(time: *const c_void as input(timespec), left: *mut c_void as output(timespec)) -> c_int, or -2
         => ThrdSleep, slept, |time, _, _| as_ns(time.cast());
 }
 

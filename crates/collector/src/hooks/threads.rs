@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 use libc::{pthread_attr_t, pthread_t};
 use proust_log::records::ThreadOrigin;
 
+use crate::interpose::declare;
 use crate::lane::{self, Lane, Start};
 use crate::operation::here;
 use crate::path::stack::{Given, OwnStack};
@@ -157,4 +158,16 @@ fn begin(lane: *mut c_void) -> Start {
         None => lane.release(),
     }
     start
+}
+
+declare! {
+    pthread_create(
+        thread: *mut pthread_t as output(thread), attributes: *const pthread_attr_t as input(attributes),
+        routine: StartRoutine as function(start), argument: *mut c_void as opaque(argument),
+    ) -> c_int, or libc::ENOSYS;
+    #[since("2.28")]
+    thrd_create(
+        thread: *mut c_void as output(thread), routine: C11Routine as function(start),
+        argument: *mut c_void as opaque(argument),
+    ) -> c_int, or 2;
 }

@@ -5,14 +5,15 @@ use core::ffi::{c_int, c_void};
 use libc::{pthread_cond_t, sem_t};
 use proust_log::operations::Operation;
 
-use super::family::real_functions;
+use crate::interpose::interpose;
 use crate::operation::{here, releases};
 
 /// `thrd_error`
 const THREAD_ERROR: c_int = 2;
 
 macro_rules! wakes {
-    ($( $name:ident ( $type:ty ), or $none:expr => $operation:ident; )*) => {
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), or $none:expr
+        => $operation:ident; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
@@ -27,13 +28,17 @@ macro_rules! wakes {
                 )
             }
         )*
-        real_functions! { $( $name($type) -> c_int; )* }
+        interpose! {
+            $( $(#[$how($version)])? $name(object: $type as $grammar($of)) -> c_int, or $none; )*
+        }
     };
 }
 wakes! {
-    pthread_cond_signal(*mut pthread_cond_t), or libc::ENOSYS => ConditionSignal;
-    pthread_cond_broadcast(*mut pthread_cond_t), or libc::ENOSYS => ConditionBroadcast;
-    cnd_signal(*mut c_void), or THREAD_ERROR => CndSignal;
-    cnd_broadcast(*mut c_void), or THREAD_ERROR => CndBroadcast;
-    sem_post(*mut sem_t), or -1 => SemaphorePost;
+    pthread_cond_signal(*mut pthread_cond_t as object(condition)), or libc::ENOSYS => ConditionSignal;
+    pthread_cond_broadcast(*mut pthread_cond_t as object(condition)), or libc::ENOSYS => ConditionBroadcast;
+    #[since("2.28")]
+    cnd_signal(*mut c_void as object(cnd)), or THREAD_ERROR => CndSignal;
+    #[since("2.28")]
+    cnd_broadcast(*mut c_void as object(cnd)), or THREAD_ERROR => CndBroadcast;
+    sem_post(*mut sem_t as object(semaphore)), or -1 => SemaphorePost;
 }

@@ -27,6 +27,7 @@ mod exceptions;
 mod findings;
 mod forks;
 mod fortran;
+mod hooked;
 mod hostile_data;
 mod hostile_waits;
 mod interruptions;

@@ -230,16 +230,18 @@ pub(crate) use return_counted;
 ///
 /// ```text
 /// io! {
-///     NAME(argument: Type, …) -> Result, or VALUE => Operation, ABOUT, outcome;
+///     NAME(argument: Type as grammar, …) -> Result, or VALUE => Operation, ABOUT, outcome;
 /// }
 /// ```
 ///
 /// VALUE is returned where the C library has no such function; ABOUT is an [`About`], and `outcome` makes an
 /// [`Outcome`] of the result. `outcome, in_memory(STREAM, bytes at once, bytes)` is for calls on a stream: where one of
-/// them tells how many bytes its buffer is enough for, the call is only counted ([`super::buffered`]). Also declares
-/// `real` and `find_all`, as [`operations!`](crate::hooks::family::operations) does.
+/// them tells how many bytes its buffer is enough for, the call is only counted ([`super::buffered`]). The
+/// rows are those of [`interpose!`](crate::interpose::interpose).
 macro_rules! io {
-    ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) -> $result:ty, or $none:expr
         => $operation:ident, $about:expr, $outcome:expr
         $(, in_memory($stream:expr, $at_once:expr, $bytes:expr $(,)?))?; )*) => {
         $(
@@ -269,14 +271,18 @@ macro_rules! io {
                 unsafe { timed($($argument),*) }
             }
         )*
-        $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }
+        $crate::interpose::interpose! {
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+        }
     };
 }
 pub(crate) use io;
 
 /// As [`io!`] for functions that open something: `NAME(…) -> Result, or VALUE => Operation, PATH;`
 macro_rules! opens {
-    ($( $name:ident ( $($argument:ident : $type:ty),* $(,)? ) -> $result:ty, or $none:expr
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) -> $result:ty, or $none:expr
         => $operation:ident, $path:expr; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
@@ -293,7 +299,9 @@ macro_rules! opens {
                 }
             }
         )*
-        $crate::hooks::family::real_functions! { $( $name($($type),*) -> $result; )* }
+        $crate::interpose::interpose! {
+            $( $(#[$how $(($version))?])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> $result, or $none; )*
+        }
     };
 }
 pub(crate) use opens;

@@ -12,7 +12,7 @@ use proust_log::operations::Operation;
 use super::bracket::{Descriptor, bracket, missing, return_counted};
 use super::buffered::{Locking, counted};
 use super::stream::{Stream, input, output, written};
-use crate::hooks::family::real_functions;
+use crate::interpose::interpose;
 
 /// A call that is not counted at once.
 #[inline(always)]
@@ -57,12 +57,20 @@ macro_rules! takes {
             // SAFETY: as above.
             unsafe { timed($($stream)?) }
         }
-    )*};
+    )*
+        /// Functions that take a character.
+        #[allow(non_snake_case, reason = "the C library's names")]
+        mod taking {
+            use super::*;
+
+            interpose! { $( $name($($stream: *mut FILE as stream)?) -> c_int, or -1; )* }
+        }
+    };
 }
 
 /// As `takes!`, of functions that put one.
 macro_rules! puts {
-    ($( $name:ident ( $($argument:ident: $type:ty),* ) $locking:ident, $character:ident to $to:expr; )*) => {$(
+    ($( $name:ident ( $($argument:ident: $type:ty as $grammar:ident $(($of:ident))?),* ) $locking:ident, $character:ident to $to:expr; )*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
@@ -79,7 +87,15 @@ macro_rules! puts {
             // SAFETY: as above.
             unsafe { timed($($argument),*) }
         }
-    )*};
+    )*
+        /// Functions that put a character.
+        #[allow(non_snake_case, reason = "the C library's names")]
+        mod putting {
+            use super::*;
+
+            interpose! { $( $name($($argument: $type as $grammar $(($of))?),*) -> c_int, or -1; )* }
+        }
+    };
 }
 
 takes! {
@@ -94,38 +110,16 @@ takes! {
 }
 
 puts! {
-    fputc(character: c_int, stream: *mut FILE) Locks, character to stream;
-    putc(character: c_int, stream: *mut FILE) Locks, character to stream;
-    _IO_putc(character: c_int, stream: *mut FILE) Locks, character to stream;
-    fputc_unlocked(character: c_int, stream: *mut FILE) Unlocked, character to stream;
-    putc_unlocked(character: c_int, stream: *mut FILE) Unlocked, character to stream;
-    putchar(character: c_int) Locks, character to output();
-    putchar_unlocked(character: c_int) Unlocked, character to output();
-    __overflow(stream: *mut FILE, character: c_int) Unlocked, character to stream;
+    fputc(character: c_int as number(character), stream: *mut FILE as stream) Locks, character to stream;
+    putc(character: c_int as number(character), stream: *mut FILE as stream) Locks, character to stream;
+    _IO_putc(character: c_int as number(character), stream: *mut FILE as stream) Locks, character to stream;
+    fputc_unlocked(character: c_int as number(character), stream: *mut FILE as stream) Unlocked, character to stream;
+    putc_unlocked(character: c_int as number(character), stream: *mut FILE as stream) Unlocked, character to stream;
+    putchar(character: c_int as number(character)) Locks, character to output();
+    putchar_unlocked(character: c_int as number(character)) Unlocked, character to output();
+    __overflow(stream: *mut FILE as stream, character: c_int as number(character)) Unlocked, character to stream;
 }
 
-#[allow(non_snake_case, reason = "the C library's names")]
-mod names {
-    use super::{FILE, c_int, real_functions};
-
-    real_functions! {
-    fgetc(*mut FILE) -> c_int;
-    getc(*mut FILE) -> c_int;
-    _IO_getc(*mut FILE) -> c_int;
-    fgetc_unlocked(*mut FILE) -> c_int;
-    getc_unlocked(*mut FILE) -> c_int;
-    getchar() -> c_int;
-    getchar_unlocked() -> c_int;
-    __uflow(*mut FILE) -> c_int;
-    fputc(c_int, *mut FILE) -> c_int;
-    putc(c_int, *mut FILE) -> c_int;
-    _IO_putc(c_int, *mut FILE) -> c_int;
-    fputc_unlocked(c_int, *mut FILE) -> c_int;
-    putc_unlocked(c_int, *mut FILE) -> c_int;
-    putchar(c_int) -> c_int;
-    putchar_unlocked(c_int) -> c_int;
-    __overflow(*mut FILE, c_int) -> c_int;
-    }
+mod real {
+    pub(super) use super::{putting::real::*, taking::real::*};
 }
-pub use names::find_all;
-use names::real;

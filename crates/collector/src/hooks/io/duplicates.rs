@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use super::bracket::missing;
-use crate::hooks::family::real_functions;
+use crate::interpose::interpose;
 use crate::operation::targets;
 
 /// `dup2`
@@ -26,7 +26,7 @@ pub unsafe extern "C-unwind" fn dup3(old: c_int, new: c_int, flags: c_int) -> c_
     result
 }
 
-real_functions! {
-    dup2(c_int, c_int) -> c_int;
-    dup3(c_int, c_int, c_int) -> c_int;
+interpose! {
+    dup2(old: c_int as fd, new: c_int as fd) -> c_int, or -1;
+    dup3(old: c_int as fd, new: c_int as fd, flags: c_int as number(flags)) -> c_int, or -1;
 }

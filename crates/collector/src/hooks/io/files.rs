@@ -17,34 +17,50 @@ fn closed(result: c_int) -> Outcome {
 }
 
 io! {
-    close(file: c_int) -> c_int, or -1 => Close, Closing(file), closed;
-    fsync(file: c_int) -> c_int, or -1 => Synchronise, Descriptor(file), errno_of;
-    fdatasync(file: c_int) -> c_int, or -1 => SynchroniseData, Descriptor(file), errno_of;
-    sync_file_range(file: c_int, at: off64_t, size: off64_t, flags: c_uint) -> c_int, or -1
+    close(file: c_int as fd) -> c_int, or -1 => Close, Closing(file), closed;
+    fsync(file: c_int as fd) -> c_int, or -1 => Synchronise, Descriptor(file), errno_of;
+    fdatasync(file: c_int as fd) -> c_int, or -1 => SynchroniseData, Descriptor(file), errno_of;
+    sync_file_range(
+        file: c_int as fd, at: off64_t as number(offset), size: off64_t as number(offset),
+        flags: c_uint as number(flags),
+    ) -> c_int, or -1
         => SynchroniseRange, Descriptor(file), errno_of;
-    syncfs(file: c_int) -> c_int, or -1 => SynchroniseFileSystem, Descriptor(file), errno_of;
+    syncfs(file: c_int as fd) -> c_int, or -1 => SynchroniseFileSystem, Descriptor(file), errno_of;
     sync() -> (), or () => SynchroniseAll, Nothing, |()| Outcome::default();
-    msync(memory: *mut c_void, size: size_t, flags: c_int) -> c_int, or -1 => SynchroniseMemory, Nothing, errno_of;
-    ftruncate(file: c_int, size: off_t) -> c_int, or -1 => Truncate, Descriptor(file), errno_of;
-    ftruncate64(file: c_int, size: off64_t) -> c_int, or -1 => Truncate, Descriptor(file), errno_of;
-    truncate(path: *const c_char, size: off_t) -> c_int, or -1 => Truncate, Nothing, errno_of;
-    truncate64(path: *const c_char, size: off64_t) -> c_int, or -1 => Truncate, Nothing, errno_of;
-    fallocate(file: c_int, mode: c_int, at: off_t, size: off_t) -> c_int, or -1
+    msync(
+        memory: *mut c_void as bytes_in(size), size: size_t as number(size), flags: c_int as number(flags),
+    ) -> c_int, or -1 => SynchroniseMemory, Nothing, errno_of;
+    ftruncate(file: c_int as fd, size: off_t as number(offset)) -> c_int, or -1 => Truncate, Descriptor(file), errno_of;
+    ftruncate64(file: c_int as fd, size: off64_t as number(offset)) -> c_int, or -1 => Truncate, Descriptor(file), errno_of;
+    truncate(path: *const c_char as path, size: off_t as number(offset)) -> c_int, or -1 => Truncate, Nothing, errno_of;
+    truncate64(path: *const c_char as path, size: off64_t as number(offset)) -> c_int, or -1 => Truncate, Nothing, errno_of;
+    fallocate(
+        file: c_int as fd, mode: c_int as number(flags), at: off_t as number(offset),
+        size: off_t as number(offset),
+    ) -> c_int, or -1
         => Allocate, Descriptor(file), errno_of;
-    fallocate64(file: c_int, mode: c_int, at: off64_t, size: off64_t) -> c_int, or -1
+    fallocate64(
+        file: c_int as fd, mode: c_int as number(flags), at: off64_t as number(offset),
+        size: off64_t as number(offset),
+    ) -> c_int, or -1
         => Allocate, Descriptor(file), errno_of;
-    posix_fallocate(file: c_int, at: off_t, size: off_t) -> c_int, or libc::ENOSYS
+    posix_fallocate(file: c_int as fd, at: off_t as number(offset), size: off_t as number(offset)) -> c_int, or libc::ENOSYS
         => Allocate, Descriptor(file), Outcome::code;
-    posix_fallocate64(file: c_int, at: off64_t, size: off64_t) -> c_int, or libc::ENOSYS
+    posix_fallocate64(file: c_int as fd, at: off64_t as number(offset), size: off64_t as number(offset)) -> c_int, or libc::ENOSYS
         => Allocate, Descriptor(file), Outcome::code;
-    unlink(path: *const c_char) -> c_int, or -1 => Unlink, Nothing, errno_of;
-    unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => Unlink, Nothing, errno_of;
-    remove(path: *const c_char) -> c_int, or -1 => Unlink, Nothing, errno_of;
-    rename(from: *const c_char, to: *const c_char) -> c_int, or -1 => Rename, Nothing, errno_of;
-    renameat(folder: c_int, from: *const c_char, other: c_int, to: *const c_char) -> c_int, or -1
+    unlink(path: *const c_char as path) -> c_int, or -1 => Unlink, Nothing, errno_of;
+    unlinkat(folder: c_int as dirfd, path: *const c_char as path, flags: c_int as number(flags)) -> c_int, or -1 => Unlink, Nothing, errno_of;
+    remove(path: *const c_char as path) -> c_int, or -1 => Unlink, Nothing, errno_of;
+    rename(from: *const c_char as path, to: *const c_char as path) -> c_int, or -1 => Rename, Nothing, errno_of;
+    renameat(
+        folder: c_int as dirfd, from: *const c_char as path, other: c_int as dirfd,
+        to: *const c_char as path,
+    ) -> c_int, or -1
         => Rename, Nothing, errno_of;
+    #[since("2.28")]
     renameat2(
-        folder: c_int, from: *const c_char, other: c_int, to: *const c_char, flags: c_uint,
+        folder: c_int as dirfd, from: *const c_char as path, other: c_int as dirfd,
+        to: *const c_char as path, flags: c_uint as number(flags),
     ) -> c_int, or -1 => Rename, Nothing, errno_of;
 }
 
@@ -53,21 +69,21 @@ mod opening {
     use super::{c_char, c_int, mode_t, opens};
 
     opens! {
-        open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => Open, path;
-        open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => Open, path;
-        __open_2(path: *const c_char, flags: c_int) -> c_int, or -1 => Open, path;
-        __open64_2(path: *const c_char, flags: c_int) -> c_int, or -1 => Open, path;
-        openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => OpenAt, path;
-        openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int, or -1 => OpenAt, path;
-        __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => OpenAt, path;
-        __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int, or -1 => OpenAt, path;
-        creat(path: *const c_char, mode: mode_t) -> c_int, or -1 => Create, path;
-        creat64(path: *const c_char, mode: mode_t) -> c_int, or -1 => Create, path;
+        open(path: *const c_char as path, flags: c_int as number(flags), mode: mode_t as number(permissions)) -> c_int, or -1 => Open, path;
+        open64(path: *const c_char as path, flags: c_int as number(flags), mode: mode_t as number(permissions)) -> c_int, or -1 => Open, path;
+        __open_2(path: *const c_char as path, flags: c_int as number(flags)) -> c_int, or -1 => Open, path;
+        __open64_2(path: *const c_char as path, flags: c_int as number(flags)) -> c_int, or -1 => Open, path;
+        openat(
+            folder: c_int as dirfd, path: *const c_char as path, flags: c_int as number(flags),
+            mode: mode_t as number(permissions),
+        ) -> c_int, or -1 => OpenAt, path;
+        openat64(
+            folder: c_int as dirfd, path: *const c_char as path, flags: c_int as number(flags),
+            mode: mode_t as number(permissions),
+        ) -> c_int, or -1 => OpenAt, path;
+        __openat_2(folder: c_int as dirfd, path: *const c_char as path, flags: c_int as number(flags)) -> c_int, or -1 => OpenAt, path;
+        __openat64_2(folder: c_int as dirfd, path: *const c_char as path, flags: c_int as number(flags)) -> c_int, or -1 => OpenAt, path;
+        creat(path: *const c_char as path, mode: mode_t as number(permissions)) -> c_int, or -1 => Create, path;
+        creat64(path: *const c_char as path, mode: mode_t as number(permissions)) -> c_int, or -1 => Create, path;
     }
-}
-
-/// Finds the real functions of the whole family.
-pub fn find_family() {
-    find_all();
-    opening::find_all();
 }

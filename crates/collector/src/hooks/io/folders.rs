@@ -26,25 +26,20 @@ fn reading(folder: *mut DIR) -> impl About {
 }
 
 io! {
-    readdir(folder: *mut DIR) -> *mut dirent, or core::ptr::null_mut()
+    readdir(folder: *mut DIR as folder) -> *mut dirent, or core::ptr::null_mut()
         => ReadDirectory, reading(folder), { let was = errno(); move |result| entry(result, was) };
-    readdir64(folder: *mut DIR) -> *mut dirent64, or core::ptr::null_mut()
+    readdir64(folder: *mut DIR as folder) -> *mut dirent64, or core::ptr::null_mut()
         => ReadDirectory, reading(folder), { let was = errno(); move |result| entry(result, was) };
-    getdents64(folder: c_int, to: *mut c_void, size: size_t) -> ssize_t, or -1
+    #[since("2.30")]
+    getdents64(folder: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size)) -> ssize_t, or -1
         => ReadDirectory, Descriptor(folder), Outcome::bytes;
-    closedir(folder: *mut DIR) -> c_int, or -1 => CloseDirectory, Closing(descriptor(folder)), errno_of;
+    closedir(folder: *mut DIR as folder) -> c_int, or -1 => CloseDirectory, Closing(descriptor(folder)), errno_of;
 }
 
 mod opening {
     use super::{DIR, c_char, opens};
 
     opens! {
-        opendir(path: *const c_char) -> *mut DIR, or core::ptr::null_mut() => OpenDirectory, path;
+        opendir(path: *const c_char as path) -> *mut DIR, or core::ptr::null_mut() => OpenDirectory, path;
     }
-}
-
-/// Finds the real functions of the whole family.
-pub fn find_family() {
-    find_all();
-    opening::find_all();
 }

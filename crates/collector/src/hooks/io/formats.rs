@@ -7,12 +7,13 @@ use proust_log::operations::Operation;
 
 use super::bracket::{Descriptor, bracket, missing};
 use super::stream::{Stream, input, output, written};
-use crate::hooks::family::real_functions;
+use crate::interpose::interpose;
 
 /// A `va_list` as an argument.
 pub type List = *mut c_void;
 
-type Text = *const c_char;
+/// A format as an argument.
+pub type Text = *const c_char;
 
 #[inline(always)]
 fn print(operation: Operation, descriptor: c_int, call: impl FnOnce() -> c_int) -> c_int {
@@ -33,7 +34,9 @@ fn scan(stream: *mut FILE, call: impl FnOnce() -> c_int) -> c_int {
 /// Declares a hook `NAME` whose work is done by `inner::NAME`: the functions with a variable number of arguments call
 /// that one, whatever stands behind the name.
 macro_rules! formats {
-    ($( $name:ident ( $($argument:ident : $type:ty),* ) => $function:ident ( $($given:expr),* ), $bracket:ident ( $($about:expr),* ); )*) => {
+    ($( $(#[$how:ident($version:literal)])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) => $function:ident ( $($given:expr),* ), $bracket:ident ( $($about:expr),* ); )*) => {
         /// What the hooks do.
         pub mod inner {
             #[allow(unused_imports, reason = "types of the functions, as the family names them")]
@@ -57,6 +60,10 @@ macro_rules! formats {
                 unsafe { inner::$name($($argument),*) }
             }
         )*
+
+        interpose! {
+            $( $(#[$how($version)])? $name($($argument: $type as $grammar $(($($of),*))?),*) -> c_int, or -1; )*
+        }
     };
 }
 
@@ -66,52 +73,29 @@ fn of(stream: *mut FILE) -> c_int {
 }
 
 formats! {
-    vfprintf(stream: *mut FILE, format: Text, list: List)
+    vfprintf(stream: *mut FILE as stream, format: Text as format, list: List as list)
         => vfprintf(stream, format, list), print(Operation::StreamPrint, of(stream));
-    vprintf(format: Text, list: List)
+    vprintf(format: Text as format, list: List as list)
         => vfprintf(output(), format, list), print(Operation::StreamPrint, of(output()));
-    vdprintf(file: c_int, format: Text, list: List)
+    vdprintf(file: c_int as fd, format: Text as format, list: List as list)
         => vdprintf(file, format, list), print(Operation::DescriptorPrint, file);
-    __vfprintf_chk(stream: *mut FILE, flag: c_int, format: Text, list: List)
+    __vfprintf_chk(
+        stream: *mut FILE as stream, flag: c_int as number(flags), format: Text as format,
+        list: List as list,
+    )
         => __vfprintf_chk(stream, flag, format, list), print(Operation::StreamPrint, of(stream));
-    __vprintf_chk(flag: c_int, format: Text, list: List)
+    __vprintf_chk(flag: c_int as number(flags), format: Text as format, list: List as list)
         => __vfprintf_chk(output(), flag, format, list), print(Operation::StreamPrint, of(output()));
-    __vdprintf_chk(file: c_int, flag: c_int, format: Text, list: List)
+    __vdprintf_chk(file: c_int as fd, flag: c_int as number(flags), format: Text as format, list: List as list)
         => __vdprintf_chk(file, flag, format, list), print(Operation::DescriptorPrint, file);
-    vfscanf(stream: *mut FILE, format: Text, list: List) => vfscanf(stream, format, list), scan(stream);
-    vscanf(format: Text, list: List) => vfscanf(input(), format, list), scan(input());
-    __isoc99_vfscanf(stream: *mut FILE, format: Text, list: List)
+    vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list) => vfscanf(stream, format, list), scan(stream);
+    vscanf(format: Text as format, list: List as list) => vfscanf(input(), format, list), scan(input());
+    __isoc99_vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list)
         => __isoc99_vfscanf(stream, format, list), scan(stream);
-    __isoc99_vscanf(format: Text, list: List) => __isoc99_vfscanf(input(), format, list), scan(input());
-}
-
-real_functions! {
-    vfprintf(*mut FILE, Text, List) -> c_int;
-    vdprintf(c_int, Text, List) -> c_int;
-    __vfprintf_chk(*mut FILE, c_int, Text, List) -> c_int;
-    __vdprintf_chk(c_int, c_int, Text, List) -> c_int;
-    vfscanf(*mut FILE, Text, List) -> c_int;
-    __isoc99_vfscanf(*mut FILE, Text, List) -> c_int;
-}
-
-/// What the C library has since 2.38. Looked for only when a program calls it, which then is there: to look in vain
-/// would take memory from the program's heap.
-pub mod newest {
-    use super::{FILE, List, Text, c_int, input, missing, real_functions, scan};
-
-    formats! {
-        __isoc23_vfscanf(stream: *mut FILE, format: Text, list: List)
-            => __isoc23_vfscanf(stream, format, list), scan(stream);
-        __isoc23_vscanf(format: Text, list: List) => __isoc23_vfscanf(input(), format, list), scan(input());
-    }
-
-    #[expect(dead_code, reason = "nothing is found beforehand")]
-    mod lazily {
-        use super::{FILE, List, Text, c_int, real_functions};
-
-        real_functions! {
-            __isoc23_vfscanf(*mut FILE, Text, List) -> c_int;
-        }
-    }
-    use lazily::real;
+    __isoc99_vscanf(format: Text as format, list: List as list) => __isoc99_vfscanf(input(), format, list), scan(input());
+    #[since("2.38")]
+    __isoc23_vfscanf(stream: *mut FILE as stream, format: Text as format, list: List as list)
+        => __isoc23_vfscanf(stream, format, list), scan(stream);
+    #[since("2.38")]
+    __isoc23_vscanf(format: Text as format, list: List as list) => __isoc23_vfscanf(input(), format, list), scan(input());
 }

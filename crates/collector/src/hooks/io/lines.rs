@@ -61,35 +61,48 @@ fn string(result: c_int, text: *const c_char, more: u64) -> Outcome {
 }
 
 io! {
-    fgets(to: *mut c_char, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
+    fgets(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on(stream), |result| line(result, size, stream),
         in_memory(stream, None, line_to_read(stream, size, false));
-    fgets_unlocked(to: *mut c_char, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
+    fgets_unlocked(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on(stream), |result| line(result, size, stream),
         in_memory(stream, None, line_to_read(stream, size, true));
-    __fgets_chk(to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE) -> *mut c_char, or core::ptr::null_mut()
+    __fgets_chk(
+        to: *mut c_char as bytes_out(size), room: size_t as number(size), size: c_int as number(size),
+        stream: *mut FILE as stream,
+    ) -> *mut c_char, or core::ptr::null_mut()
         => StreamLine, on(stream), |result| line(result, size, stream),
         in_memory(stream, None, line_to_read(stream, size, false));
     __fgets_unlocked_chk(
-        to: *mut c_char, room: size_t, size: c_int, stream: *mut FILE,
+        to: *mut c_char as bytes_out(size), room: size_t as number(size), size: c_int as number(size),
+        stream: *mut FILE as stream,
     ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on(stream), |result| line(result, size, stream),
         in_memory(stream, None, line_to_read(stream, size, true));
-    getline(to: *mut *mut c_char, room: *mut size_t, stream: *mut FILE) -> ssize_t, or -1
+    getline(
+        to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),
+        stream: *mut FILE as stream,
+    ) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
         in_memory(stream, None, rest_to_read(stream, b'\n'.into()));
-    getdelim(to: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, or -1
+    getdelim(
+        to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),
+        end: c_int as number(character), stream: *mut FILE as stream,
+    ) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
         in_memory(stream, None, rest_to_read(stream, end));
-    __getdelim(to: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, or -1
+    __getdelim(
+        to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),
+        end: c_int as number(character), stream: *mut FILE as stream,
+    ) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
         in_memory(stream, None, rest_to_read(stream, end));
-    fputs(text: *const c_char, stream: *mut FILE) -> c_int, or -1
+    fputs(text: *const c_char as text, stream: *mut FILE as stream) -> c_int, or -1
         => StreamPutString, on(stream), |result| string(result, text, 0),
         in_memory(stream, None, string_to_write(stream, text, false));
-    fputs_unlocked(text: *const c_char, stream: *mut FILE) -> c_int, or -1
+    fputs_unlocked(text: *const c_char as text, stream: *mut FILE as stream) -> c_int, or -1
         => StreamPutString, on(stream), |result| string(result, text, 0),
         in_memory(stream, None, string_to_write(stream, text, false));
-    puts(text: *const c_char) -> c_int, or -1
+    puts(text: *const c_char as text) -> c_int, or -1
         => PutString, on(output()), |result| string(result, text, 1),
         in_memory(output(), None, string_to_write(output(), text, true));
 }

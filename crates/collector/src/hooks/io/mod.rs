@@ -18,17 +18,3 @@ pub mod stream;
 pub mod streams;
 pub mod transfers;
 pub mod variadic;
-
-/// Finds the real functions behind these hooks.
-pub fn find_all() {
-    descriptors::find_all();
-    sockets::find_all();
-    transfers::find_all();
-    files::find_family();
-    folders::find_family();
-    duplicates::find_all();
-    streams::find_family();
-    lines::find_all();
-    characters::find_all();
-    formats::find_all();
-}

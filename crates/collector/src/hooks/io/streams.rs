@@ -29,34 +29,50 @@ fn written_items(items: size_t, size: size_t, asked: size_t) -> Outcome {
 }
 
 io! {
-    fclose(stream: *mut FILE) -> c_int, or -1 => StreamClose, Closing(Stream(stream).descriptor()), errno_of;
-    fflush(stream: *mut FILE) -> c_int, or -1 => StreamFlush, on(stream), errno_of;
-    fflush_unlocked(stream: *mut FILE) -> c_int, or -1 => StreamFlush, on(stream), errno_of;
-    fseek(stream: *mut FILE, to: c_long, from: c_int) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fseeko(stream: *mut FILE, to: off_t, from: c_int) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fseeko64(stream: *mut FILE, to: off64_t, from: c_int) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fsetpos(stream: *mut FILE, to: *const fpos_t) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    fsetpos64(stream: *mut FILE, to: *const c_void) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
-    rewind(stream: *mut FILE) -> (), or () => StreamSeek, on(stream), |()| Outcome::default();
-    fread(to: *mut c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
+    fclose(stream: *mut FILE as stream) -> c_int, or -1 => StreamClose, Closing(Stream(stream).descriptor()), errno_of;
+    fflush(stream: *mut FILE as stream) -> c_int, or -1 => StreamFlush, on(stream), errno_of;
+    fflush_unlocked(stream: *mut FILE as stream) -> c_int, or -1 => StreamFlush, on(stream), errno_of;
+    fseek(stream: *mut FILE as stream, to: c_long as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fseeko(stream: *mut FILE as stream, to: off_t as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fseeko64(stream: *mut FILE as stream, to: off64_t as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fsetpos(stream: *mut FILE as stream, to: *const fpos_t as input(fpos)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    fsetpos64(stream: *mut FILE as stream, to: *const c_void as input(fpos)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
+    rewind(stream: *mut FILE as stream) -> (), or () => StreamSeek, on(stream), |()| Outcome::default();
+    fread(
+        to: *mut c_void as bytes_out(size, count), size: size_t as number(size),
+        count: size_t as number(count), stream: *mut FILE as stream,
+    ) -> size_t, or 0
         => StreamRead, on(stream), |items| read_items(stream, items, size, count),
         in_memory(stream, items_at_once(stream, size, count, Locking::Locks), items_to_read(stream, size, count));
-    fread_unlocked(to: *mut c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
+    fread_unlocked(
+        to: *mut c_void as bytes_out(size, count), size: size_t as number(size),
+        count: size_t as number(count), stream: *mut FILE as stream,
+    ) -> size_t, or 0
         => StreamRead, on(stream), |items| read_items(stream, items, size, count),
         in_memory(stream, items_at_once(stream, size, count, Locking::Unlocked), items_to_read(stream, size, count));
-    __fread_chk(to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
+    __fread_chk(
+        to: *mut c_void as bytes_out(size, count), room: size_t as number(size),
+        size: size_t as number(size), count: size_t as number(count), stream: *mut FILE as stream,
+    ) -> size_t, or 0
         => StreamRead, on(stream), |items| read_items(stream, items, size, count),
         in_memory(stream, items_at_once(stream, size, count, Locking::Locks), items_to_read(stream, size, count));
     __fread_unlocked_chk(
-        to: *mut c_void, room: size_t, size: size_t, count: size_t, stream: *mut FILE,
+        to: *mut c_void as bytes_out(size, count), room: size_t as number(size),
+        size: size_t as number(size), count: size_t as number(count), stream: *mut FILE as stream,
     ) -> size_t, or 0 => StreamRead, on(stream), |items| read_items(stream, items, size, count),
         in_memory(stream, items_at_once(stream, size, count, Locking::Unlocked), items_to_read(stream, size, count));
-    fwrite(from: *const c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
+    fwrite(
+        from: *const c_void as bytes_in(size, count), size: size_t as number(size),
+        count: size_t as number(count), stream: *mut FILE as stream,
+    ) -> size_t, or 0
         => StreamWrite, on(stream), |items| written_items(items, size, count),
         in_memory(
             stream, room_at_once(stream, size, count, Locking::Locks), items_to_write(stream, from.cast(), size, count),
         );
-    fwrite_unlocked(from: *const c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t, or 0
+    fwrite_unlocked(
+        from: *const c_void as bytes_in(size, count), size: size_t as number(size),
+        count: size_t as number(count), stream: *mut FILE as stream,
+    ) -> size_t, or 0
         => StreamWrite, on(stream), |items| written_items(items, size, count),
         in_memory(
             stream, room_at_once(stream, size, count, Locking::Unlocked), items_to_write(stream, from.cast(), size, count),
@@ -67,11 +83,11 @@ mod opening {
     use super::{FILE, c_char, opens};
 
     opens! {
-        fopen(path: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
-        fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
-        freopen(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, or core::ptr::null_mut()
+        fopen(path: *const c_char as path, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
+        fopen64(path: *const c_char as path, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut() => StreamOpen, path;
+        freopen(path: *const c_char as path, mode: *const c_char as mode, stream: *mut FILE as stream) -> *mut FILE, or core::ptr::null_mut()
             => StreamReopen, path;
-        freopen64(path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE, or core::ptr::null_mut()
+        freopen64(path: *const c_char as path, mode: *const c_char as mode, stream: *mut FILE as stream) -> *mut FILE, or core::ptr::null_mut()
             => StreamReopen, path;
         tmpfile() -> *mut FILE, or core::ptr::null_mut() => StreamOpen, core::ptr::null();
         tmpfile64() -> *mut FILE, or core::ptr::null_mut() => StreamOpen, core::ptr::null();
@@ -83,9 +99,9 @@ mod process_pipes {
     use proust_log::operations::Operation;
 
     use super::{FILE, c_char};
-    use crate::hooks::family::real_functions;
     use crate::hooks::io::bracket::{missing, opening};
     use crate::hooks::signal_inheritance::handing_over;
+    use crate::interpose::interpose;
 
     /// `popen`
     #[unsafe(no_mangle)]
@@ -97,14 +113,7 @@ mod process_pipes {
         }
     }
 
-    real_functions! {
-        popen(*const c_char, *const c_char) -> *mut FILE;
+    interpose! {
+        popen(command: *const c_char as command, mode: *const c_char as mode) -> *mut FILE, or core::ptr::null_mut();
     }
-}
-
-/// Finds the real functions of the whole family.
-pub fn find_family() {
-    find_all();
-    opening::find_all();
-    process_pipes::find_all();
 }

@@ -4,7 +4,10 @@
 use core::arch::naked_asm;
 use core::ffi::c_int;
 
-use super::formats::{inner, newest};
+use libc::FILE;
+
+use super::formats::{Text, inner};
+use crate::interpose::declare;
 
 /// Declares a hook: how many named arguments it has (all of them in general registers), the register of the argument
 /// after them, and the function that takes a `va_list` in its place.
@@ -69,6 +72,27 @@ variadic! {
     fscanf, 2, "rdx", inner::vfscanf;
     __isoc99_scanf, 1, "rsi", inner::__isoc99_vscanf;
     __isoc99_fscanf, 2, "rdx", inner::__isoc99_vfscanf;
-    __isoc23_scanf, 1, "rsi", newest::inner::__isoc23_vscanf;
-    __isoc23_fscanf, 2, "rdx", newest::inner::__isoc23_vfscanf;
+    __isoc23_scanf, 1, "rsi", inner::__isoc23_vscanf;
+    __isoc23_fscanf, 2, "rdx", inner::__isoc23_vfscanf;
+}
+
+declare! {
+    printf(format: Text as format, rest: () as more) -> c_int, or -1;
+    fprintf(stream: *mut FILE as stream, format: Text as format, rest: () as more) -> c_int, or -1;
+    dprintf(file: c_int as fd, format: Text as format, rest: () as more) -> c_int, or -1;
+    __printf_chk(flag: c_int as number(flags), format: Text as format, rest: () as more) -> c_int, or -1;
+    __fprintf_chk(
+        stream: *mut FILE as stream, flag: c_int as number(flags), format: Text as format, rest: () as more,
+    ) -> c_int, or -1;
+    __dprintf_chk(
+        file: c_int as fd, flag: c_int as number(flags), format: Text as format, rest: () as more,
+    ) -> c_int, or -1;
+    scanf(format: Text as format, rest: () as more) -> c_int, or -1;
+    fscanf(stream: *mut FILE as stream, format: Text as format, rest: () as more) -> c_int, or -1;
+    __isoc99_scanf(format: Text as format, rest: () as more) -> c_int, or -1;
+    __isoc99_fscanf(stream: *mut FILE as stream, format: Text as format, rest: () as more) -> c_int, or -1;
+    #[since("2.38")]
+    __isoc23_scanf(format: Text as format, rest: () as more) -> c_int, or -1;
+    #[since("2.38")]
+    __isoc23_fscanf(stream: *mut FILE as stream, format: Text as format, rest: () as more) -> c_int, or -1;
 }

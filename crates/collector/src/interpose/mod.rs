@@ -1,0 +1,155 @@
+//! The functions that this library stands in front of, declared as data.
+//!
+//! Every exported function has one row in an [`interpose!`] table of its family: its name, its arguments with their
+//! types, what each argument means ([`grammar`]), its result, how the real function is found, and what the program gets
+//! where there is none. A row without a grammar for one of its arguments does not compile. Families whose hooks have the
+//! same body have a macro of their own (`operations!`, `io!`, …) that makes the exported functions and passes the rows on
+//! to [`interpose!`].
+//!
+//! A row makes two things:
+//!
+//! - `real::NAME()`, the function behind the hook ([`crate::real`]);
+//! - a line of text in the library's section `.proust.hooks` ([`registry`]), from which tests and tools read what is
+//!   hooked, out of the built library.
+//!
+//! How the real function is found:
+//!
+//! | attribute of the row | the real function is |
+//! |---|---|
+//! | none | the next definition after this library's. The C library has it, in every version that is supported |
+//! | `#[since("2.30")]` | the same, but only a C library of at least this version has it; older ones are not asked |
+//! | `#[caller]`, `#[caller("VERSION")]` | the one that the dynamic linker would have given this caller: there may be several |
+
+pub mod grammar;
+mod openmp;
+pub mod registry;
+
+use crate::real::Real;
+
+/// Declares functions that are hooked, and what is behind them.
+///
+/// ```text
+/// interpose! {
+///     read(file: c_int as fd, to: *mut c_void as bytes_out(size), size: size_t as number(size)) -> ssize_t, or -1;
+///     #[since("2.30")]
+///     getdents64(…) -> ssize_t, or -1;
+/// }
+/// ```
+///
+/// Makes a module `real` with a function for each name, which gives the real function or none. What stands behind `or`
+/// is what the hook returns then.
+macro_rules! interpose {
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) -> $result:ty, or $none:expr; )*) => {
+        /// The functions behind the hooks of this family.
+        pub(super) mod real {
+            #[allow(unused_imports, reason = "types of the functions, as the family names them")]
+            use super::*;
+
+            $crate::interpose::real_functions! {
+                $( $(#[$how $(($version))?])? $name($($argument: $type),*) -> $result; )*
+            }
+        }
+
+        $crate::interpose::declare! {
+            $( $(#[$how $(($version))?])? $name ( $($argument: $type as $grammar $(($($of),*))?),* ) -> $result, or $none; )*
+        }
+    };
+}
+pub(crate) use interpose;
+
+/// Declares functions that give real ones, of the same names.
+macro_rules! real_functions {
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty; )*) => { $(
+        #[inline]
+        #[allow(non_snake_case, reason = "the C library's names")]
+        #[allow(dead_code, reason = "a hook may call another function than the one of its name")]
+        pub fn $name() -> Option<unsafe extern "C-unwind" fn($($type),*) -> $result> {
+            $crate::interpose::find_at_start! {
+                REAL: $crate::real::Real = $crate::interpose::new_real!($name $(, $how $(($version))?)?);
+            }
+            let address = REAL.address();
+            // SAFETY: the address is that of the function with this name, which has this type.
+            (!address.is_null()).then(|| unsafe { core::mem::transmute(address) })
+        }
+    )* };
+}
+pub(crate) use real_functions;
+
+/// As [`interpose!`], for hooks that find what is behind them in another way: only what is hooked is declared.
+macro_rules! declare {
+    ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
+        $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
+    ) -> $result:ty, or $none:expr; )*) => { $(
+        const _: () = {
+            #[allow(dead_code, reason = "functions without arguments have none to be named")]
+            const ARGUMENTS: &[&str] = &[ $( stringify!($argument) ),* ];
+            $( $crate::interpose::grammar::check!(ARGUMENTS, $type, $grammar $(($($of),*))?); )*
+            $crate::interpose::registry::line! {
+                stringify!($name), "\t",
+                module_path!(), "\t",
+                $crate::interpose::registry::found!($($how $(($version))?)?), "\t",
+                stringify!($none), "\t",
+                stringify!($result), "\t",
+                $(
+                    stringify!($argument), ": ", stringify!($type), " as ",
+                    stringify!($grammar), $("(", $( stringify!($of), " ", )* ")",)? ";",
+                )*
+                "\n"
+            }
+        };
+    )* };
+}
+pub(crate) use declare;
+
+/// The place of a real function, by how it is found.
+macro_rules! new_real {
+    ($name:ident) => {
+        $crate::real::Real::new($crate::real::c_name(concat!(stringify!($name), "\0")))
+    };
+    ($name:ident, since($version:literal)) => {
+        $crate::real::Real::new_since(
+            $crate::real::c_name(concat!(stringify!($name), "\0")),
+            $crate::real::minor_version($version),
+        )
+    };
+}
+pub(crate) use new_real;
+
+/// Declares the place of a real function that [`find_all`] finds.
+macro_rules! find_at_start {
+    ($(#[$attribute:meta])* $visibility:vis $name:ident : $type:ty = $value:expr;) => {
+        $(#[$attribute])*
+        $visibility static $name: $type = $value;
+        const _: () = {
+            #[used]
+            #[unsafe(link_section = "proust_reals")]
+            static AT_START: &$crate::real::Real = &$name;
+        };
+    };
+}
+pub(crate) use find_at_start;
+
+// Not to be seen from outside: another library of the program may use the same section's name.
+core::arch::global_asm!(".hidden __start_proust_reals", ".hidden __stop_proust_reals");
+
+unsafe extern "C" {
+    // The linker's own names for where a section begins and ends.
+    #[link_name = "__start_proust_reals"]
+    static BEGIN: *const ();
+    #[link_name = "__stop_proust_reals"]
+    static END: *const ();
+}
+
+/// Finds the real functions, before the program's threads need them: to look for one takes the dynamic linker's lock.
+pub fn find_all() {
+    let (mut at, end) = ((&raw const BEGIN).cast::<&Real>(), (&raw const END).cast::<&Real>());
+    while at < end {
+        // SAFETY: between both lie the references of all `find_at_start!`, next to each other.
+        unsafe {
+            (*at).address();
+            at = at.add(1);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What the collector stands in front of: its own list against the names that the library really exports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use object::{Object, ObjectSection, ObjectSymbol};
+
+static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
+
+/// Fields of a line: name, family, how found, what is returned without one, result, arguments.
+const FIELDS: usize = 6;
+
+fn lines(library: &object::File) -> Vec<Vec<String>> {
+    let section = library.section_by_name(".proust.hooks").expect("the library lists its hooks");
+    let text = String::from_utf8(section.data().unwrap().to_vec()).unwrap();
+    assert!(text.ends_with('\n'));
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn every_exported_function_is_declared_once_and_nothing_else_is() {
+    let library = object::File::parse(COLLECTOR).unwrap();
+    let exported: BTreeSet<String> = library
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition() && symbol.is_global())
+        .map(|symbol| symbol.name().unwrap().to_owned())
+        .collect();
+    let mut declared: BTreeMap<String, usize> = BTreeMap::new();
+    for line in lines(&library) {
+        *declared.entry(line[0].clone()).or_default() += 1;
+    }
+    let twice: Vec<_> = declared.iter().filter(|(_, count)| **count > 1).collect();
+    assert!(twice.is_empty(), "declared more than once: {twice:?}");
+    let declared: BTreeSet<String> = declared.into_keys().collect();
+    assert!(exported.len() > 300, "{exported:?}");
+    let hidden: Vec<_> = exported.difference(&declared).collect();
+    assert!(hidden.is_empty(), "exported and not declared: {hidden:?}");
+    let missing: Vec<_> = declared.difference(&exported).collect();
+    assert!(missing.is_empty(), "declared and not exported: {missing:?}");
+}
+
+#[test]
+fn a_line_says_how_the_real_function_is_found_and_what_each_argument_is() {
+    let library = object::File::parse(COLLECTOR).unwrap();
+    let lines = lines(&library);
+    for line in &lines {
+        assert_eq!(line.len(), FIELDS, "{line:?}");
+        let found: Vec<&str> = line[2].split(' ').collect();
+        assert!(matches!(found[..], ["next"] | ["caller"] | ["optional" | "caller", _]), "{line:?}");
+        for argument in line[5].split(';').filter(|argument| !argument.is_empty()) {
+            let (name, rest) = argument.split_once(": ").expect("a name and a type");
+            let (kind, grammar) = rest.split_once(" as ").expect("a type and a grammar");
+            assert!(!name.is_empty() && !kind.is_empty() && !grammar.is_empty(), "{line:?}");
+        }
+    }
+    let line = |name: &str| lines.iter().find(|line| line[0] == name).unwrap()[1..].join(" | ");
+    assert_eq!(
+        line("read"),
+        "proust_collector::hooks::io::descriptors | next | -1 | ssize_t | \
+         file: c_int as fd;to: *mut c_void as bytes_out(size);size: size_t as number(size);"
+    );
+    assert!(line("sem_clockwait").contains("| optional GLIBC_2.30 | -1 |"), "{}", line("sem_clockwait"));
+}
