@@ -22,14 +22,17 @@ use crate::operation::releases::Releases;
 use crate::operation::tries::Tries;
 use crate::operation::waited;
 use crate::path::memo::State;
+use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::path::tree::NodeId;
 use crate::room::Room;
+use crate::turn::Quiet;
 use crate::{clock, logfile};
 
 mod belief;
 mod current;
 mod hold;
+mod left;
 mod lent;
 mod output;
 mod record;
@@ -40,8 +43,9 @@ pub use current::{
     begin_fork, counting, end_fork, get as current, is_forking, set as set_current, set_counting,
     thread_pointer,
 };
-use hold::Hold;
 pub use hold::prepare as prepare_holds;
+use hold::{ByOwner, Hold};
+pub use left::is_left;
 pub use output::{Output, write_module};
 pub use record::{Record, Start, WORTH_ASKING_NS};
 pub use usage::{Usage, scheduler_numbers};
@@ -91,6 +95,8 @@ pub struct Lane {
     pub initialiser: AtomicUsize,
     /// Where the owner acquired its locks.
     pub sections: Held,
+    /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
+    unloading: AtomicU64,
     /// What the owner keeps for letting them go.
     pub releases: Releases,
     /// A stack to work on.
@@ -150,6 +156,7 @@ pub fn claim() -> Option<&'static Lane> {
         belief: Belief::default(),
         borrower: Borrower::default(),
         thread: AtomicU64::new(0),
+        unloading: AtomicU64::new(0),
         signal: AtomicUsize::new(0),
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
@@ -190,9 +197,15 @@ impl Lane {
     /// Gives a claimed or finished lane back.
     pub fn release(&self) {
         self.thread.store(0, Ordering::Relaxed);
+        modules::forget_unloading_of(self);
         self.hold.forget_owner();
         self.owner.store(0, Ordering::Release);
         FREE.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
+    pub fn unloading(&self) -> &AtomicU64 {
+        &self.unloading
     }
 
     /// The owner's part.
@@ -424,25 +437,35 @@ impl Lane {
         }
     }
 
-    /// Runs `work` on the owner's part with the handler kept out, and with plenty of stack; None if the collector is at
+    /// The owner takes the record in a hook; None if the collector is at work in this thread already, or another thread has it.
+    #[inline]
+    pub fn take(&self) -> Option<ByOwner<'_>> {
+        // SAFETY: the caller is the owner (or a vforked child, for which the owner waits).
+        self.hold.take(|| unsafe { self.own_stack() })
+    }
+
+    /// Runs `work` on the owner's part with all signals blocked, and with plenty of stack; None if the collector is at
     /// work in this thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        let _held = self.hold.take()?;
+        let _quiet = Quiet::begin();
+        let _held = self.take()?;
         // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.
-        Some(unsafe { self.with_room(|| timed(self.record(), work)) })
+        Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
 
     /// Like [`Lane::with_record`], where it must not be left out because another thread looks into the record just now.
     pub fn with_record_in_time<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        let _held = self.hold.take_in_time()?;
+        let _quiet = Quiet::begin();
+        // SAFETY: called by the owner.
+        let _held = self.hold.take_in_time(unsafe { self.own_stack() })?;
         // SAFETY: called by the owner, who has taken the record.
-        Some(unsafe { self.with_room(|| timed(self.record(), work)) })
+        Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
 
-    /// Like [`Lane::with_record`], but writes nothing to the log by itself, for vforked children too, and stays on the
-    /// caller's stack.
+    /// Like [`Lane::with_record`], but writes nothing to the log by itself, for vforked children too, stays on the
+    /// caller's stack, and leaves signals as they are: `work` may be left by a jump at any instruction.
     pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
-        let _held = self.hold.take()?;
+        let _held = self.take()?;
         // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.
         Some(work(unsafe { self.record() }))
     }

@@ -40,3 +40,4 @@ pub mod sample;
 pub mod single_threaded;
 pub mod thread;
 pub mod time_namespace;
+pub mod turn;

@@ -16,7 +16,7 @@ use crate::life::{self, Life};
 use crate::openmp::team;
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::{clock, options};
+use crate::{clock, options, raw};
 
 pub mod callers;
 pub mod counted;
@@ -335,7 +335,7 @@ pub fn stop_waiting(lane: &'static Lane) {
 #[cold]
 #[inline(never)]
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
-    if lane.open.is_live(sp, true, lane) {
+    if lane.open.is_live(sp, true, lane, raw::alternate_stack) {
         return false;
     }
     let left = lane.with_record(|record| note_left(life, lane, record, clock::now_ns()));

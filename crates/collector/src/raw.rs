@@ -241,6 +241,25 @@ pub fn give_processor_away() {
     sys!(SYS_sched_yield, 0);
 }
 
+/// The calling thread's alternate signal stack; empty if it has none.
+pub fn alternate_stack() -> core::ops::Range<u64> {
+    let mut stack = [0_u64; 3];
+    let outcome = sys!(SYS_sigaltstack, 0, stack.as_mut_ptr());
+    let is_off = failed(outcome) || stack[1] as u32 & libc::SS_DISABLE as u32 != 0;
+    if is_off { 0..0 } else { stack[0]..stack[0].saturating_add(stack[2]) }
+}
+
+/// Whether there is a thread of that kernel id; in any process, since a child may run in its parent's memory.
+pub fn has_thread(tid: u32) -> bool {
+    sys!(SYS_tkill, tid, 0) != -(libc::ESRCH as isize)
+}
+
+/// Sleeps for so long, or until a signal comes.
+pub fn sleep_ns(ns: u64) {
+    let time = [(ns / 1_000_000_000) as i64, (ns % 1_000_000_000) as i64];
+    sys!(SYS_nanosleep, time.as_ptr(), 0);
+}
+
 /// Asks the kernel to be ready for [`barrier`]; whether it is. Cheap while the process has one thread.
 pub fn register_barriers() -> bool {
     !failed(sys!(SYS_membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))

@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::lane::{self, Lane};
 use crate::path::stack::OwnStack;
+use crate::turn::Quiet;
 use crate::{arena, raw};
 
 /// A stack with so much left is plenty.
@@ -56,38 +57,28 @@ fn is_plenty(own: OwnStack, sp: u64) -> bool {
 }
 
 impl Lane {
-    /// Runs `work` with plenty of stack.
+    /// Runs `work` with plenty of stack and with all signals blocked: no handler of the program may leave it half done.
     ///
     /// # Safety
     /// The caller is the owner and has taken the record.
     #[inline]
     pub unsafe fn with_room<R>(&self, work: impl FnOnce() -> R) -> R {
-        let sp = stack_pointer();
-        // SAFETY: the caller is the owner.
-        let own = unsafe { self.own_stack() };
-        if is_plenty(own, sp) || self.room.contains(sp) {
-            // SAFETY: stays where it is.
-            return unsafe { on_stack(core::ptr::null_mut(), work) };
-        }
-        let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
-        let result = match self.room.top() {
-            // SAFETY: the private stack is mapped, and used by who has taken the record alone; no signal handler runs on it.
-            Some(top) => unsafe { on_stack(top, work) },
-            None => on_reserve(work),
-        };
-        raw::signal_mask(libc::SIG_SETMASK, mask);
-        result
+        let _quiet = Quiet::begin();
+        // SAFETY: the caller's promise.
+        unsafe { self.with_room_in_quiet(work) }
     }
 
-    /// As [`Lane::with_room`], where all signals are blocked already: in our own handler.
+    /// As [`Lane::with_room`], where all signals are blocked already.
     ///
     /// # Safety
     /// As for [`Lane::with_room`].
-    pub unsafe fn with_room_in_handler<R>(&self, work: impl FnOnce() -> R) -> R {
+    pub unsafe fn with_room_in_quiet<R>(&self, work: impl FnOnce() -> R) -> R {
+        let sp = stack_pointer();
         // SAFETY: the caller is the owner.
-        let plenty = is_plenty(unsafe { self.own_stack() }, stack_pointer());
-        match if plenty { Some(core::ptr::null_mut()) } else { self.room.top() } {
-            // SAFETY: as in `with_room`.
+        let stays = is_plenty(unsafe { self.own_stack() }, sp) || self.room.contains(sp);
+        match if stays { Some(core::ptr::null_mut()) } else { self.room.top() } {
+            // SAFETY: it stays where it is, or goes to the private stack, which is mapped, and used by who has taken the record
+            // alone; no signal handler runs on it.
             Some(top) => unsafe { on_stack(top, work) },
             None => on_reserve(work),
         }

@@ -69,7 +69,7 @@ pub fn attach(
 ) -> bool {
     let tid = raw::gettid();
     // Who looked for the lane's owner before this one may only now see that it is gone.
-    let Some(held) = lane.hold.take_in_time() else {
+    let Some(held) = lane.hold.take_in_time(OwnStack::default()) else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         lane.release();
         return false;

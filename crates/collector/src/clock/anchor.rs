@@ -7,9 +7,12 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use super::{system_ns, ticks};
+use crate::turn::{Mine, Turn};
 
 /// An anchor is used for so long.
 const LONGEST_NS: u64 = 1_000_000;
+/// An anchor that nobody has laid for so long is one that somebody did not come to the end of.
+const LATE_NS: u64 = 1_000_000_000;
 /// Counters of two processors may differ by so many ticks, as may the order in which things are read.
 const SKEW_TICKS: i64 = 1 << 12;
 /// Time is held back until the clock has caught up if it is ahead of it by less than that; otherwise it jumps.
@@ -39,7 +42,7 @@ static ANCHOR: Anchor = Anchor {
 };
 static IS_USABLE: AtomicBool = AtomicBool::new(false);
 /// Somebody lays a new one. Who finds it set reads the clock itself, and does not wait.
-static LAYING: AtomicBool = AtomicBool::new(false);
+static LAYING: Turn = Turn::new();
 
 /// From now on anchors are laid. Called once it is known that the kernel's own clock is made of the counter.
 pub fn use_counter() {
@@ -52,7 +55,7 @@ pub fn after_fork() {
     ANCHOR.ns.store(0, Ordering::Relaxed);
     ANCHOR.good_for.store(0, Ordering::Relaxed);
     ANCHOR.version.store(version.wrapping_add(1), Ordering::Release);
-    LAYING.store(false, Ordering::Relaxed);
+    LAYING.after_fork();
 }
 
 /// CLOCK_MONOTONIC, nanoseconds.
@@ -77,12 +80,12 @@ pub fn now_ns() -> u64 {
 #[cold]
 #[inline(never)]
 fn lay() -> u64 {
-    if !IS_USABLE.load(Ordering::Relaxed) || LAYING.swap(true, Ordering::Acquire) {
+    if !IS_USABLE.load(Ordering::Relaxed) {
         return system_ns();
     }
+    let Some(_laying) = turn() else { return system_ns() };
     let (now_ticks, now_ns, at_once) = ticks::reading();
     if !at_once {
-        LAYING.store(false, Ordering::Release);
         return now_ns;
     }
     let (length, known_over_ns) = ticks::measured(now_ticks, now_ns);
@@ -93,8 +96,16 @@ fn lay() -> u64 {
         told_ns = next.ns;
         next.publish();
     }
-    LAYING.store(false, Ordering::Release);
     told_ns
+}
+
+/// The right to lay one. Who has it is done at once; if it has not been for long, it may be gone: a child that borrowed
+/// this memory was killed.
+fn turn() -> Option<Mine> {
+    LAYING.try_begin().or_else(|| {
+        let is_late = system_ns().saturating_sub(ANCHOR.ns.load(Ordering::Relaxed)) > LATE_NS;
+        if is_late { LAYING.try_begin_or_inherit() } else { None }
+    })
 }
 
 /// An anchor's content.
@@ -119,7 +130,8 @@ impl Laid {
 
     /// For who holds `LAYING`.
     fn publish(&self) {
-        let version = ANCHOR.version.load(Ordering::Relaxed);
+        // Odd already if somebody did not come to the end of it.
+        let version = ANCHOR.version.load(Ordering::Relaxed) & !1;
         ANCHOR.version.store(version.wrapping_add(1), Ordering::Relaxed);
         fence(Ordering::Release);
         ANCHOR.ticks.store(self.ticks, Ordering::Relaxed);

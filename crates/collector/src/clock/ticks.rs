@@ -7,6 +7,7 @@ use core::arch::x86_64::{__cpuid, _rdtsc};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{anchor, system_ns};
+use crate::turn::Turn;
 
 /// Bit of CPUID leaf 0x80000007, register d: the counter runs at one rate, whatever the processor does.
 const INVARIANT: u32 = 1 << 8;
@@ -36,7 +37,7 @@ static BASE_TICKS: AtomicU64 = AtomicU64::new(0);
 static BASE_NS: AtomicU64 = AtomicU64::new(0);
 /// The next length is measured when this time has passed since.
 static NEXT_NS: AtomicU64 = AtomicU64::new(FIRST_MEASURED_NS);
-static MEASURING: AtomicBool = AtomicBool::new(false);
+static MEASURING: Turn = Turn::new();
 
 /// Looks whether the counter is usable, and takes the first reading.
 pub fn find() {
@@ -57,7 +58,7 @@ pub fn after_fork() {
     let (ticks, ns, _) = reading();
     BASE_TICKS.store(ticks, Ordering::Relaxed);
     BASE_NS.store(ns, Ordering::Relaxed);
-    MEASURING.store(false, Ordering::Relaxed);
+    MEASURING.after_fork();
 }
 
 /// Counter and clock, and how many ticks it took to read both; as soon as it took no more than `enough`.
@@ -120,7 +121,10 @@ pub fn as_ns(ticks: u64) -> u64 {
 /// A tick's length in units of 2⁻³² ns, and over how long that was measured; zeros in a process's first moments. Both were read
 /// at one moment now: if it is time to, the length is measured anew.
 pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
-    if !MEASURING.swap(true, Ordering::Acquire) {
+    let is_due = || now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed)) >= NEXT_NS.load(Ordering::Relaxed);
+    if is_due()
+        && let Some(_measuring) = MEASURING.try_begin_or_inherit()
+    {
         let passed_ns = now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed));
         let passed_ticks = now_ticks.saturating_sub(BASE_TICKS.load(Ordering::Relaxed));
         let next_ns = NEXT_NS.load(Ordering::Relaxed);
@@ -135,7 +139,6 @@ pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
                 NEXT_NS.store((2 * passed_ns).min(MEASURED_ANEW_NS), Ordering::Relaxed);
             }
         }
-        MEASURING.store(false, Ordering::Release);
     }
     (LENGTH.load(Ordering::Relaxed), KNOWN_OVER_NS.load(Ordering::Relaxed))
 }

@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use proust_log::records::ModuleEnd;
 
 use crate::interpose::declare;
+use crate::operation::here;
 use crate::path::modules;
 use crate::real::call_real;
 use crate::{clock, lane, life};
@@ -15,11 +16,11 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     if life::in_hook().is_none() {
         return call_real!(DLCLOSE(handle) else -1);
     }
-    modules::unloading_begins();
+    let unloading = modules::Unloading::begin(here!().sp);
     let result = call_real!(DLCLOSE(handle) else -1);
     let mut gone: [u32; 32] = [0; 32];
     let mut count = 0;
-    modules::unloading_ended(&mut |module| {
+    unloading.end(&mut |module| {
         if let Some(slot) = gone.get_mut(count) {
             *slot = module.id;
             count += 1;

@@ -17,6 +17,7 @@ use crate::operation;
 use crate::process;
 use crate::raw;
 use crate::real::{Strings, call_real};
+use crate::turn::Quiet;
 
 unsafe extern "C" {
     static environ: Strings;
@@ -35,10 +36,12 @@ fn errno() -> *mut c_int {
 /// The environment to give to a new image.
 fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> Strings {
     let Some(lane) = lane else { return given };
+    let quiet = Quiet::begin();
     let mended = lane.with_record_in_silence(|record| {
         // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
         unsafe { environment::mended(given, record) }
     });
+    drop(quiet);
     let Some((list, mended)) = mended else { return given };
     if mended && note {
         lane.with_record(|record| record.note(NoteCode::EnvironmentMended, 1));

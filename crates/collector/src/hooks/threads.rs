@@ -11,6 +11,7 @@ use crate::lane::{self, Lane, Start};
 use crate::operation::here;
 use crate::path::stack::{Given, OwnStack};
 use crate::real::{C11Routine, StartRoutine, call_real};
+use crate::turn::Quiet;
 use crate::{clock, life, logfile, raw, room, thread};
 
 /// A lane for a thread to be created, with what it shall run; None where this process does not record.
@@ -21,6 +22,8 @@ fn lane_for(
 ) -> Option<&'static Lane> {
     let life = life::in_hook()?;
     thread::prepare_for_second();
+    // Left by a jump in between, a lane would be lost.
+    let _quiet = Quiet::begin();
     let Some(lane) = room::apart(lane::claim) else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         return None;

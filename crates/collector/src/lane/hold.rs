@@ -5,13 +5,27 @@
 //! does. Between the two a processor must not let the look overtake the word. The owner only keeps its compiler from it,
 //! and the other thread makes every processor that runs this process do the same, by a system call (`membarrier`). Where the
 //! kernel has none, the owner pays, too: a locked instruction, 6 to 8 ns.
+//!
+//! A handler of the program may leave the owner's hook at any instruction, by a jump, an exception or another context, and
+//! nobody gives the record back then. So what the owner stores is its stack pointer. Who meets it and finds that frame left
+//! (`left.rs`) takes the record. Where that cannot be told, the owner's sampler
+//! takes it when it has met the same owner a few times: between two samples a hook has long come to its end. Both
+//! are sound only because of what may be done by an owner that can be interrupted: it adds to numbers whose places are fixed.
+//! What changes places, nodes, or where the log ends, is done with all signals blocked (`Lane::with_room`).
 
-use core::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
+use super::left::is_left;
+use crate::path::stack::OwnStack;
+use crate::turn::Quiet;
 use crate::{clock, raw};
 
 /// How long an owner waits for another thread.
 const PATIENCE_NS: u64 = 20_000_000;
+
+/// The sampler takes the record from an owner that it has met so often.
+const MOST_MEETINGS: u32 = 3;
 
 /// Whether the kernel makes all processors of this process keep order.
 static ORDERS_OTHERS: AtomicBool = AtomicBool::new(false);
@@ -24,8 +38,10 @@ pub fn prepare() {
 /// Who uses the record.
 #[derive(Debug)]
 pub struct Hold {
-    /// The owner does, or is about to look whether it may.
-    owner: AtomicBool,
+    /// The owner does, or is about to look whether it may: its stack pointer; 0 = it does not.
+    owner: AtomicU64,
+    /// How often the sampler has met the owner at it without a sample in between.
+    met: AtomicU32,
     /// Another thread does, or is about to look whether it may.
     other: AtomicBool,
     /// Whether it is enough that the other one keeps order.
@@ -36,37 +52,65 @@ impl Hold {
     /// Of a lane that nobody uses.
     pub fn new() -> Hold {
         Hold {
-            owner: AtomicBool::new(false),
+            owner: AtomicU64::new(0),
+            met: AtomicU32::new(0),
             other: AtomicBool::new(false),
             other_pays: ORDERS_OTHERS.load(Ordering::Relaxed),
         }
     }
 
-    /// The owner takes the record; None if it has it already, in what this call interrupts, or if another thread has it.
+    /// The owner takes the record in a hook; None if it has it already, in what this call interrupts, or if another thread
+    /// has it. `own_stack` is the owner's.
     #[inline]
-    pub fn take(&self) -> Option<ByOwner<'_>> {
+    pub fn take(&self, own_stack: impl FnOnce() -> OwnStack) -> Option<ByOwner<'_>> {
+        let sp = stack_pointer();
         // A handler between this line and the next gives back what it takes.
-        if self.owner.load(Ordering::Relaxed) {
+        let holder = self.owner.load(Ordering::Relaxed);
+        if holder != 0 && !is_left_for_hook(holder, sp, own_stack) {
             return None;
         }
-        self.owner.store(true, Ordering::Relaxed);
+        self.take_as(sp)
+    }
+
+    /// The owner takes the record in its handler, having interrupted the frame at `sp`; `alternate` is its alternate stack.
+    pub fn take_in_handler(
+        &self,
+        sp: u64,
+        own_stack: OwnStack,
+        alternate: Range<u64>,
+    ) -> Option<ByOwner<'_>> {
+        let holder = self.owner.load(Ordering::Relaxed);
+        if holder != 0 && !is_left(holder, sp, own_stack, || alternate) {
+            let met = self.met.load(Ordering::Relaxed) + 1;
+            self.met.store(met, Ordering::Relaxed);
+            if met < MOST_MEETINGS {
+                return None;
+            }
+        }
+        self.met.store(0, Ordering::Relaxed);
+        self.take_as(stack_pointer())
+    }
+
+    #[inline]
+    fn take_as(&self, sp: u64) -> Option<ByOwner<'_>> {
+        self.owner.store(sp, Ordering::Relaxed);
         // Nothing that belongs into the bracket may be moved out of it, for the handler's sake, too: it runs on this very thread.
         if self.other_pays {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
         }
-        let held = ByOwner(self);
+        let held = ByOwner(self, sp);
         if self.other.load(Ordering::Acquire) { None } else { Some(held) }
     }
 
     /// As [`Hold::take`], where it must not fail because another thread looks into the record just now: that takes a moment.
     /// None if the collector is at work in this thread, or if the other one is not done in 20 ms.
-    pub fn take_in_time(&self) -> Option<ByOwner<'_>> {
+    pub fn take_in_time(&self, own_stack: OwnStack) -> Option<ByOwner<'_>> {
         let mut until_ns = 0;
         loop {
-            let held = self.take();
-            if held.is_some() || self.owner.load(Ordering::Relaxed) {
+            let held = self.take(|| own_stack);
+            if held.is_some() || self.owner.load(Ordering::Relaxed) != 0 {
                 return held;
             }
             let now_ns = clock::now_ns();
@@ -86,41 +130,64 @@ impl Hold {
 
     /// The lane has no owner any more. One that was ended in the middle of a hook has not given the record back.
     pub fn forget_owner(&self) {
-        self.owner.store(false, Ordering::Release);
+        self.owner.store(0, Ordering::Release);
     }
 
-    /// Another thread takes the record; None if the owner or somebody else has it.
+    /// Another thread takes the record, and has its signals blocked meanwhile; None if the owner or somebody else has it.
     pub fn take_from_owner(&self) -> Option<ByOther<'_>> {
-        if self.owner.load(Ordering::Relaxed) || self.other.swap(true, Ordering::SeqCst) {
+        if self.owner.load(Ordering::Relaxed) != 0 || self.other.load(Ordering::Relaxed) {
             return None;
         }
-        let held = ByOther(self);
+        let quiet = Quiet::begin();
+        if self.other.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        let held = ByOther(self, quiet);
         if self.other_pays {
             raw::barrier();
         } else {
             fence(Ordering::SeqCst);
         }
-        if self.owner.load(Ordering::Acquire) { None } else { Some(held) }
+        if self.owner.load(Ordering::Acquire) != 0 { None } else { Some(held) }
     }
+}
+
+/// A hook has come to `sp` and finds the record taken at `holder`. Its own frame is not the one that took it: what it interrupts
+/// lies further out, and a frame that was at its own depth is gone.
+#[cold]
+#[inline(never)]
+fn is_left_for_hook(holder: u64, sp: u64, own_stack: impl FnOnce() -> OwnStack) -> bool {
+    is_left(holder, sp.saturating_add(1), own_stack(), raw::alternate_stack)
+}
+
+#[inline(always)]
+fn stack_pointer() -> u64 {
+    let sp: u64;
+    // SAFETY: reads a register.
+    unsafe { core::arch::asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
+    sp
 }
 
 /// The owner has the record until this is dropped.
 #[must_use]
 #[derive(Debug)]
-pub struct ByOwner<'a>(&'a Hold);
+pub struct ByOwner<'a>(&'a Hold, u64);
 
 impl Drop for ByOwner<'_> {
     #[inline]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
-        self.0.owner.store(false, Ordering::Release);
+        // Another context of the thread may have taken it, and be at it.
+        if self.0.owner.load(Ordering::Relaxed) == self.1 {
+            self.0.owner.store(0, Ordering::Release);
+        }
     }
 }
 
 /// Another thread has the record until this is dropped.
 #[must_use]
 #[derive(Debug)]
-pub struct ByOther<'a>(&'a Hold);
+pub struct ByOther<'a>(&'a Hold, #[expect(dead_code, reason = "dropped last")] Quiet);
 
 impl Drop for ByOther<'_> {
     fn drop(&mut self) {
@@ -135,6 +202,10 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+
+    fn unknown() -> OwnStack {
+        OwnStack::default()
+    }
 
     struct Guarded(Hold, UnsafeCell<[u64; 2]>);
 
@@ -171,13 +242,15 @@ mod tests {
             let mut added = 0;
             while Instant::now() < until {
                 for _ in 0..100 {
-                    if let Some(_held) = guarded.0.take() {
+                    if let Some(_held) = guarded.0.take(unknown) {
                         guarded.add();
                         added += 1;
                     }
                 }
             }
-            if let Some(_held) = core::iter::repeat_with(|| guarded.0.take_in_time()).flatten().next() {
+            if let Some(_held) =
+                core::iter::repeat_with(|| guarded.0.take_in_time(unknown())).flatten().next()
+            {
                 guarded.add();
                 added += 1;
             }
@@ -197,30 +270,80 @@ mod tests {
         }
     }
 
+    /// Runs `work` with the stack pointer further in.
+    #[inline(never)]
+    fn deeper<R>(work: impl FnOnce() -> R) -> R {
+        let room = core::hint::black_box([0_u8; 512]);
+        let result = work();
+        core::hint::black_box(&room);
+        result
+    }
+
     #[test]
     fn it_is_taken_once() {
         for other_pays in [false, true] {
             let hold = Hold { other_pays, ..Hold::new() };
-            let mine = hold.take();
+            let mine = hold.take(unknown);
             assert!(mine.is_some());
-            assert!(hold.take().is_none(), "in the owner's handler");
+            assert!(!deeper(|| hold.take(unknown).is_some()), "in a handler of the program");
             assert!(hold.take_from_owner().is_none());
-            assert!(hold.take_in_time().is_none(), "it would wait for itself");
+            assert!(!deeper(|| hold.take_in_time(unknown()).is_some()), "it would wait for itself");
             drop(mine);
             let theirs = hold.take_from_owner();
             assert!(theirs.is_some());
-            assert!(hold.take().is_none());
+            assert!(hold.take(unknown).is_none());
             assert!(hold.take_from_owner().is_none());
             assert!(hold.is_taken_from_owner());
             let begin = Instant::now();
-            assert!(hold.take_in_time().is_none());
+            assert!(hold.take_in_time(unknown()).is_none());
             assert!(begin.elapsed().as_nanos() as u64 >= PATIENCE_NS);
             drop(theirs);
             assert!(!hold.is_taken_from_owner());
-            core::mem::forget(hold.take());
-            assert!(hold.take().is_none());
+            core::mem::forget(hold.take(unknown));
+            assert!(!deeper(|| hold.take(unknown).is_some()));
             hold.forget_owner();
-            assert!(hold.take().is_some());
+            assert!(hold.take(unknown).is_some());
         }
+    }
+
+    #[test]
+    fn who_left_it_by_a_jump_does_not_keep_it() {
+        let own = OwnStack { low: 0, top: 1 << 47 };
+        let hold = Hold::new();
+        let here = stack_pointer();
+        // In a frame that is gone, as far in as this one.
+        core::mem::forget(hold.take_as(here));
+        assert!(
+            hold.take_in_handler(here, own, 0..0).is_none(),
+            "it may be that very frame that was interrupted"
+        );
+        assert!(hold.take_in_handler(here + 16, own, 0..0).is_some());
+        core::mem::forget(hold.take_as(here - 4096));
+        assert!(hold.take(|| own).is_some());
+        // Further out than this one: an interrupted hook, in whose signal handler this would be.
+        core::mem::forget(hold.take_as(here + 4096));
+        assert!(hold.take(|| own).is_none());
+        // On an unknown stack a few samples tell; not several hooks of one handler.
+        hold.forget_owner();
+        core::mem::forget(hold.take_as(here + 4096));
+        for _ in 0..10 {
+            assert!(hold.take(unknown).is_none());
+        }
+        hold.met.store(0, Ordering::Relaxed);
+        for meeting in 1..=MOST_MEETINGS {
+            assert_eq!(hold.take_in_handler(here, unknown(), 0..0).is_some(), meeting == MOST_MEETINGS);
+        }
+        assert!(hold.take(unknown).is_some());
+    }
+
+    #[test]
+    fn a_context_that_goes_on_does_not_give_back_what_another_one_has_taken() {
+        let hold = Hold::new();
+        let first = hold.take_as(0x1000);
+        let second = hold.take_as(0x2000);
+        drop(first);
+        assert_eq!(hold.owner.load(Ordering::Relaxed), 0x2000);
+        drop(second);
+        assert_eq!(hold.owner.load(Ordering::Relaxed), 0);
     }
 }

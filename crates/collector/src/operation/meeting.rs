@@ -59,7 +59,7 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
         return 0;
     }
     let (begin_ns, end_ns) = (lane.open.begin_ns(), clock::now_ns());
-    if let Some(_held) = lane.hold.take() {
+    if let Some(_held) = lane.take() {
         let passed = Passed {
             kind: Kind::from(operation),
             begin_ns,

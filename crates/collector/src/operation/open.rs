@@ -3,10 +3,11 @@
 //! Written by its thread alone, and read by others at the process's end: every field is atomic, and `kind` is stored
 //! last.
 
+use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::Kind;
-use crate::lane::Lane;
+use crate::lane::{Lane, is_left};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use proust_log::operations::{Operation, Target};
@@ -36,18 +37,24 @@ impl Open {
 
     /// Whether the hook that began the operation has still to return, seen from a frame at `sp`.
     ///
-    /// Further out on the same stack its frame is gone; further in it is gone if its marker was overwritten. From
-    /// another stack (a handler's, a coroutine's) nothing can be told: it has.
-    /// A frame that begins an operation is another one than that which began this one.
-    pub fn is_live(&self, sp: u64, begins: bool, lane: &Lane) -> bool {
+    /// Its frame may be left ([`is_left`]); further in than it, it is gone if its marker was overwritten.
+    /// A frame that begins an operation is another one than that which began this one. `alternate` is the thread's alternate stack.
+    pub fn is_live(
+        &self,
+        sp: u64,
+        begins: bool,
+        lane: &Lane,
+        alternate: impl FnOnce() -> Range<u64>,
+    ) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         let marker = self.marker.load(Ordering::Relaxed);
         // SAFETY: this is the owner, outside of its handler or in it; the own stack is written by it, with the record taken.
         let own_stack = unsafe { lane.own_stack() };
-        if own_stack.contains(frame) != own_stack.contains(sp) {
+        // No frame stands for it.
+        if frame == u64::MAX {
             return true;
         }
-        if frame < sp || frame == sp && begins {
+        if is_left(frame, sp.saturating_add(begins.into()), own_stack, alternate) {
             return false;
         }
         if !own_stack.contains(sp) || !own_stack.contains(marker) || marker < sp {

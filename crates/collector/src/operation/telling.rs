@@ -48,7 +48,7 @@ pub struct Passed {
 /// Tells an operation, alone or as part of a sum.
 #[inline]
 pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
-    let Some(_held) = lane.hold.take() else { return };
+    let Some(_held) = lane.take() else { return };
     // SAFETY: called by the owner, who has taken the record.
     tell_in(lane, unsafe { lane.record() }, passed);
 }

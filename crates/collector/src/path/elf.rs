@@ -26,8 +26,10 @@ pub struct ProgramHeader {
     pub alignment: u64,
 }
 
+const PF_R: u32 = 4;
 const PT_LOAD: u32 = 1;
-const PT_DYNAMIC: u32 = 2;
+/// Program header of the dynamic section.
+pub const PT_DYNAMIC: u32 = 2;
 const PT_NOTE: u32 = 4;
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 const NT_GNU_BUILD_ID: u32 = 3;
@@ -43,6 +45,8 @@ pub struct ImageLayout {
     pub unwind_segment: Option<(u64, u64, u64)>,
     /// SVMA range of the executable segment.
     pub text: (u64, u64),
+    /// The part of it that lies in the file, if it may be read.
+    pub readable_code: (u64, u64),
 }
 
 impl ImageLayout {
@@ -57,6 +61,10 @@ impl ImageLayout {
                     layout.range.1 = layout.range.1.max(end);
                     if header.flags & 1 != 0 && layout.text.1 == 0 {
                         layout.text = (header.address, end);
+                        if header.flags & PF_R != 0 {
+                            let end = header.address.saturating_add(header.file_bytes);
+                            layout.readable_code = (header.address, end);
+                        }
                     }
                 }
                 PT_GNU_EH_FRAME => layout.unwind_index = Some((header.address, end)),
@@ -68,7 +76,7 @@ impl ImageLayout {
                 .iter()
                 .filter(|h| h.kind == PT_LOAD)
                 .map(|h| (h.address, h.address.saturating_add(h.file_bytes), h.offset))
-                .find(|&(from, to, _)| from <= start && end <= to);
+                .find(|&(from, to, _)| from <= start && start <= end && end <= to);
         }
         if layout.range.0 > layout.range.1 {
             layout.range = (0, 0);
@@ -212,7 +220,10 @@ impl FileHeaders {
         self.all()
             .iter()
             .filter(|h| h.kind == PT_LOAD && h.flags & 1 != 0)
-            .find(|h| h.offset & !0xfff == offset || (h.offset..h.offset + h.file_bytes).contains(&offset))
+            .find(|h| {
+                h.offset & !0xfff == offset
+                    || (h.offset..h.offset.saturating_add(h.file_bytes)).contains(&offset)
+            })
             .map(|h| start.wrapping_sub(h.address.wrapping_sub(h.offset).wrapping_add(offset)))
     }
 

@@ -9,6 +9,7 @@ pub mod elf;
 pub mod maps;
 pub mod memo;
 pub mod modules;
+mod needed;
 pub mod reference;
 pub mod rules;
 pub mod stack;

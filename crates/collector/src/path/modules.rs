@@ -1,12 +1,13 @@
 //! Which module an address belongs to, learnt without the dynamic linker's locks.
 //!
-//! What is loaded at the start comes from `dl_iterate_phdr`, outside of signal handlers; these modules are
-//! never unloaded, and their unwind tables are read where they are. What is loaded later is found when a
-//! path first leads through it, from `/proc/self/maps`; such a module may be unloaded at any time, so its
-//! unwind tables are mapped a second time from its file and belong to the collector.
+//! What the program and the collector need comes from `dl_iterate_phdr`, outside of signal handlers; these modules
+//! are never unloaded, and their unwind tables are read where they are. All else is found when a path first leads
+//! through it, from `/proc/self/maps`, even if it was there at the start: another library's constructor may have
+//! opened it, and may close it. Such a module's unwind tables are mapped a second time from its file and belong to the
+//! collector.
 
 use core::ffi::{CStr, c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use framehop::x86_64::UnwinderX86_64;
 use framehop::{ExplicitModuleSectionInfo, MustNotAllocateDuringUnwind, Unwinder};
@@ -15,8 +16,10 @@ use proust_log::records;
 use crate::path::Announce;
 use crate::path::elf::{self, FileHeaders, ImageLayout, ProgramHeader};
 use crate::path::maps::{self, Mapping};
+use crate::path::needed;
 use crate::path::rules::RuleTable;
-use crate::{clock, raw};
+use crate::turn::{Mine, Quiet, Turn};
+use crate::{clock, lane, raw};
 
 /// An unwinder that knows one module.
 pub type ModuleUnwinder = UnwinderX86_64<&'static [u8], MustNotAllocateDuringUnwind>;
@@ -31,6 +34,8 @@ pub struct Module {
     pub end: u64,
     /// AVMA − SVMA.
     pub bias: u64,
+    /// Its code, as far as it may be read; of a permanent module.
+    pub code: core::ops::Range<u64>,
     /// Whether it is the collector itself.
     pub own: bool,
     /// Whether it stays loaded for the process's life.
@@ -59,7 +64,8 @@ struct List {
 }
 
 static LIST: AtomicPtr<List> = AtomicPtr::new(core::ptr::null_mut());
-static CHANGING: AtomicBool = AtomicBool::new(false);
+/// The right to replace the list.
+static CHANGING: Turn = Turn::new();
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 static GENERATION: AtomicU32 = AtomicU32::new(1);
 static UNLOADING: AtomicU32 = AtomicU32::new(0);
@@ -117,13 +123,13 @@ fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
     if now.saturating_sub(LAST_MISS_NS.load(Ordering::Relaxed)) < MISS_PAUSE_NS || address < 4096 {
         return None;
     }
-    let _changing = Changing::try_begin()?;
+    let _changing = CHANGING.try_begin()?;
     if let Some(module) = known(address) {
         return Some(module);
     }
     let module = maps::find(address)
         .filter(|mapping| mapping.executable && mapping.inode != 0)
-        .and_then(|mapping| load_from_file(&mapping, now));
+        .map(|mapping| load_from_file(&mapping, now));
     match module {
         Some(module) if module.start <= address && address < module.end => {
             announce.module(module);
@@ -140,21 +146,6 @@ fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
     }
 }
 
-/// The right to replace the list. Handlers only try; a hook may wait, since whoever holds it goes on.
-struct Changing;
-
-impl Changing {
-    fn try_begin() -> Option<Changing> {
-        (!CHANGING.swap(true, Ordering::Acquire)).then_some(Changing)
-    }
-}
-
-impl Drop for Changing {
-    fn drop(&mut self) {
-        CHANGING.store(false, Ordering::Release);
-    }
-}
-
 fn publish(mut modules: Vec<&'static Module>, added: &'static Module) {
     modules.push(added);
     store(modules);
@@ -168,25 +159,44 @@ fn store(mut modules: Vec<&'static Module>) {
 
 /// Learns what is loaded now. Outside of signal handlers only: takes the dynamic linker's lock.
 pub fn load_initial() {
-    let Some(_changing) = Changing::try_begin() else { return };
-    let mut modules: Vec<&'static Module> = Vec::with_capacity(32);
+    let Some(_changing) = CHANGING.try_begin() else { return };
+    let mut loaded: Vec<Loaded> = Vec::with_capacity(32);
     // SAFETY: the callback matches, and its data pointer is the vector it expects.
-    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut modules).cast()) };
-    store(modules);
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut loaded).cast()) };
+    let own = load_initial as *const () as u64;
+    let images: Vec<_> = loaded.iter().map(Loaded::image).collect();
+    let stays = needed::by(&images, |image| image.range.contains(&own));
+    let modules = loaded.iter().zip(stays).filter(|&(_, stays)| stays);
+    let modules = modules.filter_map(|(one, _)| loaded_module(one.bias, one.headers, one.name));
+    store(modules.map(|module| &*Box::leak(Box::new(module))).collect());
+}
+
+/// What the dynamic linker says of an image.
+struct Loaded {
+    bias: u64,
+    headers: &'static [ProgramHeader],
+    name: &'static CStr,
+}
+
+impl Loaded {
+    fn image(&self) -> needed::Image {
+        let range = ImageLayout::of(self.headers).range;
+        let range = self.bias.wrapping_add(range.0)..self.bias.wrapping_add(range.1);
+        // SAFETY: the image is loaded, and its dynamic section mapped; nothing is closed while the constructor runs.
+        unsafe { needed::Image::of(range, self.bias, self.headers, self.name) }
+    }
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
     // SAFETY: the dynamic linker passes a valid description; `data` is load_initial's vector.
-    let (info, modules) = unsafe { (&*info, &mut *data.cast::<Vec<&'static Module>>()) };
+    let (info, loaded) = unsafe { (&*info, &mut *data.cast::<Vec<Loaded>>()) };
     // SAFETY: its program headers are mapped; libc's type has the same layout as ours.
     let headers = unsafe {
         core::slice::from_raw_parts(info.dlpi_phdr.cast::<ProgramHeader>(), info.dlpi_phnum.into())
     };
     // SAFETY: a name is null or a zero-terminated string.
     let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
-    if let Some(module) = loaded_module(info.dlpi_addr, headers, name) {
-        modules.push(Box::leak(Box::new(module)));
-    }
+    loaded.push(Loaded { bias: info.dlpi_addr, headers, name });
     0
 }
 
@@ -205,8 +215,7 @@ fn loaded_module(bias: u64, headers: &[ProgramHeader], name: &CStr) -> Option<Mo
         keep(name)
     };
     let unwinder = layout.unwind_index.zip(layout.unwind_segment).and_then(|(index, segment)| {
-        // SAFETY: these are ranges of loaded segments of a module that stays loaded: ctor-time modules are
-        // never unloaded.
+        // SAFETY: these are ranges of loaded segments of a module that stays loaded (see `needed`).
         let (index_bytes, segment_bytes) = unsafe {
             (
                 elf::memory(bias.wrapping_add(index.0)..bias.wrapping_add(index.1)),
@@ -248,16 +257,18 @@ fn describe(
         }),
         build_id,
     };
+    let code = if permanent { layout.readable_code } else { (0, 0) };
     Module {
         id,
         start: range.start,
         end: range.end,
         bias,
+        code: bias.wrapping_add(code.0)..bias.wrapping_add(code.1),
         // In the unit tests the paths to be seen are this module's own.
         own: !cfg!(test) && range.contains(&here),
         permanent,
         unwinder,
-        rules: RuleTable::new(layout.text.1 - layout.text.0),
+        rules: RuleTable::new(layout.text.1.saturating_sub(layout.text.0)),
         inode: status.map_or(0, |s| s.st_ino),
         facts,
         build_id_bytes,
@@ -295,16 +306,18 @@ fn unwinder(
 }
 
 /// A module that was loaded after the start, from the mapping its code was found in.
-fn load_from_file(mapping: &Mapping, now: u64) -> Option<&'static Module> {
-    let path = mapping.path();
-    let descriptor = raw::open(path, libc::O_RDONLY, 0);
+///
+/// What its file says is believed only as far as it cannot do harm: any file may be mapped executable.
+fn load_from_file(mapping: &Mapping, now: u64) -> &'static Module {
+    // A file that waits for somebody (a pipe) is not opened for good; it is none that was mapped.
+    let descriptor = raw::open(mapping.path(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
     if raw::failed(descriptor) {
-        return Some(nameless(mapping, now));
+        return nameless(mapping, now);
     }
     let descriptor = descriptor as i32;
     let module = read_file(descriptor, mapping);
     raw::close(descriptor);
-    Some(module.unwrap_or_else(|| nameless(mapping, now)))
+    module.unwrap_or_else(|| nameless(mapping, now))
 }
 
 fn read_file(descriptor: i32, mapping: &Mapping) -> Option<&'static Module> {
@@ -313,8 +326,19 @@ fn read_file(descriptor: i32, mapping: &Mapping) -> Option<&'static Module> {
     let layout = ImageLayout::of(headers.all());
     let bias = headers.bias_of_mapping(mapping.range.start, mapping.offset)?;
     let range = bias.wrapping_add(layout.range.0)..bias.wrapping_add(layout.range.1);
+    let holds = range.start <= mapping.range.start && mapping.range.start < range.end;
+    // A file that claims the place of another module, or more than a linker would give it, is known by its mapping alone.
+    let intrudes = list().iter().any(|old| old.permanent && old.start < range.end && range.start < old.end);
+    if !holds || intrudes || range.end - range.start > MOST_MODULE_BYTES {
+        return None;
+    }
+    let file_bytes = status.st_size as u64;
     let unwinder = layout.unwind_index.zip(layout.unwind_segment).and_then(|(index, segment)| {
         let (from, to, offset) = segment;
+        // What lies behind the file's end can be mapped, and kills who reads it.
+        if offset.checked_add(to - from).is_none_or(|end| end > file_bytes) {
+            return None;
+        }
         let skip = offset & 0xfff;
         let bytes = usize::try_from(to - from + skip).ok()?;
         let memory = raw::map(bytes, libc::PROT_READ, libc::MAP_PRIVATE, descriptor, offset - skip);
@@ -348,43 +372,92 @@ fn nameless(mapping: &Mapping, now: u64) -> &'static Module {
     Box::leak(Box::new(module))
 }
 
+/// More than that no library covers.
+const MOST_MODULE_BYTES: u64 = 1 << 40;
+
 fn still_loaded(module: &Module) -> bool {
     maps::find(module.start).is_some_and(|mapping| mapping.inode == module.inode)
 }
 
-/// A library is about to be unloaded, perhaps.
-pub fn unloading_begins() {
-    UNLOADING.fetch_add(1, Ordering::AcqRel);
+/// A thread unloads a library, perhaps; until [`Unloading::end`]. While any does, modules are looked for before they are believed.
+///
+/// Where the thread leaves it by a jump, this says so to whoever is next in it: a word of its lane holds the hook's stack pointer.
+#[must_use]
+#[derive(Debug)]
+pub struct Unloading(bool);
+
+/// How long the end of an unload waits for a thread that changes the list.
+const PATIENCE_NS: u64 = 20_000_000;
+
+impl Unloading {
+    /// Begins one, in a hook whose stack pointer is `sp`. Without a lane nothing could be said to others: nothing is.
+    pub fn begin(sp: u64) -> Unloading {
+        let Some(lane) = lane::current() else { return Unloading(false) };
+        let _quiet = Quiet::begin();
+        forget_left(lane, sp.saturating_add(1));
+        let word = lane.unloading();
+        if word.load(Ordering::Relaxed) != 0 {
+            // Of a library's own destructor: the one around it is still at it.
+            return Unloading(false);
+        }
+        UNLOADING.fetch_add(1, Ordering::AcqRel);
+        word.store(sp, Ordering::Relaxed);
+        Unloading(true)
+    }
+
+    /// That is over. `retire` is told what is gone.
+    pub fn end(self, retire: &mut dyn FnMut(&Module)) {
+        // Who gets no turn leaves the list as it is: the next unload, or what is found at the same place, puts it right.
+        if let Some(changing) = CHANGING.begin_within(PATIENCE_NS) {
+            remove_gone(&changing, retire);
+        }
+        if self.0
+            && let Some(lane) = lane::current()
+        {
+            let _quiet = Quiet::begin();
+            finish(lane);
+        }
+    }
 }
 
-/// That is over. `retire` writes what is gone to the log.
-pub fn unloading_ended(retire: &mut dyn FnMut(&Module)) {
-    loop {
-        if let Some(_changing) = Changing::try_begin() {
-            let modules = list();
-            let kept: Vec<_> = modules
-                .iter()
-                .copied()
-                .filter(|module| {
-                    module.permanent || still_loaded(module) || {
-                        retire(module);
-                        false
-                    }
-                })
-                .collect();
-            if kept.len() != modules.len() {
-                store(kept);
-            }
-            break;
+fn remove_gone(_: &Mine, retire: &mut dyn FnMut(&Module)) {
+    let modules = list();
+    let mut is_kept = |module: &&'static Module| {
+        module.permanent || still_loaded(module) || {
+            retire(module);
+            false
         }
-        core::hint::spin_loop();
+    };
+    let kept: Vec<_> = modules.iter().copied().filter(|module| is_kept(module)).collect();
+    if kept.len() != modules.len() {
+        store(kept);
     }
-    UNLOADING.fetch_sub(1, Ordering::AcqRel);
+}
+
+fn finish(lane: &lane::Lane) {
+    if lane.unloading().swap(0, Ordering::Relaxed) != 0 {
+        UNLOADING.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The owner of `lane`, who has come to `sp`, may have left an unload by a jump.
+pub fn forget_left(lane: &lane::Lane, sp: u64) {
+    let began = lane.unloading().load(Ordering::Relaxed);
+    // SAFETY: the caller is the owner.
+    let own = unsafe { lane.own_stack() };
+    if began != 0 && own.contains(began) && own.contains(sp) && began < sp {
+        finish(lane);
+    }
+}
+
+/// The owner of `lane` is gone, or its lane is given to another one.
+pub fn forget_unloading_of(lane: &lane::Lane) {
+    finish(lane);
 }
 
 /// In a forked child nobody else is left who could hold the list.
 pub fn after_fork() {
-    CHANGING.store(false, Ordering::Release);
+    CHANGING.after_fork();
     UNLOADING.store(0, Ordering::Release);
 }
 

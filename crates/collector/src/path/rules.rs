@@ -171,7 +171,7 @@ pub fn rule_at(module: &Module, lookup: u64, exact: bool) -> Rule {
 }
 
 fn learn(module: &Module, lookup: u64, exact: bool) -> Rule {
-    if !exact && module.permanent && is_signal_return(lookup.wrapping_add(1)) {
+    if !exact && is_signal_return(module, lookup.wrapping_add(1)) {
         return Rule::SignalFrame;
     }
     let Some(unwinder) = &module.unwinder else { return FRAME_POINTER };
@@ -237,10 +237,14 @@ fn probe(
 
 /// Whether the C library's code that ends a signal handler is at `address`:
 /// `mov $SYS_rt_sigreturn,%rax; syscall`.
-fn is_signal_return(address: u64) -> bool {
+fn is_signal_return(module: &Module, address: u64) -> bool {
     const CODE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
-    // SAFETY: called for return addresses inside a module that stays mapped; its code segment's last bytes
-    // are followed by page padding or further code, so nine bytes can be read behind a call in it.
+    // The address is a guess where frame pointers are followed: any word that lies between a module's begin and end, where
+    // there may be holes.
+    if address < module.code.start || address.saturating_add(CODE.len() as u64) > module.code.end {
+        return false;
+    }
+    // SAFETY: nine bytes of the code of a module that stays loaded, which may be read (`Module::code`).
     unsafe { (address as *const [u8; 9]).read_unaligned() == CODE }
 }
 

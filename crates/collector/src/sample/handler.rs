@@ -1,6 +1,7 @@
 //! The signal handler: what the interrupted thread is doing, and what it used since its last record.
 
 use core::ffi::c_void;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO};
@@ -10,6 +11,7 @@ use crate::lane::{self, Lane, Record, Usage};
 use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
 use crate::path::memo::State;
+use crate::path::modules;
 use crate::sample::signal;
 use crate::sample::timer::COOKIE;
 use crate::{clock, hooks, life, logfile, options, raw, thread};
@@ -91,7 +93,12 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     if lane.tries.is_active() && !lane.tries.is_live(begin) {
         tries::stop(life, lane);
     }
-    let Some(_held) = lane.hold.take() else {
+    let (sp, alternate) =
+        (context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64, alternate_stack(context));
+    // SAFETY: the owner's handler.
+    let own_stack = unsafe { lane.own_stack() };
+    modules::forget_left(lane, sp);
+    let Some(_held) = lane.hold.take_in_handler(sp, own_stack, alternate) else {
         logfile::count(
             |header| {
                 // SAFETY: `count` passes the mapped header.
@@ -106,7 +113,7 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let cpu_ns = clock::thread_cpu_ns();
     if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
         // SAFETY: the owner, who has taken the record.
-        unsafe { lane.with_room_in_handler(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
+        unsafe { lane.with_room_in_quiet(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
     }
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
         lane.follow_signal(Some(context));
@@ -114,6 +121,17 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let own_ns = own_time(begin, cpu_ns);
     record.allowance.spend(cpu_ns, own_ns);
     record.spent(own_ns);
+}
+
+/// The alternate signal stack of the interrupted thread.
+fn alternate_stack(context: &libc::ucontext_t) -> Range<u64> {
+    let stack = &context.uc_stack;
+    let start = stack.ss_sp as u64;
+    if stack.ss_flags & libc::SS_DISABLE != 0 {
+        0..0
+    } else {
+        start..start.saturating_add(stack.ss_size as u64)
+    }
 }
 
 /// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock goes on
@@ -151,7 +169,7 @@ fn take(
     if lane.member.owes() {
         team::tell_the_others(lane);
     }
-    if !lane.open.is_free() && !lane.open.is_live(leaf.sp, false, lane) {
+    if !lane.open.is_free() && !lane.open.is_live(leaf.sp, false, lane, || alternate_stack(context)) {
         operation::note_left(life, lane, record, begin);
     }
     let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };

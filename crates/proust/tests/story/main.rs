@@ -32,6 +32,7 @@ mod hostile_data;
 mod hostile_waits;
 mod interruptions;
 mod io;
+mod jumps;
 mod kernel_time;
 mod launchers;
 mod memo;
