@@ -2,7 +2,7 @@
 
 mod synthetic;
 
-use proust_log::layout::{CHUNK_BYTES, Ending, HEADER_BYTES, LaneHeader};
+use proust_log::layout::{ChunkHeader, Ending, HEADER_BYTES, LaneHeader, UNIT_BYTES};
 use proust_log::records::{Sample, SchedStat, Subject, ThreadBegin, ThreadEnd};
 use proust_profile::Metric;
 use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, profile_of};
@@ -203,7 +203,7 @@ fn time_without_room_in_the_log_has_a_row_of_its_own() {
 
 /// The bytes of a log, and the offset of the first record with the given kind after `skip` others.
 fn offset_of(bytes: &[u8], kind: u8, skip: usize) -> usize {
-    let mut at = HEADER_BYTES + 16 + size_of::<LaneHeader>();
+    let mut at = HEADER_BYTES + size_of::<ChunkHeader>() + size_of::<LaneHeader>();
     let mut left = skip;
     loop {
         let length = usize::from(bytes[at + 1]) * 8;
@@ -261,7 +261,8 @@ fn a_lost_chunk_is_told_and_its_time_is_not_lost() {
     }
     lane.end(10, 4100, 3001);
     let mut bytes = log(header(9), &[lane]);
-    bytes[HEADER_BYTES + CHUNK_BYTES] ^= 1;
+    // The first chunk is one unit long.
+    bytes[HEADER_BYTES + UNIT_BYTES] ^= 1;
     let profile = profile_of(&[bytes], None);
     let cpu = amounts(&profile, Metric::Cpu);
     assert_eq!(cpu[&("f1".into(), 10)] + cpu[&(LOST.into(), 10)], 3001.0);

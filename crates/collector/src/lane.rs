@@ -7,7 +7,7 @@ use core::cell::UnsafeCell;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use proust_log::layout::LaneHeader;
+use proust_log::layout::{LaneHeader, chunk_bytes};
 use proust_log::operations::Operation;
 use proust_log::writer::LaneWriter;
 
@@ -141,12 +141,9 @@ pub fn claim() -> Option<&'static Lane> {
             return Some(lane);
         }
     }
-    let chunk = logfile::take_chunk();
     let number = LANE_COUNT.fetch_add(1, Ordering::Relaxed);
-    let writer = (!chunk.is_null()).then(|| {
-        // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
-        unsafe { LaneWriter::begin(number, chunk) }
-    });
+    // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
+    let writer = logfile::take_chunk(chunk_bytes(0)).map(|chunk| unsafe { LaneWriter::begin(number, chunk) });
     logfile::with_header(|header| header.lanes = header.lanes.max(number + 1));
     let counted: &'static Counted = Box::leak(Box::default());
     let member: &'static Member = Box::leak(Box::default());

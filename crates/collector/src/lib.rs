@@ -32,6 +32,7 @@ pub mod options;
 #[cfg(not(test))]
 mod other_homes;
 pub mod path;
+pub mod placement;
 pub mod process;
 pub mod raw;
 pub mod real;

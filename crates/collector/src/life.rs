@@ -7,7 +7,7 @@ use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use proust_log::layout::{
-    CHUNK_BYTES, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, Origin, VERSION,
+    ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, Origin, VERSION,
 };
 use proust_log::records::{Subject, ThreadOrigin};
 
@@ -231,7 +231,7 @@ fn write_header(life: &Life, begin: u64, origin: Origin) {
         version: VERSION,
         endian_mark: ENDIAN_MARK,
         header_bytes: HEADER_BYTES as u32,
-        chunk_bytes: CHUNK_BYTES as u32,
+        chunk_bytes: MAX_CHUNK_BYTES as u32,
         pid: life.pid,
         parent_pid: raw::getppid(),
         start_ns: begin,

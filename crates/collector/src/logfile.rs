@@ -1,44 +1,48 @@
-//! The process's log file: a mapped window that grows by chunks.
+//! The process's log file: a mapped window that grows by pieces, from which chunks are handed out.
 //!
 //! A chunk is reserved on storage before it is touched, since a write to a mapped page that the storage
 //! cannot hold would kill the program. No descriptor is kept: the file is opened by path whenever it must
 //! grow.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use proust_log::layout::{CHUNK_BYTES, EXTENSION, FileHeader, HEADER_BYTES, LOG_FOLDER};
+use proust_log::layout::{EXTENSION, FileHeader, HEADER_BYTES, LOG_FOLDER, MAX_CHUNK_BYTES, UNIT_BYTES};
+use proust_log::writer::Chunk;
 
 use crate::options::{self, Options};
 use crate::{clock, raw};
 
+mod growth;
 mod patience;
+mod window;
 
-use patience::{Lost, Next, Patience};
+use growth::{Growing, Turn};
 
-static BASE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
-static WINDOW_CHUNKS: AtomicU32 = AtomicU32::new(0);
-static RESERVED_CHUNKS: AtomicU32 = AtomicU32::new(0);
-static NEXT_CHUNK: AtomicU32 = AtomicU32::new(0);
-static EXTENDING: AtomicBool = AtomicBool::new(false);
-static CLOSED: AtomicBool = AtomicBool::new(false);
-static CLOSED_AT: AtomicU32 = AtomicU32::new(0);
+/// The file's first page.
+static HEADER: AtomicPtr<FileHeader> = AtomicPtr::new(core::ptr::null_mut());
+/// The first unit that was not handed out yet, and in the upper half how often the log was closed and opened again: who
+/// looked before that must not take from it.
+static NEXT: AtomicU64 = AtomicU64::new(CLOSED as u64);
+/// Units from the file's begin on that are reserved on storage and mapped.
+static RESERVED: AtomicU32 = AtomicU32::new(0);
 static PATH: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 static PATH_BYTES: AtomicUsize = AtomicUsize::new(0);
 static BUDGET_BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Largest window, a bound on one process's log.
-const MAX_WINDOW_BYTES: u64 = 1 << 30;
-const MIN_WINDOW_BYTES: u64 = 1 << 20;
-/// Part of a limited address space that the window may take: one of so many.
-const ADDRESS_SPACE_SHARE: u64 = 64;
-/// Chunks reserved at first, and the most at once later.
-const FIRST_RESERVE: u32 = 2;
-const MAX_RESERVE: u32 = 32;
-/// Tries to get a chunk, of which others take one after the other, or which another thread reserves just now.
+/// In the place of a unit's number: nothing is handed out.
+const CLOSED: u32 = u32::MAX;
+/// Units of the header.
+const HEADER_UNITS: u32 = (HEADER_BYTES / UNIT_BYTES) as u32;
+/// Units that are reserved at first: the header, a lane's first chunk and its second one.
+const FIRST_UNITS: u32 = HEADER_UNITS + 3;
+/// Units that are reserved later, at once.
+const LEAST_MORE: u32 = 16;
+const MOST_MORE: u32 = 512;
+/// Tries to get a chunk of which others take one after the other.
 const MOST_TRIES: u32 = 100_000;
-
-static LOST: Lost = Lost::never();
+/// How long the end of a log waits for a thread that makes it larger.
+const PATIENCE_NS: u64 = 20_000_000;
 
 /// `folder` followed by `parts`, as a string that stays.
 pub fn join(folder: &CStr, parts: &[&[u8]]) -> Option<&'static CStr> {
@@ -63,7 +67,11 @@ pub fn digits(mut number: u64, buffer: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// Creates the log of this process and maps it.
+/// Permissions of a log: a recording shows what its user's programs do.
+const MODE: u32 = 0o600;
+
+/// Creates the log of this process and maps it. Makes about ten system calls, takes no memory but the arena's, and may be
+/// called in a hook or a handler, with all signals blocked; where a log is there already it has to be left first ([`abandon`]).
 pub fn create(options: &Options, pid: u32, start_ns: u64) -> bool {
     let (mut pid_digits, mut time_digits) = ([0; 20], [0; 20]);
     let pid_digits = digits(pid.into(), &mut pid_digits);
@@ -75,7 +83,7 @@ pub fn create(options: &Options, pid: u32, start_ns: u64) -> bool {
         let Some(path) = join(stem, &[EXTENSION.as_bytes()]) else { return false };
         // A process of the same number on another host may have taken the name.
         let outcome =
-            raw::open_in_run(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, 0o644);
+            raw::open_in_run(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, MODE);
         if outcome == -(libc::EEXIST as isize) {
             stamp += 1;
             continue;
@@ -85,86 +93,55 @@ pub fn create(options: &Options, pid: u32, start_ns: u64) -> bool {
         }
         break (path, outcome as i32);
     };
+    // Whatever the program's mask of permissions is: the file is opened again by its path.
+    raw::fchmod(descriptor, MODE);
     BUDGET_BYTES.store(options.budget_bytes, Ordering::Relaxed);
     PATH_BYTES.store(path.to_bytes_with_nul().len(), Ordering::Relaxed);
     PATH.store(path.as_ptr().cast_mut().cast(), Ordering::Release);
-    CLOSED.store(false, Ordering::Relaxed);
-    NEXT_CHUNK.store(0, Ordering::Relaxed);
-    RESERVED_CHUNKS.store(0, Ordering::Relaxed);
-    let first_bytes = (HEADER_BYTES + FIRST_RESERVE as usize * CHUNK_BYTES) as u64;
-    let mapped = options::take_budget(first_bytes, options.budget_bytes)
-        && reserve(descriptor, 0, first_bytes)
-        && map_window(descriptor, options.budget_bytes);
+    let bytes = u64::from(FIRST_UNITS) * UNIT_BYTES as u64;
+    let made = options::take_budget(bytes, options.budget_bytes)
+        && reserve(descriptor, 0, bytes).is_ok()
+        && window::map(descriptor, FIRST_UNITS).is_ok();
     raw::close(descriptor);
-    if mapped {
-        RESERVED_CHUNKS.store(FIRST_RESERVE, Ordering::Release);
-    }
-    mapped
+    let Some((memory, _)) = window::at(0).filter(|_| made) else { return false };
+    HEADER.store(memory.cast(), Ordering::Release);
+    RESERVED.store(FIRST_UNITS, Ordering::Release);
+    NEXT.store(HEADER_UNITS.into(), Ordering::Release);
+    true
 }
 
-fn map_window(descriptor: i32, budget: u64) -> bool {
-    // Where address space is limited, nearly all of it belongs to the program.
-    let share = raw::limit(libc::RLIMIT_AS) / ADDRESS_SPACE_SHARE;
-    let mut bytes = budget.min(share).clamp(MIN_WINDOW_BYTES, MAX_WINDOW_BYTES);
-    loop {
-        let window = HEADER_BYTES as u64 + bytes / CHUNK_BYTES as u64 * CHUNK_BYTES as u64;
-        let memory = raw::map(
-            window as usize,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_NORESERVE,
-            descriptor,
-            0,
-        );
-        if !memory.is_null() {
-            // Reading ahead into a file's unwritten part costs milliseconds on some file systems.
-            raw::madvise(memory, window as usize, libc::MADV_RANDOM);
-            WINDOW_CHUNKS.store((bytes / CHUNK_BYTES as u64) as u32, Ordering::Relaxed);
-            BASE.store(memory, Ordering::Release);
-            return true;
-        }
-        bytes /= 2;
-        if bytes < MIN_WINDOW_BYTES {
-            return false;
-        }
-    }
-}
+/// The parent's log, in a forked child.
+pub struct ParentLog(window::Left);
 
-/// The parent's window, in a forked child.
-#[derive(Clone, Copy)]
-pub struct ParentWindow {
-    memory: *mut u8,
-    bytes: usize,
-}
-
-impl ParentWindow {
+impl ParentLog {
     /// Gives it up; `followed` tells whether the child has a log of its own now.
     pub fn give_up(self, followed: bool) {
-        if self.memory.is_null() {
+        let header = self.0.header().cast::<FileHeader>();
+        if header.is_null() {
             return;
         }
-        // SAFETY: mapped by `map_window` with this size, shared with the parent; the child is single-threaded and
-        // holds no writer.
+        // SAFETY: the header is mapped, shared with the parent; the child is single-threaded and holds no writer.
         unsafe {
             if !followed {
-                let header = self.memory.cast::<FileHeader>();
                 AtomicU64::from_ptr(&raw mut (*header).unfollowed_children).fetch_add(1, Ordering::Relaxed);
             }
-            raw::unmap(self.memory, self.bytes);
+            self.0.unmap();
         }
     }
 }
 
 /// Leaves the parent's log in a forked child, whose own one is created next.
-pub fn abandon() -> ParentWindow {
-    let memory = BASE.swap(core::ptr::null_mut(), Ordering::AcqRel);
-    EXTENDING.store(false, Ordering::Relaxed);
-    let bytes = HEADER_BYTES + WINDOW_CHUNKS.load(Ordering::Relaxed) as usize * CHUNK_BYTES;
-    ParentWindow { memory, bytes }
+pub fn abandon() -> ParentLog {
+    NEXT.store(CLOSED.into(), Ordering::Relaxed);
+    RESERVED.store(0, Ordering::Relaxed);
+    HEADER.store(core::ptr::null_mut(), Ordering::Release);
+    growth::after_fork();
+    ParentLog(window::leave())
 }
 
 /// The log's first page, or null.
 pub fn header() -> *mut FileHeader {
-    BASE.load(Ordering::Acquire).cast()
+    HEADER.load(Ordering::Acquire)
 }
 
 /// Runs `work` on the log's first page, if there is one.
@@ -185,41 +162,38 @@ pub fn count(field: impl FnOnce(*mut FileHeader) -> *mut u64, amount: u64) {
     }
 }
 
-/// A fresh chunk, mapped, reserved and zero; null if there is none to be had.
-pub fn take_chunk() -> *mut u8 {
-    let mut patience = Patience::default();
+/// A fresh chunk of `bytes` bytes, or of fewer where there are no more; None if there is none to be had.
+pub fn take_chunk(bytes: usize) -> Option<Chunk> {
+    let wanted = (bytes.min(MAX_CHUNK_BYTES) / UNIT_BYTES) as u32;
+    let mut may_grow = true;
     for _ in 0..MOST_TRIES {
-        if CLOSED.load(Ordering::Acquire) {
-            break;
+        let next = NEXT.load(Ordering::Acquire);
+        let unit = next as u32;
+        if unit == CLOSED {
+            return None;
         }
-        let next = NEXT_CHUNK.load(Ordering::Relaxed);
-        if next < RESERVED_CHUNKS.load(Ordering::Acquire) {
-            if NEXT_CHUNK.compare_exchange(next, next + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                let base = BASE.load(Ordering::Acquire);
-                // SAFETY: the header is mapped at the window's begin, and the field is aligned.
-                let chunks = unsafe { AtomicU32::from_ptr(&raw mut (*base.cast::<FileHeader>()).chunks) };
-                chunks.fetch_max(next + 1, Ordering::Relaxed);
-                // SAFETY: chunk `next` is below the reserved ones, which lie inside the window.
-                return unsafe { base.add(HEADER_BYTES + next as usize * CHUNK_BYTES) };
-            }
+        let free = RESERVED.load(Ordering::Acquire).saturating_sub(unit);
+        if free < wanted && may_grow {
+            may_grow = match Growing::turn() {
+                Turn::Mine(growing) => grow(&growing, wanted),
+                Turn::Over => true,
+                Turn::Never => false,
+            };
             continue;
         }
-        if EXTENDING.swap(true, Ordering::Acquire) {
-            // Another thread is at it.
-            match patience.next(&LOST, clock::now_ns) {
-                Next::Look => core::hint::spin_loop(),
-                Next::GiveAway => raw::give_processor_away(),
-                Next::GiveUp => break,
-            }
+        let (start, behind) = window::at(unit).filter(|_| free > 0)?;
+        let units = wanted.min(free).min(behind);
+        // Nobody else may have taken it, or closed the log meanwhile.
+        if NEXT.compare_exchange(next, next + u64::from(units), Ordering::AcqRel, Ordering::Relaxed).is_err()
+        {
             continue;
         }
-        let extended = extend();
-        EXTENDING.store(false, Ordering::Release);
-        if !extended {
-            break;
-        }
+        // SAFETY: the header stays mapped while the process records, and the field is aligned.
+        let counter = unsafe { AtomicU32::from_ptr(&raw mut (*header()).units) };
+        counter.fetch_max(unit + units - HEADER_UNITS, Ordering::Relaxed);
+        return Some(Chunk { start, bytes: units as usize * UNIT_BYTES });
     }
-    core::ptr::null_mut()
+    None
 }
 
 fn path() -> Option<&'static CStr> {
@@ -232,85 +206,111 @@ fn path() -> Option<&'static CStr> {
     CStr::from_bytes_with_nul(unsafe { core::slice::from_raw_parts(path, bytes) }).ok()
 }
 
-fn extend() -> bool {
-    let reserved = RESERVED_CHUNKS.load(Ordering::Relaxed);
-    let window = WINDOW_CHUNKS.load(Ordering::Relaxed);
-    let more = reserved.clamp(1, MAX_RESERVE).min(window.saturating_sub(reserved));
-    for wanted in [more, 1] {
-        let bytes = u64::from(wanted) * CHUNK_BYTES as u64;
-        if wanted == 0 || !options::take_budget(bytes, BUDGET_BYTES.load(Ordering::Relaxed)) {
-            with_header(|header| header.budget_exhausted = 1);
+/// Reserves and maps more of the file, `wanted` units at least; false where there is no more to be had.
+fn grow(_: &Growing, wanted: u32) -> bool {
+    let next = NEXT.load(Ordering::Acquire) as u32;
+    let reserved = RESERVED.load(Ordering::Relaxed);
+    if next == CLOSED {
+        return false;
+    }
+    if reserved.saturating_sub(next) >= wanted {
+        // Another thread was faster.
+        return true;
+    }
+    let least = wanted - reserved.saturating_sub(next);
+    let mut refusal = None;
+    for more in [reserved.clamp(LEAST_MORE, MOST_MORE).max(least), least, 1] {
+        let bytes = u64::from(more) * UNIT_BYTES as u64;
+        if !options::take_budget(bytes, BUDGET_BYTES.load(Ordering::Relaxed)) {
             continue;
         }
-        let start = HEADER_BYTES as u64 + u64::from(reserved) * CHUNK_BYTES as u64;
-        if grow_file(start, bytes) {
-            RESERVED_CHUNKS.store(reserved + wanted, Ordering::Release);
-            return true;
+        match grow_file(reserved, more) {
+            Ok(()) => {
+                RESERVED.store(reserved + more, Ordering::Release);
+                return true;
+            }
+            Err(errno) => refusal = Some(errno),
         }
         options::return_budget(bytes);
-        with_header(|header| header.storage_failed = 1);
     }
+    with_header(|header| match refusal {
+        Some(errno) => header.storage_failed = errno,
+        None => header.budget_exhausted = 1,
+    });
     false
 }
 
 /// Reserves so much beyond what is reserved, as far as that goes: the file may soon be out of reach.
 pub fn reserve_ahead(bytes: u64) {
-    let wanted = (bytes / CHUNK_BYTES as u64) as u32;
-    for _ in 0..wanted {
-        let spare =
-            RESERVED_CHUNKS.load(Ordering::Acquire).saturating_sub(NEXT_CHUNK.load(Ordering::Relaxed));
-        if spare >= wanted || CLOSED.load(Ordering::Acquire) || EXTENDING.swap(true, Ordering::Acquire) {
-            return;
-        }
-        let extended = extend();
-        EXTENDING.store(false, Ordering::Release);
-        if !extended {
-            return;
-        }
+    let wanted = (bytes / UNIT_BYTES as u64) as u32;
+    if let Some(growing) = Growing::begin() {
+        grow(&growing, wanted);
     }
 }
 
-fn grow_file(start: u64, bytes: u64) -> bool {
-    let Some(path) = path() else { return false };
+/// Reserves and maps `more` units behind the `reserved` ones.
+fn grow_file(reserved: u32, more: u32) -> Result<(), u32> {
+    let path = path().ok_or(libc::ENOENT as u32)?;
     let descriptor = raw::open_in_run(path, libc::O_RDWR | libc::O_NOFOLLOW, 0);
     if raw::failed(descriptor) {
-        return false;
+        return Err(-descriptor as u32);
     }
-    let reserved = reserve(descriptor as i32, start, bytes);
-    raw::close(descriptor as i32);
-    reserved
+    let descriptor = descriptor as i32;
+    // Mapped first: what is reserved and cannot be used would be missing elsewhere.
+    let outcome = window::map(descriptor, reserved + more).and_then(|()| {
+        reserve(descriptor, u64::from(reserved) * UNIT_BYTES as u64, u64::from(more) * UNIT_BYTES as u64)
+    });
+    raw::close(descriptor);
+    outcome
 }
 
 /// Makes sure that the storage holds these bytes of the file.
-fn reserve(descriptor: i32, start: u64, bytes: u64) -> bool {
+fn reserve(descriptor: i32, start: u64, bytes: u64) -> Result<(), u32> {
     // Growing a file beyond this limit would raise SIGXFSZ.
     if start + bytes > raw::limit(libc::RLIMIT_FSIZE) {
-        return false;
+        return Err(libc::EFBIG as u32);
     }
     let outcome = raw::fallocate(descriptor, start, bytes);
     if outcome == -(libc::EOPNOTSUPP as isize) || outcome == -(libc::ENOSYS as isize) {
         return write_zeros(descriptor, start, bytes);
     }
-    !raw::failed(outcome)
+    if raw::failed(outcome) { Err(-outcome as u32) } else { Ok(()) }
 }
 
 /// On file systems without reservation, written zeros reserve.
-fn write_zeros(descriptor: i32, start: u64, bytes: u64) -> bool {
+fn write_zeros(descriptor: i32, start: u64, bytes: u64) -> Result<(), u32> {
     static ZEROS: [u8; 4096] = [0; 4096];
-    (start..start + bytes).step_by(ZEROS.len()).all(|at| {
+    let mut at = start;
+    while at < start + bytes {
         let wanted = ZEROS.len().min((start + bytes - at) as usize);
-        raw::pwrite(descriptor, &ZEROS[..wanted], at) == wanted as isize
-    })
+        let written = raw::pwrite(descriptor, &ZEROS[..wanted], at);
+        match written {
+            0 => return Err(libc::ENOSPC as u32),
+            _ if raw::failed(written) => return Err(-written as u32),
+            _ => at += written as u64,
+        }
+    }
+    Ok(())
 }
 
 /// Hands out no more chunks and gives the unused reservation back.
 pub fn close() {
-    if CLOSED.swap(true, Ordering::AcqRel) {
-        return;
+    let mut next = NEXT.load(Ordering::Acquire);
+    loop {
+        if next as u32 == CLOSED {
+            return;
+        }
+        let closed = next & !u64::from(u32::MAX) | u64::from(CLOSED);
+        match NEXT.compare_exchange(next, closed, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => break,
+            Err(other) => next = other,
+        }
     }
-    let used = NEXT_CHUNK.swap(u32::MAX, Ordering::AcqRel);
+    let used = next as u32;
     CLOSED_AT.store(used, Ordering::Release);
-    let reserved = RESERVED_CHUNKS.load(Ordering::Acquire);
+    // A thread that makes the file larger just now would hand out what is cut off here.
+    let Some(_growing) = Growing::begin_until(clock::now_ns() + PATIENCE_NS) else { return };
+    let reserved = RESERVED.load(Ordering::Acquire);
     if used >= reserved {
         return;
     }
@@ -319,17 +319,22 @@ pub fn close() {
     if raw::failed(descriptor) {
         return;
     }
-    let outcome = raw::ftruncate(descriptor as i32, (HEADER_BYTES + used as usize * CHUNK_BYTES) as u64);
+    let outcome = raw::ftruncate(descriptor as i32, u64::from(used) * UNIT_BYTES as u64);
     raw::close(descriptor as i32);
     if !raw::failed(outcome) {
-        options::return_budget(u64::from(reserved - used) * CHUNK_BYTES as u64);
+        RESERVED.store(used, Ordering::Release);
+        options::return_budget(u64::from(reserved - used) * UNIT_BYTES as u64);
     }
 }
 
+/// Where [`close`] found the log.
+static CLOSED_AT: AtomicU32 = AtomicU32::new(0);
+
 /// Takes back [`close`] (exec failed and the process goes on); what was given back is gone.
 pub fn reopen() {
-    let used = CLOSED_AT.load(Ordering::Acquire);
-    RESERVED_CHUNKS.store(used, Ordering::Release);
-    NEXT_CHUNK.store(used, Ordering::Release);
-    CLOSED.store(false, Ordering::Release);
+    let closed = NEXT.load(Ordering::Acquire);
+    if closed as u32 == CLOSED && !header().is_null() {
+        let times = (closed >> 32).wrapping_add(1) << 32;
+        NEXT.store(times | u64::from(CLOSED_AT.load(Ordering::Acquire)), Ordering::Release);
+    }
 }

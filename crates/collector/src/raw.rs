@@ -17,6 +17,20 @@ pub fn failed(outcome: Outcome) -> bool {
     (-4095..0).contains(&outcome)
 }
 
+/// How often a call is made again that a signal has interrupted before it did anything.
+const MOST_INTERRUPTIONS: u32 = 100;
+
+/// Makes a call again as long as it is interrupted: by a signal, or by work that the kernel does for the thread.
+fn until_done(mut make: impl FnMut() -> Outcome) -> Outcome {
+    for _ in 0..MOST_INTERRUPTIONS {
+        let outcome = make();
+        if outcome != -(libc::EINTR as isize) {
+            return outcome;
+        }
+    }
+    -(libc::EINTR as isize)
+}
+
 /// A system call with up to six arguments.
 ///
 /// # Safety
@@ -98,7 +112,7 @@ pub fn thread_usage(usage: &mut libc::rusage) {
 
 /// Opens a file; the descriptor is closed on exec.
 pub fn open(path: &CStr, flags: i32, mode: u32) -> Outcome {
-    sys!(SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC, mode)
+    until_done(|| sys!(SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC, mode))
 }
 
 /// The kernel's `open_how`.
@@ -112,6 +126,10 @@ struct OpenHow {
 /// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the place of the run's
 /// folder, or of the one with the logs.
 pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
+    until_done(|| open_without_links(path, flags, mode))
+}
+
+fn open_without_links(path: &CStr, flags: i32, mode: u32) -> Outcome {
     const NO_SYMLINKS: u64 = 4;
     let how = OpenHow { flags: (flags | libc::O_CLOEXEC) as u64, mode: mode.into(), resolve: NO_SYMLINKS };
     let outcome =
@@ -155,17 +173,22 @@ pub fn pread(descriptor: i32, buffer: &mut [u8], offset: u64) -> Outcome {
 
 /// Writes `bytes` at `offset`.
 pub fn pwrite(descriptor: i32, bytes: &[u8], offset: u64) -> Outcome {
-    sys!(SYS_pwrite64, descriptor, bytes.as_ptr(), bytes.len(), offset)
+    until_done(|| sys!(SYS_pwrite64, descriptor, bytes.as_ptr(), bytes.len(), offset))
 }
 
 /// Reserves storage for a range of a file, extending it.
 pub fn fallocate(descriptor: i32, offset: u64, bytes: u64) -> Outcome {
-    sys!(SYS_fallocate, descriptor, 0, offset, bytes)
+    until_done(|| sys!(SYS_fallocate, descriptor, 0, offset, bytes))
 }
 
 /// Cuts a file.
 pub fn ftruncate(descriptor: i32, bytes: u64) -> Outcome {
-    sys!(SYS_ftruncate, descriptor, bytes)
+    until_done(|| sys!(SYS_ftruncate, descriptor, bytes))
+}
+
+/// Sets the permissions of an open file.
+pub fn fchmod(descriptor: i32, mode: u32) {
+    sys!(SYS_fchmod, descriptor, mode);
 }
 
 /// Status of an open file.
@@ -212,15 +235,20 @@ pub fn map(bytes: usize, protection: i32, flags: i32, descriptor: i32, offset: u
     if failed(outcome) { core::ptr::null_mut() } else { outcome as *mut u8 }
 }
 
-/// Zero-filled private memory; null on failure.
-pub fn map_private(bytes: usize) -> *mut u8 {
-    map(
-        bytes,
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        -1,
-        0,
-    )
+/// Maps memory without access, at `address` or where the kernel puts it; null on failure.
+pub fn map_at(address: usize, bytes: usize, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
+    let outcome = sys!(SYS_mmap, address, bytes, libc::PROT_NONE, flags, descriptor as isize, offset);
+    if failed(outcome) { core::ptr::null_mut() } else { outcome as *mut u8 }
+}
+
+/// Sets the access to memory.
+pub fn protect(start: *mut u8, bytes: usize, protection: i32) -> Outcome {
+    sys!(SYS_mprotect, start, bytes, protection)
+}
+
+/// Lets the kernel take memory away from a process that has locked all that it maps.
+pub fn unlock(start: *mut u8, bytes: usize) {
+    sys!(SYS_munlock, start, bytes);
 }
 
 /// Unmaps memory.
@@ -275,6 +303,11 @@ pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast::<c_void>(), iov_len: buffer.len() };
     let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: buffer.len() };
     sys!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0)
+}
+
+/// Whether this process has a thread `tid`.
+pub fn has_thread(tid: u32) -> bool {
+    sys!(SYS_tgkill, getpid(), tid, 0) != -(libc::ESRCH as isize)
 }
 
 /// Sends a signal to thread `tid` of this process.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 
-use proust_log::layout::CHUNK_BYTES;
+use proust_log::layout::UNIT_BYTES;
 use proust_log::records::{
     Child, Module, ModuleEnd, Node, Note, Sample, SchedStat, ThreadBegin, ThreadEnd, record_bytes,
 };
@@ -103,8 +103,8 @@ fn describe(bytes: &[u8]) -> Result<String, Box<dyn std::error::Error>> {
         .collect();
     let header = &log.header;
     Ok(format!(
-        "{{\"pid\":{},\"tick_ns\":{},\"asked_rate_hz\":{},\"startup_ns\":{},\"arena_bytes\":{},\"chunks\":{},\
-         \"chunk_bytes\":{CHUNK_BYTES},\"file_bytes\":{},\"skipped_samples\":{},\"path_mismatches\":{},\
+        "{{\"pid\":{},\"tick_ns\":{},\"asked_rate_hz\":{},\"startup_ns\":{},\"arena_bytes\":{},\"units\":{},\
+         \"unit_bytes\":{UNIT_BYTES},\"file_bytes\":{},\"skipped_samples\":{},\"path_mismatches\":{},\
          \"paths_compared\":{},\"records\":{read},\"read_ns\":{read_ns},\"thread_ends\":{thread_ends},\
          \"cpu_ns\":{cpu_ns},\"kinds\":{{{}}},\"lanes\":[{}]}}",
         header.pid,
@@ -112,7 +112,7 @@ fn describe(bytes: &[u8]) -> Result<String, Box<dyn std::error::Error>> {
         header.asked_rate_hz,
         header.startup_ns,
         header.arena_bytes,
-        header.chunks,
+        header.units,
         bytes.len(),
         header.skipped_samples,
         header.path_mismatches,

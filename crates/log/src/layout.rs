@@ -5,19 +5,28 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.
 pub const HEADER_BYTES: usize = 4096;
-/// Bytes of one chunk, its header included.
-pub const CHUNK_BYTES: usize = 64 * 1024;
+/// Chunks begin at multiples of so many bytes, and are multiples of it long.
+pub const UNIT_BYTES: usize = 4096;
+/// Bytes of the largest chunk, its header included.
+pub const MAX_CHUNK_BYTES: usize = 64 * 1024;
 /// First word of every chunk in use.
 pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 /// File name extension of logs.
 pub const EXTENSION: &str = "plog";
 /// Name of the folder of logs inside a run's folder.
 pub const LOG_FOLDER: &str = "log";
+
+/// Bytes that a lane asks for when it takes its chunk number `sequence`: one unit at first, since most threads record little,
+/// then twice as many each time.
+pub const fn chunk_bytes(sequence: u32) -> usize {
+    let doublings = (MAX_CHUNK_BYTES / UNIT_BYTES).ilog2();
+    UNIT_BYTES << if sequence < doublings { sequence } else { doublings }
+}
 
 /// How a process's measurement began.
 #[repr(u32)]
@@ -70,7 +79,7 @@ pub struct FileHeader {
     pub endian_mark: u32,
     /// [`HEADER_BYTES`] of the writer.
     pub header_bytes: u32,
-    /// [`CHUNK_BYTES`] of the writer.
+    /// [`MAX_CHUNK_BYTES`] of the writer.
     pub chunk_bytes: u32,
     /// Process id.
     pub pid: u32,
@@ -106,15 +115,15 @@ pub struct FileHeader {
     pub end_ns: u64,
     /// CPU clock of the whole process at the end; 0 while [`Ending::Open`].
     pub process_cpu_end_ns: u64,
-    /// Chunks handed out so far.
-    pub chunks: u32,
+    /// [`UNIT_BYTES`] handed out to chunks so far.
+    pub units: u32,
     /// Lanes handed out so far.
     pub lanes: u32,
     /// Modules numbered so far.
     pub modules: u32,
     /// 1 when a chunk was refused because the run's size budget was used up.
     pub budget_exhausted: u32,
-    /// 1 when a chunk was refused because the storage did not take it (full, gone, not permitted).
+    /// Not 0 when a chunk was refused because the log could not grow: the errno with which the system refused it.
     pub storage_failed: u32,
     /// Threads that could not be measured at all (no timer or no lane).
     pub unmeasured_threads: u32,
@@ -140,7 +149,7 @@ pub struct FileHeader {
     pub unfollowed_children: u64,
 }
 
-/// The first bytes of a chunk.
+/// The first bytes of a chunk. All but `used` is written once.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct ChunkHeader {
@@ -152,6 +161,37 @@ pub struct ChunkHeader {
     pub sequence: u32,
     /// Bytes in use from the chunk's begin, its header included; stored after each record.
     pub used: u32,
+    /// Bytes of the chunk, its header included: a multiple of [`UNIT_BYTES`], at most [`MAX_CHUNK_BYTES`].
+    pub bytes: u32,
+    /// [`crate::records::check_of`] the other fields but `used`, widened.
+    pub check: u32,
+}
+
+impl ChunkHeader {
+    /// Of a chunk of `bytes` bytes in which nothing is in use but `used` bytes of headers.
+    pub fn new(lane: u32, sequence: u32, bytes: u32, used: u32) -> ChunkHeader {
+        let header = ChunkHeader { magic: CHUNK_MAGIC, lane, sequence, used, bytes, check: 0 };
+        ChunkHeader { check: header.check_of_facts(), ..header }
+    }
+
+    fn check_of_facts(&self) -> u32 {
+        let words = [
+            u64::from(self.magic) << 32 | u64::from(self.lane),
+            u64::from(self.sequence) << 32 | u64::from(self.bytes),
+        ];
+        u32::from(crate::records::check_of(words.into_iter()))
+    }
+
+    /// The header of the chunk that begins with `bytes`; None if no chunk does, or its header is damaged.
+    pub fn begins(bytes: &[u8]) -> Option<ChunkHeader> {
+        let (header, _) = ChunkHeader::read_from_prefix(bytes).ok()?;
+        let length = header.bytes as usize;
+        let is_intact = header.magic == CHUNK_MAGIC
+            && length.is_multiple_of(UNIT_BYTES)
+            && (UNIT_BYTES..=MAX_CHUNK_BYTES).contains(&length)
+            && header.check == header.check_of_facts();
+        is_intact.then_some(header)
+    }
 }
 
 /// What changes while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first chunk.

@@ -6,7 +6,8 @@
 use zerocopy::FromBytes;
 
 use crate::layout::{
-    CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, VERSION,
+    ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES,
+    VERSION,
 };
 use crate::records::{
     Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Region, Release, Sample,
@@ -36,9 +37,11 @@ pub enum LogError {
     #[error("the log was written on a machine of the other byte order; analyse it on such a machine")]
     ByteOrder,
     /// The layout's sizes in the header are not those of this version.
-    #[error("the log's header is damaged (chunks of {chunk_bytes} bytes after a header of {header_bytes})")]
+    #[error(
+        "the log's header is damaged (chunks of up to {chunk_bytes} bytes after a header of {header_bytes})"
+    )]
     Header {
-        /// Chunk size in the header.
+        /// Size of the largest chunk in the header.
         chunk_bytes: u32,
         /// Header size in the header.
         header_bytes: u32,
@@ -50,11 +53,11 @@ pub enum LogError {
 pub struct Damage {
     /// The header's facts do not match their check.
     pub header: bool,
-    /// Chunks whose header is unusable.
+    /// Stretches of the file that belong to no chunk and are not empty: chunks whose headers are unusable.
     pub chunks: u64,
     /// Chunks of a lane that are missing between others.
     pub missing_chunks: u64,
-    /// Bytes that did not read as valid records.
+    /// Bytes of these stretches.
     pub skipped_bytes: u64,
 }
 
@@ -155,7 +158,7 @@ impl<'a> Log<'a> {
         if header.version != VERSION {
             return Err(LogError::Version { found: header.version });
         }
-        if header.chunk_bytes as usize != CHUNK_BYTES || header.header_bytes as usize != HEADER_BYTES {
+        if header.chunk_bytes as usize != MAX_CHUNK_BYTES || header.header_bytes as usize != HEADER_BYTES {
             return Err(LogError::Header {
                 chunk_bytes: header.chunk_bytes,
                 header_bytes: header.header_bytes,
@@ -173,27 +176,28 @@ impl<'a> Log<'a> {
     }
 }
 
-fn find_lanes<'a>(chunks: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
+fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
     let mut found: Vec<(u32, u32, &[u8])> = Vec::new();
-    for chunk in chunks.chunks(CHUNK_BYTES) {
-        let Ok((header, _)) = ChunkHeader::read_from_prefix(chunk) else {
-            damage.skipped_bytes += chunk.len() as u64;
-            continue;
-        };
-        if header == ChunkHeader::default() {
+    let mut in_damage = false;
+    while !rest.is_empty() {
+        let header = ChunkHeader::begins(rest);
+        let bytes = header.map_or(UNIT_BYTES, |header| header.bytes as usize);
+        let (piece, behind) = rest.split_at(bytes.min(rest.len()));
+        rest = behind;
+        match header {
+            Some(header) => found.push((header.lane, header.sequence, piece)),
             // Reserved but never used, unless the damage is that its header was wiped out.
-            if chunk.iter().any(|&byte| byte != 0) {
-                damage.chunks += 1;
+            None if piece.iter().all(|&byte| byte == 0) => {}
+            None => {
+                damage.chunks += u64::from(!in_damage);
+                damage.skipped_bytes += piece.len() as u64;
+                in_damage = true;
+                continue;
             }
-            continue;
         }
-        if header.magic != CHUNK_MAGIC {
-            damage.chunks += 1;
-            continue;
-        }
-        found.push((header.lane, header.sequence, chunk));
+        in_damage = false;
     }
-    // A lane takes its chunks from the file's end: they follow each other there, also when a number is damaged.
+    // A lane takes its chunks from the file's end: they follow each other there.
     found.sort_by_key(|&(lane, ..)| lane);
     let mut lanes: Vec<Lane<'a>> = Vec::new();
     for (number, sequence, chunk) in found {

@@ -8,18 +8,35 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use zerocopy::IntoBytes;
 
-use crate::layout::{CHUNK_BYTES, CHUNK_MAGIC, ChunkHeader, LaneHeader};
+use crate::layout::{ChunkHeader, LaneHeader, MAX_CHUNK_BYTES, UNIT_BYTES, chunk_bytes};
 use crate::records::{Body, CHECK_MASK, Head, Kind, Subject, TEXT_BYTES, TextHead, check_of};
 
 /// Room that only a thread's last record may use, so that an end is recorded even in a full lane.
 const RESERVED_BYTES: usize = 160;
+
+/// Most bytes of a record: its head says how many words it has in one byte.
+const MAX_RECORD_BYTES: usize = u8::MAX as usize * 8;
+
+// Any record finds room in an empty chunk of any size, also in the first one of a lane.
+const _: () = assert!(
+    size_of::<ChunkHeader>() + size_of::<LaneHeader>() + MAX_RECORD_BYTES + RESERVED_BYTES <= UNIT_BYTES
+);
+
+/// Room for records: mapped, reserved on storage, zero filled, aligned to 8 bytes, and used by one lane alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its first byte.
+    pub start: *mut u8,
+    /// Its bytes: a multiple of [`UNIT_BYTES`], at most [`MAX_CHUNK_BYTES`].
+    pub bytes: usize,
+}
 
 /// The writing end of a lane.
 #[derive(Debug)]
 pub struct LaneWriter {
     lane: u32,
     sequence: u32,
-    chunk: *mut u8,
+    chunk: Chunk,
     first_chunk: *mut u8,
     used: usize,
 }
@@ -32,10 +49,9 @@ impl LaneWriter {
     /// Begins lane `lane` in `chunk`.
     ///
     /// # Safety
-    /// `chunk` points to [`CHUNK_BYTES`] zero bytes, 8-byte aligned, writable for as long as the writer is
-    /// used, and used by nobody else.
-    pub unsafe fn begin(lane: u32, chunk: *mut u8) -> LaneWriter {
-        let mut writer = LaneWriter { lane, sequence: 0, chunk, first_chunk: chunk, used: 0 };
+    /// `chunk` is what [`Chunk`] says, and writable for as long as the writer is used.
+    pub unsafe fn begin(lane: u32, chunk: Chunk) -> LaneWriter {
+        let mut writer = LaneWriter { lane, sequence: 0, chunk, first_chunk: chunk.start, used: 0 };
         writer.used = size_of::<ChunkHeader>() + size_of::<LaneHeader>();
         writer.write_chunk_header();
         writer
@@ -45,11 +61,16 @@ impl LaneWriter {
     ///
     /// # Safety
     /// As for [`LaneWriter::begin`].
-    pub unsafe fn extend(&mut self, chunk: *mut u8) {
+    pub unsafe fn extend(&mut self, chunk: Chunk) {
         self.chunk = chunk;
         self.sequence = self.sequence.wrapping_add(1);
         self.used = size_of::<ChunkHeader>();
         self.write_chunk_header();
+    }
+
+    /// Bytes that the lane wants of its next chunk. Any chunk will do.
+    pub fn wanted_bytes(&self) -> usize {
+        chunk_bytes(self.sequence.saturating_add(1))
     }
 
     /// The lane's number.
@@ -59,30 +80,26 @@ impl LaneWriter {
 
     /// The mutable header of the lane.
     pub fn header(&self) -> *mut LaneHeader {
-        // SAFETY: the first chunk is CHUNK_BYTES long (contract of `begin`), so the offset is inside it.
+        // SAFETY: the first chunk is a unit long at least (contract of `begin`), so the offset is inside it.
         unsafe { self.first_chunk.add(size_of::<ChunkHeader>()).cast() }
     }
 
     fn write_chunk_header(&mut self) {
-        let header = ChunkHeader {
-            magic: CHUNK_MAGIC,
-            lane: self.lane,
-            sequence: self.sequence,
-            used: self.used as u32,
-        };
+        debug_assert!(self.chunk.bytes <= MAX_CHUNK_BYTES);
+        let header = ChunkHeader::new(self.lane, self.sequence, self.chunk.bytes as u32, self.used as u32);
         // SAFETY: the chunk is writable and aligned (contract of `begin` and `extend`).
-        unsafe { self.chunk.cast::<ChunkHeader>().write(header) };
+        unsafe { self.chunk.start.cast::<ChunkHeader>().write(header) };
     }
 
     /// Appends a record.
     #[inline]
     pub fn push<B: Body>(&mut self, a: u16, b: u16, body: &B) -> Result<(), Full> {
-        self.push_within(CHUNK_BYTES - RESERVED_BYTES, a, b, body)
+        self.push_within(self.chunk.bytes - RESERVED_BYTES, a, b, body)
     }
 
     /// Appends a thread's last record; it may use the room kept for it.
     pub fn push_last<B: Body>(&mut self, a: u16, b: u16, body: &B) -> Result<(), Full> {
-        self.push_within(CHUNK_BYTES, a, b, body)
+        self.push_within(self.chunk.bytes, a, b, body)
     }
 
     #[inline]
@@ -100,7 +117,8 @@ impl LaneWriter {
     pub fn push_text(&mut self, subject: Subject, part: u16, id: u32, text: &[u8]) -> Result<(), Full> {
         let text = &text[..text.len().min(TEXT_BYTES)];
         let padded = text.len().next_multiple_of(8);
-        if self.used + size_of::<Head>() + size_of::<TextHead>() + padded > CHUNK_BYTES - RESERVED_BYTES {
+        if self.used + size_of::<Head>() + size_of::<TextHead>() + padded > self.chunk.bytes - RESERVED_BYTES
+        {
             return Err(Full);
         }
         let head = TextHead { id, bytes: text.len() as u32 };
@@ -113,11 +131,11 @@ impl LaneWriter {
     fn write(&mut self, kind: Kind, a: u16, b: u16, fixed: &[u8], tail: &[u8]) {
         let bytes = size_of::<Head>() + fixed.len() + tail.len().next_multiple_of(8);
         let head = Head { kind: kind as u8, words: (bytes / 8) as u8, check: 0, a, b };
-        // SAFETY: used + bytes <= CHUNK_BYTES was checked by the callers, the chunk is writable and ours,
+        // SAFETY: that it fits the chunk was checked by the callers, the chunk is writable and ours,
         // and everything in it is a multiple of 8, so the words are aligned. The padding after `tail` is
         // zero because chunks are handed over zero filled and only ever appended to.
         unsafe {
-            let at = self.chunk.add(self.used);
+            let at = self.chunk.start.add(self.used);
             at.cast::<Head>().write(head);
             core::ptr::copy_nonoverlapping(fixed.as_ptr(), at.add(size_of::<Head>()), fixed.len());
             core::ptr::copy_nonoverlapping(
@@ -129,7 +147,7 @@ impl LaneWriter {
             let check = check_of((0..bytes / 8).map(|i| words.add(i).read()));
             words.write((words.read() & !CHECK_MASK) | (u64::from(check) << 16));
             self.used += bytes;
-            let used = self.chunk.add(core::mem::offset_of!(ChunkHeader, used)).cast::<u32>();
+            let used = self.chunk.start.add(core::mem::offset_of!(ChunkHeader, used)).cast::<u32>();
             AtomicU32::from_ptr(used).store(self.used as u32, Ordering::Release);
         }
     }

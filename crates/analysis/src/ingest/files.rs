@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memmap2::{Mmap, MmapOptions};
-use proust_log::layout::{CHUNK_BYTES, ChunkHeader, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER};
+use proust_log::layout::{ChunkHeader, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER, UNIT_BYTES};
 use proust_profile::RunFile;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
 use proust_profile::tables::{SourceFile, digest};
@@ -70,8 +70,11 @@ fn state_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     }
     let mut state = vec![0; HEADER_BYTES.min(bytes as usize)];
     file.read_exact_at(&mut state, 0)?;
-    for chunk in (HEADER_BYTES as u64..bytes).step_by(CHUNK_BYTES) {
-        state.extend_from_slice(&head_of(&file, chunk)?);
+    let mut start = HEADER_BYTES as u64;
+    while start < bytes {
+        let head = head_of(&file, start)?;
+        state.extend_from_slice(&head);
+        start += bytes_under(&head);
     }
     Ok((bytes, state))
 }
@@ -83,6 +86,11 @@ fn head_of(file: &File, start: u64) -> io::Result<[u8; size_of::<ChunkHeader>()]
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
         _ => Ok(head),
     }
+}
+
+/// Bytes of the chunk that begins with `head`, or of one unit where no chunk does.
+fn bytes_under(head: &[u8]) -> u64 {
+    ChunkHeader::begins(head).map_or(UNIT_BYTES as u64, |header| header.bytes.into())
 }
 
 /// How much of a log of `bytes` will stay. A process that still records gives what it has reserved and not used back
@@ -98,14 +106,15 @@ fn lasting_bytes(file: &File, bytes: u64) -> io::Result<u64> {
     if !is_open {
         return Ok(bytes);
     }
-    let chunks = bytes.saturating_sub(HEADER_BYTES as u64).div_ceil(CHUNK_BYTES as u64);
-    for number in (0..chunks).rev() {
-        let chunk = HEADER_BYTES as u64 + number * CHUNK_BYTES as u64;
-        if head_of(file, chunk)? != [0; size_of::<ChunkHeader>()] {
-            return Ok(bytes.min(chunk + CHUNK_BYTES as u64));
+    let (mut start, mut lasting) = (HEADER_BYTES as u64, HEADER_BYTES as u64);
+    while start < bytes {
+        let head = head_of(file, start)?;
+        start += bytes_under(&head);
+        if head != [0; size_of::<ChunkHeader>()] {
+            lasting = start;
         }
     }
-    Ok(bytes.min(HEADER_BYTES as u64))
+    Ok(bytes.min(lasting))
 }
 
 /// Makes a profile of the run in `dir`, with the call paths that are wanted.
@@ -171,12 +180,15 @@ mod tests {
     use super::*;
     use zerocopy::IntoBytes;
 
-    /// A log with one chunk in use and one that is reserved, and how much of it is mapped.
+    /// A log with one chunk of two units in use, behind it one with a damaged head, and two units that are reserved: how
+    /// much of it is mapped.
     fn mapped_bytes(ending: Ending) -> usize {
-        let mut bytes = vec![0; HEADER_BYTES + 2 * CHUNK_BYTES];
+        let mut bytes = vec![0; HEADER_BYTES + 5 * UNIT_BYTES];
         let header = FileHeader { ending: ending as u32, ..FileHeader::default() };
         bytes[..size_of::<FileHeader>()].copy_from_slice(header.as_bytes());
-        bytes[HEADER_BYTES] = 1;
+        let head = ChunkHeader::new(0, 0, 2 * UNIT_BYTES as u32, 100);
+        bytes[HEADER_BYTES..][..size_of::<ChunkHeader>()].copy_from_slice(head.as_bytes());
+        bytes[HEADER_BYTES + 2 * UNIT_BYTES] = 1;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         fs::write(&path, bytes).unwrap();
@@ -185,8 +197,8 @@ mod tests {
 
     #[test]
     fn what_a_process_may_give_back_is_not_read() {
-        assert_eq!(mapped_bytes(Ending::Open), HEADER_BYTES + CHUNK_BYTES);
-        assert_eq!(mapped_bytes(Ending::Exit), HEADER_BYTES + 2 * CHUNK_BYTES);
+        assert_eq!(mapped_bytes(Ending::Open), HEADER_BYTES + 3 * UNIT_BYTES);
+        assert_eq!(mapped_bytes(Ending::Exit), HEADER_BYTES + 5 * UNIT_BYTES);
     }
 
     #[test]

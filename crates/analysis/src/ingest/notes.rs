@@ -190,6 +190,31 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     }
 }
 
+/// Why a log did not grow, by the errno of the refusal (0 = none), and what can be done.
+fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
+    const ENOMEM: u32 = 12;
+    const ENFILE: u32 = 23;
+    const EMFILE: u32 = 24;
+    const EFBIG: u32 = 27;
+    const EAGAIN: u32 = 11;
+    match errno {
+        0 => ("the run's size budget was used up", "a larger --max-size or a lower --rate records all"),
+        ENOMEM | EAGAIN => (
+            "it had no address space or lockable memory left for more of its log",
+            "a larger limit of the address space (ulimit -v) or of locked memory (ulimit -l) records all",
+        ),
+        ENFILE | EMFILE => (
+            "it had no file descriptor left for its log to grow",
+            "a larger limit of open files (ulimit -n) records all",
+        ),
+        EFBIG => (
+            "its limit of the size of files is reached",
+            "a larger limit of the size of files (ulimit -f) records all",
+        ),
+        _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
+    }
+}
+
 fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     let header = &log.header;
     let weights = log.weights;
@@ -197,10 +222,7 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     let unrecorded_s = seconds(weights.unrecorded_ns.saturating_add(log.unnamed_cpu_ns()));
     let operations = log.lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.unrecorded_operations));
     if header.budget_exhausted != 0 || header.storage_failed != 0 || unrecorded > 0 || operations > 0 {
-        let (why, advice) = match header.storage_failed {
-            0 => ("the run's size budget was used up", "a larger --max-size or a lower --rate records all"),
-            _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
-        };
+        let (why, advice) = why_not_recorded(header.storage_failed);
         notes.push(format!(
             "{who}: {why}: {} with {unrecorded_s:.3} s of CPU time {} not in the log; the time is shown as [not \
              recorded: size budget used up] and all sums still hold; {advice}",

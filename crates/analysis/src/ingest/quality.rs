@@ -1,6 +1,5 @@
 //! How far the numbers can be trusted, in numbers.
 
-use proust_log::layout::CHUNK_BYTES;
 use proust_profile::Quality;
 
 use super::clock::seconds;
@@ -30,7 +29,7 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
         quality.paths_compared = quality.paths_compared.saturating_add(header.paths_compared);
         quality.path_mismatches = quality.path_mismatches.saturating_add(header.path_mismatches);
         quality.log_bytes += log.bytes;
-        quality.damaged_bytes += log.damage.skipped_bytes + log.damage.chunks * CHUNK_BYTES as u64;
+        quality.damaged_bytes += log.damage.skipped_bytes;
         let weights = log.weights;
         quality.measurement_s += seconds(weights.measurement_ns);
         cpu_ns = cpu_ns.saturating_add(weights.all_ns);

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
 use proust_log::layout::{
-    CHUNK_BYTES, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, Origin, VERSION,
+    ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, Origin, VERSION,
+    chunk_bytes,
 };
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
     Body, EVENT_TARGET_SHIFT, Event, Module, Node, Sample, Subject, Sum, ThreadBegin, ThreadEnd,
 };
-use proust_log::writer::{Full, LaneWriter};
+use proust_log::writer::{Chunk, Full, LaneWriter};
 use proust_profile::{ContextId, ContextKind, Metric, Profile, RunFile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 use zerocopy::IntoBytes;
@@ -27,24 +28,27 @@ pub struct LaneBuilder {
     chunks: Vec<Box<[u64]>>,
 }
 
-fn chunk() -> Box<[u64]> {
-    vec![0; CHUNK_BYTES / 8].into()
+/// Memory for a chunk, and the chunk.
+fn chunk(bytes: usize) -> (Box<[u64]>, Chunk) {
+    let mut memory: Box<[u64]> = vec![0; bytes / 8].into();
+    let start = memory.as_mut_ptr().cast();
+    (memory, Chunk { start, bytes })
 }
 
 impl LaneBuilder {
     pub fn new(number: u32) -> LaneBuilder {
-        let mut first = chunk();
+        let (memory, first) = chunk(chunk_bytes(0));
         // SAFETY: the chunk is zero filled, as long as a chunk, and lives in `chunks` as long as the writer.
-        let writer = unsafe { LaneWriter::begin(number, first.as_mut_ptr().cast()) };
-        LaneBuilder { writer, chunks: vec![first] }
+        let writer = unsafe { LaneWriter::begin(number, first) };
+        LaneBuilder { writer, chunks: vec![memory] }
     }
 
     fn with_room(&mut self, mut push: impl FnMut(&mut LaneWriter) -> Result<(), Full>) {
         if push(&mut self.writer) == Err(Full) {
-            let mut next = chunk();
+            let (memory, next) = chunk(self.writer.wanted_bytes());
             // SAFETY: as in `new`.
-            unsafe { self.writer.extend(next.as_mut_ptr().cast()) };
-            self.chunks.push(next);
+            unsafe { self.writer.extend(next) };
+            self.chunks.push(memory);
             push(&mut self.writer).unwrap();
         }
     }
@@ -146,7 +150,7 @@ pub fn header(pid: u32) -> FileHeader {
         version: VERSION,
         endian_mark: ENDIAN_MARK,
         header_bytes: HEADER_BYTES as u32,
-        chunk_bytes: CHUNK_BYTES as u32,
+        chunk_bytes: MAX_CHUNK_BYTES as u32,
         pid,
         parent_pid: 1,
         start_ns: 1000 * MS,

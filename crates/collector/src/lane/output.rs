@@ -46,10 +46,7 @@ impl Output {
         if write(writer).is_ok() {
             return true;
         }
-        let chunk = logfile::take_chunk();
-        if chunk.is_null() {
-            return false;
-        }
+        let Some(chunk) = logfile::take_chunk(writer.wanted_bytes()) else { return false };
         // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
         unsafe { writer.extend(chunk) };
         write(writer).is_ok()

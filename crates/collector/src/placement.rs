@@ -1,0 +1,110 @@
+//! Where the collector's own memory lies: away from the program's.
+//!
+//! The kernel puts a mapping into the highest hole that is large enough. A program may have left that hole on purpose, as for a
+//! stack that grows downwards, so the collector asks for places of its own, far below its code. What it maps there later
+//! follows what it has there already, and both become one mapping: the number of mappings is limited, too.
+//!
+//! A mapping is made without access first, and opened when the kernel has been told not to lock it: a program that locks all
+//! its future memory would otherwise lock ours, too, of which most is not used yet.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::raw;
+
+/// From the collector's code down to its places. Far enough for what a program maps, and still where run times that divide the
+/// address space between themselves and the program expect the program's memory.
+const DISTANCE: usize = 64 << 30;
+/// A place of this size for the log; each forked child takes the next one, since its parent's is mapped until it has its own.
+const LOG_BYTES: usize = 4 << 30;
+const LOG_PLACES: u32 = 4;
+const ALIGNMENT: usize = 1 << 30;
+
+static LOG_PLACE: AtomicU32 = AtomicU32::new(0);
+
+fn base() -> usize {
+    let code = base as *const () as usize;
+    (code & !(ALIGNMENT - 1)).saturating_sub(DISTANCE)
+}
+
+/// Where the first memory of the arena shall lie.
+pub fn arena() -> usize {
+    match base() {
+        0 => 0,
+        base => base + LOG_PLACES as usize * LOG_BYTES,
+    }
+}
+
+/// Where the first piece of a log shall lie.
+pub fn log() -> usize {
+    match base() {
+        0 => 0,
+        base => base + (LOG_PLACE.fetch_add(1, Ordering::Relaxed) % LOG_PLACES) as usize * LOG_BYTES,
+    }
+}
+
+/// Private memory that is zero, at `wanted` if that is free; null on failure.
+pub fn map_private(wanted: usize, bytes: usize) -> *mut u8 {
+    map(wanted, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
+}
+
+/// Part of a file, shared, at `wanted` if that is free; null on failure.
+pub fn map_shared(wanted: usize, bytes: usize, descriptor: i32, offset: u64) -> *mut u8 {
+    map(wanted, bytes, libc::MAP_SHARED | libc::MAP_NORESERVE, descriptor, offset)
+}
+
+fn map(wanted: usize, bytes: usize, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
+    let mut memory = core::ptr::null_mut();
+    if wanted != 0 {
+        memory = raw::map_at(wanted, bytes, flags | libc::MAP_FIXED_NOREPLACE, descriptor, offset);
+    }
+    if memory.is_null() {
+        memory = raw::map_at(0, bytes, flags, descriptor, offset);
+    }
+    if memory.is_null() {
+        return memory;
+    }
+    raw::unlock(memory, bytes);
+    if raw::failed(raw::protect(memory, bytes, libc::PROT_READ | libc::PROT_WRITE)) {
+        // SAFETY: mapped above, and nobody else knows of it.
+        unsafe { raw::unmap(memory, bytes) };
+        return core::ptr::null_mut();
+    }
+    memory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: usize = 4096;
+
+    /// The bounds of the mapping with `address`, as the kernel lists it.
+    fn mapping_of(address: usize) -> (usize, usize) {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let bounds = maps.lines().map(|line| {
+            let (start, rest) = line.split_once('-').unwrap();
+            let end = rest.split(' ').next().unwrap();
+            (usize::from_str_radix(start, 16).unwrap(), usize::from_str_radix(end, 16).unwrap())
+        });
+        bounds.into_iter().find(|(start, end)| (*start..*end).contains(&address)).unwrap()
+    }
+
+    #[test]
+    fn what_follows_becomes_part_of_the_mapping_before_it() {
+        // Not where the arena of this process grows meanwhile.
+        let first = map_private(arena() + (1 << 33), 4 * PAGE);
+        let second = map_private(first as usize + 4 * PAGE, 4 * PAGE);
+        assert_eq!(second as usize, first as usize + 4 * PAGE);
+        assert_eq!(mapping_of(first as usize), (first as usize, first as usize + 8 * PAGE));
+        // What is taken is not taken again.
+        let third = map_private(first as usize, PAGE);
+        assert!(!third.is_null() && third != first);
+        // SAFETY: mapped above, and used by nobody else.
+        unsafe {
+            assert_eq!(first.read(), 0);
+            second.write(1);
+            raw::unmap(first, 8 * PAGE);
+            raw::unmap(third, PAGE);
+        }
+    }
+}
