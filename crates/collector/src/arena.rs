@@ -9,11 +9,12 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use crate::free_list::{self, FreeList};
 use crate::{placement, raw};
 
 const PAGE_BYTES: usize = 4096;
 /// Least size of what is given back and used again, and the greatest that comes out of an area.
-const LEAST_BYTES: usize = 64;
+const LEAST_BYTES: usize = free_list::ALIGNMENT;
 const MOST_BYTES: usize = 1 << 20;
 const SIZES: usize = (MOST_BYTES / LEAST_BYTES).ilog2() as usize + 1;
 /// From here on what is given back goes to the kernel, and only its place is kept.
@@ -128,55 +129,8 @@ unsafe fn unmap_area(memory: *mut u8, bytes: usize) {
     unsafe { raw::unmap(memory, bytes) };
 }
 
-/// Things of one size that were given back: a list through their first words. Its head is a place and a number that changes
-/// each time, so that who was interrupted between looking and taking finds out.
-struct Returned(AtomicU64);
-
-/// The low bits of a head are a place, in units of [`LEAST_BYTES`].
-const PLACE_BITS: u32 = 41;
-
-impl Returned {
-    fn place(head: u64) -> *mut AtomicU64 {
-        ((head & ((1 << PLACE_BITS) - 1)) << LEAST_BYTES.ilog2()) as *mut AtomicU64
-    }
-
-    fn head(place: *mut u8, before: u64) -> u64 {
-        let number = (before >> PLACE_BITS).wrapping_add(1) << PLACE_BITS;
-        number | place as u64 >> LEAST_BYTES.ilog2()
-    }
-
-    fn take(&self) -> *mut u8 {
-        let mut head = self.0.load(Ordering::Acquire);
-        loop {
-            let place = Self::place(head);
-            // SAFETY: what was ever in a list stays mapped. If somebody has taken it meanwhile the word is anything, and the
-            // exchange fails.
-            let Some(next) = (unsafe { place.as_ref() }) else { return core::ptr::null_mut() };
-            let next = Self::head(next.load(Ordering::Relaxed) as *mut u8, head);
-            match self.0.compare_exchange_weak(head, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return place.cast(),
-                Err(other) => head = other,
-            }
-        }
-    }
-
-    /// # Safety
-    /// `memory` is mapped for good, aligned to [`LEAST_BYTES`], and nothing uses it.
-    unsafe fn give(&self, memory: *mut u8) {
-        let mut head = self.0.load(Ordering::Relaxed);
-        loop {
-            // SAFETY: the caller's promise.
-            unsafe { (*memory.cast::<AtomicU64>()).store(Self::place(head) as u64, Ordering::Relaxed) };
-            let new = Self::head(memory, head);
-            match self.0.compare_exchange_weak(head, new, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(other) => head = other,
-            }
-        }
-    }
-}
-
-static RETURNED: [Returned; SIZES] = [const { Returned(AtomicU64::new(0)) }; SIZES];
+/// What was given back, by size; the first word is the list's.
+static RETURNED: [FreeList; SIZES] = [const { FreeList::new(0) }; SIZES];
 
 /// What is handed out for `bytes`: a power of two, or whole pages.
 fn size_for(bytes: usize) -> usize {
@@ -187,7 +141,7 @@ fn size_for(bytes: usize) -> usize {
     }
 }
 
-fn returned(size: usize) -> &'static Returned {
+fn returned(size: usize) -> &'static FreeList {
     &RETURNED[(size / LEAST_BYTES).ilog2() as usize]
 }
 
@@ -231,6 +185,46 @@ pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
             memory.write_bytes(0, size);
         }
         returned(size).give(memory);
+    }
+}
+
+/// A value that takes memory when it is first used: most threads need few of what a thread may need. Whoever owns this is never
+/// dropped, and neither is the value.
+#[derive(Debug)]
+pub struct Lazily<T>(*mut T);
+
+impl<T> Default for Lazily<T> {
+    fn default() -> Lazily<T> {
+        Lazily(core::ptr::null_mut())
+    }
+}
+
+impl<T> Lazily<T> {
+    /// The value, if it was used before.
+    #[inline]
+    pub fn get(&mut self) -> Option<&mut T> {
+        // SAFETY: null, or memory that only this value uses and that stays.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// The value, which is `first()` at first; None without memory.
+    #[inline]
+    pub fn get_or_make(&mut self, first: impl FnOnce() -> T) -> Option<&mut T> {
+        if self.0.is_null() {
+            self.make(first);
+        }
+        self.get()
+    }
+
+    #[cold]
+    fn make(&mut self, first: impl FnOnce() -> T) {
+        const { assert!(align_of::<T>() <= LEAST_BYTES) };
+        let memory = pages(size_of::<T>()).cast::<T>();
+        if !memory.is_null() {
+            // SAFETY: fresh memory of that size and alignment.
+            unsafe { memory.write(first()) };
+            self.0 = memory;
+        }
     }
 }
 

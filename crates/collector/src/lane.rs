@@ -11,6 +11,7 @@ use proust_log::layout::{LaneHeader, chunk_bytes};
 use proust_log::operations::Operation;
 use proust_log::writer::LaneWriter;
 
+use crate::free_list::FreeList;
 use crate::openmp::Member;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
@@ -32,6 +33,7 @@ use crate::{clock, logfile};
 mod belief;
 mod current;
 mod hold;
+mod ids;
 mod left;
 mod lent;
 mod output;
@@ -45,6 +47,7 @@ pub use current::{
 };
 pub use hold::prepare as prepare_holds;
 use hold::{ByOwner, Hold};
+pub use ids::Ids;
 pub use left::is_left;
 pub use output::{Output, write_module};
 pub use record::{Record, Start, WORTH_ASKING_NS};
@@ -101,6 +104,8 @@ pub struct Lane {
     pub releases: Releases,
     /// A stack to work on.
     pub room: Room,
+    /// The word of the list of free lanes.
+    next_free: AtomicU64,
     record: UnsafeCell<Record>,
 }
 
@@ -110,8 +115,11 @@ const _: () = assert!(offset_of!(Lane, open) == 64 && offset_of!(Lane, tries) < 
 unsafe impl Sync for Lane {}
 
 static LANES: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
-static FREE: AtomicU32 = AtomicU32::new(0);
+static FREE: FreeList = FreeList::new(offset_of!(Lane, next_free));
 static LANE_COUNT: AtomicU32 = AtomicU32::new(0);
+/// Lanes that belong to a thread now, and those that are claimed for one.
+static OWNED: AtomicUsize = AtomicUsize::new(0);
+static CLAIMED: AtomicUsize = AtomicUsize::new(0);
 
 /// All lanes of this process.
 pub fn all() -> impl Iterator<Item = &'static Lane> {
@@ -130,16 +138,18 @@ pub fn of_thread(tid: u32) -> Option<&'static Lane> {
     all().find(|lane| lane.owner.load(Ordering::Acquire) == tid)
 }
 
+/// How many lanes belong to a thread now, and how many are claimed for a thread that does not run yet.
+pub fn counts() -> (usize, usize) {
+    (OWNED.load(Ordering::Acquire), CLAIMED.load(Ordering::Acquire))
+}
+
 /// A lane for a thread to come; None if there is no memory or no room in the log.
 pub fn claim() -> Option<&'static Lane> {
-    if FREE.load(Ordering::Acquire) > 0 {
-        let free = all().find(|lane| {
-            lane.owner.compare_exchange(0, RESERVED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        });
-        if let Some(lane) = free {
-            FREE.fetch_sub(1, Ordering::AcqRel);
-            return Some(lane);
-        }
+    // SAFETY: the list has lanes, which are never freed.
+    if let Some(lane) = unsafe { FREE.take().cast::<Lane>().as_ref() } {
+        lane.owner.store(RESERVED, Ordering::Release);
+        CLAIMED.fetch_add(1, Ordering::AcqRel);
+        return Some(lane);
     }
     let number = LANE_COUNT.fetch_add(1, Ordering::Relaxed);
     // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
@@ -170,8 +180,10 @@ pub fn claim() -> Option<&'static Lane> {
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
+        next_free: AtomicU64::new(0),
         record: UnsafeCell::new(Record::new(writer, counted, member)),
     }));
+    CLAIMED.fetch_add(1, Ordering::AcqRel);
     let mut head = LANES.load(Ordering::Acquire);
     loop {
         lane.next.store(head, Ordering::Relaxed);
@@ -186,18 +198,32 @@ pub fn claim() -> Option<&'static Lane> {
 /// Forgets all lanes: a forked child begins anew (its memory is a copy, its log another file).
 pub fn abandon_all() {
     LANES.store(core::ptr::null_mut(), Ordering::Release);
-    FREE.store(0, Ordering::Release);
+    FREE.forget();
     LANE_COUNT.store(0, Ordering::Release);
+    OWNED.store(0, Ordering::Release);
+    CLAIMED.store(0, Ordering::Release);
 }
 
 impl Lane {
+    /// A claimed lane belongs to thread `tid` from here on.
+    pub fn begin_owner(&self, tid: u32) {
+        self.owner.store(tid, Ordering::Release);
+        OWNED.fetch_add(1, Ordering::AcqRel);
+        CLAIMED.fetch_sub(1, Ordering::AcqRel);
+    }
+
     /// Gives a claimed or finished lane back.
     pub fn release(&self) {
         self.thread.store(0, Ordering::Relaxed);
         modules::forget_unloading_of(self);
         self.hold.forget_owner();
-        self.owner.store(0, Ordering::Release);
-        FREE.fetch_add(1, Ordering::AcqRel);
+        let owner = self.owner.swap(0, Ordering::AcqRel);
+        if owner == 0 {
+            return;
+        }
+        if owner == RESERVED { &CLAIMED } else { &OWNED }.fetch_sub(1, Ordering::AcqRel);
+        // SAFETY: lanes are never freed, and nobody owns this one.
+        unsafe { FREE.give(core::ptr::from_ref(self).cast_mut().cast()) };
     }
 
     /// The stack pointer of the owner's hook that unloads a library; 0 = none does.

@@ -21,6 +21,7 @@
 
 pub mod arena;
 pub mod clock;
+pub mod free_list;
 pub mod hooks;
 pub mod interpose;
 pub mod lane;

@@ -11,13 +11,14 @@ use proust_log::layout::{EXTENSION, FileHeader, HEADER_BYTES, LOG_FOLDER, MAX_CH
 use proust_log::writer::Chunk;
 
 use crate::options::{self, Options};
-use crate::{clock, raw};
+use crate::raw;
+use crate::turn::Mine;
 
 mod growth;
 mod patience;
 mod window;
 
-use growth::{Growing, Turn};
+use growth::{GROWING, Growing};
 
 /// The file's first page.
 static HEADER: AtomicPtr<FileHeader> = AtomicPtr::new(core::ptr::null_mut());
@@ -135,7 +136,7 @@ pub fn abandon() -> ParentLog {
     NEXT.store(CLOSED.into(), Ordering::Relaxed);
     RESERVED.store(0, Ordering::Relaxed);
     HEADER.store(core::ptr::null_mut(), Ordering::Release);
-    growth::after_fork();
+    GROWING.after_fork();
     ParentLog(window::leave())
 }
 
@@ -174,10 +175,10 @@ pub fn take_chunk(bytes: usize) -> Option<Chunk> {
         }
         let free = RESERVED.load(Ordering::Acquire).saturating_sub(unit);
         if free < wanted && may_grow {
-            may_grow = match Growing::turn() {
-                Turn::Mine(growing) => grow(&growing, wanted),
-                Turn::Over => true,
-                Turn::Never => false,
+            may_grow = match growth::turn() {
+                Growing::Mine(mine) => grow(&mine, wanted),
+                Growing::Over => true,
+                Growing::Never => false,
             };
             continue;
         }
@@ -207,7 +208,7 @@ fn path() -> Option<&'static CStr> {
 }
 
 /// Reserves and maps more of the file, `wanted` units at least; false where there is no more to be had.
-fn grow(_: &Growing, wanted: u32) -> bool {
+fn grow(_: &Mine, wanted: u32) -> bool {
     let next = NEXT.load(Ordering::Acquire) as u32;
     let reserved = RESERVED.load(Ordering::Relaxed);
     if next == CLOSED {
@@ -243,8 +244,8 @@ fn grow(_: &Growing, wanted: u32) -> bool {
 /// Reserves so much beyond what is reserved, as far as that goes: the file may soon be out of reach.
 pub fn reserve_ahead(bytes: u64) {
     let wanted = (bytes / UNIT_BYTES as u64) as u32;
-    if let Some(growing) = Growing::begin() {
-        grow(&growing, wanted);
+    if let Some(mine) = GROWING.try_begin() {
+        grow(&mine, wanted);
     }
 }
 
@@ -309,7 +310,7 @@ pub fn close() {
     let used = next as u32;
     CLOSED_AT.store(used, Ordering::Release);
     // A thread that makes the file larger just now would hand out what is cut off here.
-    let Some(_growing) = Growing::begin_until(clock::now_ns() + PATIENCE_NS) else { return };
+    let Some(_mine) = GROWING.begin_within(PATIENCE_NS) else { return };
     let reserved = RESERVED.load(Ordering::Acquire);
     if used >= reserved {
         return;

@@ -305,11 +305,6 @@ pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     sys!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0)
 }
 
-/// Whether this process has a thread `tid`.
-pub fn has_thread(tid: u32) -> bool {
-    sys!(SYS_tgkill, getpid(), tid, 0) != -(libc::ESRCH as isize)
-}
-
 /// Sends a signal to thread `tid` of this process.
 pub fn signal_thread(tid: u32, signal: i32) {
     sys!(SYS_tgkill, getpid(), tid, signal);

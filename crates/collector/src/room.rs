@@ -2,15 +2,15 @@
 //!
 //! The program's stacks may be as small as 8 KiB, a coroutine's somewhere in the heap, without anything below that would stop
 //! who writes beyond. The collector may take at most 1 KiB of them. So whatever takes more runs on a stack of the collector's
-//! own, unless the caller is known to have plenty: a stack of its lane if it has taken the lane's record ([`Lane::with_room`]),
-//! otherwise one that is made for the moment ([`apart`]). No signal handler of the program runs meanwhile, so that nothing
-//! leaves such a stack but by its end.
+//! own, unless the caller is known to have plenty: with the lane's record ([`Lane::with_room`]) or without it ([`apart`]). No signal
+//! handler of the program runs meanwhile, so that nothing leaves such a stack but by its end.
 
 use core::arch::naked_asm;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use crate::free_list::FreeList;
 use crate::lane::{self, Lane};
 use crate::path::stack::OwnStack;
 use crate::turn::Quiet;
@@ -20,29 +20,58 @@ use crate::{arena, raw};
 const PLENTY_BYTES: u64 = 64 << 10;
 const PRIVATE_BYTES: usize = 64 << 10;
 
-/// A lane's private stack, made when it is first needed.
+/// Stacks that nobody works on. There are as many in all as threads ever worked on one at once, which are few: whoever does is
+/// not blocked meanwhile. Thousands of threads with small stacks need no more.
+static STACKS: FreeList = FreeList::new(0);
+
+/// A stack to work on, until this is dropped.
+struct Stack(*mut u8);
+
+impl Stack {
+    fn take() -> Option<Stack> {
+        let mut memory = STACKS.take();
+        if memory.is_null() {
+            memory = arena::pages(PRIVATE_BYTES);
+        }
+        (!memory.is_null()).then_some(Stack(memory))
+    }
+
+    fn top(&self) -> *mut u8 {
+        // SAFETY: the end of memory of that size.
+        unsafe { self.0.add(PRIVATE_BYTES) }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: arena memory, which stays; nobody runs on it any more.
+        unsafe { STACKS.give(self.0) };
+    }
+}
+
+/// The stack that a lane's owner works on now; null = its own.
 #[derive(Debug)]
 pub struct Room(AtomicPtr<u8>);
 
 impl Room {
-    /// None yet.
+    /// None.
     pub const fn new() -> Room {
         Room(AtomicPtr::new(core::ptr::null_mut()))
     }
 
-    /// The address above it; None without memory. Only for who has taken the lane's record.
-    fn top(&self) -> Option<*mut u8> {
-        let mut memory = self.0.load(Ordering::Relaxed);
-        if memory.is_null() {
-            memory = arena::pages(PRIVATE_BYTES);
-            self.0.store(memory, Ordering::Relaxed);
-        }
-        // SAFETY: the end of a mapping of that size.
-        (!memory.is_null()).then(|| unsafe { memory.add(PRIVATE_BYTES) })
+    /// Runs `work` on a stack of the collector's. Only for who has taken the lane's record, with all signals blocked.
+    fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        let Some(stack) = Stack::take() else { return on_reserve(work) };
+        let outer = self.0.swap(stack.0, Ordering::Relaxed);
+        // SAFETY: nobody else uses the stack; no signal handler runs on it.
+        let result = unsafe { on_stack(stack.top(), work) };
+        self.0.store(outer, Ordering::Relaxed);
+        result
     }
 
     fn contains(&self, sp: u64) -> bool {
-        sp.wrapping_sub(self.0.load(Ordering::Relaxed) as u64) <= PRIVATE_BYTES as u64
+        let memory = self.0.load(Ordering::Relaxed) as u64;
+        memory != 0 && sp.wrapping_sub(memory) <= PRIVATE_BYTES as u64
     }
 }
 
@@ -76,12 +105,8 @@ impl Lane {
         let sp = stack_pointer();
         // SAFETY: the caller is the owner.
         let stays = is_plenty(unsafe { self.own_stack() }, sp) || self.room.contains(sp);
-        match if stays { Some(core::ptr::null_mut()) } else { self.room.top() } {
-            // SAFETY: it stays where it is, or goes to the private stack, which is mapped, and used by who has taken the record
-            // alone; no signal handler runs on it.
-            Some(top) => unsafe { on_stack(top, work) },
-            None => on_reserve(work),
-        }
+        // SAFETY: it stays where it is.
+        if stays { unsafe { on_stack(core::ptr::null_mut(), work) } } else { self.room.run(work) }
     }
 }
 
@@ -100,16 +125,10 @@ pub fn apart_from<R>(own: OwnStack, work: impl FnOnce() -> R) -> R {
         return unsafe { on_stack(core::ptr::null_mut(), work) };
     }
     let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
-    let memory = raw::map_private(PRIVATE_BYTES);
-    let result = if memory.is_null() {
-        on_reserve(work)
-    } else {
-        // SAFETY: mapped just now for this call alone, and unmapped when nobody runs on it any more.
-        unsafe {
-            let result = on_stack(memory.add(PRIVATE_BYTES), work);
-            raw::unmap(memory, PRIVATE_BYTES);
-            result
-        }
+    let result = match Stack::take() {
+        // SAFETY: taken just now for this call alone.
+        Some(stack) => unsafe { on_stack(stack.top(), work) },
+        None => on_reserve(work),
     };
     raw::signal_mask(libc::SIG_SETMASK, mask);
     result

@@ -75,7 +75,7 @@ pub fn attach(
         return false;
     };
     lane.thread.store(lane::thread_pointer(), Ordering::Relaxed);
-    lane.owner.store(tid, Ordering::Release);
+    lane.begin_owner(tid);
     lane::set_current(Some(lane));
     // A thread inherits its creator's mask; ours must come through.
     let signal = signal::current();
@@ -239,13 +239,19 @@ pub fn census(life: &Life, record: &mut Record) {
     let Some(tasks) = raw::stat(c"/proc/self/task") else { return };
     let first_ended = FIRST_ENDED.load(Ordering::Acquire);
     let threads = (tasks.st_nlink as usize).saturating_sub(2 + usize::from(first_ended));
-    if threads <= lane::live().count() {
+    let (owned, claimed) = lane::counts();
+    // One for which a lane is claimed may be there already.
+    if threads <= owned || claimed > 0 {
         return;
     }
     let descriptor = raw::open(c"/proc/self/task", libc::O_RDONLY | libc::O_DIRECTORY, 0);
     if raw::failed(descriptor) {
         return;
     }
+    let Some(known) = lane::Ids::of_lanes() else {
+        raw::close(descriptor as i32);
+        return;
+    };
     let mut entries = [0_u8; 1024];
     let mut unknown = [0_u32; SUSPECTS];
     let mut unknown_count = 0;
@@ -259,8 +265,8 @@ pub fn census(life: &Life, record: &mut Record) {
             rest = following;
             if let Some(tid) = crate::path::maps::number(name, 10)
                 && !(first_ended && tid == u64::from(life.pid))
-                && lane::of_thread(tid as u32).is_none()
-                && lane::all().all(|lane| lane.owner.load(Ordering::Acquire) != lane::RESERVED)
+                && !known.contains(tid as u32)
+                && lane::counts().1 == 0
             {
                 let tid = tid as u32;
                 if SUSPECTED.iter().any(|suspect| suspect.load(Ordering::Relaxed) == tid) {
@@ -309,7 +315,7 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     if life.options.check_paths && theirs.reference.is_none() {
         theirs.reference = Some(Box::default());
     }
-    lane.owner.store(tid, Ordering::Release);
+    lane.begin_owner(tid);
     record.note(NoteCode::ThreadFound, tid.into());
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);

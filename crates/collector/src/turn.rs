@@ -50,6 +50,11 @@ impl Turn {
         Turn(AtomicU32::new(0))
     }
 
+    /// Whether nobody has the lock just now.
+    pub fn is_free(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 0
+    }
+
     /// Takes the lock if it is free. For signal handlers too.
     pub fn try_begin(&'static self) -> Option<Mine> {
         if self.0.load(Ordering::Relaxed) == 0 { self.take_from(0) } else { None }

@@ -170,7 +170,7 @@ impl Record {
         self.own_total_ns = 0;
         self.overruns = 0;
         self.allowance = Allowance::default();
-        self.sums = Sums::default();
+        self.sums.forget();
         self.limit = Limit::default();
         self.sites.forget();
         self.tasks.forget();
@@ -265,11 +265,11 @@ impl Record {
         if self.lent.is_empty() {
             return;
         }
-        let lent = core::mem::take(&mut self.lent);
-        for (pid, target) in lent.children() {
+        let (lent, output) = (&mut self.lent, &mut self.output);
+        for (pid, target) in lent.take() {
             let child = Child { time_ns: clock::now_ns(), pid, reserved: 0 };
-            self.output.push(Birth::Fork as u16, 0, &child);
-            self.output.push_text(Subject::ExecTarget, pid, target);
+            output.push(Birth::Fork as u16, 0, &child);
+            output.push_text(Subject::ExecTarget, pid, target);
         }
     }
 

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use proust_log::records::{Region, RegionOrigin};
 
+use crate::arena::Lazily;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 
@@ -31,22 +32,23 @@ struct Known {
 /// The regions that a thread has opened.
 #[derive(Debug, Default)]
 pub struct Regions {
-    places: [Known; PLACES],
+    places: Lazily<[Known; PLACES]>,
     /// By node and parent: node, parent, number.
     numbers: Vec<(NodeId, u32, u32)>,
 }
 
 impl Regions {
     #[inline]
-    fn place(&mut self, construct: u64, sp: u64) -> &mut Known {
+    fn place(&mut self, construct: u64, sp: u64) -> Option<&mut Known> {
         let mixed = (construct ^ sp.rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        &mut self.places[(mixed >> 60) as usize % PLACES]
+        let places = self.places.get_or_make(|| [Known::default(); PLACES])?;
+        Some(&mut places[(mixed >> 60) as usize % PLACES])
     }
 
     /// The number of a region, if its path need not be looked at.
     #[inline]
     pub fn known(&mut self, construct: u64, sp: u64, parent: u32, now_ns: u64) -> Option<u32> {
-        let known = *self.place(construct, sp);
+        let known = *self.place(construct, sp)?;
         let same = known.construct == construct && known.sp == sp && known.parent == parent;
         (same && now_ns.saturating_sub(known.looked_ns) < BELIEVED_NS).then_some(known.id)
     }
@@ -73,7 +75,9 @@ impl Regions {
                 id
             }
         };
-        *self.place(construct, sp) = Known { construct, sp, parent, id, looked_ns: now_ns };
+        if let Some(place) = self.place(construct, sp) {
+            *place = Known { construct, sp, parent, id, looked_ns: now_ns };
+        }
         id
     }
 }

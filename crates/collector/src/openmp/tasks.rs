@@ -4,6 +4,7 @@ use proust_log::operations::{Nature, Operation};
 
 use super::sites::{Passed, Site};
 use super::team;
+use crate::arena::Lazily;
 use crate::lane::{self, Lane};
 use crate::operation::stretch;
 use crate::operation::{self, Kind, here};
@@ -29,16 +30,10 @@ struct Interrupted {
 }
 
 /// The tasks that a thread is in.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tasks {
-    levels: [Interrupted; LEVELS],
+    levels: Lazily<[Interrupted; LEVELS]>,
     depth: usize,
-}
-
-impl Default for Tasks {
-    fn default() -> Tasks {
-        Tasks { levels: [Interrupted::default(); LEVELS], depth: 0 }
-    }
 }
 
 impl Tasks {
@@ -90,7 +85,8 @@ pub fn begin(construct: u64) {
     interrupted.worked_ns = member.take_work();
     lane.with_record_in_silence(|record| {
         let tasks = &mut record.tasks;
-        if let Some(level) = tasks.levels.get_mut(tasks.depth) {
+        let levels = tasks.levels.get_or_make(|| [Interrupted::default(); LEVELS]);
+        if let Some(level) = levels.and_then(|levels| levels.get_mut(tasks.depth)) {
             *level = interrupted;
         }
         tasks.depth += 1;
@@ -108,7 +104,7 @@ pub fn end() {
         let tasks = &mut record.tasks;
         let depth = tasks.depth.checked_sub(1)?;
         tasks.depth = depth;
-        tasks.levels.get(depth).copied()
+        tasks.levels.get()?.get(depth).copied()
     });
     let Some(interrupted) = interrupted.flatten() else { return };
     let member = &lane.member;

@@ -7,6 +7,7 @@ use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
 use super::Kind;
 use super::counted::Count;
+use crate::arena::Lazily;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 
@@ -39,7 +40,7 @@ struct Slot {
 /// What one thread's short operations come to since they were last told.
 #[derive(Default)]
 pub struct Sums {
-    slots: [Slot; SLOTS],
+    slots: Lazily<[Slot; SLOTS]>,
     kinds: usize,
     /// Calls that were told since this was last asked, and those of them that took no time.
     told: u64,
@@ -63,49 +64,67 @@ pub struct Short {
     pub failed: bool,
 }
 
+/// The slot of a kind, or the free one where it would be.
+#[inline]
+fn find(slots: &mut [Slot; SLOTS], kind: u16) -> &mut Slot {
+    let mut at = kind as usize % SLOTS;
+    // At most MOST_KINDS slots are taken, so a free one is met.
+    while slots[at].kind != kind && slots[at].kind != 0 {
+        at = (at + 1) % SLOTS;
+    }
+    &mut slots[at]
+}
+
 impl Sums {
     #[inline]
-    fn place(&self, kind: u16) -> usize {
-        let mut at = kind as usize % SLOTS;
-        // At most MOST_KINDS slots are taken, so a free one is met.
-        while self.slots[at].kind != kind && self.slots[at].kind != 0 {
-            at = (at + 1) % SLOTS;
+    fn slot(&mut self, kind: u16) -> Option<&mut Slot> {
+        self.slots.get().map(|slots| find(slots, kind)).filter(|slot| slot.kind != 0)
+    }
+
+    #[inline]
+    fn slot_or_new(&mut self, kind: u16, output: &mut Output) -> Option<&mut Slot> {
+        if self.slot(kind).is_none() {
+            self.make(kind, output);
         }
-        at
-    }
-
-    #[inline]
-    fn slot(&mut self, kind: u16) -> &mut Slot {
-        &mut self.slots[self.place(kind)]
-    }
-
-    #[inline]
-    fn slot_or_new(&mut self, kind: u16, output: &mut Output) -> &mut Slot {
-        let at = self.place(kind);
-        if self.slots[at].kind != 0 { &mut self.slots[at] } else { self.make(kind, output) }
+        self.slot(kind)
     }
 
     #[cold]
     #[inline(never)]
-    fn make(&mut self, kind: u16, output: &mut Output) -> &mut Slot {
+    fn make(&mut self, kind: u16, output: &mut Output) {
         if self.kinds >= MOST_KINDS {
             self.tell(output);
-            self.slots = [Slot::default(); SLOTS];
-            self.kinds = 0;
+            self.clear();
         }
-        self.kinds += 1;
-        let slot = self.slot(kind);
-        slot.kind = kind;
-        slot
+        if let Some(slots) = self.slots.get_or_make(|| [Slot::default(); SLOTS]) {
+            self.kinds += 1;
+            find(slots, kind).kind = kind;
+        }
+    }
+
+    fn clear(&mut self) {
+        if core::mem::take(&mut self.kinds) > 0
+            && let Some(slots) = self.slots.get()
+        {
+            *slots = [Slot::default(); SLOTS];
+        }
+    }
+
+    /// The lane's next thread begins.
+    pub fn forget(&mut self) {
+        self.clear();
+        (self.told, self.counted) = (0, 0);
     }
 
     /// Adds calls that were counted up to now: they took no time.
     pub fn add_counted(&mut self, kind: Kind, count: Count, now_ns: u64, output: &mut Output) {
-        let slot = self.slot_or_new(kind.number(), output);
+        let calls = u32::try_from(count.calls).unwrap_or(u32::MAX);
+        let Some(slot) = self.slot_or_new(kind.number(), output) else {
+            return leave_out(calls, 0, output);
+        };
         if slot.calls == 0 {
             slot.since_ns = now_ns;
         }
-        let calls = u32::try_from(count.calls).unwrap_or(u32::MAX);
         slot.calls = slot.calls.saturating_add(calls);
         slot.bytes = slot.bytes.saturating_add(count.bytes);
         slot.until_ns = now_ns;
@@ -115,11 +134,14 @@ impl Sums {
     /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
     #[inline]
     pub fn add(&mut self, short: &Short, output: &mut Output) -> bool {
-        let slot = self.slot_or_new(short.kind.number(), output);
+        let ns = short.end_ns.saturating_sub(short.begin_ns);
+        let Some(slot) = self.slot_or_new(short.kind.number(), output) else {
+            leave_out(1, ns, output);
+            return false;
+        };
         if slot.calls == 0 {
             slot.since_ns = short.begin_ns;
         }
-        let ns = short.end_ns.saturating_sub(short.begin_ns);
         slot.calls = slot.calls.saturating_add(1);
         slot.errors = slot.errors.saturating_add(u32::from(short.failed));
         slot.ns += ns;
@@ -132,10 +154,7 @@ impl Sums {
     /// The caller of the operation that was just added, the flags of its path and its region; what its kind came to is
     /// told as his.
     pub fn caller(&mut self, kind: Kind, (node, flags, region): (NodeId, u16, u32), output: &mut Output) {
-        let slot = self.slot(kind.number());
-        if slot.kind == 0 {
-            return;
-        }
+        let Some(slot) = self.slot(kind.number()) else { return };
         slot.found = true;
         slot.node = node;
         slot.node_flags = flags;
@@ -146,14 +165,15 @@ impl Sums {
 
     /// The last known caller of operations of this kind, and the flags of its path.
     pub fn last_caller(&mut self, kind: Kind) -> (NodeId, u16) {
-        let slot = self.slot(kind.number());
-        (slot.node, slot.node_flags)
+        self.slot(kind.number()).map_or((0, 0), |slot| (slot.node, slot.node_flags))
     }
 
     /// Tells all that came together.
     pub fn tell(&mut self, output: &mut Output) {
-        if self.kinds > 0 {
-            self.told += self.slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
+        if self.kinds > 0
+            && let Some(slots) = self.slots.get()
+        {
+            self.told += slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
         }
     }
 
@@ -161,6 +181,14 @@ impl Sums {
     pub fn take_calls(&mut self) -> u64 {
         core::mem::take(&mut self.told).saturating_sub(core::mem::take(&mut self.counted))
     }
+}
+
+/// Counts operations for which there was no room.
+fn leave_out(calls: u32, ns: u64, output: &mut Output) {
+    output.header(|header| {
+        header.unrecorded_operations += u64::from(calls);
+        header.unrecorded_operation_ns += ns;
+    });
 }
 
 /// Returns how many calls that were.
@@ -182,10 +210,7 @@ fn tell(slot: &mut Slot, output: &mut Output) -> u32 {
     let (operation, target) = Kind::parts(slot.kind);
     let flags = slot.node_flags | target << EVENT_TARGET_SHIFT;
     if !output.push(operation, flags, &sum) {
-        output.header(|header| {
-            header.unrecorded_operations += u64::from(slot.calls);
-            header.unrecorded_operation_ns += slot.ns;
-        });
+        leave_out(slot.calls, slot.ns, output);
     }
     (slot.calls, slot.errors, slot.ns, slot.bytes) = (0, 0, 0, 0);
     calls

@@ -68,7 +68,7 @@ struct Entries {
     count: usize,
 }
 
-const FIRST_ENTRIES: usize = 84;
+const FIRST_ENTRIES: usize = 5;
 
 impl Entries {
     const fn new() -> Entries {

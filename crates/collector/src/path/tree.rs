@@ -20,9 +20,10 @@ pub struct Frame {
     pub lookup: u64,
 }
 
-const FIRST_SEGMENT_NODES: usize = 256;
-const SEGMENTS: usize = 20;
-const FIRST_SLOTS: usize = 1024;
+/// Few, since of many threads hardly more is known than where they began.
+const FIRST_SEGMENT_NODES: usize = 8;
+const SEGMENTS: usize = 25;
+const FIRST_SLOTS: usize = 16;
 
 /// The tree.
 pub struct Tree {
@@ -43,7 +44,7 @@ impl Default for Tree {
     }
 }
 
-/// Segment and position of node `id` (from 1): segment k holds 256·2^k nodes.
+/// Segment and position of node `id` (from 1): segment k holds 8·2^k nodes.
 #[inline]
 fn place(id: NodeId) -> (usize, usize) {
     let index = id as usize - 1 + FIRST_SEGMENT_NODES;
