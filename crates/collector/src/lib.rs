@@ -21,6 +21,7 @@
 
 pub mod arena;
 pub mod clock;
+pub mod facts;
 pub mod free_list;
 pub mod hooks;
 pub mod interpose;

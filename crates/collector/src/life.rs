@@ -9,16 +9,17 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use proust_log::layout::{
     ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, Origin, VERSION,
 };
-use proust_log::records::{Subject, ThreadOrigin};
+use proust_log::records::ThreadOrigin;
 
+use crate::facts::Facts;
 use crate::hooks::borrowers;
-use crate::lane::{self, Output};
+use crate::lane;
 use crate::openmp::ompt::start;
 use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
-use crate::{clock, hooks, interpose, logfile, process, raw, single_threaded, thread, time_namespace};
+use crate::{clock, hooks, interpose, logfile, process, raw, single_threaded, thread};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -26,6 +27,8 @@ pub struct Life {
     pub pid: u32,
     /// What the run asks.
     pub options: Options,
+    /// What its log says of it.
+    pub facts: Facts,
     /// Environment at the start, for the strings the collector puts back into children's.
     pub library: &'static core::ffi::CStr,
 }
@@ -130,7 +133,9 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     let library = unsafe { options::variable(environment, "LD_PRELOAD") }
         .and_then(|list| hooks::environment::own_entry(list.to_bytes()))
         .unwrap_or(c"");
-    let life = Life { pid: raw::getpid(), options, library };
+    // SAFETY: the C library passes the process's arguments, which lie on the first stack.
+    let facts = Facts::of_this_image(unsafe { Strings::new(arguments) });
+    let life = Life { pid: raw::getpid(), options, facts, library };
     LIFE.store(Box::into_raw(Box::new(life)), Ordering::Release);
     threshold::calibrate(options.sync_threshold_ns);
     coroutine::find_return_address();
@@ -174,6 +179,9 @@ pub fn begin_recording(begin: u64, origin: Origin, stack: OwnStack, environment:
     // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
     let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_mut() }) else { return };
     life.pid = raw::getpid();
+    if origin == Origin::Fork {
+        life.facts.follow_clock(begin);
+    }
     HERE.began.store(1, Ordering::Relaxed);
     if !logfile::create(&life.options, life.pid, begin) {
         return;
@@ -184,7 +192,7 @@ pub fn begin_recording(begin: u64, origin: Origin, stack: OwnStack, environment:
     if !thread::attach(life, lane, ThreadOrigin::First, stack, None) {
         return;
     }
-    lane.with_record(|record| write_facts(&mut record.output, environment));
+    lane.with_record(|record| life.facts.write(&mut record.output, environment));
     resume();
     // The timer starts last: from here on samples come.
     thread::start_timer(life, lane, raw::gettid());
@@ -250,56 +258,6 @@ fn write_header(life: &Life, begin: u64, origin: Origin) {
     };
     header.check = header.check_of_facts();
     logfile::with_header(|place| *place = header);
-}
-
-fn write_facts(output: &mut Output, environment: Option<Strings>) {
-    for module in modules::all() {
-        lane::write_module(output, module);
-    }
-    let mut host = [0; 65];
-    let length = raw::host_name(&mut host);
-    output.push_text(Subject::Host, 0, &host[..length]);
-    let mut path = [0; 4096];
-    let length = usize::try_from(raw::readlink(c"/proc/self/exe", &mut path)).unwrap_or(0);
-    output.push_text(Subject::Executable, 0, &path[..length]);
-    let length = usize::try_from(raw::getcwd(&mut path)).unwrap_or(1);
-    output.push_text(Subject::WorkingFolder, 0, &path[..length.saturating_sub(1)]);
-    let offset_ns = time_namespace::monotonic_offset_ns();
-    if offset_ns != 0 {
-        let mut digits = [0; 20];
-        let sign: &[u8] = if offset_ns < 0 { b"-" } else { b"" };
-        let mut text = sign.to_vec();
-        text.extend_from_slice(logfile::digits(offset_ns.unsigned_abs(), &mut digits));
-        output.push_text(Subject::MonotonicOffset, 0, &text);
-    }
-    write_arguments(output);
-    if let Some(environment) = environment {
-        for entry in environment.filter(|entry| hooks::environment::tells_of_parallelism(entry)) {
-            output.push_text(Subject::Variable, 0, entry);
-        }
-    }
-}
-
-/// Most bytes of arguments that are kept.
-const ARGUMENT_BYTES: usize = 16 * 1024;
-
-fn write_arguments(output: &mut Output) {
-    let memory = crate::arena::pages(ARGUMENT_BYTES);
-    let descriptor = raw::open(c"/proc/self/cmdline", libc::O_RDONLY, 0);
-    if memory.is_null() || raw::failed(descriptor) {
-        return;
-    }
-    // SAFETY: mapped just now with this size.
-    let buffer = unsafe { core::slice::from_raw_parts_mut(memory, ARGUMENT_BYTES) };
-    let got = raw::read(descriptor as i32, buffer);
-    raw::close(descriptor as i32);
-    let text = buffer.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
-    let text = text.strip_suffix(&[0]).unwrap_or(text);
-    for (number, argument) in text.split(|&byte| byte == 0).enumerate() {
-        output.push_text(Subject::Argument, number as u32, argument);
-    }
-    // SAFETY: mapped above, and not used any more.
-    unsafe { crate::arena::give_back(memory, ARGUMENT_BYTES) };
 }
 
 /// Iterator over a null-terminated list of C strings.

@@ -1,6 +1,6 @@
 //! Fork, exec, exit: where a process's record begins anew, is handed on, or ends.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::{Birth, Child, NoteCode, Subject};
@@ -30,11 +30,20 @@ pub fn watch_forks() {
     unsafe { __register_atfork(Some(before_fork), Some(after_fork), Some(in_child), core::ptr::null_mut()) };
 }
 
+/// When this process was last about to fork; in a child, when its parent was.
+static FORKED_NS: AtomicU64 = AtomicU64::new(0);
+
+/// When the parent of this forked child asked for it; 0 = not known.
+pub fn forked_ns() -> u64 {
+    FORKED_NS.load(Ordering::Relaxed)
+}
+
 unsafe extern "C" fn before_fork() {
     // A fork inside a fork's own handlers leaves the outer one's mask alone.
     if life::recording().is_none() || lane::is_forking() {
         return;
     }
+    FORKED_NS.store(clock::now_ns(), Ordering::Relaxed);
     // No sample while memory is copied: the child must not inherit a lane in the middle of a record.
     lane::begin_fork(raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
 }
@@ -63,6 +72,7 @@ unsafe extern "C" fn in_child() {
 #[inline(never)]
 pub fn begin_in_child() {
     let mask = raw::signal_mask(libc::SIG_BLOCK, u64::MAX);
+    FORKED_NS.store(0, Ordering::Relaxed);
     let mask = room::apart(|| begin_under(mask));
     raw::signal_mask(libc::SIG_SETMASK, mask);
 }
@@ -90,6 +100,7 @@ fn begin_under(mask: u64) -> u64 {
     thread::after_fork();
     life::begin_recording(begin, Origin::Fork, stack, None);
     parents.give_up(life::recording().is_some());
+    FORKED_NS.store(0, Ordering::Relaxed);
     let Some(lane) = lane::current() else { return if is_blocked { mask | before } else { mask } };
     let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
     let (mask, is_blocked) = if ours == before {

@@ -14,7 +14,7 @@ use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::path::tree::{Frame, NodeId};
 use crate::sample::{signal, timer};
-use crate::{clock, logfile, raw};
+use crate::{clock, logfile, process, raw};
 
 /// Key whose destructor tells of a thread's end.
 static END_KEY: AtomicU32 = AtomicU32::new(NO_KEY);
@@ -116,7 +116,6 @@ fn begin_record(
     origin: ThreadOrigin,
     start: Option<(u64, State)>,
 ) {
-    let queued_ns = if origin == ThreadOrigin::First { queued_until_now().unwrap_or(0) } else { 0 };
     if life.options.check_paths && record.reference.is_none() {
         record.reference = Some(Box::default());
     }
@@ -126,14 +125,16 @@ fn begin_record(
         tid,
         parent_tid: record.start.parent,
         start_node: 0,
-        queued_us: u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX),
+        queued_us: 0,
     };
-    if origin == ThreadOrigin::Created {
+    // When it was asked for; of an image, and of a fork that nobody told of, that is not known.
+    let asked_ns = if origin == ThreadOrigin::Created { record.start.asked_ns } else { process::forked_ns() };
+    if origin != ThreadOrigin::Found {
         // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a question
         // where it was long.
-        let mut queued_ns = begin.time_ns.saturating_sub(record.start.asked_ns).saturating_sub(begin.cpu_ns);
+        let mut queued_ns = begin.time_ns.saturating_sub(asked_ns).saturating_sub(begin.cpu_ns);
         if queued_ns >= lane::WORTH_ASKING_NS {
-            queued_ns = queued_until_now().unwrap_or(queued_ns);
+            queued_ns = queued_until_now().unwrap_or(if asked_ns == 0 { 0 } else { queued_ns });
             (begin.time_ns, begin.cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
         }
         begin.queued_us = u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX);

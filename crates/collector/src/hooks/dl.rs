@@ -8,7 +8,7 @@ use crate::interpose::declare;
 use crate::operation::here;
 use crate::path::modules;
 use crate::real::call_real;
-use crate::{clock, lane, life};
+use crate::{clock, lane, life, room};
 
 /// `dlclose`
 #[unsafe(no_mangle)]
@@ -18,6 +18,12 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     }
     let unloading = modules::Unloading::begin(here!().sp);
     let result = call_real!(DLCLOSE(handle) else -1);
+    room::apart(|| tell_what_is_gone(unloading));
+    result
+}
+
+/// Writes which modules are not loaded any more.
+fn tell_what_is_gone(unloading: modules::Unloading) {
     let mut gone: [u32; 32] = [0; 32];
     let mut count = 0;
     unloading.end(&mut |module| {
@@ -33,7 +39,6 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
             }
         });
     }
-    result
 }
 
 declare! {

@@ -4,10 +4,10 @@ use proust_log::layout::LaneHeader;
 use proust_log::records::{Body, Node, Subject, TEXT_BYTES};
 use proust_log::writer::{Full, LaneWriter};
 
-use crate::logfile;
 use crate::path::Announce;
 use crate::path::modules::{self, Module};
 use crate::path::tree::{Frame, NodeId};
+use crate::{logfile, room};
 
 /// The log's end of a lane. Without room for a context the lane goes on with totals only.
 pub struct Output {
@@ -46,7 +46,8 @@ impl Output {
         if write(writer).is_ok() {
             return true;
         }
-        let Some(chunk) = logfile::take_chunk(writer.wanted_bytes()) else { return false };
+        let wanted_bytes = writer.wanted_bytes();
+        let Some(chunk) = room::apart(|| logfile::take_chunk(wanted_bytes)) else { return false };
         // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
         unsafe { writer.extend(chunk) };
         write(writer).is_ok()

@@ -9,6 +9,7 @@ use super::arrivals::{Barriers, Passed};
 use super::team::Team;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
+use crate::room;
 
 /// Regions inside regions that one thread opens; deeper ones are not followed.
 pub const LEVELS: usize = 16;
@@ -357,7 +358,7 @@ impl Member {
         let level = self.levels.get(depth as usize)?;
         let mut team = level.load(Ordering::Relaxed);
         if team.is_null() {
-            team = core::ptr::from_ref(Team::made()).cast_mut();
+            team = room::apart(|| core::ptr::from_ref(Team::made()).cast_mut());
             level.store(team, Ordering::Relaxed);
         }
         self.depth.store(depth + 1, Ordering::Relaxed);

@@ -44,10 +44,14 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
             return;
         }
         let cpu_ns = clock::thread_cpu_ns();
-        record.tell_sums();
         let event = Event { begin_ns: now_ns, end_ns: now_ns, cpu_ns, ..Event::default() };
         // SAFETY: the owner, and `with_record_in_silence` has taken the record.
-        unsafe { lane.with_room(|| record.output.push(operation as u16, EVENT_CLOCK, &event)) };
+        unsafe {
+            lane.with_room(|| {
+                record.tell_sums();
+                record.output.push(operation as u16, EVENT_CLOCK, &event);
+            });
+        }
         record.limit.told(now_ns);
     });
 }

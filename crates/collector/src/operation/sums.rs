@@ -10,6 +10,7 @@ use super::counted::Count;
 use crate::arena::Lazily;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
+use crate::room;
 
 /// Kinds that are summed at once; a thread that does more of them has them told earlier.
 const SLOTS: usize = 32;
@@ -93,7 +94,7 @@ impl Sums {
     #[inline(never)]
     fn make(&mut self, kind: u16, output: &mut Output) {
         if self.kinds >= MOST_KINDS {
-            self.tell(output);
+            room::apart(|| self.tell(output));
             self.clear();
         }
         if let Some(slots) = self.slots.get_or_make(|| [Slot::default(); SLOTS]) {

@@ -11,7 +11,7 @@ use crate::lane::{Lane, Record};
 use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::{clock, raw};
+use crate::{clock, raw, room};
 
 /// From this length on an operation's end is worth reading the thread's CPU clock.
 const CLOCKED_NS: u64 = 10_000;
@@ -191,7 +191,7 @@ pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
         && lane.owner.load(Ordering::Acquire) == owner
     {
         // SAFETY: the record is ours now: neither the owner's hooks nor its handler touch it.
-        look_into_record(life, lane, unsafe { lane.record() });
+        room::apart(|| look_into_record(life, lane, unsafe { lane.record() }));
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::command::run;
 use crate::programs::built;
-use crate::recording::{number, record_with, truth_in};
+use crate::recording::{empty_folder, list, number, record_with, truth_in};
 
 /// What a handler may take of the stack that it interrupts, beyond what the kernel puts there for any handler.
 const HANDLER_BYTES: f64 = 4096.0;
@@ -57,6 +57,41 @@ fn nothing_is_taken_of_a_stacks_neighbours() {
         assert!(recorded.ended.status.success(), "{said}{}", recorded.ended.said());
         if let Some(line) = said.lines().find(|line| line.contains("not possible here")) {
             println!("SKIP: {line}");
+        }
+    }
+}
+
+/// What the collector may take of a caller's stack beyond what the real function takes, in bytes.
+const MOST_BYTES: f64 = 1024.0;
+
+/// Calls of all kinds on stacks of 8 and 16 KiB, the first and the second time: what they use more while they are recorded.
+#[test]
+fn calls_take_little_more_of_a_small_stack() {
+    let Some(program) = built("stack_use") else { return };
+    for (bytes, kind) in [
+        ("8192", "fiber"),
+        ("16384", "fiber"),
+        ("8192", "alternate"),
+        ("16384", "alternate"),
+        ("16384", "thread"),
+    ] {
+        let folder = empty_folder();
+        let alone = run(Command::new(&program).args([bytes, kind]).current_dir(folder.path()));
+        if alone.status.code() == Some(2) {
+            println!("SKIP: no {kind} of {bytes} bytes can be made here");
+            continue;
+        }
+        let alone = truth_in(&alone);
+        // So few samples that none falls into the calls: a signal's frame is the kernel's.
+        let recorded = record_with(&["--rate", "1"], &program, &[bytes, kind]).succeeded();
+        let truth: Value = recorded.truth();
+        assert_eq!(number(&truth, "/overwritten_bytes"), 0.0, "beyond the {kind}'s stack");
+        let calls = list(&truth, "/calls").iter().zip(list(&alone, "/calls"));
+        for (with, without) in calls {
+            for time in ["/first", "/second"] {
+                let more = number(with, time) - number(without, time);
+                assert!(more <= MOST_BYTES, "{kind} of {bytes}: {time} {with}, alone {without}");
+            }
         }
     }
 }

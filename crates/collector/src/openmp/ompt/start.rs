@@ -51,11 +51,7 @@ fn named() -> impl Iterator<Item = *mut c_void> {
     };
     let parts = names.to_bytes().split(|&byte| byte == b':').filter(|name| !name.is_empty());
     parts.map(|part| {
-        let mut path = [0_u8; libc::PATH_MAX as usize];
-        let Some(place) = path.get_mut(..part.len()).filter(|_| part.len() < libc::PATH_MAX as usize) else {
-            return core::ptr::null_mut();
-        };
-        place.copy_from_slice(part);
+        let path = [part, b"\0"].concat();
         // SAFETY: C strings; a library that the runtime would load here. It stays loaded, as it would.
         unsafe {
             let library = libc::dlopen(path.as_ptr().cast(), libc::RTLD_LAZY);
