@@ -85,7 +85,7 @@ thresholds! {
     SYNC_CALLS at_least 20.0 "count" "times that a file was synchronised";
     DEEP_VISITS at_least 1000.0 "count" "times that a thread came to the construct";
     DEEP_WORK at_most 10.0 "count" "barriers that would take as long as a thread's work before the construct, each time";
-    DEEP_SHARE at_least 0.25 "share" "of the time of the threads there, waiting";
+    DEEP_SHARE at_least 0.25 "share" "of the time of the threads there, waiting and dividing the work";
     UNEVEN_EXCESS at_least 0.2 "share" "of the work of the busiest thread that the others did not have, on average";
     UNEVEN_PART at_least 0.05 "share" "of the work of the busiest thread, to be one that worked";
     UNEVEN_WORKERS at_least 0.6 "share" "of the threads, those that worked";

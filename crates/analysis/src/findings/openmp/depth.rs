@@ -12,6 +12,20 @@ use crate::findings::finding::{Figure, Finding, Kind, Sure};
 use crate::findings::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
 
+/// How functions of runtimes begin that divide the iterations of a loop by count. What they take counts as work before the
+/// construct's end, and is none of the program's. Of loops handed out on demand another finding tells.
+const DIVIDING: [&str; 3] = ["__kmpc_for_static_init", "GOMP_loop_static_start", "GOMP_sections_start"];
+
+/// Processor time of dividing the construct's work among the team, s: its part, by executions, of what the runtime took
+/// for all constructs of the same regions.
+fn dividing_s(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> f64 {
+    let regions = construct.regions();
+    let is_in_them =
+        |one: &&Construct<'_>| one.is_for_all() && one.regions().iter().any(|r| regions.contains(r));
+    let all: u64 = constructs.all.iter().filter(is_in_them).map(Construct::executions).sum();
+    constructs.in_runtime_s(facts, &regions, &DIVIDING) * construct.executions() as f64 / all.max(1) as f64
+}
+
 /// A visit of a construct costs its threads at most so many barriers.
 const BARRIERS_A_VISIT: f64 = 5.0;
 
@@ -49,14 +63,17 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
     let (visits, executions) = (construct.visits() as f64, construct.executions() as f64);
     let barrier_s = constructs.barrier_s(construct.process)?;
     let (work_s, wait_s) = amounts(constructs, construct);
-    let each_s = work_s / executions.max(1.0);
-    // What a thread waits longer at a visit is for who comes late, or has no processor.
-    let lost_s = wait_s.min(executions * BARRIERS_A_VISIT * barrier_s);
-    let burned_s = lost_s * spinning_share(facts, construct.process);
+    let dividing_s = dividing_s(facts, constructs, construct).min(work_s);
+    let each_s = (work_s - dividing_s) / executions.max(1.0);
+    // What a thread waits longer at a visit is for who arrives late, or has no processor.
+    let waited_s = wait_s.min(executions * BARRIERS_A_VISIT * barrier_s);
+    let lost_s = waited_s + dividing_s;
+    let burned_s = waited_s * spinning_share(facts, construct.process) + dividing_s;
     let mut checks = Checks::default();
     if !checks.holds(&limits::DEEP_VISITS, visits)
         || !checks.holds(&limits::DEEP_WORK, each_s / barrier_s.max(1e-9))
-        || !checks.holds(&limits::DEEP_SHARE, wait_s / (work_s + wait_s).max(f64::MIN_POSITIVE))
+        || !checks
+            .holds(&limits::DEEP_SHARE, (wait_s + dividing_s) / (work_s + wait_s).max(f64::MIN_POSITIVE))
         || !facts.matters(&mut checks, lost_s, burned_s)
     {
         return None;
@@ -68,7 +85,8 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
         Figure::count("times that a thread came there", visits),
         Figure::seconds("work of a thread each time, on average", each_s),
         Figure::seconds("waiting of a thread each time, on average", wait_s / executions.max(1.0)),
-        Figure::seconds("what a barrier takes here when all have come", barrier_s),
+        Figure::seconds("dividing the work, by the runtime, each time", dividing_s / executions.max(1.0)),
+        Figure::seconds("what a barrier takes here when all have arrived", barrier_s),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();

@@ -84,6 +84,25 @@ fn a_construct_that_waits_as_long_as_it_works_is_too_deep() {
 }
 
 #[test]
+fn what_the_runtime_takes_to_divide_the_work_is_lost_too() {
+    let run = |divides: bool| {
+        let leaf =
+            if divides { "main region loop __kmpc_for_static_init_4" } else { "main region loop part" };
+        let mut run = Builder::new(2, 1000);
+        for thread in 0..2 {
+            run.work(thread, leaf, (0, 800));
+            run.during(thread, "main region loop", Operation::OmpBarrier, (800, 1000));
+        }
+        let region = run.region("main region", None);
+        run.both(region, Operation::OmpBarrier, "main region loop", [(500_000, 800, 200, 100); 2]);
+        run.findings()
+    };
+    // A fifth of the time is too little, with the runtime's four fifths it is all.
+    assert!(!has(&run(false), Kind::OmpDeepConstruct));
+    near(one(&run(true), Kind::OmpDeepConstruct).lost_s, 2.0);
+}
+
+#[test]
 fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     let run = |small_ms: u64, queued: bool, asked: u64| {
         let mut run = Builder::new(2, 1000);

@@ -229,7 +229,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::TinyIo => "lost = time in these calls × (1 − bytes a call / 65 536)",
         Kind::SyncStorm => "lost = time in these calls, but for one of them",
         Kind::OmpDeepConstruct => {
-            "lost = waiting at this construct, of a region until its threads began and at its end; at most five barriers for each time that a thread came there"
+            "lost = waiting at this construct, of a region until its threads began and at its end, at most five barriers for \
+             each time that a thread arrived; and the runtime's time of dividing the work"
         }
         Kind::OmpUnevenLoop => {
             "lost = Σ over threads of the smaller of what it waited for who came later and (work of the busiest − its \
