@@ -21,6 +21,7 @@ void handle(int number, void (*handler)(int, siginfo_t *, void *), int flags);
 /* One image of `exec_with_handlers`. */
 int chain(int left);
 
+void alternate_stacks_of_every_size(void);
 void a_thread_for_all_signals(void);
 void after_exec(void);
 void blocked(void);
@@ -36,13 +37,16 @@ void interval_timers(void);
 void jumped_out_of(void);
 void mask_of_a_handler(void);
 void masks_of_handlers_set_before(void);
+void names(void);
 void nested(void);
 void nothing_set_at_the_start(void);
 void once_only(void);
 void own_handler(void);
 void own_timers(void);
+void paused_for(void);
 void pending_without_a_handler(void);
 void queued(void);
+void small_fibers(void);
 void tiny_alternate_stack(void);
 void waited_for(void);
 void waits_are_not_cut_short(void);

@@ -16,8 +16,26 @@ type GetCpu = unsafe extern "C" fn(*mut u32, *mut u32, *mut u8) -> i32;
 static GET_TIME: AtomicUsize = AtomicUsize::new(0);
 static GET_CPU: AtomicUsize = AtomicUsize::new(0);
 
+/// The program forbids itself the processor's counter, by `prctl(PR_SET_TSC)`: from here on nothing of ours reads it, in no
+/// thread, and neither does the vDSO's clock for us. The kernel's setting is the calling thread's and its children's.
+pub fn forbid_counter() {
+    ticks::forbid();
+    anchor::forbid_counter();
+    GET_TIME.store(0, Ordering::Release);
+}
+
+/// Finds the clocks. What the program that called exec had forbidden itself stays so.
+pub fn find() {
+    find_vdso();
+    if raw::may_read_counter() {
+        ticks::find();
+    } else {
+        forbid_counter();
+    }
+}
+
 /// Finds the vDSO's functions. Without a vDSO the clocks fall back to system calls.
-pub fn find_vdso() {
+fn find_vdso() {
     // SAFETY: getauxval only reads the auxiliary vector.
     let base = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
     if base == 0 {

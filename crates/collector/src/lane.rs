@@ -12,6 +12,7 @@ use proust_log::operations::Operation;
 use proust_log::writer::LaneWriter;
 
 use crate::free_list::FreeList;
+use crate::hooks::signal_moves::Silence;
 use crate::openmp::Member;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
@@ -30,7 +31,6 @@ use crate::room::Room;
 use crate::turn::Quiet;
 use crate::{clock, logfile};
 
-mod belief;
 mod current;
 mod hold;
 mod ids;
@@ -40,7 +40,6 @@ mod output;
 mod record;
 mod usage;
 
-use belief::{Belief, Borrower};
 pub use current::{
     begin_fork, counting, end_fork, get as current, is_forking, set as set_current, set_counting,
     thread_pointer,
@@ -90,10 +89,8 @@ pub struct Lane {
     pub tries: Tries,
     /// Who called the owner's operations.
     pub callers: Callers,
-    /// What the program believes of the sampling signal in this thread.
-    belief: Belief,
-    /// The same of a child that borrows this thread's memory.
-    borrower: Borrower,
+    /// Why the owner has no timer, if it has none.
+    pub silence: Silence,
     /// The function that initialises where the owner is inside a `pthread_once`.
     pub initialiser: AtomicUsize,
     /// Where the owner acquired its locks.
@@ -160,8 +157,7 @@ pub fn claim() -> Option<&'static Lane> {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
         hold: Hold::new(),
-        belief: Belief::default(),
-        borrower: Borrower::default(),
+        silence: Silence::default(),
         thread: AtomicU64::new(0),
         unloading: AtomicU64::new(0),
         signal: AtomicUsize::new(0),

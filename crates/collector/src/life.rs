@@ -4,7 +4,7 @@
 //! A word in memory that the kernel wipes in a fork tells a child that nobody told of its birth.
 
 use core::ffi::{c_char, c_int};
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use proust_log::layout::{
     ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, Origin, VERSION,
@@ -38,6 +38,7 @@ const ON: u32 = 1;
 const ENDED: u32 = 2;
 
 static STATE: AtomicU32 = AtomicU32::new(OFF);
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static LIFE: AtomicPtr<Life> = AtomicPtr::new(core::ptr::null_mut());
 
 /// A page of words that the kernel wipes in a forked child, where it can do that. A hook asks one word of it.
@@ -103,6 +104,13 @@ fn not_known_to_record() -> Option<&'static Life> {
     recording()
 }
 
+/// Whether this process, or one that it was forked from, has begun to record: our handler is installed, and the kernel's signal
+/// masks are not the program's own.
+#[inline]
+pub fn has_begun() -> bool {
+    HAS_BEGUN.load(Ordering::Relaxed)
+}
+
 /// Whether the caller is a vforked child, which borrows its parent's memory and must write nothing.
 pub fn is_borrowed(life: &Life) -> bool {
     raw::getpid() != life.pid
@@ -122,8 +130,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     // A name that was not found has left a message for the program.
     // SAFETY: forgets the calling thread's message.
     unsafe { libc::dlerror() };
-    clock::find_vdso();
-    clock::ticks::find();
+    clock::find();
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.
     let Some(options) = (unsafe { options::read(environment) }) else { return };
@@ -145,6 +152,8 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     if !thread::prepare() || !hooks::signals::install() {
         return;
     }
+    HAS_BEGUN.store(true, Ordering::Release);
+    hooks::signal_masks::begin();
     process::watch_forks();
     // SAFETY: as above.
     begin_recording(

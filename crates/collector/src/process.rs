@@ -5,13 +5,13 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::{Birth, Child, NoteCode, Subject};
 
-use crate::hooks::borrowers;
+use crate::hooks::{borrowers, signal_moves, signals};
 use crate::lane;
 use crate::life::{self, Life};
 use crate::operation::postponed;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
-use crate::sample::{signal, timer};
+use crate::sample::timer;
 use crate::{clock, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
@@ -60,7 +60,7 @@ unsafe extern "C" fn in_child() {
     // Where another thread was about to end the parent's record, or to replace its image, the child goes on alone.
     if life::recording().is_some() || life::has_stopped() && !is_confined() {
         let mask = mask.unwrap_or_else(|| raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
-        let mask = room::apart(|| begin_under(mask));
+        room::apart(|| begin_under(mask));
         raw::signal_mask(libc::SIG_SETMASK, mask);
     } else if let Some(mask) = mask {
         raw::signal_mask(libc::SIG_SETMASK, mask);
@@ -73,18 +73,15 @@ unsafe extern "C" fn in_child() {
 pub fn begin_in_child() {
     let mask = raw::signal_mask(libc::SIG_BLOCK, u64::MAX);
     FORKED_NS.store(0, Ordering::Relaxed);
-    let mask = room::apart(|| begin_under(mask));
+    room::apart(|| begin_under(mask));
     raw::signal_mask(libc::SIG_SETMASK, mask);
 }
 
-/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the log is not. The forking
-/// thread had `mask`, whose stack and belief of the sampling signal the child has, too. Returns the mask to go on under.
-fn begin_under(mask: u64) -> u64 {
-    let parents_lane = lane::current();
-    let is_blocked = parents_lane.is_some_and(|lane| lane.is_blocked_by_owner(mask));
-    let before = parents_lane.map_or(0, |lane| signal::bit(lane.signal.load(Ordering::Relaxed)));
+/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the log is not. The child
+/// goes on under `mask`, the forking thread's, and on that thread's stack.
+fn begin_under(mask: u64) {
     // SAFETY: nobody but this thread lives in the child.
-    let stack = parents_lane.map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
+    let stack = lane::current().map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
     clock::after_fork();
     let begin = clock::now_ns();
     life::switch_off();
@@ -101,17 +98,7 @@ fn begin_under(mask: u64) -> u64 {
     life::begin_recording(begin, Origin::Fork, stack, None);
     parents.give_up(life::recording().is_some());
     FORKED_NS.store(0, Ordering::Relaxed);
-    let Some(lane) = lane::current() else { return if is_blocked { mask | before } else { mask } };
-    let ours = signal::bit(lane.signal.load(Ordering::Relaxed));
-    let (mask, is_blocked) = if ours == before {
-        (mask, is_blocked)
-    } else {
-        // The signal of before is the program's alone from now on.
-        let believed = if is_blocked { mask | before } else { mask };
-        (believed & !ours, believed & ours != 0)
-    };
-    lane.begin_belief(mask, is_blocked);
-    mask
+    signal_moves::begin_child(mask);
 }
 
 /// Writes that a child was started.
@@ -150,6 +137,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
                 push_name_of(&mut record.output, other);
             }
             postponed::settle_in(lane, record);
+            signals::note_if_replaced(record);
             record.end(tid);
         });
     }

@@ -345,11 +345,6 @@ pub fn drop_pending(mask: u64, ours: impl Fn(*const libc::siginfo_t) -> bool) {
     }
 }
 
-/// Sets the signals that are read from a signalfd.
-pub fn set_signal_descriptor(descriptor: i32, mask: u64) {
-    sys!(SYS_signalfd4, descriptor, &raw const mask, size_of::<u64>(), 0);
-}
-
 /// Blocks or unblocks signals of the calling thread; the old mask comes back.
 pub fn signal_mask(how: i32, mask: u64) -> u64 {
     let mut old = 0_u64;
@@ -411,6 +406,13 @@ pub fn timer_set(timer: i32, period_ns: u64) -> Outcome {
 /// Deletes a timer.
 pub fn timer_delete(timer: i32) {
     sys!(SYS_timer_delete, timer);
+}
+
+/// Whether the calling thread may read the processor's counter.
+pub fn may_read_counter() -> bool {
+    let mut setting = libc::PR_TSC_ENABLE;
+    sys!(SYS_prctl, libc::PR_GET_TSC, &raw mut setting);
+    setting != libc::PR_TSC_SIGSEGV
 }
 
 /// Number of processors in the calling thread's affinity mask.

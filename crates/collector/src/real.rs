@@ -118,7 +118,6 @@ real! {
     EXIT_NOW: "_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
     QUICK_EXIT: "quick_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
     SIGACTION: "sigaction" as unsafe extern "C-unwind" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
-    SIGNAL: "signal" as unsafe extern "C-unwind" fn(c_int, usize) -> usize;
     SIGPROCMASK: "sigprocmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
     PTHREAD_SIGMASK: "pthread_sigmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
     MUTEX_LOCK: "pthread_mutex_lock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;

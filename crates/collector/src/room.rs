@@ -108,6 +108,15 @@ impl Lane {
         // SAFETY: it stays where it is.
         if stays { unsafe { on_stack(core::ptr::null_mut(), work) } } else { self.room.run(work) }
     }
+
+    /// As [`Lane::with_room_in_quiet`], on another stack in any case: the caller's is an alternate one, which may lie within the
+    /// thread's own.
+    ///
+    /// # Safety
+    /// As for [`Lane::with_room`], by a caller that is not on that other stack already.
+    pub unsafe fn with_own_room<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.room.run(work)
+    }
 }
 
 /// Runs `work` with plenty of stack, for whoever has not taken a lane's record; `work` may take it.

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
 
+use crate::hooks::signal_moves;
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
 use crate::openmp::team;
@@ -77,19 +78,9 @@ pub fn attach(
     lane.thread.store(lane::thread_pointer(), Ordering::Relaxed);
     lane.begin_owner(tid);
     lane::set_current(Some(lane));
-    // A thread inherits its creator's mask; ours must come through.
-    let signal = signal::current();
-    lane.signal.store(signal, Ordering::Relaxed);
-    let inherited = raw::signal_mask(libc::SIG_BLOCK, 0);
+    signal_moves::begin(lane, origin);
     // SAFETY: the lane is this thread's, and its record has been taken.
     let record = unsafe { lane.record() };
-    // What its creator believed blocked, of this signal or of the one before.
-    let believed = if start.is_some() { record.start.believed } else { 0 };
-    let ours = signal::bit(signal);
-    lane.begin_belief((inherited | believed) & !ours, (inherited | believed) & ours != 0);
-    if (inherited | believed) & !ours != inherited {
-        raw::signal_mask(libc::SIG_SETMASK, (inherited | believed) & !ours);
-    }
     lane.callers.forget();
     lane.postponed.forget();
     lane.sections.forget();
@@ -170,10 +161,10 @@ pub fn after_fork() {
 
 /// Starts the timer of thread `tid`, the lane's owner and the caller.
 pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
-    let signal = lane.signal.load(Ordering::Relaxed);
-    if signal == signal::NONE {
+    if lane.silence.is_any() {
         return;
     }
+    let signal = lane.signal.load(Ordering::Relaxed);
     match timer::start(tid, life.options.period_ns, signal::number(signal)) {
         Ok(timer) => {
             lane.replace_timer(Some(timer));
@@ -320,9 +311,7 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     record.note(NoteCode::ThreadFound, tid.into());
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);
-    if signal == signal::NONE {
-        return;
-    }
+    lane.silence.begin(0);
     match timer::start(tid, life.options.period_ns, signal::number(signal)) {
         Ok(timer) => {
             lane.replace_timer(Some(timer));

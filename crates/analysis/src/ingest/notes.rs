@@ -150,8 +150,20 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
     }
     if !count(NoteCode::SignalGivenUp).is_empty() {
         notes.push(format!(
-            "{who} waits for every signal that Proust can sample with, and was sent one: from then on it was not sampled, and its CPU \
-             time counts where it was last seen"
+            "a thread of {who} blocks both signals that Proust can sample with, or waits for them: while it does it is not \
+             sampled, and its CPU time counts where it was last seen"
+        ));
+    }
+    if let Some(bytes) = count(NoteCode::SmallSignalStack).first() {
+        notes.push(format!(
+            "a thread of {who} has an alternate signal stack of {bytes} bytes, which has no room for a sample: while it \
+             has it, it is not sampled, and its CPU time counts where it was last seen"
+        ));
+    }
+    if let Some(signal) = count(NoteCode::HandlerReplaced).first() {
+        notes.push(format!(
+            "{who} put a handler of its own in the place of Proust's for signal {signal}, by a system call of its own, as \
+             Go's runtime does: samples are missing since, and its CPU time counts where it was last seen"
         ));
     }
     if log.header.unfollowed_children > 0 {

@@ -32,6 +32,12 @@ static LENGTH: AtomicU64 = AtomicU64::new(0);
 static KNOWN_OVER_NS: AtomicU64 = AtomicU64::new(0);
 static IS_COUNTER: AtomicBool = AtomicBool::new(false);
 
+/// The program has forbidden itself the counter: whoever reads it is killed. From then on it is told by the clock, from the last
+/// reading on, so that what was measured with it before can still be compared.
+static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
+static LAST_TICKS: AtomicU64 = AtomicU64::new(0);
+static LAST_NS: AtomicU64 = AtomicU64::new(0);
+
 /// The reading that the next length is measured from; `MEASURING` guards it.
 static BASE_TICKS: AtomicU64 = AtomicU64::new(0);
 static BASE_NS: AtomicU64 = AtomicU64::new(0);
@@ -51,6 +57,34 @@ pub fn find() {
     if took <= CLOCK_OF_COUNTER_TICKS {
         anchor::use_counter();
     }
+}
+
+/// From here on nobody reads the counter.
+pub(super) fn forbid() {
+    if IS_FORBIDDEN.load(Ordering::Relaxed) {
+        return;
+    }
+    if IS_COUNTER.load(Ordering::Relaxed) {
+        let (ticks, ns, _) = reading();
+        if LENGTH.load(Ordering::Relaxed) == 0 {
+            let passed_ticks = ticks.saturating_sub(BASE_TICKS.load(Ordering::Relaxed)).max(1);
+            let passed_ns = ns.saturating_sub(BASE_NS.load(Ordering::Relaxed)).max(1);
+            let length = (u128::from(passed_ns) << 32) / u128::from(passed_ticks);
+            LENGTH.store((length as u64).max(1), Ordering::Relaxed);
+        }
+        LAST_TICKS.store(ticks, Ordering::Relaxed);
+        LAST_NS.store(ns, Ordering::Relaxed);
+    }
+    IS_FORBIDDEN.store(true, Ordering::Release);
+}
+
+/// What the counter would be, by the clock.
+#[cold]
+#[inline(never)]
+fn by_clock() -> u64 {
+    let passed_ns = system_ns().saturating_sub(LAST_NS.load(Ordering::Relaxed));
+    let ticks = (u128::from(passed_ns) << 32) / u128::from(LENGTH.load(Ordering::Relaxed).max(1));
+    LAST_TICKS.load(Ordering::Relaxed).saturating_add(ticks as u64)
 }
 
 /// A forked child: what the parent measured from is none of its own, and whoever was measuring is not there any more.
@@ -84,7 +118,7 @@ pub(super) fn reading() -> (u64, u64, bool) {
     (ticks, ns, took <= AT_ONCE_TICKS)
 }
 
-/// The counter itself.
+/// The counter itself, where it may be read.
 #[inline]
 pub(super) fn counter() -> u64 {
     // SAFETY: every x86-64 processor has the instruction.
@@ -94,7 +128,13 @@ pub(super) fn counter() -> u64 {
 /// The counter, or what stands in for it.
 #[inline]
 pub fn now() -> u64 {
-    if IS_COUNTER.load(Ordering::Relaxed) { counter() } else { system_ns() }
+    if !IS_COUNTER.load(Ordering::Relaxed) {
+        system_ns()
+    } else if IS_FORBIDDEN.load(Ordering::Acquire) {
+        by_clock()
+    } else {
+        counter()
+    }
 }
 
 /// When the counter stood at `ticks`, not long ago. In a process's first moments that is told as now.
@@ -122,7 +162,8 @@ pub fn as_ns(ticks: u64) -> u64 {
 /// at one moment now: if it is time to, the length is measured anew.
 pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
     let is_due = || now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed)) >= NEXT_NS.load(Ordering::Relaxed);
-    if is_due()
+    if !IS_FORBIDDEN.load(Ordering::Relaxed)
+        && is_due()
         && let Some(_measuring) = MEASURING.try_begin_or_inherit()
     {
         let passed_ns = now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed));
@@ -149,8 +190,7 @@ mod tests {
 
     #[test]
     fn the_counter_tells_the_time_of_the_clock() {
-        crate::clock::find_vdso();
-        find();
+        crate::clock::find();
         std::thread::sleep(std::time::Duration::from_millis(20));
         time_ns(now());
         // A moment between two readings of the clock; the processor may be taken away in between.

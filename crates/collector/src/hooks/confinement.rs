@@ -1,4 +1,4 @@
-//! Programs that confine themselves: system call filters, another root folder, another user.
+//! Programs that confine themselves: system call filters, another root folder, another user, no counter.
 //!
 //! A filter may kill the process for any system call of the collector's: the record ends before it is installed, and
 //! children are not followed. Another root or user takes the way to the log's file away: room is reserved before.
@@ -10,7 +10,7 @@ use proust_log::layout::Ending;
 use proust_log::records::NoteCode;
 
 use crate::interpose::interpose;
-use crate::{lane, life, logfile, process};
+use crate::{clock, lane, life, logfile, process};
 
 /// Room for the time afterwards: minutes of a usual program.
 const AHEAD_BYTES: u64 = 4 << 20;
@@ -49,6 +49,17 @@ pub fn before_filter(operation: usize, filter: usize) {
     }
 }
 
+/// The program is about to change something of itself: a filter may be installed, or the processor's counter forbidden.
+pub fn before_change(option: c_int, a: c_ulong, b: c_ulong) {
+    let strict = a == libc::SECCOMP_MODE_STRICT.into();
+    let filters = strict || a == libc::SECCOMP_MODE_FILTER.into() && b != 0;
+    match option {
+        libc::PR_SET_SECCOMP if filters => end_before_filter(),
+        libc::PR_SET_TSC if a as c_int == libc::PR_TSC_SIGSEGV => clock::forbid_counter(),
+        _ => {}
+    }
+}
+
 /// `prctl`, whose arguments after the first depend on it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn prctl(
@@ -59,10 +70,7 @@ pub unsafe extern "C-unwind" fn prctl(
     d: c_ulong,
 ) -> c_int {
     let Some(function) = real::prctl() else { return -1 };
-    let strict = a == libc::SECCOMP_MODE_STRICT.into();
-    if option == libc::PR_SET_SECCOMP && (strict || a == libc::SECCOMP_MODE_FILTER.into() && b != 0) {
-        end_before_filter();
-    }
+    before_change(option, a, b);
     // SAFETY: the real function with the registers that the program filled.
     unsafe { function(option, a, b, c, d) }
 }

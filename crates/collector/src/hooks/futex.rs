@@ -3,7 +3,7 @@
 //! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are futexes
 //! that they reach in this way. What a futex stands for is told by its caller, afterwards.
 
-use core::ffi::c_long;
+use core::ffi::{c_int, c_long, c_ulong};
 
 use proust_log::operations::Operation;
 
@@ -38,6 +38,7 @@ pub unsafe extern "C-unwind" fn syscall(
     let call = || unsafe { function(number, a, b, c, d, e, f) };
     match number {
         libc::SYS_seccomp => confinement::before_filter(a, c),
+        libc::SYS_prctl => confinement::before_change(a as c_int, b as c_ulong, c as c_ulong),
         libc::SYS_pivot_root => confinement::before_call(number),
         _ => borrowers::before_call(number),
     }

@@ -1,11 +1,12 @@
-//! What a child process inherits of the program's signals: what is ignored or blocked, as the program believes it to be.
+//! What a child process inherits of the program's signals: what is ignored or blocked, as the program has set it.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::signals::{ours, remembered, take_over};
+use super::signal_masks;
+use super::signal_moves::drop_pending;
+use super::signals::{in_front_of, remembered, take_over};
 use crate::life::{self, Life};
 use crate::real::call_real;
-use crate::sample::handler::is_ours;
 use crate::sample::signal::{self, CANDIDATES};
 use crate::sample::timer;
 use crate::{lane, raw, thread};
@@ -23,10 +24,7 @@ pub fn before_exec(life: &Life) {
     if let Some(timer) = lane.replace_timer(None) {
         timer::stop(timer);
     }
-    raw::drop_pending(signal::bit(candidate), |info| {
-        // SAFETY: the kernel told of the signal.
-        unsafe { is_ours(info) }
-    });
+    drop_pending(candidate);
 }
 
 /// The exec failed.
@@ -37,25 +35,28 @@ pub fn after_failed_exec(life: &Life) {
     }
 }
 
-/// What is set as the program believes it to be, for a while.
+/// What is set as the program wants it, for a while.
 #[derive(Default)]
 pub struct HandedOver {
     ignored: [bool; CANDIDATES.len()],
-    blocked: u64,
+    /// The kernel's mask before, and the program's.
+    masks: (u64, u64),
     counts: bool,
 }
 
 /// Before a process becomes another program, or makes one: that shall find the sampling signals ignored or blocked if the
 /// program has them so.
 pub fn hand_over(life: &Life) -> HandedOver {
-    let Some(lane) = lane::current() else { return HandedOver::default() };
     let is_borrowed = life::is_borrowed(life);
-    let wanted = |candidate: usize| {
-        ours(signal::number(candidate)) == Some(candidate)
-            && remembered(candidate).sa_sigaction == libc::SIG_IGN
-            && !(is_borrowed && lane.has_borrower_set(life, candidate))
+    // A vforked child has its own actions: where it has not set one, our handler is there.
+    let is_ours = |candidate: usize| {
+        raw::signal_action(signal::number(candidate), None).is_ok_and(|action| action.handler > libc::SIG_IGN)
     };
-    let ignored: [bool; CANDIDATES.len()] = core::array::from_fn(wanted);
+    let ignored: [bool; CANDIDATES.len()] = core::array::from_fn(|candidate| {
+        in_front_of(signal::number(candidate)).is_some()
+            && remembered(candidate).sa_sigaction == libc::SIG_IGN
+            && (!is_borrowed || is_ours(candidate))
+    });
     let counts = !is_borrowed && ignored.contains(&true);
     if counts {
         HANDING_OVER.fetch_add(1, Ordering::AcqRel);
@@ -63,9 +64,12 @@ pub fn hand_over(life: &Life) -> HandedOver {
     for candidate in (0..CANDIDATES.len()).filter(|&candidate| ignored.get(candidate) == Some(&true)) {
         call_real!(SIGACTION(signal::number(candidate), &remembered(candidate), core::ptr::null_mut()) else -1);
     }
-    let blocked = lane.believed_bit(life);
-    let before = if blocked == 0 { 0 } else { raw::signal_mask(libc::SIG_BLOCK, blocked) };
-    HandedOver { ignored, blocked: blocked & !before, counts }
+    let kernel = raw::signal_mask(libc::SIG_BLOCK, 0);
+    let wanted = signal_masks::wanted(kernel);
+    if wanted != kernel {
+        raw::signal_mask(libc::SIG_SETMASK, wanted);
+    }
+    HandedOver { ignored, masks: (kernel, wanted), counts }
 }
 
 impl HandedOver {
@@ -78,8 +82,9 @@ impl HandedOver {
                 take_over(candidate);
             }
         }
-        if self.blocked != 0 {
-            raw::signal_mask(libc::SIG_UNBLOCK, self.blocked);
+        let (kernel, wanted) = self.masks;
+        if kernel != wanted {
+            raw::signal_mask(libc::SIG_SETMASK, kernel);
         }
     }
 }

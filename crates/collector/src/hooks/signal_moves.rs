@@ -1,179 +1,214 @@
-//! Where the sampling signal goes when the program wants it: to another number, or, when the program really gets all that
-//! there are by waiting for them, nowhere: then nothing is sampled any more, and the notes say so.
+//! Where samples come from when the program uses the sampling signal: with the fallback. And where they stop: in a thread
+//! that blocks that one, too.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use proust_log::records::NoteCode;
+use proust_log::records::{NoteCode, ThreadOrigin};
 
-use super::signal_masks::{first_word, set_first_word};
-use super::signals::{begin_awaiting, is_claimed, is_handler, mend_handler_masks, note_shared, take_over};
+use super::signal_masks::{self, first_word, set_first_word};
+use super::signal_stacks;
+use super::signals::{is_handled, note_shared, take_over};
 use crate::lane::{self, Lane};
+use crate::life::{self, Life};
 use crate::sample::handler::is_ours;
-use crate::sample::signal::{self, CANDIDATES};
+use crate::sample::signal::{self, FALLBACK};
 use crate::sample::timer;
-use crate::{life, raw};
+use crate::{raw, thread};
 
-/// Sampling goes over to a candidate that the program does not use, if there is one; `taken` are signals that it is
-/// about to use.
-pub fn give_way(taken: u64) -> bool {
-    let free = (0..CANDIDATES.len()).find(|&candidate| {
-        if candidate == signal::current() || is_claimed(candidate) || signal::bit(candidate) & taken != 0 {
-            return false;
-        }
-        let installed = raw::signal_action(signal::number(candidate), None);
-        installed.is_ok_and(|action| !is_handler(action.handler))
-    });
-    match free {
-        Some(candidate) if signal::current() != signal::NONE && take_over(candidate) => {
-            signal::set_current(candidate);
-            mend_handler_masks();
-            true
-        }
-        _ => false,
+/// Why a thread has no timer, a bit each.
+#[derive(Debug, Default)]
+pub struct Silence(AtomicU8);
+
+/// The thread blocks the signal that its timer would send.
+pub const BLOCKED: u8 = 1;
+/// Its alternate stack is too small.
+pub const SMALL_STACK: u8 = 2;
+
+/// This process records, and the caller is not a vforked child of it.
+fn owning() -> Option<&'static Life> {
+    life::recording().filter(|life| !life::is_borrowed(life))
+}
+
+/// A thread begins to be measured in `lane`: which signal its timer sends, and what speaks against one. It has inherited its
+/// creator's mask, with what stands in it for the sampling signal.
+pub fn begin(lane: &Lane, origin: ThreadOrigin) {
+    let signal = signal::current();
+    lane.signal.store(signal, Ordering::Relaxed);
+    let blocked = raw::signal_mask(libc::SIG_BLOCK, 0) & signal::bit(signal) != 0;
+    // A created thread has no alternate stack.
+    let stack = if origin == ThreadOrigin::Created { 0 } else { signal_stacks::silence_at_begin() };
+    lane.silence.begin(if blocked { BLOCKED } else { 0 } | stack);
+}
+
+/// A forked child is recorded from now on, under the forking thread's mask: what was blocked until now says nothing.
+pub fn begin_child(mask: u64) {
+    if let Some((life, lane)) = owning().zip(lane::current()) {
+        lane.set_silence(life, BLOCKED, mask & signal::bit(signal::current()) != 0);
     }
 }
 
-/// Nothing is sampled any more.
-fn give_up() {
-    signal::set_current(signal::NONE);
-    for timer in lane::live().filter_map(|lane| lane.replace_timer(None)) {
-        timer::stop(timer);
+/// The program uses the first candidate: sampling moves to the other one, the calling thread at once.
+pub fn give_way() {
+    if signal::current() != FALLBACK && take_over(FALLBACK) {
+        signal::set_current(FALLBACK);
     }
-    mend_handler_masks();
-    for descriptor in &DESCRIPTORS {
-        descriptor.give_all();
+    if let Some(lane) = lane::current() {
+        lane.follow_signal(None);
     }
 }
 
-/// A signal came that the program believes blocked: from here on it is, and waits as it should.
+/// The program is about to block what this mask says. If it names the sampling signal, it uses it.
+#[inline]
+pub fn before_mask(mask: u64) {
+    if signal_masks::kernel(mask) & signal::bit(signal::current()) != 0 {
+        before_naming();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn before_naming() {
+    if life::recording().is_some_and(life::is_borrowed) || signal::current() == FALLBACK {
+        return;
+    }
+    note_shared(signal::current());
+    give_way();
+}
+
+/// The program is about to wait for these signals without a handler.
+pub fn before_wait(awaited: u64) {
+    if awaited & signal::bit(signal::current()) != 0 {
+        before_naming();
+    }
+}
+
+/// The calling thread's mask is another one.
+#[inline]
+pub fn after_mask(mask: u64) {
+    if let Some(lane) = lane::current() {
+        let blocks = mask & signal::bit(lane.signal.load(Ordering::Relaxed)) != 0;
+        if blocks != lane.silence.has(BLOCKED) {
+            after_blocking(lane, blocks);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn after_blocking(lane: &Lane, blocks: bool) {
+    if let Some(life) = owning() {
+        lane.set_silence(life, BLOCKED, blocks);
+    }
+}
+
+/// A signal came that the program blocks, as far as it knows: from here on it does, and the signal waits as it should.
 ///
 /// # Safety
-/// The arguments are those that the kernel gave to the handler of the calling thread, whose lane it is.
-pub unsafe fn hand_back(
-    lane: &Lane,
-    number: c_int,
-    info: *const libc::siginfo_t,
-    context: &mut libc::ucontext_t,
-) {
-    let candidate = lane.signal.load(Ordering::Relaxed);
-    let bit = signal::bit(candidate);
-    let is_owner = life::recording().is_some_and(|life| !life::is_borrowed(life));
-    if is_owner {
-        if candidate == signal::current() && !give_way(bit) {
-            give_up();
+/// The arguments are those that the kernel gave to the handler.
+pub unsafe fn hand_back(number: c_int, info: *const libc::siginfo_t, context: &mut libc::ucontext_t) {
+    let bit = signal::candidate(number).map_or(0, signal::bit);
+    if let Some((life, lane)) = owning().zip(lane::current()) {
+        if signal::bit(signal::current()) == bit && signal::current() != FALLBACK && take_over(FALLBACK) {
+            note_shared(signal::current());
+            signal::set_current(FALLBACK);
         }
         lane.follow_signal(Some(context));
+        if signal::bit(lane.signal.load(Ordering::Relaxed)) == bit {
+            lane.set_silence(life, BLOCKED, true);
+        }
     }
-    let mask = first_word(&context.uc_sigmask) | bit;
+    let mask = signal_masks::blocking(first_word(&context.uc_sigmask), bit);
     set_first_word(&mut context.uc_sigmask, mask);
     // SAFETY: the caller's promise.
     unsafe { raw::queue_signal(number, info) };
 }
 
-/// The program is about to wait for these signals: sampling goes out of their way. False if it cannot: then what comes out of
-/// the wait may be a sample's.
-pub fn make_way(wanted: u64) -> bool {
-    let current = signal::current();
-    if wanted & signal::bit(current) == 0 {
-        return true;
-    }
-    if begin_awaiting(current) {
-        note_shared();
-    }
-    if !give_way(wanted) {
-        return false;
-    }
-    if let Some(lane) = lane::current() {
-        lane.follow_signal(None);
-    }
-    true
-}
-
-/// A signalfd that lacks the sampling signal, and all that the program wants to read from it.
-struct SignalDescriptor {
-    /// One more than the descriptor; 0 = free.
-    descriptor: AtomicU64,
-    wanted: AtomicU64,
-}
-
-/// More of them are no program's.
-static DESCRIPTORS: [SignalDescriptor; 16] =
-    [const { SignalDescriptor { descriptor: AtomicU64::new(0), wanted: AtomicU64::new(0) } }; 16];
-
-impl SignalDescriptor {
-    fn give_all(&self) {
-        let descriptor = self.descriptor.swap(0, Ordering::AcqRel);
-        if let Some(descriptor) = descriptor.checked_sub(1) {
-            raw::set_signal_descriptor(descriptor as c_int, self.wanted.load(Ordering::Acquire));
-        }
-    }
-}
-
-/// Keeps that a signalfd got less than it wants.
-pub fn keep_descriptor(descriptor: c_int, wanted: u64) {
-    let Ok(descriptor) = u64::try_from(descriptor) else { return };
-    let key = descriptor + 1;
-    for place in &DESCRIPTORS {
-        let known = place.descriptor.load(Ordering::Acquire);
-        if known == key {
-            place.wanted.store(wanted, Ordering::Release);
-            return;
-        }
-    }
-    for place in &DESCRIPTORS {
-        if place.descriptor.compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            place.wanted.store(wanted, Ordering::Release);
-            place.descriptor.store(key, Ordering::Release);
-            return;
-        }
-    }
-    give_up();
-    raw::set_signal_descriptor(descriptor as c_int, wanted);
+/// Takes back the sampling signal if one of ours waits for the calling thread.
+pub fn drop_pending(candidate: usize) {
+    raw::drop_pending(signal::bit(candidate), |info| {
+        // SAFETY: the kernel told of the signal.
+        unsafe { is_ours(info) }
+    });
 }
 
 static TOLD: AtomicBool = AtomicBool::new(false);
 
+impl Silence {
+    /// Whether the thread has no timer for this reason.
+    #[inline]
+    pub fn has(&self, reason: u8) -> bool {
+        self.0.load(Ordering::Relaxed) & reason != 0
+    }
+
+    /// Whether it has none at all.
+    pub fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// A thread begins, with the reasons that there are.
+    pub fn begin(&self, reasons: u8) {
+        self.0.store(reasons, Ordering::Relaxed);
+    }
+}
+
 impl Lane {
+    /// There is a reason not to sample the owner, the caller, or there is none any more.
+    pub fn set_silence(&self, life: &Life, reason: u8, holds: bool) {
+        let before = self.silence.0.load(Ordering::Relaxed);
+        let now = if holds { before | reason } else { before & !reason };
+        self.silence.0.store(now, Ordering::Relaxed);
+        if now != 0 && before == 0 {
+            if let Some(timer) = self.replace_timer(None) {
+                timer::stop(timer);
+            }
+            drop_pending(self.signal.load(Ordering::Relaxed));
+            if reason == BLOCKED && !TOLD.load(Ordering::Relaxed) {
+                let told = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
+                TOLD.store(told.is_some(), Ordering::Relaxed);
+            }
+        } else if now == 0 && before != 0 {
+            thread::start_timer(life, self, self.owner.load(Ordering::Relaxed));
+        }
+    }
+
     /// The calling thread, the lane's owner, goes over to the current signal: its timer, and its mask, which is in
     /// `context` where this is its signal handler.
     pub fn follow_signal(&self, context: Option<&mut libc::ucontext_t>) {
-        let (old, mut new) = (self.signal.load(Ordering::Relaxed), signal::current());
-        let Some(life) = life::recording().filter(|_| old != new) else { return };
-        let tid = self.owner.load(Ordering::Relaxed);
-        let timer = (new != signal::NONE)
-            .then(|| timer::start(tid, life.options.period_ns, signal::number(new)).ok())
-            .flatten();
-        if timer.is_none() {
-            new = signal::NONE;
-        }
-        if let Some(before) = self.replace_timer(timer) {
+        let (old, new) = (self.signal.load(Ordering::Relaxed), signal::current());
+        let Some(life) = owning().filter(|_| old != new) else { return };
+        if let Some(before) = self.replace_timer(None) {
             timer::stop(before);
         }
         if context.is_some() {
             // One that came during the handler would take the place of the program's next.
-            raw::drop_pending(signal::bit(old), |info| {
-                // SAFETY: the kernel told of the signal.
-                unsafe { is_ours(info) }
-            });
+            drop_pending(old);
         }
-        let before = match &context {
-            Some(context) => first_word(&context.uc_sigmask),
-            None => raw::signal_mask(libc::SIG_BLOCK, 0),
-        };
-        let blocked_old = if self.is_blocked_under(before) { signal::bit(old) } else { 0 };
         self.signal.store(new, Ordering::Relaxed);
-        let now = (before | blocked_old) & !signal::bit(new);
-        match context {
-            Some(context) => set_first_word(&mut context.uc_sigmask, now),
-            None => {
-                raw::signal_mask(libc::SIG_SETMASK, now);
+        let mask = match context {
+            Some(context) => {
+                let mask = signal_masks::kernel(signal_masks::wanted(first_word(&context.uc_sigmask)));
+                set_first_word(&mut context.uc_sigmask, mask);
+                mask
             }
-        }
-        self.begin_belief(now, before & signal::bit(new) != 0);
-        if new == signal::NONE && !TOLD.load(Ordering::Relaxed) {
-            let told = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
-            TOLD.store(told.is_some(), Ordering::Relaxed);
+            None => {
+                let before = raw::signal_mask(libc::SIG_BLOCK, 0);
+                let mask = signal_masks::kernel(signal_masks::wanted(before));
+                raw::signal_mask(libc::SIG_SETMASK, mask);
+                mask
+            }
+        };
+        let blocks = mask & signal::bit(new) != 0;
+        self.silence.begin(self.silence.0.load(Ordering::Relaxed) & !BLOCKED);
+        if blocks {
+            self.set_silence(life, BLOCKED, true);
+        } else if !self.silence.is_any() {
+            thread::start_timer(life, self, self.owner.load(Ordering::Relaxed));
         }
     }
+}
+
+/// Whether a sample's signal is handled under a mask of the program's: its handler has the same number.
+pub fn is_shared(number: c_int) -> bool {
+    signal::candidate(number).is_some_and(is_handled)
 }

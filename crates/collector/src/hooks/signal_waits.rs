@@ -1,7 +1,7 @@
 //! Waiting for signals.
 //!
-//! A set that holds the sampling signal would catch the samples of threads: sampling gives way. Where it cannot, since
-//! the program waits for all signals, what is a sample's is not shown to the program.
+//! A set that holds the sampling signal would catch the samples of threads: sampling moves to the fallback. Of a wait for
+//! that one, too, the program gets what is its own.
 
 use core::ffi::c_int;
 
@@ -9,8 +9,8 @@ use libc::{siginfo_t, sigset_t, timespec};
 use proust_log::operations::Operation;
 
 use super::family::{errno_of, operations};
-use super::signal_masks::{first_word, set_first_word};
-use super::signal_moves::{keep_descriptor, make_way};
+use super::signal_masks::first_word;
+use super::signal_moves;
 use crate::operation::{self, Outcome};
 use crate::sample::handler::is_ours;
 use crate::sample::signal;
@@ -24,13 +24,13 @@ operations! {
 /// Those that wait for the signals of a set.
 pub mod sets {
     use super::{
-        Operation, Outcome, c_int, errno_of, first_word, is_ours, keep_descriptor, lane, life, make_way,
-        operation, set_first_word, siginfo_t, signal, sigset_t, timespec,
+        Operation, Outcome, c_int, errno_of, first_word, is_ours, lane, life, operation, siginfo_t,
+        signal, signal_moves, sigset_t, timespec,
     };
     use crate::clock;
     use crate::interpose::interpose;
 
-    /// Whether a sample may come out of a wait for this set: the program wants every signal that there is for samples.
+    /// Whether a sample may come out of a wait for this set. Sampling moves away first, if it can.
     ///
     /// # Safety
     /// Null or a valid set.
@@ -39,7 +39,9 @@ pub mod sets {
             return false;
         }
         // SAFETY: the caller's promise.
-        unsafe { set.as_ref() }.is_some_and(|set| !make_way(first_word(set)))
+        let awaited = unsafe { set.as_ref() }.map_or(0, first_word);
+        signal_moves::before_wait(awaited);
+        awaited & signal::bit(signal::current()) != 0
     }
 
     /// Waits again as long as what comes is a sample's. `call` waits, with a place for what is told of the signal.
@@ -137,24 +139,14 @@ pub mod sets {
         operation::around(Operation::SignalTimedWait, 0, wait, errno_of)
     }
 
-    /// `signalfd`, from which signals are read as bytes. A sample could be among them: what is sampled with is left out until
-    /// the program gets one.
+    /// `signalfd`, from which signals are read as bytes: sampling moves away, if it can.
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn signalfd(file: c_int, set: *const sigset_t, flags: c_int) -> c_int {
         let Some(function) = real::signalfd() else { return -1 };
         // SAFETY: the program passes a valid set, or none, and gets the real function's result.
         unsafe {
-            if !may_be_ours(set) {
-                return function(file, set, flags);
-            }
-            let mut reduced = *set;
-            let wanted = first_word(set.as_ref().unwrap_or(&reduced));
-            set_first_word(&mut reduced, wanted & !signal::bit(signal::current()));
-            let descriptor = function(file, &reduced, flags);
-            if descriptor >= 0 {
-                keep_descriptor(descriptor, wanted);
-            }
-            descriptor
+            may_be_ours(set);
+            function(file, set, flags)
         }
     }
 

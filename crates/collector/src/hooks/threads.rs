@@ -20,7 +20,7 @@ fn lane_for(
     argument: *mut c_void,
     attributes: *const pthread_attr_t,
 ) -> Option<&'static Lane> {
-    let life = life::in_hook()?;
+    life::in_hook()?;
     thread::prepare_for_second();
     // Left by a jump in between, a lane would be lost.
     let _quiet = Quiet::begin();
@@ -34,7 +34,6 @@ fn lane_for(
         argument: argument as usize,
         stack: stack_of(attributes),
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
-        believed: lane::current().map_or(0, |mine| mine.believed_bit(life)),
         asked_ns: clock::now_ns(),
     };
     Some(lane)
@@ -80,9 +79,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
         return call_real!(PTHREAD_CREATE(thread, attributes, routine, argument) else libc::ENOSYS);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
-    let hidden = hide_sampling_signal();
     let result = call_real!(PTHREAD_CREATE(thread, attributes, run, passed) else libc::ENOSYS);
-    show_sampling_signal(hidden);
     if result != 0 {
         lane.release();
     }
@@ -102,29 +99,11 @@ pub unsafe extern "C-unwind" fn thrd_create(
         return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
-    let hidden = hide_sampling_signal();
     let result = call_real!(THRD_CREATE(thread, run_c11, passed) else THREAD_ERROR);
-    show_sampling_signal(hidden);
     if result != 0 {
         lane.release();
     }
     result
-}
-
-/// A thread inherits its creator's mask. Where the program believes the sampling signal blocked, it must be so for the new
-/// thread from its first instruction on: one that is sent to it at once has to wait. Returns what was blocked.
-fn hide_sampling_signal() -> u64 {
-    let hidden = life::in_hook().zip(lane::current()).map_or(0, |(life, lane)| lane.believed_bit(life));
-    if hidden != 0 {
-        raw::signal_mask(libc::SIG_BLOCK, hidden);
-    }
-    hidden
-}
-
-fn show_sampling_signal(hidden: u64) {
-    if hidden != 0 {
-        raw::signal_mask(libc::SIG_UNBLOCK, hidden);
-    }
 }
 
 /// First function of a POSIX thread.

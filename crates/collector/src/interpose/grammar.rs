@@ -148,7 +148,7 @@ words! { number_of:
 words! { structure:
     timespec timeval sigset sigaction siginfo offset status usage pollfd fdset epoll_event sockaddr socklen iovec_in
     iovec_out msghdr_in msghdr_out mmsghdr_in mmsghdr_out sembuf group fpos line capacity process thread result
-    priority message attributes actions signal number address iteration
+    priority message attributes actions signal number address iteration stack vector
 }
 words! { object:
     mutex rwlock spinlock barrier condition semaphore mtx cnd once omp_lock section

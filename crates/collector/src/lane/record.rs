@@ -41,8 +41,6 @@ pub struct Start {
     pub parent: u32,
     /// When it was asked to create this one.
     pub asked_ns: u64,
-    /// The bit of the sampling signal, if the creating thread believes that signal blocked.
-    pub believed: u64,
 }
 
 /// The owner's part of a lane.

@@ -250,8 +250,7 @@ mod tests {
 
     #[test]
     fn nothing_is_let_go_before_it_was_acquired() {
-        clock::find_vdso();
-        ticks::find();
+        clock::find();
         let long_ago = LetGo { ticks: 1, own_ticks: 1, one_in: 1, drawn_ns: 0 };
         let now_ns = clock::now_ns();
         assert_eq!(long_ago.time_ns(now_ns + 7_000_000_000, 0), now_ns + 7_000_000_000);
@@ -260,8 +259,7 @@ mod tests {
 
     #[test]
     fn short_sections_are_drawn_in_proportion_to_their_length() {
-        clock::find_vdso();
-        ticks::find();
+        clock::find();
         // Until it is known how long a tick is.
         while ticks::as_ns(1 << 20) == 0 {
             std::thread::sleep(std::time::Duration::from_millis(2));

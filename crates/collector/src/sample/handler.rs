@@ -65,7 +65,7 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
     };
     if let Some(life) = life::recording() {
         // A number that the program uses as well is handled under the program's mask.
-        let shared = signal::candidate(signal).is_some_and(hooks::signals::is_claimed);
+        let shared = hooks::signal_moves::is_shared(signal);
         let mask = shared.then(|| raw::signal_mask(libc::SIG_SETMASK, u64::MAX));
         // SAFETY: the kernel passes a valid context.
         sample(life, unsafe { &mut *context.cast::<libc::ucontext_t>() }, overrun);
@@ -98,7 +98,7 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     // SAFETY: the owner's handler.
     let own_stack = unsafe { lane.own_stack() };
     modules::forget_left(lane, sp);
-    let Some(_held) = lane.hold.take_in_handler(sp, own_stack, alternate) else {
+    let Some(_held) = lane.hold.take_in_handler(sp, own_stack, alternate.clone()) else {
         logfile::count(
             |header| {
                 // SAFETY: `count` passes the mapped header.
@@ -112,8 +112,13 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let record = unsafe { lane.record() };
     let cpu_ns = clock::thread_cpu_ns();
     if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
+        let on_alternate_stack = alternate.contains(&(core::ptr::from_ref(context) as u64));
+        let sampling = || take(life, lane, record, context, (begin, cpu_ns), overrun);
+        // An alternate stack may lie within the thread's own, which has plenty of room elsewhere.
         // SAFETY: the owner, who has taken the record.
-        unsafe { lane.with_room_in_quiet(|| take(life, lane, record, context, (begin, cpu_ns), overrun)) };
+        unsafe {
+            if on_alternate_stack { lane.with_own_room(sampling) } else { lane.with_room_in_quiet(sampling) }
+        };
     }
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
         lane.follow_signal(Some(context));

@@ -88,11 +88,16 @@ pub enum NoteCode {
     Coarsened = 6,
     /// The program was about to install a system call filter: the record ends here, and children are not followed.
     Confined = 7,
-    /// The program waits for every signal that samples could come with, and got one: nothing is sampled any more.
+    /// A thread of the program blocks both signals that samples could come with: it is not sampled meanwhile.
     SignalGivenUp = 8,
     /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on the program's own
     /// symbols, 2 if the runtime was given it: its regions are not in the log. 3: both are told.
     OtherTool = 9,
+    /// A thread's alternate signal stack has no room for a sample; value = its bytes. It is not sampled meanwhile.
+    SmallSignalStack = 10,
+    /// The program put a handler of its own in the place of the sampling handler, by a system call that no hook saw; value =
+    /// signal number. Nothing is sampled since.
+    HandlerReplaced = 11,
 }
 
 impl NoteCode {
@@ -108,6 +113,8 @@ impl NoteCode {
             7 => NoteCode::Confined,
             8 => NoteCode::SignalGivenUp,
             9 => NoteCode::OtherTool,
+            10 => NoteCode::SmallSignalStack,
+            11 => NoteCode::HandlerReplaced,
             _ => return None,
         })
     }

@@ -1,0 +1,79 @@
+//! Alternate signal stacks: samples come on them, so one that is too small silences its thread.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use libc::stack_t;
+use proust_log::records::NoteCode;
+
+use super::signal_moves::SMALL_STACK;
+use crate::interpose::interpose;
+use crate::{lane, life, raw};
+
+/// What a sample uses of an alternate stack beside what the kernel puts there.
+const OWN_BYTES: usize = 4 << 10;
+/// What the kernel puts there at most, where it does not say so itself: with AVX-512.
+const USUAL_FRAME_BYTES: usize = 3648;
+
+/// From which size on samples can come on an alternate stack.
+fn least_bytes() -> usize {
+    // SAFETY: getauxval only reads the auxiliary vector.
+    let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
+    OWN_BYTES + if frame == 0 { USUAL_FRAME_BYTES } else { frame }
+}
+
+/// The size of the calling thread's alternate stack, if it has one that samples cannot come on.
+fn too_small() -> Option<usize> {
+    let stack = raw::alternate_stack();
+    let bytes = (stack.end - stack.start) as usize;
+    (!stack.is_empty() && bytes < least_bytes()).then_some(bytes)
+}
+
+/// Whether a thread that begins to be measured is silent from its first instant: a forked child keeps the stack.
+pub fn silence_at_begin() -> u8 {
+    if too_small().is_some() { SMALL_STACK } else { 0 }
+}
+
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Calls a function that changes the thread's alternate stack, while no sample can come on it.
+fn change(call: impl FnOnce() -> c_int) -> c_int {
+    let lane = life::in_hook().filter(|life| !life::is_borrowed(life)).zip(lane::current());
+    let Some((life, lane)) = lane else { return call() };
+    let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
+    let result = call();
+    let small = too_small();
+    if small.is_some() != lane.silence.has(SMALL_STACK) {
+        lane.set_silence(life, SMALL_STACK, small.is_some());
+    }
+    raw::signal_mask(libc::SIG_SETMASK, mask);
+    if let Some(bytes) = small
+        && !TOLD.load(Ordering::Relaxed)
+    {
+        let told = lane.with_record(|record| record.note(NoteCode::SmallSignalStack, bytes as u64));
+        TOLD.store(told.is_some(), Ordering::Relaxed);
+    }
+    result
+}
+
+/// `sigaltstack`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int {
+    let Some(function) = real::sigaltstack() else { return -1 };
+    // SAFETY: the real function with the arguments that the program gave.
+    let call = || unsafe { function(new, old) };
+    if new.is_null() { call() } else { change(call) }
+}
+
+/// `sigstack`
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn sigstack(new: *mut c_void, old: *mut c_void) -> c_int {
+    let Some(function) = real::sigstack() else { return -1 };
+    // SAFETY: the real function with the arguments that the program gave.
+    change(|| unsafe { function(new, old) })
+}
+
+interpose! {
+    sigaltstack(new: *const stack_t as input(stack), old: *mut stack_t as output(stack)) -> c_int, or -1;
+    sigstack(new: *mut c_void as input(stack), old: *mut c_void as output(stack)) -> c_int, or -1;
+}
