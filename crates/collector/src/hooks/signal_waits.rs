@@ -24,8 +24,8 @@ operations! {
 /// Those that wait for the signals of a set.
 pub mod sets {
     use super::{
-        Operation, Outcome, c_int, errno_of, first_word, is_ours, lane, life, operation, siginfo_t,
-        signal, signal_moves, sigset_t, timespec,
+        Operation, Outcome, c_int, errno_of, first_word, is_ours, lane, life, operation, siginfo_t, signal,
+        signal_moves, sigset_t, timespec,
     };
     use crate::clock;
     use crate::interpose::interpose;

@@ -97,7 +97,9 @@ pub fn is_handled(candidate: usize) -> bool {
 pub fn note_if_replaced(record: &mut lane::Record) {
     let number = signal::number(signal::current());
     let ours = on_signal as *const () as usize;
-    if raw::signal_action(number, None).is_ok_and(|action| action.handler != ours && is_handler(action.handler)) {
+    if raw::signal_action(number, None)
+        .is_ok_and(|action| action.handler != ours && is_handler(action.handler))
+    {
         record.note(NoteCode::HandlerReplaced, number as u64);
     }
 }
@@ -142,7 +144,8 @@ fn installed_action(candidate: usize) -> Action {
         let mask = signal_masks::kernel(first_word(&action.sa_mask));
         set_first_word(&mut action.sa_mask, mask);
     } else {
-        action.sa_flags = action.sa_flags & !KNOWN_FLAGS | libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        action.sa_flags =
+            action.sa_flags & !KNOWN_FLAGS | libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
         // While the handler runs no handler of the program may.
         set_first_word(&mut action.sa_mask, u64::MAX);
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::chance::{assert_close, assert_share};
 use crate::command::run;
 use crate::programs::built;
-use crate::recording::{number, record, truth_in};
+use crate::recording::{number, record, record_with, report, truth_in};
 
 const EXACT: [&str; 7] = [
     "foreign_prof",
@@ -70,4 +70,164 @@ fn a_thread_that_blocks_all_signals_is_sampled_like_any_other() {
     let all = recorded.summary().quality.delivered_rate;
     let here = flat.total("samples") / cpu_s;
     assert!(here > 0.5 * all, "{here} samples a second here, {all} in the whole program");
+}
+
+/// What a case of `hostile_signals` prints alone and recorded, without the line that is never the same.
+fn printed_by(case: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let program = built("hostile_signals")?;
+    let lines = |printed: String| {
+        printed.lines().filter(|line| !line.starts_with('{')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let alone = lines(run(Command::new(&program).arg(case)).printed());
+    let recorded = record_with(&["--rate", "1000"], &program, &[case]).succeeded();
+    Some((alone, lines(recorded.ended.printed())))
+}
+
+#[test]
+fn whatever_sets_an_action_or_a_mask_reads_back_as_without_proust() {
+    let Some((alone, recorded)) = printed_by("names") else { return };
+    assert!(alone.len() > 500, "{} lines", alone.len());
+    for (alone, recorded) in alone.iter().zip(&recorded) {
+        assert_eq!(recorded, alone);
+    }
+    assert_eq!(alone.len(), recorded.len());
+}
+
+#[test]
+fn handlers_that_are_waited_for_come_once() {
+    let Some((alone, recorded)) = printed_by("paused_for") else { return };
+    assert_eq!(recorded, alone);
+}
+
+/// Names of the C library with `sig` in them that need no hook, with the reason.
+const NEED_NO_HOOK: [(&[&str], &str); 6] = [
+    (
+        &[
+            "__sigaddset",
+            "__sigdelset",
+            "__sigismember",
+            "sigaddset",
+            "sigandset",
+            "sigdelset",
+            "sigemptyset",
+            "sigfillset",
+            "sigisemptyset",
+            "sigismember",
+            "sigorset",
+            "_sys_siglist",
+            "sys_siglist",
+            "sys_sigabbrev",
+            "psiginfo",
+            "psignal",
+            "sigabbrev_np",
+            "sigdescr_np",
+            "strsignal",
+            "__libc_allocate_rtsig",
+            "__libc_allocate_rtsig_private",
+            "__libc_current_sigrtmax",
+            "__libc_current_sigrtmax_private",
+            "__libc_current_sigrtmin",
+            "__libc_current_sigrtmin_private",
+        ],
+        "reads or changes memory of the program only",
+    ),
+    (
+        &["gsignal", "pidfd_send_signal", "pthread_sigqueue", "sigqueue"],
+        "sends a signal: the handler tells it from a sample's",
+    ),
+    (
+        &["__sigsetjmp", "siglongjmp", "__sigsetjmp_cancel"],
+        "keeps a copy of the kernel's mask, which says itself what the program blocks",
+    ),
+    (
+        &["sigpause", "__sigsuspend", "__sigtimedwait", "__libc_sigaction"],
+        "waits under a mask that the program gives, or is the C library's own",
+    ),
+    (
+        &[
+            "posix_spawnattr_getsigdefault",
+            "posix_spawnattr_getsigmask",
+            "posix_spawnattr_setsigdefault",
+            "posix_spawnattr_setsigmask",
+            "sigreturn",
+        ],
+        "for a new program, whose mask is the program's own; or does nothing",
+    ),
+    (
+        &[
+            "__signbit",
+            "__signbitf",
+            "__signbitl",
+            "__signbitf128",
+            "copysign",
+            "copysignf",
+            "copysignl",
+            "_dl_signal_error",
+            "_dl_signal_exception",
+            "cnd_signal",
+            "pthread_cond_signal",
+            "significand",
+            "significandf",
+            "significandl",
+        ],
+        "has nothing to do with signals, or is hooked as a condition variable",
+    ),
+];
+
+/// Names that a library defines for others.
+fn defined_in(library: &std::path::Path) -> Vec<String> {
+    use object::{Object, ObjectSymbol};
+    let bytes = std::fs::read(library).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    defined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect()
+}
+
+#[test]
+fn no_name_of_the_c_library_that_has_to_do_with_signals_is_forgotten() {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let Some(library) = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")) else {
+        println!("SKIP: this C library is not GNU's, or is linked statically");
+        return;
+    };
+    let recorded = record("true", &[] as &[&str]).succeeded();
+    let hooked = defined_in(&recorded.dir.join("libproust_collector.so"));
+    let mut names: Vec<String> =
+        defined_in(library.as_ref()).into_iter().filter(|name| name.contains("sig")).collect();
+    names.extend(["prctl", "sigaltstack", "ppoll", "pselect", "epoll_pwait"].map(str::to_owned));
+    let is_judged = |name: &str| {
+        hooked.iter().any(|hook| hook == name) || NEED_NO_HOOK.iter().any(|(names, _)| names.contains(&name))
+    };
+    assert!(hooked.iter().any(|name| name == "sigaction") && names.len() > 50, "{} names", names.len());
+    let forgotten: Vec<&String> = names.iter().filter(|name| !is_judged(name)).collect();
+    assert!(forgotten.is_empty(), "neither hooked nor judged to need no hook: {forgotten:?}");
+}
+
+#[test]
+fn small_alternate_stacks_and_fibers_stay_whole() {
+    let Some(program) = built("hostile_signals") else { return };
+    let recorded =
+        record_with(&["--rate", "1000"], program, &["alternate_stacks_of_every_size", "small_fibers"]);
+    let said = recorded.ended.printed();
+    let recorded = recorded.succeeded();
+    assert!(!said.contains("WRONG"), "{said}");
+    // Fibers are sampled, and threads with the smallest stacks are not, which is said.
+    let flat = recorded.flat();
+    assert!(flat.cpu("fiber").inclusive > 0.1 && flat.cpu("in_context").inclusive > 0.05, "{flat:#?}");
+    let quality = report(&recorded.dir, "quality", &[] as &[&str]).printed();
+    assert!(quality.contains("has an alternate signal stack of 2048 bytes"), "{quality}");
+}
+
+#[test]
+fn a_program_that_forbids_itself_the_counter_goes_on() {
+    let Some(program) = built("forbidden_counter") else { return };
+    for how in ["called", "by_number"] {
+        let recorded = record(&program, &["1", how]);
+        assert!(!recorded.ended.printed().contains("WRONG"), "{}", recorded.ended.printed());
+        let recorded = recorded.succeeded();
+        recorded.assert_trustworthy();
+        let cpu_s = number(&recorded.truth(), "/cpu_s");
+        let found = recorded.flat().cpu("work_without_counter").inclusive;
+        assert!(found > 0.9 * cpu_s, "{found} s of {cpu_s} s");
+    }
 }
