@@ -51,7 +51,7 @@ fn find_vdso() {
     }
 }
 
-pub use anchor::now_ns;
+pub use anchor::{now, now_ns};
 
 /// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of its own the clock counts
 /// from another beginning.

@@ -17,10 +17,11 @@ use crate::openmp::Member;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
 use crate::operation::counted::Counted;
-use crate::operation::held::Held;
 use crate::operation::open::Open;
 use crate::operation::postponed::Postponed;
-use crate::operation::releases::Releases;
+use crate::operation::releases::LastWake;
+use crate::operation::sampling::Sampling;
+use crate::operation::sections::Sections;
 use crate::operation::tries::Tries;
 use crate::operation::waited;
 use crate::path::memo::State;
@@ -93,12 +94,14 @@ pub struct Lane {
     pub silence: Silence,
     /// The function that initialises where the owner is inside a `pthread_once`.
     pub initialiser: AtomicUsize,
-    /// Where the owner acquired its locks.
-    pub sections: Held,
     /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
     unloading: AtomicU64,
-    /// What the owner keeps for letting them go.
-    pub releases: Releases,
+    /// The critical sections that the owner is in.
+    pub sections: Sections,
+    /// Which of them are recorded.
+    pub sampling: Sampling,
+    /// When the owner last recorded that it woke another thread.
+    pub last_wake: LastWake,
     /// A stack to work on.
     pub room: Room,
     /// The word of the list of free lanes.
@@ -163,9 +166,10 @@ pub fn claim() -> Option<&'static Lane> {
         signal: AtomicUsize::new(0),
         initialiser: AtomicUsize::new(0),
         open: Open::default(),
-        sections: Held::default(),
+        sections: Sections::default(),
+        sampling: Sampling::default(),
+        last_wake: LastWake::default(),
         postponed: Postponed::default(),
-        releases: Releases::default(),
         room: Room::new(),
         callers: Callers::default(),
         tries: Tries::default(),
@@ -269,8 +273,10 @@ impl Lane {
         caller: NodeId,
     ) {
         self.enter_unwatched(kind, objects, begin_ns, state, marker, caller);
-        if waited::tells(kind.operation) {
+        if waited::is_woken(kind.operation) {
             waited::begin(objects.0);
+        } else if waited::is_for_lock(kind.operation) {
+            waited::want(objects.0);
         }
     }
 
@@ -314,7 +320,7 @@ impl Lane {
     /// As [`Lane::leave`], of an operation of which it is known which one it is.
     #[inline]
     pub fn leave_as(&self, operation: Operation) {
-        if waited::tells(operation) {
+        if waited::is_woken(operation) {
             waited::end(self.open.object());
         }
         self.leave_unwatched();
@@ -329,6 +335,13 @@ impl Lane {
             unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
         }
         self.open.leave();
+    }
+
+    /// Since when the owner has been waiting for a lock, if it does. For other threads.
+    pub fn wants_since_ns(&self, lock: u64) -> Option<u64> {
+        let waits = self.open.object() == lock
+            && self.open.kind().is_some_and(|kind| waited::is_for_lock(kind.operation));
+        if waits { Some(self.open.begin_ns()) } else { self.tries.since_ns(lock) }
     }
 
     /// The owner's first instant.

@@ -20,12 +20,13 @@ use crate::{clock, options, raw};
 
 pub mod callers;
 pub mod counted;
-pub mod held;
 pub mod meeting;
 pub mod open;
 mod outcome;
 pub mod postponed;
 pub mod releases;
+pub mod sampling;
+pub mod sections;
 pub mod stretch;
 pub mod sums;
 pub mod targets;
@@ -143,20 +144,21 @@ pub fn around<R: Copy>(
     result
 }
 
-/// As [`around`], and when it ended; 0 if it was not followed. `end` is [`end`], or stands for it.
+/// As [`around`], of a wait for a lock: its end may be recorded later.
 #[inline(always)]
-pub fn around_until<R: Copy>(
-    kind: impl Into<Kind>,
+pub fn around_lock<R: Copy>(
+    operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
     outcome: impl FnOnce(R) -> Outcome,
-    end: impl FnOnce(&Ticket, Outcome) -> u64,
-) -> (R, u64) {
-    let kind = kind.into();
+) -> R {
     let mut marker = 0;
-    let ticket = begin(kind, (object, 0), here!(), &mut marker);
+    let ticket = begin(Kind::from(operation), (object, 0), here!(), &mut marker);
     let result = call();
-    (result, if ticket.is_followed() { end(&ticket, outcome(result)) } else { 0 })
+    if ticket.is_followed() {
+        postponed::end(&ticket, outcome(result));
+    }
+    result
 }
 
 /// As [`around`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it began.
@@ -224,9 +226,8 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     let marker = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
     unsafe { marker.write_volatile(begin_ns) };
-    if kind.operation.nature() == Nature::Condition && waited::is_waited_for(objects.1) {
-        // Waiting for a condition lets its mutex go.
-        releases::told(Operation::MutexUnlock, objects.1, releases::LetGo::now(), state);
+    if kind.operation.nature() == Nature::Condition {
+        releases::unlocked_by_wait(lane, objects.1, state);
     }
     let mut caller = lane.callers.known(kind, state.sp);
     if caller == 0 && lane.callers.may_find(begin_ns) {
@@ -322,6 +323,10 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
     };
     tell(lane, &passed);
     lane.leave_as(kind.operation);
+    if kind.operation.nature() == Nature::Condition {
+        // The thread has the mutex again, where it had acquired it before.
+        releases::acquired(lane, passed.object2, lane.sections.site(passed.object2));
+    }
 }
 
 /// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.

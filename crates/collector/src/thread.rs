@@ -84,6 +84,7 @@ pub fn attach(
     lane.callers.forget();
     lane.postponed.forget();
     lane.sections.forget();
+    lane.sampling.begin(clock::ticks::now(), u64::from(tid));
     lane.open.leave();
     record.own_stack = stack;
     begin_record(life, tid, record, origin, start);

@@ -163,8 +163,9 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     } else if weight > 0.0 {
         near().for_each(|one| give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight));
     } else if let Some(next) = others().next() {
-        // Its section was longer than was noticed.
-        give(Holder::Release(next.row), untold_ns);
+        // Where all sections are recorded with their begins, nobody had it in between. Otherwise one was longer than was noticed.
+        let nobody = next.since_ns > 0;
+        give(if nobody { Holder::HandOver } else { Holder::Release(next.row) }, untold_ns);
     } else {
         give(Holder::Unknown, untold_ns);
     }

@@ -1,7 +1,7 @@
 //! One thread's releases and wakes, as they come from the log.
 
 use proust_log::operations::{Nature, Operation};
-use proust_log::records::{EVENT_PARTIAL, RELEASE_TIMED_ONE_IN, RELEASE_WEIGHT_NS, Release};
+use proust_log::records::{EVENT_PARTIAL, RELEASE_MOST_ACQUISITIONS, RELEASE_WEIGHT_NS, Release};
 use proust_profile::ReleaseRow;
 
 use super::events::Bounds;
@@ -39,7 +39,8 @@ impl Releases {
         }
         let held_ns = release.held_ns.min(release.time_ns);
         let alone_ns = held_ns.max(RELEASE_WEIGHT_NS);
-        let most_ns = held_ns.saturating_mul(RELEASE_TIMED_ONE_IN).max(RELEASE_WEIGHT_NS);
+        // A short section may hold the end of one stretch and the begin of the next, and so two points.
+        let most_ns = held_ns.saturating_mul(RELEASE_MOST_ACQUISITIONS.into()).max(2 * RELEASE_WEIGHT_NS);
         let row = ReleaseRow {
             location: 0,
             context: place(release.node),
@@ -90,8 +91,9 @@ mod tests {
         };
         assert_eq!(weight_of(100, 200_000), (200_000, true));
         assert_eq!(weight_of(220_000, 220_000), (220_000, true));
-        assert_eq!(weight_of(220_000, 16 * 220_000), (16 * 220_000, true));
-        assert_eq!(weight_of(220_000, 16 * 220_000 + 1), (220_000, false));
-        assert_eq!(weight_of(100, 200_001), (200_000, false));
+        assert_eq!(weight_of(220_000, 64 * 220_000), (64 * 220_000, true));
+        assert_eq!(weight_of(220_000, 64 * 220_000 + 1), (220_000, false));
+        assert_eq!(weight_of(100, 400_000), (400_000, true));
+        assert_eq!(weight_of(100, 400_001), (200_000, false));
     }
 }

@@ -70,11 +70,18 @@ pub fn after_fork() {
 /// CLOCK_MONOTONIC, nanoseconds.
 #[inline]
 pub fn now_ns() -> u64 {
+    now().0
+}
+
+/// CLOCK_MONOTONIC, nanoseconds, and the processor's counter at that moment.
+#[inline]
+pub fn now() -> (u64, u64) {
     if ANCHOR.is_forbidden.load(Ordering::Relaxed) {
-        return system_ns();
+        return (system_ns(), ticks::now());
     }
     let version = ANCHOR.version.load(Ordering::Acquire);
-    let passed = ticks::counter().wrapping_sub(ANCHOR.ticks.load(Ordering::Relaxed)) as i64;
+    let ticks = ticks::counter();
+    let passed = ticks.wrapping_sub(ANCHOR.ticks.load(Ordering::Relaxed)) as i64;
     let ns = ANCHOR.ns.load(Ordering::Relaxed);
     let length = ANCHOR.length.load(Ordering::Relaxed);
     let good_for = ANCHOR.good_for.load(Ordering::Relaxed);
@@ -82,9 +89,9 @@ pub fn now_ns() -> u64 {
     let is_whole = version & 1 == 0 && ANCHOR.version.load(Ordering::Relaxed) == version;
     if is_whole && (passed.wrapping_add(SKEW_TICKS) as u64) < good_for {
         // No overflow: an anchor is good for some millions of ticks, and a tick for some nanoseconds.
-        ns.wrapping_add_signed((passed * length as i64) >> 32)
+        (ns.wrapping_add_signed((passed * length as i64) >> 32), ticks)
     } else {
-        lay()
+        (lay(), ticks::now())
     }
 }
 

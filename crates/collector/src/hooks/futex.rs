@@ -49,7 +49,7 @@ pub unsafe extern "C-unwind" fn syscall(
         _ => None,
     };
     if number == libc::SYS_futex && WAKING.contains(&(b & !FLAGS)) {
-        return releases::around(Operation::FutexWake, a as u64, call, || here!());
+        return releases::around_wake(Operation::FutexWake, a as u64, call, || here!());
     }
     match waits {
         Some(operation) => operation::around_two(operation, (a as u64, b as u64), call, Outcome::errno),

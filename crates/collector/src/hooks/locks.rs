@@ -10,8 +10,7 @@ use proust_log::operations::Operation;
 
 use crate::interpose::interpose;
 use crate::lane;
-use crate::operation::releases::{self, LetGo};
-use crate::operation::{self, Outcome, here, postponed, tries, waited};
+use crate::operation::{self, Outcome, here, releases, tries};
 use crate::path::memo::State;
 use crate::single_threaded;
 
@@ -34,23 +33,47 @@ unsafe fn is_robust(mutex: *const pthread_mutex_t) -> bool {
     unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & ROBUST != 0 }
 }
 
-/// A mutex whose holder's priority changes, or whose holder's death is noticed, keeps that in its word, too.
-const PRIORITY: c_int = 32 | 64;
-/// What the C library keeps in the word of a mutex that is locked, while no thread sleeps until it is free, or one that
-/// slept is on its way to try again.
+/// A mutex that lends its holder the priority of who waits. Like a robust one it has its holder's thread number in its word.
+const INHERITS_PRIORITY: c_int = 32;
+/// What the C library keeps in the word of any other mutex that is locked, while no thread sleeps until it is free: 1; and 2 if one
+/// does, or one that slept is on its way. Above them is the priority of a mutex that has one.
+const STATE: c_int = 0x7ffff;
 const LOCKED: c_int = 1;
 
-/// Whether a thread sleeps until a mutex is free. Costs two loads, of what the unlocking function is about to load anyway.
+/// Whether a thread may be sleeping until a mutex is free. Costs two loads, of what the unlocking function is about to load anyway.
 ///
 /// # Safety
 /// The mutex is one that the program may unlock.
 #[inline]
-unsafe fn has_sleeper(mutex: *const c_void) -> bool {
+unsafe fn may_have_sleeper(mutex: *const c_void) -> bool {
     // SAFETY: the caller's promise. The word changes at any time, and is of the size and alignment of an atomic number.
     unsafe {
         let word = (*mutex.cast::<AtomicI32>()).load(Ordering::Relaxed);
+        if word == LOCKED {
+            return false;
+        }
         let kind = mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read();
-        word != LOCKED || kind & (ROBUST | PRIORITY) != 0
+        // The kernel's bit for sleepers is the sign.
+        if kind & (ROBUST | INHERITS_PRIORITY) != 0 { word < 0 } else { word & STATE > LOCKED }
+    }
+}
+
+/// How often its holder has locked a recursive mutex, and the kind of such a one.
+const COUNT_OFFSET: usize = 4;
+const KINDS: c_int = 3;
+const RECURSIVE: c_int = 1;
+
+/// Whether the calling thread, which has the mutex, has locked it more than once: such a lock begins no section, and its unlock
+/// ends none.
+///
+/// # Safety
+/// The calling thread has the mutex.
+#[inline]
+unsafe fn is_nested(mutex: *const c_void) -> bool {
+    // SAFETY: the caller's promise: nobody else changes either word.
+    unsafe {
+        let word = |offset| mutex.cast::<u8>().add(offset).cast::<c_int>().read();
+        word(KIND_OFFSET) & KINDS == RECURSIVE && word(COUNT_OFFSET) > 1
     }
 }
 
@@ -88,6 +111,28 @@ macro_rules! cannot_wait {
     };
 }
 
+/// Whether a lock was got: that of a holder that died is got, too, and says so.
+macro_rules! got_it {
+    ($result:expr) => {
+        matches!($result, 0 | libc::EOWNERDEAD)
+    };
+}
+
+/// The calling thread has just got the lock: whether a critical section begins.
+macro_rules! begins_section {
+    (pthread_mutex_trylock, $mutex:expr) => {
+        // SAFETY: the calling thread has it.
+        !unsafe { is_nested($mutex as *const c_void) }
+    };
+    (mtx_trylock, $mutex:expr) => {
+        // SAFETY: as above.
+        !unsafe { is_nested($mutex as *const c_void) }
+    };
+    ($other:ident, $lock:expr) => {
+        true
+    };
+}
+
 /// Whether trying does the same as locking, but for the wait.
 macro_rules! may_be_tried {
     (pthread_mutex_trylock, $mutex:ident) => {
@@ -120,7 +165,7 @@ macro_rules! locks {
     ($( $(#[$how:ident($version:literal)])? $name:ident (
             $object:ident : $type:ty as $grammar:ident($of:ident)
             $(, $argument:ident : $more:ty as $more_grammar:ident($more_of:ident))* $(,)?
-        ) tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident by $end:path; )*) => { $(
+        ) tries $try:ident, busy $busy:expr, or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
@@ -144,8 +189,10 @@ macro_rules! locks {
                 {
                     // SAFETY: the real function with the arguments that the program gave.
                     let result = unsafe { function($object $(, $argument)*) };
-                    if let Some(lane) = lane::current() {
-                        releases::acquired(lane, $object as u64, site);
+                    if let Some(lane) = lane::current()
+                        && begins_section!($try, $object)
+                    {
+                        lane.sections.begin($object as u64, site);
                     }
                     return result;
                 }
@@ -155,7 +202,10 @@ macro_rules! locks {
                     // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
                     let result = unsafe { try_first($object) };
                     if result != $busy {
-                        if let Some(lane) = lane::current() {
+                        if let Some(lane) = lane::current()
+                            && result == 0
+                            && begins_section!($try, $object)
+                        {
                             releases::acquired(lane, $object as u64, site);
                         }
                         return result;
@@ -180,16 +230,18 @@ macro_rules! locks {
             #[inline(never)]
             pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
                 let Some(function) = real::$name() else { return $none };
-                let (result, since_ns) = operation::around_until(
+                let result = operation::around_lock(
                     Operation::$operation,
                     $object as u64,
                     // SAFETY: the real function with the arguments that the program gave.
                     || unsafe { function($object $(, $argument)*) },
                     Outcome::code,
-                    $end,
                 );
-                if let Some(lane) = lane::current() {
-                    lane.sections.keep($object as u64, site, since_ns);
+                if let Some(lane) = lane::current()
+                    && got_it!(result)
+                    && begins_section!($try, $object)
+                {
+                    releases::acquired_after_wait(lane, $object as u64, site);
                 }
                 result
             }
@@ -198,22 +250,21 @@ macro_rules! locks {
     };
 }
 
-/// Declares hooks of functions that try to lock.
+/// Declares hooks of functions that try to lock. They, too, are given the address that they return to.
 macro_rules! tries {
     ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), busy $busy:expr,
         or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
+        #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
-            let Some(function) = trying::real::$name() else { return $none };
-            // SAFETY: the real function with the argument that the program gave.
-            let result = unsafe { function(object) };
-            if result == $busy {
-                tries::failed(Operation::$operation, object as u64, here!());
-            } else {
-                tries::succeeded(object as u64, || here!());
-            }
-            result
+        pub unsafe extern "C-unwind" fn $name() {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "mov rsi, [rsp]",
+                "jmp {hook}",
+                ".cfi_endproc",
+                hook = sym trying::hooks::$name,
+            )
         }
     )*
     /// Trying to lock.
@@ -223,44 +274,65 @@ macro_rules! tries {
         interpose! {
             $( $(#[$how($version)])? $name(object: $type as $grammar($of)) -> c_int, or $none; )*
         }
+
+        pub mod hooks {
+            use super::*;
+
+            $(
+                pub unsafe extern "C-unwind" fn $name(object: $type, site: u64) -> c_int {
+                    let Some(function) = real::$name() else { return $none };
+                    // SAFETY: the real function with the argument that the program gave.
+                    let result = unsafe { function(object) };
+                    if result == $busy {
+                        tries::failed(Operation::$operation, object as u64, here!());
+                    } else if let Some(lane) = lane::current() {
+                        tries::succeeded(lane, object as u64, || here!());
+                        if got_it!(result) && begins_section!($name, object) {
+                            releases::acquired(lane, object as u64, site);
+                        }
+                    }
+                    result
+                }
+            )*
+        }
     } };
 }
 
 locks! {
     pthread_mutex_lock(mutex: *mut pthread_mutex_t as object(mutex))
-        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock by postponed::end;
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexLock;
     pthread_mutex_timedlock(mutex: *mut pthread_mutex_t as object(mutex), until: *const timespec as input(timespec))
-        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock by postponed::end;
+        tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexTimedLock;
     #[since("2.30")]
     pthread_mutex_clocklock(
         mutex: *mut pthread_mutex_t as object(mutex), clock: clockid_t as number(clock),
         until: *const timespec as input(timespec),
-    ) tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock by postponed::end;
+    ) tries pthread_mutex_trylock, busy libc::EBUSY, or libc::ENOSYS => MutexClockLock;
     pthread_spin_lock(lock: *mut pthread_spinlock_t as object(spinlock))
-        tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock by operation::end;
+        tries pthread_spin_trylock, busy libc::EBUSY, or libc::ENOSYS => SpinLock;
     pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t as object(rwlock))
-        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead by operation::end;
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockRead;
     pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t as object(rwlock), until: *const timespec as input(timespec))
-        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead by operation::end;
+        tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedRead;
     #[since("2.30")]
     pthread_rwlock_clockrdlock(
         lock: *mut pthread_rwlock_t as object(rwlock), clock: clockid_t as number(clock),
         until: *const timespec as input(timespec),
-    ) tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead by operation::end;
+    ) tries pthread_rwlock_tryrdlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockRead;
     pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t as object(rwlock))
-        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite by operation::end;
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockWrite;
     pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t as object(rwlock), until: *const timespec as input(timespec))
-        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite by operation::end;
+        tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockTimedWrite;
     #[since("2.30")]
     pthread_rwlock_clockwrlock(
         lock: *mut pthread_rwlock_t as object(rwlock), clock: clockid_t as number(clock),
         until: *const timespec as input(timespec),
-    ) tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite by operation::end;
+    ) tries pthread_rwlock_trywrlock, busy libc::EBUSY, or libc::ENOSYS => RwLockClockWrite;
     #[since("2.28")]
-    mtx_lock(mutex: *mut c_void as object(mtx)) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock by postponed::end;
+    mtx_lock(mutex: *mut c_void as object(mtx)) tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxLock;
     #[since("2.28")]
     mtx_timedlock(mutex: *mut c_void as object(mtx), until: *const timespec as input(timespec))
-        tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock by postponed::end;
+        tries mtx_trylock, busy THREAD_BUSY, or THREAD_ERROR => MtxTimedLock;
 }
 
 tries! {
@@ -299,7 +371,7 @@ macro_rules! unlocks {
     } };
 }
 
-/// As [`releases::around`], for mutexes that the program is about to unlock.
+/// As [`releases::around_unlock`], for mutexes: they say themselves whether anybody sleeps.
 #[inline(always)]
 fn around_mutex<R: Copy>(
     operation: Operation,
@@ -309,11 +381,9 @@ fn around_mutex<R: Copy>(
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
     // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
-    let has_sleeper = unsafe { has_sleeper(object as *const c_void) };
-    let is_told = lane.sections.is_timed(object) || lane.postponed.is_any();
-    if has_sleeper || is_told || waited::is_any_trying() {
-        // Who slept may be on its way to try again: that is asked in any case.
-        around_wanted_mutex(operation, object, has_sleeper, call)
+    let may_have_sleeper = unsafe { may_have_sleeper(object as *const c_void) };
+    if may_have_sleeper || lane.sections.is_timed(object) || lane.postponed.is_any() {
+        around_noted_mutex(operation, object, may_have_sleeper, call)
     } else {
         call()
     }
@@ -321,40 +391,24 @@ fn around_mutex<R: Copy>(
 
 /// Apart, so that who unlocks what nobody waits for saves no registers for it.
 #[inline(never)]
-fn around_wanted_mutex<R: Copy>(
+fn around_noted_mutex<R: Copy>(
     operation: Operation,
     object: u64,
-    has_sleeper: bool,
+    may_have_sleeper: bool,
     call: impl FnOnce() -> R,
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
-    let here = || here!();
-    let call = || {
-        let result = call();
-        if lane.postponed.is_any() {
-            postponed::settle(lane);
-        }
-        result
-    };
-    let was_contended = has_sleeper && lane.sections.is_contended(object);
-    if let Some(since_ticks) = lane.sections.timed(object) {
-        match LetGo::timed(&lane.releases, since_ticks) {
-            Some(let_go) => releases::around_timed(operation, object, let_go, call, here),
-            None => call(),
-        }
-    } else if was_contended {
-        releases::around_untimed(operation, object, call, here)
-    } else if has_sleeper || waited::is_any_trying() {
-        releases::around(operation, object, call, here)
-    } else {
-        call()
+    // SAFETY: a thread unlocks what it has.
+    if unsafe { is_nested(object as *const c_void) } {
+        return call();
     }
+    releases::around_noted(lane, operation, object, may_have_sleeper, call, || here!())
 }
 
 unlocks! {
     pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by around_mutex, or libc::ENOSYS => MutexUnlock;
-    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::around, or libc::ENOSYS => SpinUnlock;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::around, or libc::ENOSYS => RwLockUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::around_unlock, or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::around_unlock, or libc::ENOSYS => RwLockUnlock;
     #[since("2.28")]
     mtx_unlock(*mut c_void as object(mtx)), by around_mutex, or THREAD_ERROR => MtxUnlock;
 }

@@ -10,7 +10,7 @@ use proust_log::operations::Operation;
 use super::team::{self, Team};
 use super::wait;
 use crate::lane;
-use crate::operation::{self, Kind, here, stretch};
+use crate::operation::{self, Kind, here, releases, stretch};
 use crate::path::memo::State;
 
 const SLOTS: usize = 1024;
@@ -70,7 +70,7 @@ pub fn leave(object: u64) {
 pub fn entered(object: u64, site: u64) {
     come(object);
     if let Some(lane) = lane::current() {
-        lane.sections.keep(object, site, 0);
+        releases::acquired(lane, object, site);
     }
 }
 
@@ -78,7 +78,7 @@ pub fn entered(object: u64, site: u64) {
 #[inline]
 pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     let Some(lane) = lane::current() else { return };
-    lane.sections.keep(object, site, 0);
+    releases::acquired(lane, object, site);
     if lane.member.team().is_some() {
         wait::counted(lane, operation, site, state);
     }
@@ -114,7 +114,7 @@ pub fn end(operation: Operation, object: u64, site: u64, state: State) {
         return;
     }
     lane.member.has_waited(end_ns.saturating_sub(begin_ns));
-    lane.sections.keep(object, site, end_ns);
+    releases::acquired(lane, object, site);
     wait::waited_for_holder(lane, operation, (site, state), end_ns, end_ns.saturating_sub(begin_ns));
 }
 

@@ -1,15 +1,16 @@
-//! The end of a short wait for a mutex, which is told only when the mutex has been let go again.
+//! The end of a short wait for a lock, which is recorded only when the lock has been unlocked again.
 //!
-//! Who let it go is back for it in a moment. If it is still held then, he has to sleep, and so on: a tenth of a microsecond
-//! more with the lock costs several of them. So between the wait and the program's own section a clock is read, and no more.
+//! The thread that had it before is back for it in a moment. If it is still held then, that thread has to sleep, and so on: a
+//! tenth of a microsecond more with the lock costs several of them. So between the wait and the program's own section a clock is
+//! read, and no more.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
 
-use super::telling::{Passed, tell, tell_in};
-use super::{Kind, Outcome, Ticket, waited};
-use crate::clock;
+use super::telling::{Passed, tell_in};
+use super::{Kind, Outcome, Ticket};
+use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
 use crate::path::tree::NodeId;
 
@@ -41,6 +42,7 @@ impl Postponed {
         self.kind.store(kind.number(), Ordering::Release);
     }
 
+    /// For who has taken the lane's record.
     fn take(&self) -> Option<Passed> {
         let (operation, target) = Kind::parts(self.kind.load(Ordering::Acquire));
         let operation = Operation::from_number(operation)?;
@@ -55,8 +57,8 @@ impl Postponed {
             state: None,
             node: (self.node.load(Ordering::Relaxed), 0),
         };
-        // A signal handler of the program may have told it meanwhile: then what was read may be of another wait.
-        (self.kind.swap(0, Ordering::AcqRel) != 0).then_some(passed)
+        self.kind.store(0, Ordering::Relaxed);
+        Some(passed)
     }
 
     /// The lane's next thread begins.
@@ -65,44 +67,42 @@ impl Postponed {
     }
 }
 
-/// Ends a wait for a mutex: now, or if it was short and nothing has to be found out about it, with [`settle`]. When it was over; 0
-/// if it is none of this thread's any more.
+/// Ends a wait for a lock: now, or if it was short and nothing has to be found out about it, with [`settle`].
 #[inline]
-pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
-    let Some(lane) = ticket.lane else { return 0 };
+pub fn end(ticket: &Ticket, outcome: Outcome) {
+    let Some(lane) = ticket.lane else { return };
     let is_mine = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
     let node = lane.open.node();
     if !is_mine || node == 0 || outcome.error != 0 {
-        return super::end(ticket, outcome);
+        super::end(ticket, outcome);
+        lane.sampling.has_read(ticks::now());
+        return;
     }
-    let end_ns = clock::now_ns();
+    let (end_ns, end_ticks) = clock::now();
+    lane.sampling.has_read(end_ticks);
     // SAFETY: this is the owner.
     let limit_ns = unsafe { lane.limit_ns() };
-    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return 0 };
+    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
     if end_ns.saturating_sub(ticket.begin_ns) >= limit_ns {
         super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
     } else {
         lane.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.open.object(), node);
-        // Others look at the count of those who wait: that it is one too many meanwhile does no harm.
         lane.leave_unwatched();
     }
-    end_ns
 }
 
-/// Tells what was postponed. By the owner.
-#[cold]
+/// Records what was postponed. By the owner.
 #[inline(never)]
 pub fn settle(lane: &'static Lane) {
-    if let Some(passed) = lane.postponed.take() {
-        waited::end(passed.object);
-        tell(lane, &passed);
+    if let Some(_held) = lane.hold.take() {
+        // SAFETY: called by the owner, who has taken the record.
+        settle_in(lane, unsafe { lane.record() });
     }
 }
 
 /// As [`settle`], where the lane's record has been taken.
 pub fn settle_in(lane: &Lane, record: &mut Record) {
     if let Some(passed) = lane.postponed.take() {
-        waited::end(passed.object);
         tell_in(lane, record, &passed);
     }
 }

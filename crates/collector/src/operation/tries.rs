@@ -51,6 +51,12 @@ impl Tries {
                 < PATIENCE_NS + CLOCKED_NS
     }
 
+    /// Since when the thread has been trying to take `lock`, if it does.
+    pub fn since_ns(&self, lock: u64) -> Option<u64> {
+        let is_trying = self.is_active() && self.object.load(Ordering::Relaxed) == lock;
+        is_trying.then(|| self.since_ns.load(Ordering::Relaxed))
+    }
+
     fn tried(&self, now_ns: u64) {
         self.last_ns.store(now_ns, Ordering::Relaxed);
         if now_ns.saturating_sub(self.cpu_read_ns.load(Ordering::Relaxed)) >= CLOCKED_NS {
@@ -60,10 +66,7 @@ impl Tries {
     }
 
     fn take(&self) -> Option<Operation> {
-        let operation = Operation::from_number(self.operation.swap(0, Ordering::Relaxed))?;
-        waited::end(self.object.load(Ordering::Relaxed));
-        waited::end_trying();
-        Some(operation)
+        Operation::from_number(self.operation.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -96,8 +99,7 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     // Whatever comes next ends the streak.
     lane::set_counting(None);
     tries.operation.store(operation as u16, Ordering::Relaxed);
-    waited::begin(object);
-    waited::begin_trying();
+    waited::want(object);
 }
 
 fn find_path(life: &Life, lane: &'static Lane, state: State) {
@@ -115,10 +117,8 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
 
 /// A try succeeded.
 #[inline]
-pub fn succeeded(object: u64, state: impl FnOnce() -> State) {
-    if let Some(lane) = lane::current()
-        && lane.tries.is_active()
-    {
+pub fn succeeded(lane: &'static Lane, object: u64, state: impl FnOnce() -> State) {
+    if lane.tries.is_active() {
         end_with_success(lane, object, state());
     }
 }

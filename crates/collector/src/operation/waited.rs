@@ -1,10 +1,14 @@
-//! What threads of this process wait for: so that who lets it go knows that somebody does.
+//! What threads of this process wait for: so that who unlocks it or wakes others knows that somebody does.
 //!
-//! A table of counters by address. Two objects may share one: then some releases are told that nobody waited for.
+//! For what threads are woken from there is a table of counters by address. Two objects may share one: then some wakes are recorded
+//! that nobody waited for. Who waits for a lock counts nothing, since such a counter would go from processor to processor with each
+//! wait: the thread's own lane says what it waits for, and who unlocks looks into all lanes, when it is about to record that.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Nature, Operation};
+
+use crate::lane::{self, Lane};
 
 const SLOTS: usize = 4096;
 
@@ -12,49 +16,65 @@ const SLOTS: usize = 4096;
 #[derive(Debug)]
 pub struct Slot {
     waiters: AtomicU32,
-    /// Newest of the moments when something of this slot was let go while others waited.
-    released_ns: AtomicU64,
+    /// Somebody has waited for a lock of this slot since it was last found that nobody did.
+    is_wanted: AtomicBool,
+    /// Newest of the moments when somebody was woken who waited for something of this slot.
+    woken_ns: AtomicU64,
 }
 
-static TABLE: [Slot; SLOTS] =
-    [const { Slot { waiters: AtomicU32::new(0), released_ns: AtomicU64::new(0) } }; SLOTS];
+static TABLE: [Slot; SLOTS] = [const {
+    Slot { waiters: AtomicU32::new(0), is_wanted: AtomicBool::new(false), woken_ns: AtomicU64::new(0) }
+}; SLOTS];
 
 #[inline]
 fn slot(object: u64) -> &'static Slot {
     &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS]
 }
 
-/// Whether an operation waits for an object that another thread of the process lets go by a call that we see. The threads of a
-/// team wait for each other, and none of them lets the others go.
+/// Whether an operation waits for another thread of the process to wake this one, by a call that we see. The threads of a
+/// team wait for each other, and none of them wakes the others.
 #[inline]
-pub fn tells(operation: Operation) -> bool {
+pub fn is_woken(operation: Operation) -> bool {
     match operation.nature() {
-        Nature::Lock | Nature::Spin | Nature::Condition | Nature::Semaphore | Nature::Futex => true,
+        Nature::Condition | Nature::Semaphore | Nature::Futex => true,
         Nature::Barrier => !operation.is_of_openmp(),
         _ => false,
     }
 }
 
-/// Threads that wait by trying again and again, of the whole process: their locks do not know of them.
-static TRYING: AtomicU32 = AtomicU32::new(0);
-
-/// A thread begins to try again and again.
-pub fn begin_trying() {
-    TRYING.fetch_add(1, Ordering::Relaxed);
-}
-
-/// It tries no more.
-pub fn end_trying() {
-    TRYING.fetch_sub(1, Ordering::Relaxed);
-}
-
-/// Whether any thread does.
+/// Whether an operation waits for a lock.
 #[inline]
-pub fn is_any_trying() -> bool {
-    TRYING.load(Ordering::Relaxed) != 0
+pub fn is_for_lock(operation: Operation) -> bool {
+    matches!(operation.nature(), Nature::Lock | Nature::Spin)
 }
 
-/// A thread begins to wait for an object.
+/// A thread begins to wait for a lock. Its lane says so already.
+#[inline]
+pub fn want(lock: u64) {
+    let is_wanted = &slot(lock).is_wanted;
+    if !is_wanted.load(Ordering::Relaxed) {
+        is_wanted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Since when another thread than the calling one, the owner of `mine`, has been waiting for a lock; None if nobody waits.
+#[cold]
+pub fn wanted_since_ns(lock: u64, mine: &Lane) -> Option<u64> {
+    let is_wanted = &slot(lock).is_wanted;
+    if !is_wanted.load(Ordering::Relaxed) {
+        return None;
+    }
+    // Before the search: who begins to wait after it sets this again.
+    is_wanted.store(false, Ordering::Relaxed);
+    let others = lane::all().filter(|lane| !core::ptr::eq(*lane, mine));
+    let since_ns = others.filter_map(|lane| lane.wants_since_ns(lock)).min();
+    if since_ns.is_some() {
+        is_wanted.store(true, Ordering::Relaxed);
+    }
+    since_ns
+}
+
+/// A thread begins to wait for an object until it is woken.
 #[inline]
 pub fn begin(object: u64) {
     slot(object).waiters.fetch_add(1, Ordering::Relaxed);
@@ -66,23 +86,23 @@ pub fn end(object: u64) {
     slot(object).waiters.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Whether somebody may wait for an object.
+/// How many threads may wait for an object.
 #[inline]
-pub fn is_waited_for(object: u64) -> bool {
-    slot(object).waiters.load(Ordering::Relaxed) != 0
+pub fn waiters(object: u64) -> u32 {
+    slot(object).waiters.load(Ordering::Relaxed)
 }
 
-/// An object was let go at `time_ns`: when something of its slot was before; 0 if nothing ever was.
-pub fn released(object: u64, time_ns: u64) -> u64 {
-    slot(object).released_ns.fetch_max(time_ns, Ordering::Relaxed)
+/// Who waits for an object is woken at `time_ns`: when somebody was before; 0 if nobody ever was.
+pub fn woken(object: u64, time_ns: u64) -> u64 {
+    slot(object).woken_ns.fetch_max(time_ns, Ordering::Relaxed)
 }
 
 /// A forked child has no thread that waits.
 pub fn forget() {
-    TRYING.store(0, Ordering::Relaxed);
     for slot in &TABLE {
         slot.waiters.store(0, Ordering::Relaxed);
-        slot.released_ns.store(0, Ordering::Relaxed);
+        slot.is_wanted.store(false, Ordering::Relaxed);
+        slot.woken_ns.store(0, Ordering::Relaxed);
     }
 }
 
@@ -93,18 +113,17 @@ mod tests {
     #[test]
     fn who_waits_is_known_until_he_waits_no_more() {
         let object = 0x7f00_1234_5678;
-        assert!(!is_waited_for(object));
+        assert_eq!(waiters(object), 0);
         begin(object);
         begin(object);
-        assert!(is_waited_for(object));
+        assert_eq!(waiters(object), 2);
         end(object);
-        assert!(is_waited_for(object));
         end(object);
-        assert!(!is_waited_for(object));
-        assert_eq!(released(object, 1_000), 0);
-        assert_eq!(released(object, 5_000), 1_000);
-        assert_eq!(released(object, 4_000), 5_000);
-        assert_eq!(released(object, 6_000), 5_000);
+        assert_eq!(waiters(object), 0);
+        assert_eq!(woken(object, 1_000), 0);
+        assert_eq!(woken(object, 5_000), 1_000);
+        assert_eq!(woken(object, 4_000), 5_000);
+        assert_eq!(woken(object, 6_000), 5_000);
     }
 
     #[test]

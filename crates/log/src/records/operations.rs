@@ -73,32 +73,33 @@ pub struct Sum {
     pub region: u32,
 }
 
-/// Something was let go, or somebody woken, while others waited for it. `head.a` is an
+/// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each with the probability
+/// that `docs/internals/lock-sampling.md` gives it. `head.a` is an
 /// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may hold [`EVENT_PARTIAL`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Release {
-    /// When, CLOCK_MONOTONIC: read before it was let go.
+    /// When, CLOCK_MONOTONIC: read before the unlock.
     pub time_ns: u64,
     /// The lock, condition, semaphore or futex.
     pub object: u64,
-    /// Time since somebody let this object go before, as far as it was noticed; 0 = never noticed.
+    /// How long the critical section was, if `since_ns` says when it began; otherwise how long it was at most, 0 = not known.
     pub held_ns: u64,
-    /// For how much held time this record stands: `held_ns`, or more where only some of many short sections are told.
+    /// For how much held time this record stands: `held_ns` over the probability with which it is recorded. 0 for wakes.
     pub weight_ns: u64,
-    /// Since when the thread had it, if it had to wait for it; 0 = not known.
+    /// When the thread acquired the lock; 0 = not known.
     pub since_ns: u64,
-    /// Context node: who let it go.
+    /// Context node: who unlocked or woke.
     pub node: u32,
     /// Context node of a single frame, without callers: where it was acquired; 0 = not known.
     pub site: u32,
 }
 
-/// Sections shorter than this are told by chance, so that one record stands for about as much held time.
+/// Sections shorter than this are recorded by chance, so that one record stands for about as much held time.
 pub const RELEASE_WEIGHT_NS: u64 = 200_000;
 
-/// Of sections of locks that are contended at times one in so many is timed, on average, and stands for the others.
-pub const RELEASE_TIMED_ONE_IN: u64 = 16;
+/// Of so many acquisitions, at most, one is timed and stands for the others.
+pub const RELEASE_MOST_ACQUISITIONS: u32 = 64;
 
 /// After so much time in short operations of one kind the caller of one is found, and stands for all.
 pub const SUM_PATH_NS: u64 = 1_000_000;

@@ -57,7 +57,7 @@ macro_rules! leaves {
             return call();
         }
         holders::leave($object);
-        releases::around(Operation::$operation, $object, call, || here!())
+        releases::around_unlock(Operation::$operation, $object, call, || here!())
     }};
 }
 

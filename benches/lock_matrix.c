@@ -1,0 +1,230 @@
+/*
+ * What the collector adds to a lock that several threads want, at every ratio of holding to thinking.
+ * lock_matrix SECONDS KIND THREADS HOLD,… THINK,…
+ * KIND: mutex spin rwlock-write. HOLD and THINK: nanoseconds for which a thread has the lock and then does without it.
+ *
+ * Each cell of the matrix runs in pairs of batches, in turn: one calls the C library's own functions, found in the library
+ * itself, the other what the program's calls are bound to, which under a collector are its hooks. Threads, lock, memory and
+ * sampling are the same in both. Without a collector both are the same functions, and the ratios show the noise.
+ *
+ * Prints for each cell: bare_ns and called_ns, wall time per acquisition of all threads together, medians; ratio, the median
+ * of the pairs' ratios, with low and high, its quartiles; total, the ratio of all time; bare_sleeps and called_sleeps,
+ * voluntary context switches per 1000 acquisitions.
+ */
+#include "truth.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { MOST_THREADS = 16, MOST_TIMES = 16, MOST_PAIRS = 4000 };
+
+/* How long a batch takes, about, if the threads take turns. */
+static const double BATCH_S = 0.0015;
+
+typedef int lock_function(void *);
+typedef int barrier_function(pthread_barrier_t *);
+
+static struct {
+    const char *name, *lock, *unlock;
+} const kinds[] = {
+    {"mutex", "pthread_mutex_lock", "pthread_mutex_unlock"},
+    {"spin", "pthread_spin_lock", "pthread_spin_unlock"},
+    {"rwlock-write", "pthread_rwlock_wrlock", "pthread_rwlock_unlock"},
+};
+
+/* Apart, as a program's lock may be: nothing else is in its line of the cache. */
+static union {
+    pthread_mutex_t mutex;
+    pthread_spinlock_t spin;
+    pthread_rwlock_t rwlock;
+    char room[256];
+} lock __attribute__((aligned(128)));
+static uint64_t guarded __attribute__((aligned(128)));
+
+static struct {
+    lock_function *lock, *unlock;
+    uint64_t hold, think; /* steps */
+    int times;            /* for each thread */
+    int leave;
+} work __attribute__((aligned(128)));
+static barrier_function *meet;
+static pthread_barrier_t begin, end;
+static int threads;
+static struct {
+    double began, ended;
+} spans[MOST_THREADS] __attribute__((aligned(128)));
+
+static void *member(void *argument)
+{
+    int me = (int)(intptr_t)argument;
+    uint64_t own = 1;
+    for (;;) {
+        meet(&begin);
+        if (work.leave)
+            break;
+        lock_function *const acquire = work.lock, *const release = work.unlock;
+        const uint64_t hold = work.hold, think = work.think;
+        spans[me].began = wall();
+        for (int i = work.times; i > 0; i--) {
+            acquire(&lock);
+            BURN(guarded, hold);
+            release(&lock);
+            BURN(own, think);
+        }
+        spans[me].ended = wall();
+        meet(&end);
+    }
+    kept_result = own;
+    return NULL;
+}
+
+static long switches(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
+/* From when the last thread began to when the last one was done: only then do all of them want it. */
+static double batch(long *sleeps)
+{
+    long before = switches();
+    meet(&begin);
+    meet(&end);
+    /* Each thread sleeps in the barriers, too: the same in both kinds of batches. */
+    *sleeps += switches() - before;
+    double began = spans[0].began, ended = spans[0].ended;
+    for (int i = 1; i < threads; i++) {
+        began = spans[i].began < began ? spans[i].began : began;
+        ended = spans[i].ended > ended ? spans[i].ended : ended;
+    }
+    return ended - began;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double part(double *sorted, int n, double share) { return n > 0 ? sorted[(int)(share * (n - 1) + 0.5)] : 0; }
+
+struct cell {
+    int hold_ns, think_ns, pairs;
+    double of[2][MOST_PAIRS], ratios[MOST_PAIRS];
+    long sleeps[2];
+};
+
+static int list(char *text, int *out)
+{
+    int n = 0;
+    for (char *word = strtok(text, ","); word != NULL && n < MOST_TIMES; word = strtok(NULL, ","))
+        out[n++] = atoi(word);
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6)
+        return 2;
+    double seconds = atof(argv[1]), started = wall();
+    int holds[MOST_TIMES], thinks[MOST_TIMES], kind = -1;
+    for (int k = 0; k < (int)(sizeof kinds / sizeof *kinds); k++)
+        kind = strcmp(kinds[k].name, argv[2]) == 0 ? k : kind;
+    threads = atoi(argv[3]);
+    int of_holds = list(argv[4], holds), of_thinks = list(argv[5], thinks);
+    void *library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    if (library == NULL || kind < 0 || threads < 1 || threads > MOST_THREADS || of_holds * of_thinks == 0)
+        return 2;
+    lock_function *functions[2][2] = {
+        {(lock_function *)dlsym(library, kinds[kind].lock), (lock_function *)dlsym(library, kinds[kind].unlock)},
+        {(lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].lock), (lock_function *)dlsym(RTLD_DEFAULT, kinds[kind].unlock)},
+    };
+    meet = (barrier_function *)dlsym(library, "pthread_barrier_wait");
+    if (functions[0][0] == NULL || functions[0][1] == NULL || functions[1][0] == NULL || functions[1][1] == NULL ||
+        meet == NULL)
+        return 2;
+    if (kind == 0)
+        pthread_mutex_init(&lock.mutex, NULL);
+    else if (kind == 1)
+        pthread_spin_init(&lock.spin, PTHREAD_PROCESS_PRIVATE);
+    else
+        pthread_rwlock_init(&lock.rwlock, NULL);
+
+    /* A step's length, from the shortest of some stretches. */
+    double step_s = 1;
+    for (int i = 0; i < 50; i++) {
+        double began = wall();
+        BURN(guarded, 20000);
+        double one = (wall() - began) / 20000;
+        step_s = one < step_s ? one : step_s;
+    }
+    pthread_barrier_init(&begin, NULL, (unsigned)threads + 1);
+    pthread_barrier_init(&end, NULL, (unsigned)threads + 1);
+    pthread_t ids[MOST_THREADS];
+    for (int i = 0; i < threads; i++)
+        if (pthread_create(&ids[i], NULL, member, (void *)(intptr_t)i) != 0)
+            return 2;
+
+    int cells = of_holds * of_thinks;
+    struct cell *matrix = calloc((size_t)cells, sizeof *matrix);
+    if (matrix == NULL)
+        return 2;
+    /* The first round is not counted: what is learned once is learned there. */
+    for (int round = 0; round <= MOST_PAIRS && (round < 3 || wall() - started < seconds); round++) {
+        for (int c = 0; c < cells; c++) {
+            struct cell *cell = &matrix[c];
+            cell->hold_ns = holds[c / of_thinks];
+            cell->think_ns = thinks[c % of_thinks];
+            work.hold = (uint64_t)(cell->hold_ns * 1e-9 / step_s);
+            work.think = (uint64_t)(cell->think_ns * 1e-9 / step_s);
+            double in_turn_s = (cell->hold_ns + 50) * 1e-9 * threads, alone_s = (cell->hold_ns + cell->think_ns + 50) * 1e-9;
+            work.times = (int)(BATCH_S / (in_turn_s > alone_s ? in_turn_s : alone_s)) + 1;
+            double took[2];
+            long sleeps[2] = {0, 0};
+            for (int turn = 0; turn < 2; turn++) {
+                int which = (turn + round) % 2;
+                work.lock = functions[which][0];
+                work.unlock = functions[which][1];
+                took[which] = batch(&sleeps[which]);
+            }
+            if (round == 0)
+                continue;
+            double each = 1e9 / ((double)work.times * threads), per_1000 = 1000.0 / ((double)work.times * threads);
+            cell->of[0][cell->pairs] = took[0] * each;
+            cell->of[1][cell->pairs] = took[1] * each;
+            cell->ratios[cell->pairs++] = took[1] / took[0];
+            for (int i = 0; i < 2; i++)
+                cell->sleeps[i] += (long)(1000 * sleeps[i] * per_1000);
+        }
+    }
+    work.leave = 1;
+    meet(&begin);
+    for (int i = 0; i < threads; i++)
+        pthread_join(ids[i], NULL);
+
+    printf("{\"program\":\"lock_matrix\",\"kind\":\"%s\",\"threads\":%d,\"hooked\":%s,\"cells\":[", kinds[kind].name, threads,
+           functions[0][0] == functions[1][0] ? "false" : "true");
+    for (int c = 0; c < cells; c++) {
+        struct cell *cell = &matrix[c];
+        int n = cell->pairs;
+        double sum[2] = {0, 0};
+        for (int i = 0; i < n; i++) {
+            sum[0] += cell->of[0][i];
+            sum[1] += cell->of[1][i];
+        }
+        qsort(cell->of[0], (size_t)n, sizeof(double), ascending);
+        qsort(cell->of[1], (size_t)n, sizeof(double), ascending);
+        qsort(cell->ratios, (size_t)n, sizeof(double), ascending);
+        printf("%s{\"hold_ns\":%d,\"think_ns\":%d,\"pairs\":%d,\"bare_ns\":%.1f,\"called_ns\":%.1f,\"ratio\":%.3f,"
+               "\"low\":%.3f,\"high\":%.3f,\"total\":%.3f,\"bare_sleeps\":%.1f,\"called_sleeps\":%.1f}",
+               c > 0 ? "," : "", cell->hold_ns, cell->think_ns, n, part(cell->of[0], n, 0.5), part(cell->of[1], n, 0.5),
+               part(cell->ratios, n, 0.5), part(cell->ratios, n, 0.25), part(cell->ratios, n, 0.75), sum[1] / sum[0],
+               cell->sleeps[0] / 1000.0 / n, cell->sleeps[1] / 1000.0 / n);
+    }
+    printf("],\"cpu_s\":%.6f,\"wall_s\":%.6f}\n", process_cpu(), wall() - started);
+    return 0;
+}
