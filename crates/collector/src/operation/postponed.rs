@@ -1,4 +1,4 @@
-//! The end of a short wait for a lock, which is recorded only when the lock has been unlocked again.
+//! The end of a wait for a lock that was not long: it is recorded only when the lock has been unlocked again.
 //!
 //! The thread that had it before is back for it in a moment. If it is still held then, that thread has to sleep, and so on: a
 //! tenth of a microsecond more with the lock costs several of them. So between the wait and the program's own section a clock is
@@ -8,13 +8,17 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
 
-use super::telling::{Passed, tell_in};
+use super::telling::{Passed, is_owner, tell_in};
 use super::{Kind, Outcome, Ticket};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
+use crate::life;
 use crate::path::tree::NodeId;
 
-/// A wait that is over and not told yet. Written by its thread alone, and read by others at the process's end: `kind` is stored
+/// The end of a longer wait is recorded at once: after it a moment more counts little.
+const MOST_NS: u64 = 1_000_000;
+
+/// A wait that is over and not recorded yet. Written by its thread alone, and read by others at the process's end: `kind` is stored
 /// last.
 #[derive(Debug, Default)]
 pub struct Postponed {
@@ -67,7 +71,7 @@ impl Postponed {
     }
 }
 
-/// Ends a wait for a lock: now, or if it was short and nothing has to be found out about it, with [`settle`].
+/// Ends a wait for a lock: now, or if it was not long and its call path is known, with [`settle`].
 #[inline]
 pub fn end(ticket: &Ticket, outcome: Outcome) {
     let Some(lane) = ticket.lane else { return };
@@ -83,11 +87,34 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     // SAFETY: this is the owner.
     let limit_ns = unsafe { lane.limit_ns() };
     let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
-    if end_ns.saturating_sub(ticket.begin_ns) >= limit_ns {
+    let ns = end_ns.saturating_sub(ticket.begin_ns);
+    let node = if ns < limit_ns { node } else { find_caller(lane, kind, ns) };
+    if node == 0 {
         super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
     } else {
         lane.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.open.object(), node);
         lane.leave_unwatched();
+    }
+}
+
+/// The call path of the wait that has just ended and that will be recorded alone: its frame will be gone then. 0 where it has to be
+/// recorded now.
+#[cold]
+#[inline(never)]
+fn find_caller(lane: &'static Lane, kind: Kind, ns: u64) -> NodeId {
+    // The process may be killed before the lock is unlocked.
+    let Some(life) = life::in_hook().filter(|_| ns < MOST_NS && is_owner(lane)) else { return 0 };
+    let state = lane.open.state();
+    let found = lane.with_record(|record| {
+        // SAFETY: the owner, and `with_record` has taken the record.
+        unsafe { lane.with_room(|| if record.output.is_open() { record.path(state, life.pid) } else { (0, 0) }) }
+    });
+    match found {
+        Some((node, 0)) => {
+            lane.callers.keep(kind, state.sp, node);
+            node
+        }
+        _ => 0,
     }
 }
 
@@ -112,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_postponed_is_told_once() {
+    fn what_is_postponed_is_recorded_once() {
         let postponed = Postponed::default();
         assert!(!postponed.is_any() && postponed.take().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 350), 0x1000, 7);
