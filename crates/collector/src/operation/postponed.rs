@@ -107,7 +107,9 @@ fn find_caller(lane: &'static Lane, kind: Kind, ns: u64) -> NodeId {
     let state = lane.open.state();
     let found = lane.with_record(|record| {
         // SAFETY: the owner, and `with_record` has taken the record.
-        unsafe { lane.with_room(|| if record.output.is_open() { record.path(state, life.pid) } else { (0, 0) }) }
+        unsafe {
+            lane.with_room(|| if record.output.is_open() { record.path(state, life.pid) } else { (0, 0) })
+        }
     });
     match found {
         Some((node, 0)) => {
@@ -121,7 +123,7 @@ fn find_caller(lane: &'static Lane, kind: Kind, ns: u64) -> NodeId {
 /// Records what was postponed. By the owner.
 #[inline(never)]
 pub fn settle(lane: &'static Lane) {
-    if let Some(_held) = lane.hold.take() {
+    if let Some(_held) = lane.take() {
         // SAFETY: called by the owner, who has taken the record.
         settle_in(lane, unsafe { lane.record() });
     }

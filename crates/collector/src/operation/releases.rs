@@ -126,8 +126,8 @@ fn end(lane: &Lane, object: u64, has_sleeper: bool) -> Option<Ended> {
         }
         None => {
             let own_ticks = ticks.saturating_sub(read_ticks);
-            let is_certain = own_ticks >= LONG_TICKS
-                && waited::wanted_since_ns(object, lane).is_some_and(is_long_ago);
+            let is_certain =
+                own_ticks >= LONG_TICKS && waited::wanted_since_ns(object, lane).is_some_and(is_long_ago);
             is_certain.then(|| Ended { ticks, own_ticks, weight_ns: held_ns(own_ticks), is_bound: true })
         }
     }
@@ -163,7 +163,12 @@ fn record(lane: &Lane, operation: Operation, object: u64, ended: &Ended, state: 
     let time_ns = ticks::time_ns(ended.ticks).max(lane.born_ns());
     let (held_ns, weight_ns) = (held_ns(ended.own_ticks), ended.weight_ns);
     let since_ns = if ended.is_bound { 0 } else { time_ns.saturating_sub(held_ns) };
-    write(lane, operation, Release { time_ns, object, held_ns, weight_ns, since_ns, ..Release::default() }, state);
+    write(
+        lane,
+        operation,
+        Release { time_ns, object, held_ns, weight_ns, since_ns, ..Release::default() },
+        state,
+    );
 }
 
 /// Runs `call`, which wakes who waits for `object`; `here` is the hook's frame.

@@ -194,7 +194,10 @@ mod tests {
                 let points = truth / RELEASE_WEIGHT_NS as f64;
                 let drawn = rounds as f64 / f64::from(LONGEST_BLOCK);
                 let sigma = ((1.0 / points + 1.0 / drawn) / runs as f64).sqrt();
-                assert!((held / truth - 1.0).abs() < 5.0 * sigma, "{number}: {held_ns} ns: {held} of {truth}, {sigma}");
+                assert!(
+                    (held / truth - 1.0).abs() < 5.0 * sigma,
+                    "{number}: {held_ns} ns: {held} of {truth}, {sigma}"
+                );
                 assert!((count / rounds as f64 - 1.0).abs() < 5.0 * sigma, "{number}: {held_ns} ns: {count}");
             }
         }
@@ -205,9 +208,8 @@ mod tests {
         let timed_of = |until_next: u64| {
             let sampling = Sampling::default();
             sampling.begin(1, 3);
-            let drawn = (0..100_000_u64).filter(|number| {
-                sampling.is_drawn() && sampling.timed(1 + (number + 1) * until_next) > 0
-            });
+            let drawn = (0..100_000_u64)
+                .filter(|number| sampling.is_drawn() && sampling.timed(1 + (number + 1) * until_next) > 0);
             drawn.count()
         };
         assert_eq!(timed_of(APART_TICKS), 100_000);
