@@ -1,7 +1,8 @@
 /*
  * What the collector adds to a lock that several threads want, at every ratio of holding to thinking.
- * lock_matrix SECONDS KIND THREADS HOLD,… THINK,…
- * KIND: mutex spin rwlock-write. HOLD and THINK: nanoseconds for which a thread has the lock and then does without it.
+ * lock_matrix SECONDS KIND THREADS HOLD,… THINK,… [BATCH]
+ * KIND: mutex spin rwlock-write. HOLD and THINK: nanoseconds for which a thread has the lock and then does without it. BATCH: about how
+ * long a batch takes, milliseconds. Threads that come and go in step need some to fall into it: in batches of 1.5 ms most locks look alike.
  *
  * Each cell of the matrix runs in pairs of batches, in turn: one calls the C library's own functions, found in the library
  * itself, the other what the program's calls are bound to, which under a collector are its hooks. Threads, lock, memory and
@@ -22,7 +23,7 @@
 enum { MOST_THREADS = 16, MOST_TIMES = 16, MOST_PAIRS = 4000 };
 
 /* How long a batch takes, about, if the threads take turns. */
-static const double BATCH_S = 0.0015;
+static double batch_s = 0.02;
 
 typedef int lock_function(void *);
 typedef int barrier_function(pthread_barrier_t *);
@@ -128,8 +129,10 @@ static int list(char *text, int *out)
 
 int main(int argc, char **argv)
 {
-    if (argc != 6)
+    if (argc != 6 && argc != 7)
         return 2;
+    if (argc == 7)
+        batch_s = atof(argv[6]) / 1000;
     double seconds = atof(argv[1]), started = wall();
     int holds[MOST_TIMES], thinks[MOST_TIMES], kind = -1;
     for (int k = 0; k < (int)(sizeof kinds / sizeof *kinds); k++)
@@ -182,7 +185,7 @@ int main(int argc, char **argv)
             work.hold = (uint64_t)(cell->hold_ns * 1e-9 / step_s);
             work.think = (uint64_t)(cell->think_ns * 1e-9 / step_s);
             double in_turn_s = (cell->hold_ns + 50) * 1e-9 * threads, alone_s = (cell->hold_ns + cell->think_ns + 50) * 1e-9;
-            work.times = (int)(BATCH_S / (in_turn_s > alone_s ? in_turn_s : alone_s)) + 1;
+            work.times = (int)(batch_s / (in_turn_s > alone_s ? in_turn_s : alone_s)) + 1;
             double took[2];
             long sleeps[2] = {0, 0};
             for (int turn = 0; turn < 2; turn++) {

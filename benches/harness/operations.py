@@ -2,7 +2,8 @@
 import os
 import subprocess
 
-from .session import BENCHES, BUILD, PROGRAMS, Skip, needed, run, say, summary, summary_of_differences
+from .session import (BENCHES, BUILD, PROGRAMS, Skip, compile_program, needed, run, say, summary,
+                      summary_of_differences)
 
 ALONE = ("mutex", "recursive", "trylock", "rwlock-read", "rwlock-write", "spin", "signal", "semaphore", "once", "read",
          "write", "steady-2")
@@ -66,3 +67,33 @@ def operations(tool, quick):
                      "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in zip(bare, proust)])})
         say(f"  {kind}: {rows[-1]['added_ns']['median']:+.1f} ns")
     return {"rounds": rounds, "seconds": seconds, "contended_rounds": 6 * rounds, "rows": rows}
+
+
+TIMES_NS = (0, 100, 300, 1000, 3000, 10000)
+QUICK_NS = (0, 300, 3000)
+# Kind, threads, and whether it is measured with --quick, too.
+LOCKS = (("mutex", 2, True), ("mutex", 4, False), ("spin", 2, False), ("rwlock-write", 2, False))
+
+
+def lock_ratios(tool, quick):
+    """Locks that several threads want, at every ratio of holding to thinking. The program calls the hooks and the C library's own
+    functions in turn, within one process; without the collector both are the same, which shows the noise."""
+    program = compile_program("lock_matrix", options=["-ldl"])
+    _, env = tool.bare_folder()
+    bare_env = dict(os.environ)
+    bare_env.pop("LD_PRELOAD", None)
+    times = ",".join(map(str, QUICK_NS if quick else TIMES_NS))
+    rows = []
+    for kind, threads, is_quick in LOCKS:
+        if quick and not is_quick:
+            continue
+        arguments = [program, 12 if quick else 40, kind, threads, times, times]
+        hooked = run(arguments, env=env).json()
+        if not hooked["hooked"]:
+            raise Skip("lock_matrix does not call the collector's hooks")
+        control = run([*arguments[:1], 6 if quick else 20, *arguments[2:]], env=bare_env).json()
+        for cell, same in zip(hooked["cells"], control["cells"]):
+            rows.append({"kind": kind, "threads": threads, **cell, "noise": same["ratio"]})
+        ratios = sorted(cell["ratio"] for cell in hooked["cells"])
+        say(f"  {kind}, {threads} threads: {ratios[len(ratios) // 2]:.2f}, at worst {ratios[-1]:.2f}")
+    return {"rows": rows}

@@ -126,6 +126,24 @@ def operations(result):
         f"{result.get('contended_rounds', result['rounds'])} shorter ones."
 
 
+def lock_ratios(result):
+    """One matrix for each kind of lock: a row for each time of holding, a column for each of thinking."""
+    parts = []
+    for kind, threads in dict.fromkeys((row["kind"], row["threads"]) for row in result["rows"]):
+        cells = {(row["hold_ns"], row["think_ns"]): row for row in result["rows"] if (row["kind"], row["threads"]) == (kind, threads)}
+        thinks = sorted({think for _, think in cells})
+        rows = []
+        for hold in sorted({hold for hold, _ in cells}):
+            of_row = [cells[hold, think] for think in thinks]
+            rows.append([f"{hold / 1000:g}", *(f"{c['ratio']:.2f} ({c['low']:.2f} … {c['high']:.2f})" for c in of_row)])
+        ratios, noise = [c["ratio"] for c in cells.values()], [c["noise"] for c in cells.values()]
+        met = sum(ratio <= 1.1 for ratio in ratios)
+        parts.append(table([f"{kind}, {threads} threads: held, µs", *(f"{think / 1000:g} µs between" for think in thinks)], rows)
+                     + f"\n\n{met} of {len(ratios)} at most 1.1 times as long, {max(ratios):.2f} at worst; the same functions twice: "
+                       f"{min(noise):.2f} to {max(noise):.2f}.")
+    return "\n\n".join(parts)
+
+
 PARALLEL_TARGETS = {"barrier": ("≤ 130 ns", "added_ns", 130.0), "region": ("≤ 350 ns", "added_ns", 350.0), "task": ("≤ 150 ns", "added_ns", 150.0),
                     "critical": ("≤ 60 ns", "added_ns", 60.0), "steady": ("≤ 5 %", "added_percent", 5.0)}
 
@@ -218,7 +236,7 @@ def setting(result):
 
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
-          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "parallel": parallel, "throughput": throughput, "blame": blame,
+          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "parallel": parallel, "throughput": throughput, "blame": blame,
           "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 

@@ -20,12 +20,12 @@ pub struct ReleaseRow {
     pub time_ns: u64,
     /// The lock, condition, semaphore or futex: its address in the process.
     pub object: u64,
-    /// Time since somebody let this object go before, as far as that was noticed; 0 = never noticed.
+    /// How long the section was, where `since_ns` is known; otherwise how long at most, 0 = not known.
     pub held_ns: u64,
     /// For how much held time this row stands: `held_ns`, or more where it stands for others, too; 0 for those who wake
     /// and hold nothing.
     pub weight_ns: u64,
-    /// Since when the thread had it, nanoseconds since the run's start, if it had to wait for it. None = not known.
+    /// When the thread acquired the lock, nanoseconds since the run's start. None = not known.
     pub since_ns: Option<u64>,
 }
 
