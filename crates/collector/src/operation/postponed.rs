@@ -8,15 +8,12 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
 
-use super::telling::{Passed, is_owner, tell_in};
+use super::telling::{CLOCKED_NS, Passed, is_owner, tell_in};
 use super::{Kind, Outcome, Ticket};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
 use crate::life;
 use crate::path::tree::NodeId;
-
-/// The end of a longer wait is recorded at once: after it a moment more counts little.
-const MOST_NS: u64 = 1_000_000;
 
 /// A wait that is over and not recorded yet. Written by its thread alone, and read by others at the process's end: `kind` is stored
 /// last.
@@ -102,8 +99,8 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
 #[cold]
 #[inline(never)]
 fn find_caller(lane: &'static Lane, kind: Kind, ns: u64) -> NodeId {
-    // The process may be killed before the lock is unlocked.
-    let Some(life) = life::in_hook().filter(|_| ns < MOST_NS && is_owner(lane)) else { return 0 };
+    // At the end of a longer one the thread's CPU clock is read.
+    let Some(life) = life::in_hook().filter(|_| ns < CLOCKED_NS && is_owner(lane)) else { return 0 };
     let state = lane.open.state();
     let found = lane.with_record(|record| {
         // SAFETY: the owner, and `with_record` has taken the record.

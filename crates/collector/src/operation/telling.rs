@@ -14,7 +14,7 @@ use crate::path::tree::NodeId;
 use crate::{clock, raw, room};
 
 /// From this length on an operation's end is worth reading the thread's CPU clock.
-const CLOCKED_NS: u64 = 10_000;
+pub(super) const CLOCKED_NS: u64 = 10_000;
 
 /// What ended less than that before it is told was over just now.
 const JUST_NOW_NS: u64 = 10_000;
