@@ -7,9 +7,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use proust_log::records::{RELEASE_MOST_ACQUISITIONS as LONGEST_BLOCK, RELEASE_WEIGHT_NS};
 
-/// Blocks get longer until two timed acquisitions of a thread are so far apart: about 3 µs. A reading of the counter
+/// Blocks get longer until two timed acquisitions of a thread are so far apart: about 10 µs. A reading of the counter
 /// takes 20 ns.
-const APART_TICKS: u64 = 1 << 13;
+const APART_TICKS: u64 = 1 << 15;
 
 /// One thread's draws. Used by the owner alone.
 #[derive(Debug)]
@@ -175,8 +175,8 @@ mod tests {
         // Patterns with which every second, fourth or sixty-fourth acquisition would always be of the same kind.
         let patterns: [&[(u64, u64)]; 4] = [
             &[(100, 500), (300, 500)],
-            &[(50, 60), (50, 60), (50, 60), (5_000, 13_000)],
-            &[(4_000, 20_000), (8_000, 40_000), (16_000, 90_000)],
+            &[(50, 60), (50, 60), (50, 60), (5_000, 50_000)],
+            &[(4_000, 20_000), (8_000, 40_000), (16_000, 300_000)],
             &[(20, 100), (20, 100), (20, 100), (300_000, 100)],
         ];
         for (number, sections) in patterns.iter().enumerate() {
