@@ -295,6 +295,7 @@ fn what_the_collector_noted_is_told_in_words() {
         (NoteCode::ExecFailed, 2),
         (NoteCode::EnvironmentMended, 0),
         (NoteCode::SignalGivenUp, 0),
+        (NoteCode::Unloadable, 2),
     ] {
         lane.push(code as u16, &Note { time_ns: 0, value });
     }
@@ -312,6 +313,7 @@ fn what_the_collector_noted_is_told_in_words() {
         ["signal 27", "server"],
         ["every signal", "not sampled"],
         ["exec in vain", "error 2"],
+        ["1 program", "another C library"],
         ["could not be put", "missing"],
         ["4 threads", "could not be measured"],
         ["storage took no more", "another place"],

@@ -115,6 +115,16 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Outcome {
     until_done(|| sys!(SYS_openat, libc::AT_FDCWD as isize, path.as_ptr(), flags | libc::O_CLOEXEC, mode))
 }
 
+/// As [`open`], by a path relative to the folder of a descriptor.
+pub fn open_at(folder: i32, path: &CStr, flags: i32) -> Outcome {
+    sys!(SYS_openat, folder as isize, path.as_ptr(), flags | libc::O_CLOEXEC, 0)
+}
+
+/// Whether the process may use a file so (`X_OK`, `R_OK`).
+pub fn may(path: &CStr, mode: i32) -> bool {
+    !failed(sys!(SYS_faccessat, libc::AT_FDCWD as isize, path.as_ptr(), mode, 0))
+}
+
 /// The kernel's `open_how`.
 #[repr(C)]
 struct OpenHow {

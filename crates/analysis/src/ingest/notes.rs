@@ -259,6 +259,22 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             duration(limit_ns)
         ));
     }
+    let unloadable = noted(log, NoteCode::Unloadable);
+    let reasons = [
+        (1, "for another machine"),
+        (2, "of another C library than GNU's"),
+        (3, "in a root that does not have the collector's file"),
+    ];
+    for (value, what) in reasons {
+        let programs = unloadable.iter().filter(|&&reason| reason == value).count() as u64;
+        if programs > 0 {
+            notes.push(format!(
+                "{who} started {} {what}, without the collector: {} time is missing",
+                counted(programs, "program"),
+                verb(programs, "its", "their")
+            ));
+        }
+    }
     if header.lost_thread_ends > 0 {
         notes.push(format!(
             "{who}: {} ended without room for {} last record: {:.3} s of {} CPU time are shown as a thread \

@@ -9,11 +9,11 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use libc::pid_t;
 use proust_log::records::{Birth, NoteCode};
 
+use crate::hooks::loadable::{self, Verdict};
 use crate::hooks::{environment, signal_inheritance};
 use crate::interpose::declare;
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
-use crate::operation;
 use crate::process;
 use crate::raw;
 use crate::real::{Strings, call_real};
@@ -60,18 +60,21 @@ fn unfollowed(given: Strings) -> Strings {
 
 /// An exec: closes the record, calls, and goes on if the call comes back. `target` names the new image
 /// where it is known whether it can be run at all.
-fn exec(target: *const c_char, given: Strings, check: bool, call: impl FnOnce(Strings) -> c_int) -> c_int {
+fn exec(target: *const c_char, given: Strings, named: Named, call: impl FnOnce(Strings) -> c_int) -> c_int {
     let Some(life) = life::in_hook() else { return call(unfollowed(given)) };
     // SAFETY: the program passes a C string, or null.
     let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
-    if check && !can_execute(target) {
+    if matches!(named, Named::At(libc::AT_FDCWD)) && !raw::may(target, libc::X_OK) {
+        // Shells try one folder after the other: an exec that cannot succeed needs no end of the record.
         return call(given);
     }
-    if is_foreign(target) {
-        return exec_foreign(life, target, given, call);
-    }
     let borrowed = life::is_borrowed(life);
-    let list = environment_for(lane::current(), given, !borrowed);
+    let verdict = loadable::verdict(named.program(target), life.library);
+    let list = if verdict == Verdict::Loads {
+        environment_for(lane::current(), given, !borrowed)
+    } else {
+        without_collector(given, verdict)
+    };
     keep_for_lender(life, target);
     let closed = process::before_exec(life, target.to_bytes());
     signal_inheritance::before_exec(life);
@@ -98,49 +101,38 @@ fn keep_for_lender(life: &Life, target: &CStr) {
     }
 }
 
-/// An exec of a program that the collector cannot be loaded into, whose dynamic linker would complain about it.
-fn exec_foreign(life: &Life, target: &CStr, given: Strings, call: impl FnOnce(Strings) -> c_int) -> c_int {
+/// How an exec function names the program.
+#[derive(Clone, Copy)]
+enum Named {
+    /// By a path, relative to the folder of this descriptor.
+    At(c_int),
+    /// By a name that may have to be searched for.
+    Searched,
+    /// By an open descriptor.
+    Open(c_int),
+}
+
+impl Named {
+    fn program(self, target: &CStr) -> loadable::Program<'_> {
+        match self {
+            Named::At(folder) if target.is_empty() && folder != libc::AT_FDCWD => {
+                loadable::Program::Open(folder)
+            }
+            Named::At(folder) => loadable::Program::At(folder, target),
+            Named::Searched => loadable::Program::Searched(target),
+            Named::Open(file) => loadable::Program::Open(file),
+        }
+    }
+}
+
+/// The environment for a program that cannot load the collector, whose dynamic linker would complain or end it.
+fn without_collector(given: Strings, verdict: Verdict) -> Strings {
+    if let Some(lane) = life::in_hook().filter(|life| !life::is_borrowed(life)).and_then(|_| lane::current())
+    {
+        lane.with_record(|record| record.note(NoteCode::Unloadable, verdict.number()));
+    }
     // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
-    let list = unsafe { environment::without_collector(given) };
-    keep_for_lender(life, target);
-    let closed = process::before_exec(life, target.to_bytes());
-    signal_inheritance::before_exec(life);
-    let handed_over = signal_inheritance::hand_over(life);
-    let result = call(list);
-    let error = operation::errno();
-    handed_over.take_back();
-    signal_inheritance::after_failed_exec(life);
-    if closed {
-        process::after_failed_exec(error as i32);
-    }
-    operation::set_errno(error);
-    result
-}
-
-/// Whether a file is a program of another word size. Files that cannot be read are taken for the usual kind.
-fn is_foreign(path: &CStr) -> bool {
-    const CLASS: usize = 4;
-    const CLASS_64: u8 = 2;
-    let descriptor = raw::open(path, libc::O_RDONLY | libc::O_NONBLOCK, 0);
-    if raw::failed(descriptor) {
-        return false;
-    }
-    let mut start = [0; CLASS + 1];
-    let got = raw::read(descriptor as i32, &mut start);
-    raw::close(descriptor as i32);
-    got == start.len() as isize && start.starts_with(b"\x7fELF") && start[CLASS] != CLASS_64
-}
-
-/// Shells try one folder after the other: an exec that cannot succeed needs no end of the record.
-fn can_execute(path: &CStr) -> bool {
-    // SAFETY: a C string and plain numbers.
-    let outcome = unsafe {
-        raw::call(
-            libc::SYS_faccessat,
-            [libc::AT_FDCWD as isize as usize, path.as_ptr() as usize, libc::X_OK as usize, 0, 0, 0],
-        )
-    };
-    !raw::failed(outcome)
+    unsafe { environment::without_collector(given) }
 }
 
 /// `execve`
@@ -150,19 +142,34 @@ pub unsafe extern "C-unwind" fn execve(
     arguments: Strings,
     environment: Strings,
 ) -> c_int {
-    exec(path, environment, true, |list| call_real!(EXECVE(path, arguments, list) else -1))
+    exec(
+        path,
+        environment,
+        Named::At(libc::AT_FDCWD),
+        |list| call_real!(EXECVE(path, arguments, list) else -1),
+    )
 }
 
 /// `execv`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn execv(path: *const c_char, arguments: Strings) -> c_int {
-    exec(path, current_environment(), true, |list| call_real!(EXECVE(path, arguments, list) else -1))
+    exec(
+        path,
+        current_environment(),
+        Named::At(libc::AT_FDCWD),
+        |list| call_real!(EXECVE(path, arguments, list) else -1),
+    )
 }
 
 /// `execvp`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn execvp(file: *const c_char, arguments: Strings) -> c_int {
-    exec(file, current_environment(), false, |list| call_real!(EXECVPE(file, arguments, list) else -1))
+    exec(
+        file,
+        current_environment(),
+        Named::Searched,
+        |list| call_real!(EXECVPE(file, arguments, list) else -1),
+    )
 }
 
 /// `execvpe`
@@ -172,14 +179,14 @@ pub unsafe extern "C-unwind" fn execvpe(
     arguments: Strings,
     environment: Strings,
 ) -> c_int {
-    exec(file, environment, false, |list| call_real!(EXECVPE(file, arguments, list) else -1))
+    exec(file, environment, Named::Searched, |list| call_real!(EXECVPE(file, arguments, list) else -1))
 }
 
 /// `fexecve`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
     let target = c"(an open file)".as_ptr();
-    exec(target, environment, false, |list| call_real!(FEXECVE(file, arguments, list) else -1))
+    exec(target, environment, Named::Open(file), |list| call_real!(FEXECVE(file, arguments, list) else -1))
 }
 
 /// `execveat`
@@ -191,7 +198,12 @@ pub unsafe extern "C-unwind" fn execveat(
     environment: Strings,
     flags: c_int,
 ) -> c_int {
-    exec(path, environment, false, |list| call_real!(EXECVEAT(folder, path, arguments, list, flags) else -1))
+    exec(
+        path,
+        environment,
+        Named::At(folder),
+        |list| call_real!(EXECVEAT(folder, path, arguments, list, flags) else -1),
+    )
 }
 
 /// Which of the exec functions with an argument list was called.
@@ -275,9 +287,9 @@ unsafe extern "C-unwind" fn exec_list(
     }
     let arguments = memory.cast_const();
     let result = if which == LIST_SEARCH {
-        exec(path, given, false, |list| call_real!(EXECVPE(path, arguments, list) else -1))
+        exec(path, given, Named::Searched, |list| call_real!(EXECVPE(path, arguments, list) else -1))
     } else {
-        exec(path, given, true, |list| call_real!(EXECVE(path, arguments, list) else -1))
+        exec(path, given, Named::At(libc::AT_FDCWD), |list| call_real!(EXECVE(path, arguments, list) else -1))
     };
     // SAFETY: taken above with this size; the exec did not happen.
     unsafe { crate::arena::give_back(memory.cast(), (count + 1) * size_of::<*const c_char>()) };
@@ -288,14 +300,16 @@ fn spawn(
     child: *mut pid_t,
     file: *const c_char,
     given: Strings,
+    named: Named,
     call: impl FnOnce(*mut pid_t, Strings) -> c_int,
 ) -> c_int {
     let Some(life) = life::in_hook() else { return call(child, unfollowed(given)) };
-    // SAFETY: the program passes a C string, or null.
-    if !file.is_null() && is_foreign(unsafe { CStr::from_ptr(file) }) {
-        // SAFETY: the program passes null or a list of C strings, as the real function needs it.
-        let list = unsafe { environment::without_collector(given) };
-        return signal_inheritance::handing_over(|| call(child, list));
+    if !file.is_null() {
+        // SAFETY: the program passes a C string.
+        let verdict = loadable::verdict(named.program(unsafe { CStr::from_ptr(file) }), life.library);
+        if verdict != Verdict::Loads {
+            return signal_inheritance::handing_over(|| call(child, without_collector(given, verdict)));
+        }
     }
     let lane = (!life::is_borrowed(life)).then(lane::current).flatten();
     let list = environment_for(lane, given, true);
@@ -323,6 +337,7 @@ pub unsafe extern "C-unwind" fn posix_spawn(
         child,
         path,
         environment,
+        Named::At(libc::AT_FDCWD),
         |child, list| call_real!(POSIX_SPAWN(child, path, actions, attributes, arguments, list) else libc::ENOSYS),
     )
 }
@@ -341,6 +356,7 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
         child,
         file,
         environment,
+        Named::Searched,
         |child, list| call_real!(POSIX_SPAWNP(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
     )
 }
@@ -369,33 +385,4 @@ declare! {
         child: *mut pid_t as output(process), file: *const c_char as path, actions: *const c_void as input(actions),
         attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
     ) -> c_int, or libc::ENOSYS;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::ffi::CString;
-
-    #[test]
-    fn programs_of_another_word_size_are_told_by_their_first_bytes() {
-        let file = |name: &str, bytes: &[u8]| {
-            let path = std::env::temp_dir().join(format!("proust-exec-{}-{name}", std::process::id()));
-            std::fs::write(&path, bytes).unwrap();
-            CString::new(path.to_str().unwrap()).unwrap()
-        };
-        let cases = [
-            (file("32", b"\x7fELF\x01\x01\x01"), true),
-            (file("64", b"\x7fELF\x02\x01\x01"), false),
-            (file("script", b"#!/bin/sh\n"), false),
-            (file("short", b"\x7fELF"), false),
-            (c"/proc/self/exe".to_owned(), false),
-            (c"/no/such/file".to_owned(), false),
-        ];
-        for (path, expected) in cases {
-            assert_eq!(is_foreign(&path), expected, "{path:?}");
-            if path.to_bytes().starts_with(std::env::temp_dir().to_str().unwrap().as_bytes()) {
-                std::fs::remove_file(path.to_str().unwrap()).unwrap();
-            }
-        }
-    }
 }

@@ -22,6 +22,7 @@ pub mod file_locks;
 pub mod futex;
 pub mod io;
 pub mod joins;
+mod loadable;
 pub mod locks;
 pub mod once;
 pub mod polls;

@@ -98,6 +98,9 @@ pub enum NoteCode {
     /// The program put a handler of its own in the place of the sampling handler, by a system call that no hook saw; value =
     /// signal number. Nothing is sampled since.
     HandlerReplaced = 11,
+    /// A program was started that cannot load the collector, and was started without it; value = 1 where it is for another
+    /// machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does not have the collector's file.
+    Unloadable = 20,
 }
 
 impl NoteCode {
@@ -115,6 +118,7 @@ impl NoteCode {
             9 => NoteCode::OtherTool,
             10 => NoteCode::SmallSignalStack,
             11 => NoteCode::HandlerReplaced,
+            20 => NoteCode::Unloadable,
             _ => return None,
         })
     }

@@ -41,6 +41,7 @@ mod openmp_hostile;
 mod openmp_intel;
 mod openmp_paths;
 mod openmp_tools;
+mod other_homes;
 mod out_of_memory;
 mod plugins;
 mod process_numbers;
