@@ -90,6 +90,30 @@ def threads(result):
     return table(["create and join", "CPU µs a thread", "wall µs a thread", "CPU added, µs [95 %]", "wall added, µs [95 %]", "target", ""], rows)
 
 
+def forks(result):
+    rows = []
+    for name, key, target in (("fork, exit and wait, µs a child", "fork_us", 300.0),
+                              ("a shell's loop of a short program, ms a turn", "shell_ms", None)):
+        if key in result:
+            row = result[key]
+            rows.append([name, of(row["bare"], 2), of(row["proust"], 2), sure(row["added"], 2),
+                         f"≤ {target:.0f} µs" if target else "", verdict(row["added"], target) if target else ""])
+    return table(["", "bare", "recorded", "added [95 %]", "target", ""], rows)
+
+
+def many_waits(result):
+    rows = []
+    for row in result["rows"]:
+        if "skipped" in row:
+            rows.append([row["threads"], row["mappings"], f"skipped: {row['skipped']}", "", "", "", ""])
+            continue
+        wall, memory = row["wall_us"], row["resident_kb"]
+        rows.append([row["threads"], row["mappings"], of(wall["bare"], 1), of(wall["proust"], 1), sure(wall["added"], 1),
+                     middle(memory["bare"], 0), middle(memory["proust"], 0)])
+    return table(["threads", "other mappings", "bare, µs a thread", "recorded, µs a thread", "added, µs [95 %]",
+                  "resident, bare, KiB", "resident, recorded, KiB"], rows)
+
+
 def log_size(result):
     rows = [[row["program"], row["samples"], row["nodes"], f"{row['sample_record_bytes']:.0f}", f"{row['running_bytes_a_sample']:.0f}",
              f"{row['bytes_a_sample']:.0f}", f"{row['bytes_a_thread_minute'] / 1e3:.0f}", f"{row['node_bytes'] / 1e3:.1f}",
@@ -236,7 +260,8 @@ def setting(result):
 
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
-          "threads": threads, "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "parallel": parallel, "throughput": throughput, "blame": blame,
+          "threads": threads, "forks": forks, "many_waits": many_waits,
+          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "parallel": parallel, "throughput": throughput, "blame": blame,
           "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 

@@ -3,7 +3,7 @@
 //! The vDSO is called directly and not through the C library, since a program or another preloaded
 //! library may have put its own `clock_gettime` there.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::raw;
 
@@ -108,8 +108,19 @@ pub fn cpu_clock_of(tid: u32) -> i32 {
     (!(tid as i32) << 3) | 6
 }
 
-/// Processors the machine has online; 0 if unknown.
+/// Processors the machine had online when the image first asked; 0 if unknown. A forked child has the number from its parent.
 pub fn online_processors() -> u32 {
+    static KNOWN: AtomicU32 = AtomicU32::new(0);
+    let known = KNOWN.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let online = count_online();
+    KNOWN.store(online, Ordering::Relaxed);
+    online
+}
+
+fn count_online() -> u32 {
     let descriptor = raw::open(c"/sys/devices/system/cpu/online", libc::O_RDONLY, 0);
     if raw::failed(descriptor) {
         return 0;

@@ -59,6 +59,9 @@ static HERE: OfThisProcess = OfThisProcess {
 
 const _: () = assert!(size_of::<OfThisProcess>() == 4096);
 
+/// What a log says of so many modules, about 130 bytes each, leaves room in a page for all else that a short process has to say.
+const FEW_MODULES: usize = 12;
+
 /// Largest stack assumed for a first thread without a limit.
 const UNLIMITED_STACK_BYTES: u64 = 64 << 20;
 
@@ -192,7 +195,9 @@ pub fn begin_recording(begin: u64, origin: Origin, stack: OwnStack, environment:
         life.facts.follow_clock(begin);
     }
     HERE.began.store(1, Ordering::Relaxed);
-    if !logfile::create(&life.options, life.pid, begin) {
+    let has_few_facts = origin == Origin::Fork && modules::all().len() <= FEW_MODULES;
+    let units = if has_few_facts { logfile::FEW_UNITS } else { logfile::USUAL_UNITS };
+    if !logfile::create(&life.options, life.pid, begin, units) {
         return;
     }
     write_header(life, begin, origin);
