@@ -10,7 +10,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use crate::free_list::{self, FreeList};
-use crate::{placement, raw};
+use crate::{placement, raw, room};
 
 const PAGE_BYTES: usize = 4096;
 /// Least size of what is given back and used again, and the greatest that comes out of an area.
@@ -216,15 +216,19 @@ impl<T> Lazily<T> {
         self.get()
     }
 
+    /// The value is made on a stack before it is where it belongs, and may be larger than the caller's has room for.
     #[cold]
+    #[inline(never)]
     fn make(&mut self, first: impl FnOnce() -> T) {
         const { assert!(align_of::<T>() <= LEAST_BYTES) };
-        let memory = pages(size_of::<T>()).cast::<T>();
-        if !memory.is_null() {
-            // SAFETY: fresh memory of that size and alignment.
-            unsafe { memory.write(first()) };
-            self.0 = memory;
-        }
+        room::apart(|| {
+            let memory = pages(size_of::<T>()).cast::<T>();
+            if !memory.is_null() {
+                // SAFETY: fresh memory of that size and alignment.
+                unsafe { memory.write(first()) };
+                self.0 = memory;
+            }
+        });
     }
 }
 

@@ -10,7 +10,7 @@ use proust_log::layout::Ending;
 use proust_log::records::NoteCode;
 
 use crate::interpose::interpose;
-use crate::{clock, lane, life, logfile, process};
+use crate::{clock, lane, life, logfile, process, room};
 
 /// Room for the time afterwards: minutes of a usual program.
 const AHEAD_BYTES: u64 = 4 << 20;
@@ -19,7 +19,7 @@ fn reserve_ahead() {
     if let Some(life) = life::in_hook()
         && !life::is_borrowed(life)
     {
-        logfile::reserve_ahead(AHEAD_BYTES);
+        room::apart(|| logfile::reserve_ahead(AHEAD_BYTES));
     }
 }
 
