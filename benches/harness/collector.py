@@ -1,9 +1,10 @@
 """What the collector costs inside the measured program."""
 import os
 import statistics
+import subprocess
 import time
 
-from .session import (Skip, compile_program, handler_cost_program, needed, percentiles, run, say, size_on_disk,
+from .session import (PROGRAMS, Skip, compile_program, handler_cost_program, needed, percentiles, run, say, size_on_disk,
                      summary, summary_of_differences)
 
 DEPTHS = (6, 16, 60, 206, 1000)
@@ -196,6 +197,31 @@ def threads(tool, quick):
             for key, of in (("added_cpu_us", cpus), ("added_wall_us", walls)):
                 result[key][name] = summary_of_differences([a - b for a, b in zip(of[name], of["bare"])])
     return result
+
+
+def live_threads(tool, quick):
+    """Thousands of threads at once, which all wait: what they take with and without the collector."""
+    needed(os.environ.get("CC", "cc"))
+    subprocess.run(["make", "--silent", "-C", PROGRAMS, "build/hostile_limits"], check=True)
+    program = str(PROGRAMS / "build/hostile_limits")
+    rows = []
+    for count in (1000, 10000):
+        ways = {"bare": [], "proust": []}
+        log_bytes = []
+        for _ in range(3 if quick else 7):
+            ways["bare"].append(run([program, "live", count]).json())
+            folder, ran = tool.record([program, "live", count])
+            ways["proust"].append(ran.json())
+            log_bytes.append(size_on_disk(folder / "log"))
+        if any(said["threads"] < count for said in ways["bare"]):
+            raise Skip(f"{count} threads are more than this machine has room for")
+        added = {field: [a[field] - b[field] for a, b in zip(ways["proust"], ways["bare"])]
+                 for field in ("resident_kib", "mappings", "create_s", "end_s")}
+        rows.append({"threads": count, "made": min(said["threads"] for said in ways["proust"]),
+                     "log_bytes": statistics.median(log_bytes),
+                     "bare": {field: summary([said[field] for said in ways["bare"]]) for field in ("create_s", "end_s")},
+                     "added": {field: summary_of_differences(values) for field, values in added.items()}})
+    return {"rows": rows}
 
 
 def log_size(tool, quick):

@@ -114,6 +114,19 @@ def many_waits(result):
                   "resident, bare, KiB", "resident, recorded, KiB"], rows)
 
 
+def live_threads(result):
+    rows = []
+    for row in result["rows"]:
+        added, count = row["added"], row["threads"]
+        limit = 80e6 / 1024 * count / 10000
+        rows.append([count, sure(added["resident_kib"], 0), f"{added['resident_kib']['median'] / count:.1f}", f"≤ {limit:.0f}",
+                     verdict(added["resident_kib"], limit), f"{row['log_bytes'] / 1024 / count:.1f}", f"{added['mappings']['median']:.0f}",
+                     f"{1e6 * row['bare']['create_s']['median'] / count:.1f}", f"{1e6 * added['create_s']['median'] / count:.1f}",
+                     f"{1e6 * row['bare']['end_s']['median'] / count:.1f}", f"{1e6 * added['end_s']['median'] / count:.1f}"])
+    return table(["threads at once", "resident memory added, KiB [95 %]", "KiB a thread", "target", "", "of it log", "mappings added",
+                  "creating one, bare, µs", "added, µs", "waking and ending one, bare, µs", "added, µs"], rows)
+
+
 def log_size(result):
     rows = [[row["program"], row["samples"], row["nodes"], f"{row['sample_record_bytes']:.0f}", f"{row['running_bytes_a_sample']:.0f}",
              f"{row['bytes_a_sample']:.0f}", f"{row['bytes_a_thread_minute'] / 1e3:.0f}", f"{row['node_bytes'] / 1e3:.1f}",
@@ -260,7 +273,7 @@ def setting(result):
 
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
-          "threads": threads, "forks": forks, "many_waits": many_waits,
+          "threads": threads, "forks": forks, "many_waits": many_waits, "live_threads": live_threads,
           "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "parallel": parallel, "throughput": throughput, "blame": blame,
           "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}

@@ -344,3 +344,67 @@ pub fn reopen() {
         NEXT.store(times | u64::from(CLOSED_AT.load(Ordering::Acquire)), Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// One thread's exec fails again and again while others need chunks: what they get is theirs, and lies in the file.
+    #[test]
+    fn what_is_handed_out_beside_an_end_that_is_taken_back_lies_in_the_file() {
+        let folder = std::env::temp_dir().join(format!("proust-log-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join(LOG_FOLDER)).unwrap();
+        let name = join(c"", &[folder.canonicalize().unwrap().as_os_str().as_bytes()]).unwrap();
+        assert!(create(&options::of_a_test(name), 1, 1, 3));
+        let file = folder.join(LOG_FOLDER).join("1-1.plog");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let done = AtomicBool::new(false);
+        let (taken, closed) = std::thread::scope(|scope| {
+            let takers: Vec<_> = (1..=3_u64)
+                .map(|mark| {
+                    let done = &done;
+                    scope.spawn(move || {
+                        let mut mine: Vec<(usize, usize, u64)> = Vec::new();
+                        while !done.load(Ordering::Relaxed) && mine.len() < 4000 {
+                            let Some(chunk) = take_chunk(4096 << (mine.len() % 5)) else { continue };
+                            assert!(chunk.bytes.is_multiple_of(UNIT_BYTES) && chunk.bytes > 0);
+                            for word in (0..chunk.bytes).step_by(512) {
+                                // SAFETY: inside the chunk, which is this thread's alone.
+                                unsafe {
+                                    let place = chunk.start.add(word).cast::<u64>();
+                                    assert_eq!(place.read(), 0, "somebody else has it");
+                                    place.write(mark);
+                                }
+                            }
+                            mine.push((chunk.start as usize, chunk.bytes, mark));
+                        }
+                        mine
+                    })
+                })
+                .collect();
+            let mut closed = 0;
+            for _ in 0..300 {
+                close();
+                reopen();
+                closed += 1;
+                std::thread::sleep(std::time::Duration::from_micros(200));
+            }
+            done.store(true, Ordering::Relaxed);
+            let taken: Vec<_> = takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect();
+            (taken, closed)
+        });
+        assert!(closed == 300 && taken.len() > 100, "{} chunks", taken.len());
+        close();
+        let bytes: usize = taken.iter().map(|(_, bytes, _)| bytes).sum();
+        assert_eq!(file.metadata().unwrap().len() as usize, HEADER_BYTES + bytes);
+        for (start, _, mark) in taken {
+            // SAFETY: as above; the threads have ended.
+            assert_eq!(unsafe { (start as *const u64).read() }, mark);
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

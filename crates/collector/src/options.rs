@@ -144,3 +144,18 @@ pub fn return_budget(bytes: u64) {
         unsafe { AtomicU64::from_ptr(&raw mut control.taken_bytes) }.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
+
+/// Options of a run in `folder` with a budget that is never used up.
+#[cfg(test)]
+pub fn of_a_test(folder: &'static CStr) -> Options {
+    CONTROL.store(Box::into_raw(Box::default()), Ordering::Release);
+    Options {
+        folder,
+        period_ns: 5_000_000,
+        rate_hz: 200,
+        check_paths: false,
+        budget_bytes: u64::MAX,
+        processor_limit: 0,
+        sync_threshold_ns: None,
+    }
+}

@@ -20,7 +20,7 @@ mod stolen;
 mod time_limit;
 
 pub use closing::{Told, shell_word};
-pub use folder::RunFolder;
+pub use folder::{RunFolder, make as make_folder};
 pub use launch::{Outcome, Setting, asked_to_end, end_like, watch_for_interrupts};
 
 use crate::linked_runtime::LinkedRuntime;

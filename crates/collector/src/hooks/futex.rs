@@ -7,8 +7,9 @@ use core::ffi::{c_int, c_long, c_ulong};
 
 use proust_log::operations::Operation;
 
-use super::{borrowers, confinement};
+use super::{borrowers, confinement, memory_barriers};
 use crate::interpose::interpose;
+use crate::life;
 use crate::operation::{self, Outcome, here, releases};
 
 /// Operations of the `futex` call, without its flags, that wait.
@@ -40,6 +41,7 @@ pub unsafe extern "C-unwind" fn syscall(
         libc::SYS_seccomp => confinement::before_filter(a, c),
         libc::SYS_prctl => confinement::before_change(a as c_int, b as c_ulong, c as c_ulong),
         libc::SYS_pivot_root => confinement::before_call(number),
+        libc::SYS_membarrier if life::in_hook().is_some() => return memory_barriers::around(a, b, call),
         _ => borrowers::before_call(number),
     }
     let waits = match number {

@@ -24,6 +24,7 @@ pub mod io;
 pub mod joins;
 mod loadable;
 pub mod locks;
+mod memory_barriers;
 pub mod once;
 pub mod polls;
 pub mod processes;

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering
 use proust_log::operations::{Operation, Target};
 
 use super::Kind;
+use crate::arena::Lazily;
 use crate::lane;
 
 /// The operations that are counted.
@@ -184,14 +185,8 @@ impl Counted {
 const _: () = assert!(TARGETS <= PLACES);
 
 /// What was told of each kind.
-#[derive(Debug)]
-pub struct Told([Count; COUNTED.len() * TARGETS]);
-
-impl Default for Told {
-    fn default() -> Told {
-        Told([Count::default(); COUNTED.len() * TARGETS])
-    }
-}
+#[derive(Debug, Default)]
+pub struct Told(Lazily<[Count; COUNTED.len() * TARGETS]>);
 
 impl Told {
     /// What was counted since this was last asked, if [`Counted::add`] was called since.
@@ -208,7 +203,8 @@ impl Told {
 
     #[cold]
     fn take(&mut self, counted: &Counted, mut tell: impl FnMut(Kind, Count)) {
-        for (told, (kind, count)) in self.0.iter_mut().zip(counted.all()) {
+        let Some(all) = self.0.get_or_make(|| [Count::default(); COUNTED.len() * TARGETS]) else { return };
+        for (told, (kind, count)) in all.iter_mut().zip(counted.all()) {
             if count.calls != told.calls {
                 let (calls, bytes) =
                     (count.calls.wrapping_sub(told.calls), count.bytes.wrapping_sub(told.bytes));

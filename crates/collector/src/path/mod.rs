@@ -13,6 +13,7 @@ mod needed;
 pub mod reference;
 pub mod rules;
 pub mod stack;
+mod tables;
 pub mod tree;
 
 #[cfg(test)]

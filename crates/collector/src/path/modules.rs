@@ -18,6 +18,7 @@ use crate::path::elf::{self, FileHeaders, ImageLayout, ProgramHeader};
 use crate::path::maps::{self, Mapping};
 use crate::path::needed;
 use crate::path::rules::RuleTable;
+use crate::path::tables;
 use crate::turn::{Mine, Quiet, Turn};
 use crate::{clock, lane, raw};
 
@@ -123,13 +124,13 @@ fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
     if now.saturating_sub(LAST_MISS_NS.load(Ordering::Relaxed)) < MISS_PAUSE_NS || address < 4096 {
         return None;
     }
-    let _changing = CHANGING.try_begin()?;
+    let changing = CHANGING.try_begin()?;
     if let Some(module) = known(address) {
         return Some(module);
     }
     let module = maps::find(address)
         .filter(|mapping| mapping.executable && mapping.inode != 0)
-        .map(|mapping| load_from_file(&mapping, now));
+        .map(|mapping| load_from_file(&changing, &mapping, now));
     match module {
         Some(module) if module.start <= address && address < module.end => {
             announce.module(module);
@@ -308,19 +309,19 @@ fn unwinder(
 /// A module that was loaded after the start, from the mapping its code was found in.
 ///
 /// What its file says is believed only as far as it cannot do harm: any file may be mapped executable.
-fn load_from_file(mapping: &Mapping, now: u64) -> &'static Module {
+fn load_from_file(mine: &Mine, mapping: &Mapping, now: u64) -> &'static Module {
     // A file that waits for somebody (a pipe) is not opened for good; it is none that was mapped.
     let descriptor = raw::open(mapping.path(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
     if raw::failed(descriptor) {
         return nameless(mapping, now);
     }
     let descriptor = descriptor as i32;
-    let module = read_file(descriptor, mapping);
+    let module = read_file(mine, descriptor, mapping);
     raw::close(descriptor);
     module.unwrap_or_else(|| nameless(mapping, now))
 }
 
-fn read_file(descriptor: i32, mapping: &Mapping) -> Option<&'static Module> {
+fn read_file(mine: &Mine, descriptor: i32, mapping: &Mapping) -> Option<&'static Module> {
     let status = raw::fstat(descriptor).filter(|status| status.st_ino == mapping.inode)?;
     let headers = FileHeaders::read(descriptor)?;
     let layout = ImageLayout::of(headers.all());
@@ -339,21 +340,9 @@ fn read_file(descriptor: i32, mapping: &Mapping) -> Option<&'static Module> {
         if offset.checked_add(to - from).is_none_or(|end| end > file_bytes) {
             return None;
         }
-        let skip = offset & 0xfff;
-        let bytes = usize::try_from(to - from + skip).ok()?;
-        let memory = raw::map(bytes, libc::PROT_READ, libc::MAP_PRIVATE, descriptor, offset - skip);
-        if memory.is_null() {
-            return None;
-        }
-        let base = memory as u64 + skip;
-        // SAFETY: mapped above, read-only, and never unmapped; index lies inside the segment.
-        let (index_bytes, segment_bytes) = unsafe {
-            (
-                elf::memory(base + (index.0 - from)..base + (index.1 - from)),
-                elf::memory(base..base + (to - from)),
-            )
-        };
-        self::unwinder(range.clone(), bias, &layout, index_bytes, segment_bytes)
+        let segment = tables::part(mine, descriptor, &status, offset, to - from)?;
+        let index = segment.get((index.0 - from) as usize..(index.1 - from) as usize)?;
+        self::unwinder(range.clone(), bias, &layout, index, segment)
     });
     let build_id = headers.build_id(descriptor);
     let path = keep(mapping.path());

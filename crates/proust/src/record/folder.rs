@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,6 +22,9 @@ use super::{RecordArgs, Source, job};
 
 /// The collector library, built by the build script.
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
 
 /// What is written at once.
 const PIECE_BYTES: usize = 64 << 10;
@@ -191,8 +194,10 @@ impl RunFolder {
     }
 }
 
-fn make(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o755).create(path)
+/// Makes a folder for its owner alone, whatever the mask of permissions: a recording shows what its user's programs do.
+pub fn make(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(FOLDER_MODE).create(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))
 }
 
 fn cannot_make(path: &Path, error: io::Error) -> anyhow::Error {
@@ -210,11 +215,11 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
         (folder.to_path_buf(), None)
     } else {
         let place = std::env::temp_dir().join(format!("proust-{}-{}", std::process::id(), monotonic_ns()));
-        DirBuilder::new().mode(0o700).create(&place).map_err(|error| cannot_make(&place, error))?;
+        make(&place).map_err(|error| cannot_make(&place, error))?;
         (place.clone(), Some(place))
     };
     let library = place.join(COLLECTOR_FILE);
-    write_new(&library, COLLECTOR, 0o755)?;
+    write_new(&library, COLLECTOR)?;
     Ok((library, elsewhere))
 }
 
@@ -241,7 +246,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
     page[..size_of::<Control>()].copy_from_slice(control.as_bytes());
     // Renamed into place, so that a rank which joins never sees half of it.
     let draft = folder.join("control.new");
-    write_new(&draft, &page, 0o644)?;
+    write_new(&draft, &page)?;
     fs::rename(&draft, folder.join(CONTROL_FILE))
         .with_context(|| format!("{} cannot be written", folder.join(CONTROL_FILE).display()))
 }
@@ -253,13 +258,16 @@ fn filters() -> u32 {
     line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
-fn write_new(path: &Path, bytes: &[u8], mode: u32) -> anyhow::Result<()> {
+fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(mode)
+        .mode(FILE_MODE)
         .open(path)
-        .and_then(|mut file| write_by_pieces(&mut file, bytes))
+        .and_then(|mut file| {
+            file.set_permissions(fs::Permissions::from_mode(FILE_MODE))?;
+            write_by_pieces(&mut file, bytes)
+        })
         .with_context(|| format!("{} cannot be written; is the disk full?", path.display()))
 }
 

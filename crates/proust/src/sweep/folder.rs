@@ -1,7 +1,7 @@
 //! The sweep's folder: made new, or gone on with.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Folder {
             Some(dir) => dir.clone(),
             None => free_name(&plan.command[0])?,
         };
-        match fs::create_dir(&dir) {
+        match crate::record::make_folder(&dir) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !SweepFile::is_in(&dir) {

@@ -35,6 +35,7 @@ mod io;
 mod jumps;
 mod kernel_time;
 mod launchers;
+mod limits;
 mod memo;
 mod openmp;
 mod openmp_hostile;

@@ -153,7 +153,7 @@ fn of_two_runs_into_one_folder_one_is_refused() {
     }
 }
 
-/// As another user: what belongs to root can be read and not written.
+/// As another user: what belongs to root is root's alone, until root lets others read it; and it is never written to.
 #[test]
 fn a_run_that_another_user_owns() {
     // SAFETY: takes nothing, changes nothing.
@@ -179,6 +179,10 @@ fn a_run_that_another_user_owns() {
             .env_remove("XDG_CACHE_HOME")
             .env("NO_COLOR", "1"))
     };
+    let page = as_nobody(&["report", "run", "summary"]);
+    assert_eq!(page.status.code(), Some(1), "{}", page.said());
+    assert!(page.said().contains("run") && page.said().contains("ermission denied"), "{}", page.said());
+    assert!(run(Command::new("chmod").args(["-R", "go+rX"]).arg(&dir)).status.success());
     let page = as_nobody(&["report", "run", "summary"]);
     assert!(page.status.success(), "{}", page.said());
     assert_eq!(content(&dir), before, "another user's run was changed");
