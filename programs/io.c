@@ -5,7 +5,8 @@
  *
  * Prints per operation and kind of target: calls, bytes, errors, and seconds in the calls by CLOCK_MONOTONIC. The calls
  * of one operation follow each other directly and are timed together, so that a clock is read once for hundreds of calls.
- * For stdio it prints the calls of the program; what reaches the kernel is less, and is the same bytes.
+ * For stdio it prints the calls of the program, and how many of them the file's own offset shows to have gone beyond the stream's
+ * buffer: the others touched memory only.
  */
 #include "truth.h"
 
@@ -23,7 +24,7 @@ enum { OPERATIONS = 128, BLOCK = 4096 };
 
 struct truth {
     const char *operation, *target;
-    uint64_t calls, bytes, errors;
+    uint64_t calls, bytes, errors, beyond;
     double seconds;
 };
 
@@ -39,7 +40,7 @@ static struct truth *truth_of(const char *operation, const char *target)
             return &truths[i];
     if (truths_count == OPERATIONS)
         exit(2);
-    truths[truths_count] = (struct truth){operation, target, 0, 0, 0, 0};
+    truths[truths_count] = (struct truth){operation, target, 0, 0, 0, 0, 0};
     return &truths[truths_count++];
 }
 
@@ -56,6 +57,18 @@ static struct truth *truth_of(const char *operation, const char *target)
         many_truth->errors += many_expected < 0 ? (uint64_t)many_times : 0;                                  \
         many_truth->bytes += (uint64_t)(many_times * (moved));                                               \
     } while (0)
+/* The same calls on a stream: where its file's offset is another one afterwards, the call went beyond the buffer. */
+#define ON_STREAM_OF(operation, times, expected, moved, call)                                                \
+    do {                                                                                                     \
+        struct truth *stream_truth = truth_of(operation, "stream");                                          \
+        long stream_times = (times);                                                                         \
+        for (long turn = 0; turn < stream_times; turn++) {                                                   \
+            off_t stream_at = lseek(fileno(file), 0, SEEK_CUR);                                              \
+            MANY_OF(operation, "stream", 1, expected, moved, call);                                          \
+            stream_truth->beyond += lseek(fileno(file), 0, SEEK_CUR) != stream_at;                           \
+        }                                                                                                    \
+    } while (0)
+#define ON_STREAM(operation, times, bytes, call) ON_STREAM_OF(operation, times, bytes, bytes, call)
 /* Calls that return how many bytes they moved. */
 #define MANY(operation, target, times, bytes, call) MANY_OF(operation, target, times, bytes, bytes, call)
 /* Calls that fail. */
@@ -215,41 +228,41 @@ static void on_streams(void)
     FILE *file = NULL;
     char line[64];
     ONCE("fopen", "stream", (file = fopen("stream", "w+")) == NULL);
-    MANY("fwrite", "stream", n, 100, fwrite(block, 1, 100, file));
-    MANY_OF("fputs", "stream", n, 0, 15, fputs("a line of text\n", file) < 0);
-    MANY("fprintf", "stream", n, 11, fprintf(file, "%010ld\n", turn));
-    MANY_OF("fputc", "stream", n, 'c', 1, fputc('c', file));
+    ON_STREAM("fwrite", n, 100, fwrite(block, 1, 100, file));
+    ON_STREAM_OF("fputs", n, 0, 15, fputs("a line of text\n", file) < 0);
+    ON_STREAM("fprintf", n, 11, fprintf(file, "%010ld\n", turn + many_times));
+    ON_STREAM_OF("fputc", n, 'c', 1, fputc('c', file));
     ONCE("fflush", "stream", fflush(file));
     rewind(file);
-    MANY("fread", "stream", n, 100, fread(block, 1, 100, file));
-    MANY("fgets", "stream", n, 15, fgets(line, sizeof line, file) ? (long)strlen(line) : -1);
-    MANY("fgets", "stream", n, 11, fgets(line, sizeof line, file) ? (long)strlen(line) : -1);
-    MANY_OF("fgetc", "stream", n, 'c', 1, fgetc(file));
+    ON_STREAM("fread", n, 100, fread(block, 1, 100, file));
+    ON_STREAM("fgets", n, 15, fgets(line, sizeof line, file) ? (long)strlen(line) : -1);
+    ON_STREAM("fgets", n, 11, fgets(line, sizeof line, file) ? (long)strlen(line) : -1);
+    ON_STREAM_OF("fgetc", n, 'c', 1, fgetc(file));
     ONCE("fclose", "stream", fclose(file));
 
     /* Within the buffer, beyond it, and by lines. */
     memset(block, 'x', sizeof block);
     ONCE("fopen", "stream", (file = fopen("stream", "w+")) == NULL);
-    MANY("fwrite", "stream", n, 3, (fwrite_unlocked)(block, 1, 3, file));
-    MANY("fwrite", "stream", n / 100, 50 * 200, (fwrite(block, 50, 200, file) * 50));
+    ON_STREAM("fwrite", n, 3, (fwrite_unlocked)(block, 1, 3, file));
+    ON_STREAM("fwrite", n / 100, 50 * 200, (fwrite(block, 50, 200, file) * 50));
     ONCE("fflush", "stream", fflush(file));
     setvbuf(file, NULL, _IOLBF, 4096);
-    MANY_OF("fputs", "stream", n, 0, 4, fputs("part", file) < 0);
-    MANY_OF("fputs", "stream", n, 0, 5, fputs("line\n", file) < 0);
+    ON_STREAM_OF("fputs", n, 0, 4, fputs("part", file) < 0);
+    ON_STREAM_OF("fputs", n, 0, 5, fputs("line\n", file) < 0);
     ONCE("fflush", "stream", fflush(file));
     rewind(file);
-    MANY("fread", "stream", n, 3, (fread_unlocked)(block, 1, 3, file));
-    MANY("fread", "stream", n / 100, 50 * 200, (fread(block, 50, 200, file) * 50));
+    ON_STREAM("fread", n, 3, (fread_unlocked)(block, 1, 3, file));
+    ON_STREAM("fread", n / 100, 50 * 200, (fread(block, 50, 200, file) * 50));
     char *whole = NULL;
     size_t room = 0;
-    MANY("getline", "stream", 1, 4 * n + 5, getline(&whole, &room, file));
-    MANY("getline", "stream", n / 2, 5, getline(&whole, &room, file));
-    MANY("fgets", "stream", n / 4, 5, fgets_unlocked(line, sizeof line, file) ? (long)strlen(line) : -1);
-    MANY("fgets", "stream", n / 4 - 1, 5, fgets(line, 6, file) ? (long)strlen(line) : -1);
+    ON_STREAM("getline", 1, 4 * n + 5, getline(&whole, &room, file));
+    ON_STREAM("getline", n / 2, 5, getline(&whole, &room, file));
+    ON_STREAM("fgets", n / 4, 5, fgets_unlocked(line, sizeof line, file) ? (long)strlen(line) : -1);
+    ON_STREAM("fgets", n / 4 - 1, 5, fgets(line, 6, file) ? (long)strlen(line) : -1);
     free(whole);
     ONCE("fclose", "stream", fclose(file));
     ONCE("fopen", "stream", (file = fopen("/dev/full", "w")) == NULL);
-    MANY_OF("fputs", "stream", 1, 0, 4, fputs("lost", file) < 0);
+    ON_STREAM_OF("fputs", 1, 0, 4, fputs("lost", file) < 0);
     FAILING("fclose", "stream", 1, fclose(file));
 }
 
@@ -384,9 +397,10 @@ int main(int argc, char **argv)
 
     printf("{\"program\":\"io\",\"unexpected\":%d,\"operations\":[", unexpected);
     for (int i = 0; i < truths_count; i++)
-        printf("%s{\"operation\":\"%s\",\"target\":\"%s\",\"calls\":%llu,\"bytes\":%llu,\"errors\":%llu,\"seconds\":%.6f}",
+        printf("%s{\"operation\":\"%s\",\"target\":\"%s\",\"calls\":%llu,\"bytes\":%llu,\"errors\":%llu,\"beyond\":%llu,\"seconds\":%.6f}",
                i ? "," : "", truths[i].operation, truths[i].target, (unsigned long long)truths[i].calls,
-               (unsigned long long)truths[i].bytes, (unsigned long long)truths[i].errors, truths[i].seconds);
+               (unsigned long long)truths[i].bytes, (unsigned long long)truths[i].errors,
+               (unsigned long long)truths[i].beyond, truths[i].seconds);
     printf("],\"threads\":[");
     print_side("slow-writer", "write", &slow_writer, ",");
     print_side("waiting-reader", "read", &waiting_reader, ",");

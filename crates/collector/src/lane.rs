@@ -16,7 +16,6 @@ use crate::hooks::signal_moves::Silence;
 use crate::openmp::Member;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
-use crate::operation::counted::Counted;
 use crate::operation::open::Open;
 use crate::operation::postponed::Postponed;
 use crate::operation::releases::LastWake;
@@ -41,10 +40,7 @@ mod output;
 mod record;
 mod usage;
 
-pub use current::{
-    begin_fork, counting, end_fork, get as current, is_forking, set as set_current, set_counting,
-    thread_pointer,
-};
+pub use current::{begin_fork, end_fork, get as current, is_forking, set as set_current, thread_pointer};
 pub use hold::prepare as prepare_holds;
 use hold::{ByOwner, Hold};
 pub use ids::Ids;
@@ -65,8 +61,6 @@ pub struct Lane {
     header: AtomicPtr<LaneHeader>,
     /// What the owner is in of a parallel program.
     pub member: &'static Member,
-    /// The owner's calls that are counted only.
-    pub counted: &'static Counted,
     /// Kernel id of the thread it belongs to; 0 = free.
     pub owner: AtomicU32,
     /// The owner's CPU timer; -1 = none.
@@ -78,6 +72,8 @@ pub struct Lane {
     born_ns: AtomicU64,
     /// Which sampling signal the owner's timer sends, as a position in [`crate::sample::signal::CANDIDATES`].
     pub signal: AtomicUsize,
+    /// The function that initialises where the owner is inside a `pthread_once`.
+    pub initialiser: AtomicUsize,
     /// The operation that the owner is in.
     pub open: Open,
     /// Who uses the record: the owner in a hook or in its handler, or who closes it for him.
@@ -92,8 +88,6 @@ pub struct Lane {
     pub callers: Callers,
     /// Why the owner has no timer, if it has none.
     pub silence: Silence,
-    /// The function that initialises where the owner is inside a `pthread_once`.
-    pub initialiser: AtomicUsize,
     /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
     unloading: AtomicU64,
     /// The critical sections that the owner is in.
@@ -155,7 +149,6 @@ pub fn claim() -> Option<&'static Lane> {
     // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
     let writer = logfile::take_chunk(chunk_bytes(0)).map(|chunk| unsafe { LaneWriter::begin(number, chunk) });
     logfile::with_header(|header| header.lanes = header.lanes.max(number + 1));
-    let counted: &'static Counted = Box::leak(Box::default());
     let member: &'static Member = Box::leak(Box::default());
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
@@ -175,13 +168,12 @@ pub fn claim() -> Option<&'static Lane> {
         tries: Tries::default(),
         member,
         born_ns: AtomicU64::new(0),
-        counted,
         targets_used: AtomicU32::new(0),
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
         next_free: AtomicU64::new(0),
-        record: UnsafeCell::new(Record::new(writer, counted, member)),
+        record: UnsafeCell::new(Record::new(writer, member)),
     }));
     CLAIMED.fetch_add(1, Ordering::AcqRel);
     let mut head = LANES.load(Ordering::Acquire);
@@ -303,8 +295,6 @@ impl Lane {
                 (&raw mut (*header).wait_operation).write_volatile(kind.operation as u32);
             }
         }
-        // What is called inside is none of its own.
-        set_counting(None);
         self.open.enter(kind, objects, begin_ns, state, marker, caller);
     }
 

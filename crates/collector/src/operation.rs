@@ -6,8 +6,6 @@
 //! handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor: cancellation, exceptions
 //! and longjmp leave an operation open, which the thread's next record notices ([`open`]).
 
-use core::sync::atomic::{Ordering, compiler_fence};
-
 use proust_log::control::{NO_IO, NO_WAITS};
 use proust_log::operations::{Nature, Operation, Target};
 
@@ -19,7 +17,6 @@ use crate::path::tree::NodeId;
 use crate::{clock, options, raw};
 
 pub mod callers;
-pub mod counted;
 pub mod meeting;
 pub mod open;
 mod outcome;
@@ -35,7 +32,6 @@ pub mod threshold;
 pub mod tries;
 pub mod waited;
 
-use counted::Counted;
 pub use outcome::{Outcome, errno, set_errno};
 use telling::{Passed, is_owner, tell};
 pub use telling::{look_into, look_into_record, note_left};
@@ -254,36 +250,6 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
         lane.callers.keep(kind, state.sp, node);
     }
     node
-}
-
-/// Counts an operation of [`counted`] that touches memory only, and moves so many bytes there; false if it has to be
-/// bracketed, or not to be followed, like others.
-///
-/// From then on [`count_again`] does, until the thread begins something that is not only counted.
-#[inline]
-pub fn count(kind: Kind, bytes: u64) -> bool {
-    if life::in_hook().is_none() || !wanted(kind.operation.nature()) {
-        return false;
-    }
-    let Some(lane) = lane::current() else { return false };
-    lane.counted.forget_streams();
-    // First, so that what a signal handler of the program begins meanwhile takes it back.
-    lane::set_counting(Some(lane.counted));
-    compiler_fence(Ordering::SeqCst);
-    let counts = lane.open.is_free() && !lane.tries.is_active();
-    if counts {
-        lane.counted.add(kind, bytes);
-    } else {
-        lane::set_counting(None);
-    }
-    counts
-}
-
-/// The caller's counters, if its last call was counted and nothing has happened since that speaks against counting
-/// the next: three loads instead of all that [`count`] asks.
-#[inline(always)]
-pub fn count_again() -> Option<&'static Counted> {
-    if life::records_here() { lane::counting() } else { None }
 }
 
 /// Ends an operation; when that was, or 0 if it is none of this thread's any more.

@@ -32,6 +32,12 @@ impl Real {
         if address.is_null() { self.find() } else { address }
     }
 
+    /// Its address, if it has been found already.
+    #[inline(always)]
+    pub fn known(&self) -> *mut core::ffi::c_void {
+        self.address.load(Ordering::Relaxed)
+    }
+
     #[cold]
     #[inline(never)]
     fn find(&self) -> *mut core::ffi::c_void {
@@ -68,7 +74,8 @@ pub const fn minor_version(version: &str) -> u32 {
     minor
 }
 
-fn running_minor_version() -> u32 {
+/// The running C library's version is 2.this.
+pub fn running_minor_version() -> u32 {
     // SAFETY: returns a constant C string.
     let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
     version.to_str().map_or(0, minor_version)

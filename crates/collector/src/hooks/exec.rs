@@ -10,7 +10,7 @@ use libc::pid_t;
 use proust_log::records::{Birth, NoteCode};
 
 use crate::hooks::loadable::{self, Verdict};
-use crate::hooks::{environment, signal_inheritance};
+use crate::hooks::{environment, readable, signal_inheritance};
 use crate::interpose::declare;
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
@@ -38,7 +38,7 @@ fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> S
     let Some(lane) = lane else { return given };
     let quiet = Quiet::begin();
     let mended = lane.with_record_in_silence(|record| {
-        // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
+        // SAFETY: null or a list of C strings, as was found out before.
         unsafe { environment::mended(given, record) }
     });
     drop(quiet);
@@ -54,15 +54,18 @@ fn unfollowed(given: Strings) -> Strings {
     if !process::is_confined() {
         return given;
     }
-    // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
+    // SAFETY: null or a list of C strings, as was found out before.
     unsafe { environment::without_collector(given) }
 }
 
 /// An exec: closes the record, calls, and goes on if the call comes back. `target` names the new image
 /// where it is known whether it can be run at all.
 fn exec(target: *const c_char, given: Strings, named: Named, call: impl FnOnce(Strings) -> c_int) -> c_int {
+    if !target.is_null() && !readable::is_string(target) || !readable::is_list_of_strings(given) {
+        return call(given);
+    }
     let Some(life) = life::in_hook() else { return call(unfollowed(given)) };
-    // SAFETY: the program passes a C string, or null.
+    // SAFETY: a C string, as was just found out, or null.
     let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
     if matches!(named, Named::At(libc::AT_FDCWD)) && !raw::may(target, libc::X_OK) {
         // Shells try one folder after the other: an exec that cannot succeed needs no end of the record.
@@ -131,7 +134,7 @@ fn without_collector(given: Strings, verdict: Verdict) -> Strings {
     {
         lane.with_record(|record| record.note(NoteCode::Unloadable, verdict.number()));
     }
-    // SAFETY: the program passes null or a list of C strings, as exec itself needs it.
+    // SAFETY: null or a list of C strings, as was found out before.
     unsafe { environment::without_collector(given) }
 }
 
@@ -185,6 +188,10 @@ pub unsafe extern "C-unwind" fn execvpe(
 /// `fexecve`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
+    // The C library refuses a null pointer, which the kernel takes for an empty environment.
+    if environment.is_null() {
+        return call_real!(FEXECVE(file, arguments, environment) else -1);
+    }
     let target = c"(an open file)".as_ptr();
     exec(target, environment, Named::Open(file), |list| call_real!(FEXECVE(file, arguments, list) else -1))
 }
@@ -303,9 +310,12 @@ fn spawn(
     named: Named,
     call: impl FnOnce(*mut pid_t, Strings) -> c_int,
 ) -> c_int {
+    if !file.is_null() && !readable::is_string(file) || !readable::is_list_of_strings(given) {
+        return call(child, given);
+    }
     let Some(life) = life::in_hook() else { return call(child, unfollowed(given)) };
     if !file.is_null() {
-        // SAFETY: the program passes a C string.
+        // SAFETY: a C string, as was just found out.
         let verdict = loadable::verdict(named.program(unsafe { CStr::from_ptr(file) }), life.library);
         if verdict != Verdict::Loads {
             return signal_inheritance::handing_over(|| call(child, without_collector(given, verdict)));

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicI32, Ordering};
 use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, timespec};
 use proust_log::operations::Operation;
 
+use super::deadlines;
 use crate::interpose::interpose;
 use crate::lane;
 use crate::operation::{self, Outcome, here, releases, tries};
@@ -29,8 +30,18 @@ const ROBUST: c_int = 16;
 /// The mutex is one that the program may lock.
 #[inline]
 unsafe fn is_robust(mutex: *const pthread_mutex_t) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { has_kind(mutex.cast(), ROBUST) }
+}
+
+/// Whether a mutex's kind has one of these bits.
+///
+/// # Safety
+/// As for [`is_robust`].
+#[inline]
+unsafe fn has_kind(mutex: *const c_void, bits: c_int) -> bool {
     // SAFETY: the caller's promise; the kind does not change after the mutex was made.
-    unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & ROBUST != 0 }
+    unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & bits != 0 }
 }
 
 /// A mutex that lends its holder the priority of who waits. Like a robust one it has its holder's thread number in its word.
@@ -144,6 +155,32 @@ macro_rules! may_be_tried {
     };
 }
 
+/// Whether the function refuses neither the clock nor the time, so that it would take a lock that is free.
+macro_rules! may_be_taken {
+    (pthread_mutex_clocklock, $mutex:ident, $clock:ident, $until:ident) => {
+        // SAFETY: the program locks it.
+        deadlines::is_plain_clock($clock) && !unsafe { has_kind($mutex.cast(), INHERITS_PRIORITY) }
+    };
+    // They look at the time only if they have to wait.
+    (pthread_mutex_timedlock, $mutex:ident, $until:ident) => {
+        true
+    };
+    (mtx_timedlock, $mutex:ident, $until:ident) => {
+        true
+    };
+    ($name:ident, $lock:ident, $clock:ident, $until:ident) => {
+        // SAFETY: the functions that are left are those of reader-writer locks.
+        unsafe { deadlines::is_plain_by($clock, $until) }
+    };
+    ($name:ident, $lock:ident, $until:ident) => {
+        // SAFETY: as above.
+        unsafe { deadlines::is_plain($until) }
+    };
+    ($name:ident, $lock:ident) => {
+        true
+    };
+}
+
 /// The register in which a function with so many arguments gets one more.
 macro_rules! register_after {
     () => {
@@ -198,6 +235,7 @@ macro_rules! locks {
                 }
                 if let Some(try_first) = trying::real::$try()
                     && may_be_tried!($try, $object)
+                    && may_be_taken!($name, $object $(, $argument)*)
                 {
                     // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
                     let result = unsafe { try_first($object) };

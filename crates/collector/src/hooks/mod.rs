@@ -13,6 +13,7 @@
 pub mod borrowers;
 pub mod conditions;
 pub mod confinement;
+pub mod deadlines;
 pub mod dl;
 pub mod environment;
 pub mod exec;
@@ -29,6 +30,7 @@ pub mod once;
 pub mod polls;
 pub mod processes;
 pub mod queues;
+pub mod readable;
 mod sanitizers;
 pub mod semaphores;
 pub mod signal_dialects;

@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use libc::{clockid_t, pthread_barrier_t, sem_t, size_t, timespec};
 use proust_log::operations::Operation;
 
+use super::deadlines;
 use super::family::{errno_of, operations};
 use crate::interpose::{interpose, real_functions};
 use crate::operation::{self, Outcome, errno, set_errno};
@@ -32,19 +33,24 @@ operations! {
 /// Semaphores that can be tried first.
 pub mod posix {
     use super::{
-        Operation, c_int, clockid_t, errno, errno_of, interpose, operation, real_functions, sem_t, set_errno,
-        timespec,
+        Operation, c_int, clockid_t, deadlines, errno, errno_of, interpose, operation, real_functions, sem_t,
+        set_errno, timespec,
     };
 
     macro_rules! semaphores {
         ($( $(#[$how:ident($version:literal)])? $name:ident (
             $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),*
-        ) => $operation:ident; )*) => { $(
+        ) => $operation:ident, $may_be_tried:expr; )*) => { $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name(semaphore: *mut sem_t $(, $argument: $type)*) -> c_int {
                 let Some(function) = real::$name() else { return -1 };
-                if let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(), others::sem_trywait()) {
+                // SAFETY: the function reads the time that the program gave first, too.
+                #[allow(unused_unsafe, reason = "one has no time")]
+                let may_be_tried = unsafe { $may_be_tried };
+                if may_be_tried
+                    && let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(), others::sem_trywait())
+                {
                     // SAFETY: waiting for a semaphore is a point of cancellation even if nobody has to wait; trying
                     // is not. Both are real functions with the program's argument.
                     unsafe {
@@ -74,11 +80,11 @@ pub mod posix {
         )* } };
     }
     semaphores! {
-        sem_wait() => SemaphoreWait;
-        sem_timedwait(until: *const timespec as input(timespec)) => SemaphoreTimedWait;
+        sem_wait() => SemaphoreWait, true;
+        sem_timedwait(until: *const timespec as input(timespec)) => SemaphoreTimedWait, deadlines::is_plain(until);
         #[since("2.30")]
         sem_clockwait(clock: clockid_t as number(clock), until: *const timespec as input(timespec))
-            => SemaphoreClockWait;
+            => SemaphoreClockWait, deadlines::is_plain_by(clock, until);
     }
 
     /// What is not hooked.

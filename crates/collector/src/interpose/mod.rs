@@ -62,14 +62,19 @@ pub(crate) use interpose;
 /// Declares functions that give real ones, of the same names.
 macro_rules! real_functions {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty; )*) => { $(
+        #[allow(non_snake_case, reason = "the C library's names")]
+        #[allow(dead_code, reason = "most hooks ask for the function only")]
+        pub mod $name {
+            $crate::interpose::find_at_start! {
+                pub REAL: $crate::real::Real = $crate::interpose::new_real!($name $(, $how $(($version))?)?);
+            }
+        }
+
         #[inline]
         #[allow(non_snake_case, reason = "the C library's names")]
         #[allow(dead_code, reason = "a hook may call another function than the one of its name")]
         pub fn $name() -> Option<unsafe extern "C-unwind" fn($($type),*) -> $result> {
-            $crate::interpose::find_at_start! {
-                REAL: $crate::real::Real = $crate::interpose::new_real!($name $(, $how $(($version))?)?);
-            }
-            let address = REAL.address();
+            let address = $name::REAL.address();
             // SAFETY: the address is that of the function with this name, which has this type.
             (!address.is_null()).then(|| unsafe { core::mem::transmute(address) })
         }

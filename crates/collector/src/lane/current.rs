@@ -1,10 +1,9 @@
-//! The calling thread's lane, its counters and the mask under which it forks, in thread-local storage at fixed offsets from the
+//! The calling thread's lane and the mask under which it forks, in thread-local storage at fixed offsets from the
 //! thread pointer: two loads, no call that could allocate.
 
 use core::ffi::c_void;
 
 use super::Lane;
-use crate::operation::counted::Counted;
 
 core::arch::global_asm!(
     ".pushsection .tbss.proust_lane,\"awT\",@nobits",
@@ -14,12 +13,6 @@ core::arch::global_asm!(
     ".type proust_lane,@object",
     ".size proust_lane,8",
     "proust_lane:",
-    ".zero 8",
-    ".globl proust_counting",
-    ".hidden proust_counting",
-    ".type proust_counting,@object",
-    ".size proust_counting,8",
-    "proust_counting:",
     ".zero 8",
     ".globl proust_fork_mask",
     ".hidden proust_fork_mask",
@@ -67,7 +60,6 @@ macro_rules! words {
 
 words! {
     "proust_lane": load_lane, store_lane;
-    "proust_counting": load_counting, store_counting;
     "proust_fork_mask": load_fork_mask, store_fork_mask;
 }
 
@@ -80,21 +72,7 @@ pub fn get() -> Option<&'static Lane> {
 
 /// Sets the calling thread's lane.
 pub fn set(lane: Option<&'static Lane>) {
-    set_counting(None);
     store_lane(lane.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
-}
-
-/// The calling thread's counters, where it was found that its calls may be counted and nothing has come in between.
-#[inline(always)]
-pub fn counting() -> Option<&'static Counted> {
-    // SAFETY: null or the counters of a lane, which are never freed.
-    unsafe { load_counting().cast::<Counted>().as_ref() }
-}
-
-/// Sets what [`counting`] gives.
-#[inline(always)]
-pub fn set_counting(counted: Option<&'static Counted>) {
-    store_counting(counted.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
 }
 
 /// What a thread that is forking keeps of its mask: a bit that no mask has says that there is one.

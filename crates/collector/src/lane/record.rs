@@ -13,7 +13,6 @@ use crate::openmp::Member;
 use crate::openmp::regions::Regions;
 use crate::openmp::sites::Sites;
 use crate::openmp::tasks::Tasks;
-use crate::operation::counted::{Counted, Told};
 use crate::operation::sums::Sums;
 use crate::operation::threshold::{Limit, hook_ns};
 use crate::path::memo::{Memo, State, Surroundings};
@@ -61,10 +60,6 @@ pub struct Record {
     pub own_total_ns: u64,
     /// Operations too short to be told alone.
     pub sums: Sums,
-    /// Operations that are counted only.
-    counted: &'static Counted,
-    /// How many of them are in `sums`, or were told.
-    counted_told: Told,
     /// From which length on they are.
     pub limit: Limit,
     /// What the thread is in of a parallel program.
@@ -103,7 +98,7 @@ pub struct Record {
 
 impl Record {
     /// For a lane that writes through `writer`.
-    pub fn new(writer: Option<LaneWriter>, counted: &'static Counted, member: &'static Member) -> Record {
+    pub fn new(writer: Option<LaneWriter>, member: &'static Member) -> Record {
         Record {
             output: Output::new(writer),
             tree: Tree::default(),
@@ -113,8 +108,6 @@ impl Record {
             own_ns: 0,
             own_total_ns: 0,
             sums: Sums::default(),
-            counted,
-            counted_told: Told::default(),
             limit: Limit::default(),
             member,
             regions: Regions::default(),
@@ -145,14 +138,6 @@ impl Record {
 
     /// Tells the operations that were summed since the last time.
     pub fn tell_sums(&mut self) {
-        let (sums, output) = (&mut self.sums, &mut self.output);
-        let mut now_ns = 0;
-        self.counted_told.take_new(self.counted, |kind, count| {
-            if now_ns == 0 {
-                now_ns = clock::now_ns();
-            }
-            sums.add_counted(kind, count, now_ns, output);
-        });
         self.sums.tell(&mut self.output);
         let calls = self.sums.take_calls();
         if calls > 0 {
@@ -287,7 +272,6 @@ impl Record {
         }
         self.push_name(tid);
         self.tell_lent();
-        self.counted.is_told_last();
         self.tell_sums();
         self.sites.tell(&mut self.output);
         if self.limit.coarsest_ns > 0 {

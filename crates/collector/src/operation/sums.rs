@@ -6,7 +6,6 @@
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
 use super::Kind;
-use super::counted::Count;
 use crate::arena::Lazily;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
@@ -43,9 +42,8 @@ struct Slot {
 pub struct Sums {
     slots: Lazily<[Slot; SLOTS]>,
     kinds: usize,
-    /// Calls that were told since this was last asked, and those of them that took no time.
+    /// Calls that were told since this was last asked.
     told: u64,
-    counted: u64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -114,22 +112,7 @@ impl Sums {
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
         self.clear();
-        (self.told, self.counted) = (0, 0);
-    }
-
-    /// Adds calls that were counted up to now: they took no time.
-    pub fn add_counted(&mut self, kind: Kind, count: Count, now_ns: u64, output: &mut Output) {
-        let calls = u32::try_from(count.calls).unwrap_or(u32::MAX);
-        let Some(slot) = self.slot_or_new(kind.number(), output) else {
-            return leave_out(calls, 0, output);
-        };
-        if slot.calls == 0 {
-            slot.since_ns = now_ns;
-        }
-        slot.calls = slot.calls.saturating_add(calls);
-        slot.bytes = slot.bytes.saturating_add(count.bytes);
-        slot.until_ns = now_ns;
-        self.counted += u64::from(calls);
+        self.told = 0;
     }
 
     /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
@@ -178,9 +161,9 @@ impl Sums {
         }
     }
 
-    /// Calls that took time and were told since this was last asked: for what the hooks themselves took.
+    /// Calls that were told since this was last asked: for what the hooks themselves took.
     pub fn take_calls(&mut self) -> u64 {
-        core::mem::take(&mut self.told).saturating_sub(core::mem::take(&mut self.counted))
+        core::mem::take(&mut self.told)
     }
 }
 
@@ -259,8 +242,6 @@ mod tests {
             }
         }
         assert!(sums.kinds <= MOST_KINDS);
-        let counted = Count { calls: 1_000, bytes: 1_000 };
-        sums.add_counted(short(Operation::StreamRead, 0, 0).kind, counted, 10, &mut output);
         sums.tell(&mut output);
         assert_eq!(sums.take_calls(), 3 * Operation::ALL.len() as u64);
         assert_eq!(sums.take_calls(), 0);

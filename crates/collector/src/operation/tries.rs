@@ -97,7 +97,6 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     tries.cpu_read_ns.store(0, Ordering::Relaxed);
     tries.tried(now_ns);
     // Whatever comes next ends the streak.
-    lane::set_counting(None);
     tries.operation.store(operation as u16, Ordering::Relaxed);
     waited::want(object);
 }

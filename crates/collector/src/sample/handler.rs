@@ -88,8 +88,6 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     if options::live() & EMPTY_HANDLER != 0 {
         return;
     }
-    // Now and then it is asked anew whether the run wants calls counted.
-    lane::set_counting(None);
     if lane.tries.is_active() && !lane.tries.is_live(begin) {
         tries::stop(life, lane);
     }

@@ -176,55 +176,36 @@ pub fn missing<R>(result: R) -> R {
     result
 }
 
-/// Whether a call of `io!` was counted: never without its part `in_memory`.
-macro_rules! is_counted {
-    ($operation:ident) => {
-        false
-    };
-    ($operation:ident, $stream:expr, $at_once:expr, $bytes:expr) => {{
-        use proust_log::operations::Operation;
-        use $crate::hooks::io::buffered::{at_once, counted};
-        const ROW: usize = $crate::operation::counted::row(Operation::$operation);
-        // SAFETY: of the memory that the program gave it looks at nothing but what the real function does.
-        #[allow(unused_unsafe, reason = "some look at none")]
-        let bytes = unsafe { $bytes };
-        let stream = $crate::hooks::io::stream::Stream($stream);
-        at_once::<ROW>(stream, || bytes) || counted(Operation::$operation, stream, bytes)
-    }};
-}
-pub(crate) use is_counted;
-
-/// Returns from a hook what the real function does, if the call can be counted at once.
-///
-/// That function's address is kept here once more, where it can be jumped to whatever it is: at first a function that finds it.
-macro_rules! return_counted {
+/// Returns from a hook what the real function does, where the call is known to touch memory only: that costs the program a
+/// few loads and a jump.
+macro_rules! return_in_memory {
     (( $($all:tt)* )) => {};
-    (
-        ( $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty, or $none:expr => $operation:ident ),
-        $stream:expr, $at_once:expr $(, $bytes:expr)?
-    ) => {
-        unsafe extern "C-unwind" fn find($($argument: $type),*) -> $result {
-            let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
-            REAL.store(function as *mut core::ffi::c_void, core::sync::atomic::Ordering::Relaxed);
-            // SAFETY: the real function with the arguments that the program gave.
-            unsafe { function($($argument),*) }
-        }
-        static REAL: core::sync::atomic::AtomicPtr<core::ffi::c_void> =
-            core::sync::atomic::AtomicPtr::new(find as *mut core::ffi::c_void);
-        const ROW: usize =
-            $crate::operation::counted::row(proust_log::operations::Operation::$operation);
-        let stream = $crate::hooks::io::stream::Stream($stream);
-        if $crate::hooks::io::buffered::at_once::<ROW>(stream, || $at_once) {
-            // SAFETY: one of the two functions that are stored there, of this type; volatile as all that is asked at once.
+    (( $($real:ident)::+ ( $($argument:ident : $type:ty),* ) -> $result:ty ), $is_in_memory:expr) => {
+        let address = $($real::)+REAL.known();
+        if $is_in_memory && !address.is_null() {
+            // SAFETY: the real function, which has this type, with the arguments that the program gave.
             return unsafe {
-                let function: unsafe extern "C-unwind" fn($($type),*) -> $result =
-                    core::mem::transmute(REAL.as_ptr().read_volatile());
+                let function: unsafe extern "C-unwind" fn($($type),*) -> $result = core::mem::transmute(address);
                 function($($argument),*)
             };
         }
     };
 }
-pub(crate) use return_counted;
+pub(crate) use return_in_memory;
+
+/// What `in_memory` asks apart; false without it.
+macro_rules! is_in_memory {
+    () => {
+        false
+    };
+    ($asked:expr) => {{
+        // SAFETY: of the memory that the program gave it looks at nothing but what the real function does.
+        #[allow(unused_unsafe, reason = "some look at none")]
+        let is_in_memory = unsafe { $asked };
+        is_in_memory
+    }};
+}
+pub(crate) use is_in_memory;
 
 /// Declares hooks of functions that work on something.
 ///
@@ -235,24 +216,24 @@ pub(crate) use return_counted;
 /// ```
 ///
 /// VALUE is returned where the C library has no such function; ABOUT is an [`About`], and `outcome` makes an
-/// [`Outcome`] of the result. `outcome, in_memory(STREAM, bytes at once, bytes)` is for calls on a stream: where one of
-/// them tells how many bytes its buffer is enough for, the call is only counted ([`super::buffered`]). The
+/// [`Outcome`] of the result. `outcome, in_memory(AT ONCE, ASKED APART)` is for calls on a stream: where one of both says that
+/// its buffer is enough, the call touches memory only and is no operation ([`super::buffered`]). The
 /// rows are those of [`interpose!`](crate::interpose::interpose).
 macro_rules! io {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
     ) -> $result:ty, or $none:expr
         => $operation:ident, $about:expr, $outcome:expr
-        $(, in_memory($stream:expr, $at_once:expr, $bytes:expr $(,)?))?; )*) => {
+        $(, in_memory($at_once:expr, $asked:expr $(,)?))?; )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
-                // Apart, so that a call that is only counted saves no registers for it.
+                // Apart, so that a call that touches memory only saves no registers for it.
                 #[inline(never)]
                 unsafe extern "C-unwind" fn timed($($argument: $type),*) -> $result {
                     let Some(function) = real::$name() else { return $crate::hooks::io::bracket::missing($none) };
-                    if $crate::hooks::io::bracket::is_counted!($operation $(, $stream, $at_once, $bytes)?) {
+                    if $crate::hooks::io::bracket::is_in_memory!($($asked)?) {
                         // SAFETY: the real function with the arguments that the program gave.
                         return unsafe { function($($argument),*) };
                     }
@@ -264,8 +245,8 @@ macro_rules! io {
                         $outcome,
                     )
                 }
-                $crate::hooks::io::bracket::return_counted!(
-                    ($name($($argument: $type),*) -> $result, or $none => $operation) $(, $stream, $at_once, $bytes)?
+                $crate::hooks::io::bracket::return_in_memory!(
+                    (real::$name($($argument: $type),*) -> $result) $(, $at_once)?
                 );
                 // SAFETY: as above.
                 unsafe { timed($($argument),*) }

@@ -1,19 +1,18 @@
 //! Calls for which a stream's buffer is enough: it has all the bytes that they take, or room for all that they put.
 //!
-//! Such a call takes a few nanoseconds and is counted, not timed. It is foreseen, since only then the clock of a call
-//! that may block is read before it does. Where it cannot be foreseen for sure, the call is timed.
+//! Such a call touches the program's memory only, takes a few nanoseconds, and is no operation: it is passed on as it is. It is
+//! foreseen, since only then the clock of a call that may block is read before it does. Where it cannot be foreseen for sure,
+//! the call is an operation.
 //!
-//! The hook itself asks only what takes some thirty instructions without any call, so that it need not save a register
-//! ([`at_once`]). What that leaves open is asked in full, apart ([`counted`]).
+//! The hook itself asks only what takes a few loads without any call, so that it need not save a register. What that leaves open
+//! is asked in full, apart.
 
 use core::ffi::{c_char, c_int};
 
 use libc::FILE;
-use proust_log::operations::{Operation, Target};
 
 use super::stream::{Stream, field};
 use crate::lane::thread_pointer;
-use crate::operation::{self, Kind, targets};
 use crate::single_threaded;
 
 const UNBUFFERED: c_int = 0x2;
@@ -24,41 +23,6 @@ const NO_LOCK: c_int = 0x8000;
 /// Copying or searching more than this takes longer than reading clocks.
 const MOST_BYTES: usize = 4096;
 
-/// Counts a call whose `bytes` move in memory; false if it is none, or not to be followed.
-#[inline(always)]
-pub fn counted(operation: Operation, stream: Stream, bytes: Option<u64>) -> bool {
-    let Some(bytes) = bytes else { return false };
-    operation::count(Kind { operation, target: targets::known(stream.descriptor()) }, bytes)
-}
-
-/// As [`counted`] of the operation with this [`row`](operation::counted::row), where the thread's last call was counted, too; false
-/// says nothing. Of the stream that the row's last call was of only the bytes are asked.
-#[inline(always)]
-pub fn at_once<const ROW: usize>(stream: Stream, bytes: impl Fn() -> Option<u64>) -> bool {
-    let Some(counted) = operation::count_again() else { return false };
-    if counted.knows::<ROW>(stream.0.cast()) {
-        let Some(bytes) = bytes() else { return false };
-        counted.add_known::<ROW>(bytes);
-        return true;
-    }
-    let Some(bytes) = bytes() else { return false };
-    let mode = field!(stream, mode);
-    if mode > 0 {
-        return false;
-    }
-    let target = match stream.own_descriptor() {
-        Some(descriptor) => targets::number(descriptor),
-        None => Some(Target::None as usize),
-    };
-    let Some(target) = target else { return false };
-    counted.add_more::<ROW>(target, bytes);
-    // Once it is one of bytes, it stays so.
-    if mode < 0 {
-        counted.keep::<ROW>(stream.0.cast(), target);
-    }
-    true
-}
-
 /// Whether a function takes its stream's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locking {
@@ -68,83 +32,64 @@ pub enum Locking {
     Unlocked,
 }
 
-/// Bytes of so many items, if they are few.
-#[inline]
-fn few(size: usize, count: usize) -> Option<usize> {
-    size.checked_mul(count).filter(|&bytes| bytes <= MOST_BYTES)
-}
-
-/// As [`few`], of at least one byte: of no items a stream may be null.
+/// Bytes of so many items, if there are some, and they are few: of no items a stream may be null.
 #[inline(always)]
-fn few_and_some(size: usize, count: usize) -> Option<usize> {
+fn few(size: usize, count: usize) -> Option<usize> {
     // Of a product that is too large the C library, too, takes what is left of it.
     let bytes = size.wrapping_mul(count);
     (bytes.wrapping_sub(1) < MOST_BYTES).then_some(bytes)
 }
 
-/// As [`items_to_read`], for [`at_once`].
+/// `fread`: whether the buffer has the bytes of all its items.
 #[inline(always)]
-pub fn items_at_once(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> Option<u64> {
-    let bytes = few_and_some(size, count)?;
-    Stream(stream).holds(bytes, locking).then_some(bytes as u64)
+pub fn has_items(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> bool {
+    few(size, count).is_some_and(|bytes| Stream(stream).holds(bytes, locking))
 }
 
-/// As [`items_to_write`], for [`at_once`].
+/// `fwrite`: whether the buffer has room for the bytes of all its items, whatever they are.
 #[inline(always)]
-pub fn room_at_once(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> Option<u64> {
-    let bytes = few_and_some(size, count)?;
-    Stream(stream).has_plain_room(bytes, locking).then_some(bytes as u64)
+pub fn has_plain_room(stream: *mut FILE, size: usize, count: usize, locking: Locking) -> bool {
+    few(size, count).is_some_and(|bytes| Stream(stream).has_plain_room(bytes, locking))
 }
 
-/// `fread`: the bytes of all its items, if the buffer has them.
-#[inline]
-pub fn items_to_read(stream: *mut FILE, size: usize, count: usize) -> Option<u64> {
-    let bytes = few(size, count)?;
-    let stream = Stream(stream);
-    (!stream.0.is_null() && stream.has(bytes)).then_some(bytes as u64)
-}
-
-/// `fwrite`: the bytes of all its items, if the buffer has room for them.
+/// `fwrite`: whether the buffer has room for the bytes of all its items.
 ///
 /// # Safety
 /// `from` holds the items.
 #[inline]
-pub unsafe fn items_to_write(stream: *mut FILE, from: *const u8, size: usize, count: usize) -> Option<u64> {
-    let bytes = few(size, count)?;
-    let stream = Stream(stream);
+pub unsafe fn has_room_for_items(stream: *mut FILE, from: *const u8, size: usize, count: usize) -> bool {
     // SAFETY: the caller's promise.
-    (!stream.0.is_null() && unsafe { stream.has_room_for(from, bytes, false) }).then_some(bytes as u64)
+    few(size, count).is_some_and(|bytes| unsafe { Stream(stream).has_room_for(from, bytes, false) })
 }
 
-/// `fputs`, or `puts` which adds a `newline`: the bytes, if the buffer has room for them.
+/// `fputs`, or `puts` which adds a `newline`: whether the buffer has room for the string.
 ///
 /// # Safety
 /// `text` is a C string.
 #[inline]
-pub unsafe fn string_to_write(stream: *mut FILE, text: *const c_char, newline: bool) -> Option<u64> {
+pub unsafe fn has_room_for_string(stream: *mut FILE, text: *const c_char, newline: bool) -> bool {
     let stream = Stream(stream);
     if stream.0.is_null() || text.is_null() {
-        return None;
+        return false;
     }
     // SAFETY: the caller's promise.
     let bytes = unsafe { libc::strlen(text) };
     // SAFETY: as above.
-    let fits = bytes < MOST_BYTES && unsafe { stream.has_room_for(text.cast(), bytes, newline) };
-    fits.then_some(bytes as u64 + u64::from(newline))
+    bytes < MOST_BYTES && unsafe { stream.has_room_for(text.cast(), bytes, newline) }
 }
 
-/// `fgets`: bytes of the line, or of as much as there is `room` for, if the buffer has them. `alone`: the caller sees
-/// to it that no other thread uses the stream.
+/// `fgets`: whether the buffer has the line, or as much of it as there is `room` for. `alone`: the caller sees to it that no
+/// other thread uses the stream.
 #[inline]
-pub fn line_to_read(stream: *mut FILE, room: c_int, alone: bool) -> Option<u64> {
-    let room = usize::try_from(room).ok()?.checked_sub(1).filter(|&room| room > 0)?;
-    Stream(stream).bytes_up_to(b'\n', room, alone)
+pub fn has_line(stream: *mut FILE, room: c_int, alone: bool) -> bool {
+    let room = usize::try_from(room).ok().and_then(|room| room.checked_sub(1)).filter(|&room| room > 0);
+    room.is_some_and(|room| Stream(stream).bytes_up_to(b'\n', room, alone).is_some())
 }
 
-/// `getdelim`: bytes up to `end`, if the buffer has that.
+/// `getdelim`: whether the buffer has all up to `end`.
 #[inline]
-pub fn rest_to_read(stream: *mut FILE, end: c_int) -> Option<u64> {
-    Stream(stream).bytes_up_to(u8::try_from(end).ok()?, usize::MAX, false)
+pub fn has_up_to(stream: *mut FILE, end: c_int) -> bool {
+    u8::try_from(end).is_ok_and(|end| Stream(stream).bytes_up_to(end, usize::MAX, false).is_some())
 }
 
 impl Stream {
@@ -152,6 +97,7 @@ impl Stream {
     #[inline(always)]
     pub fn holds(self, bytes: usize, locking: Locking) -> bool {
         field!(self, read_ptr).wrapping_add(bytes) <= field!(self, read_end)
+            && field!(self, mode) <= 0
             && (locking == Locking::Unlocked || self.is_free())
     }
 
@@ -160,18 +106,16 @@ impl Stream {
     pub fn has_plain_room(self, bytes: usize, locking: Locking) -> bool {
         field!(self, flags) & LINE_BUFFERED == 0
             && field!(self, write_ptr).wrapping_add(bytes) <= field!(self, write_end)
+            && field!(self, mode) <= 0
             && (locking == Locking::Unlocked || self.is_free())
-    }
-
-    /// Whether so many bytes can be taken from memory.
-    #[inline]
-    pub fn has(self, bytes: usize) -> bool {
-        bytes <= field!(self, read_end).saturating_sub(field!(self, read_ptr)) && self.is_free()
     }
 
     /// Whether `character` can be put into memory.
     #[inline]
     pub fn has_room(self, character: c_int) -> bool {
+        if field!(self, mode) > 0 {
+            return false;
+        }
         let at = field!(self, write_ptr);
         if at < field!(self, write_end) {
             return self.is_free();
@@ -225,7 +169,7 @@ impl Stream {
     }
 
     /// Whether its lock is free, or the calling thread's.
-    #[inline]
+    #[inline(always)]
     fn is_free(self) -> bool {
         let lock = field!(self, lock);
         if lock.is_null() || field!(self, flags) & NO_LOCK != 0 {
@@ -253,27 +197,30 @@ mod tests {
     #[test]
     fn what_the_buffer_has_is_foreseen() {
         let content = c"first\nsecond line\nlast";
+        let items = |stream, size, count| has_items(stream, size, count, Locking::Locks);
+        let line = |stream, room: usize| Stream(stream).bytes_up_to(b'\n', room - 1, true);
         // SAFETY: open streams of this test; the content outlives the stream, which only reads it.
         unsafe {
             let stream =
                 libc::fmemopen(content.as_ptr().cast_mut().cast(), content.count_bytes(), c"r".as_ptr());
-            assert_eq!(items_to_read(stream, 1, 1), None);
+            assert!(!items(stream, 1, 1));
             libc::fgetc(stream);
-            assert_eq!(items_to_read(stream, 2, 3), Some(6));
-            assert_eq!(items_to_read(stream, 1, 21), Some(21));
-            assert_eq!(items_to_read(stream, 1, 22), None);
-            assert_eq!(items_to_read(stream, usize::MAX, 2), None);
-            assert_eq!(items_to_read(core::ptr::null_mut(), 1, 0), None);
-            assert_eq!(line_to_read(stream, 100, true), Some(5));
-            assert_eq!(line_to_read(stream, 6, true), Some(5));
-            assert_eq!(line_to_read(stream, 4, true), Some(3));
-            assert_eq!((line_to_read(stream, 1, true), line_to_read(stream, -1, true)), (None, None));
-            let mut line = [0; 64];
-            libc::fgets(line.as_mut_ptr(), 64, stream);
-            assert_eq!(line_to_read(stream, 64, true), Some(12));
-            libc::fgets(line.as_mut_ptr(), 64, stream);
+            assert!(items(stream, 2, 3));
+            assert!(items(stream, 1, 21));
+            assert!(!items(stream, 1, 22));
+            assert!(!items(stream, usize::MAX, 2));
+            assert!(!items(core::ptr::null_mut(), 1, 0));
+            assert_eq!(line(stream, 100), Some(5));
+            assert_eq!(line(stream, 6), Some(5));
+            assert_eq!(line(stream, 4), Some(3));
+            assert!(!has_line(stream, 1, true) && !has_line(stream, -1, true));
+            let mut stored = [0; 64];
+            libc::fgets(stored.as_mut_ptr(), 64, stream);
+            assert_eq!(line(stream, 64), Some(12));
+            libc::fgets(stored.as_mut_ptr(), 64, stream);
             // Without its newline the last line may go on.
-            assert_eq!((line_to_read(stream, 64, true), line_to_read(stream, 5, true)), (None, Some(4)));
+            assert_eq!((line(stream, 64), line(stream, 5)), (None, Some(4)));
+            assert!(!has_line(stream, 64, true) && has_line(stream, 5, true));
             libc::fclose(stream);
         }
     }
@@ -283,23 +230,23 @@ mod tests {
         // SAFETY: open streams of this test, and C strings.
         unsafe {
             let stream = opened(c"/dev/null", c"w");
-            let room = |text: &core::ffi::CStr, newline| string_to_write(stream, text.as_ptr(), newline);
-            assert!(!Stream(stream).has_room('a' as c_int) && room(c"a", false).is_none());
+            let room = |text: &core::ffi::CStr, newline| has_room_for_string(stream, text.as_ptr(), newline);
+            assert!(!Stream(stream).has_room('a' as c_int) && !room(c"a", false));
             libc::fputc('a' as c_int, stream);
             assert!(Stream(stream).has_room('b' as c_int) && Stream(stream).has_room('\n' as c_int));
-            assert_eq!((room(c"b\n", false), room(c"b", true)), (Some(2), Some(2)));
-            assert_eq!(items_to_write(stream, c"abcdef".as_ptr().cast(), 3, 2), Some(6));
-            assert_eq!(items_to_write(stream, core::ptr::null(), 0, 7), Some(0));
+            assert!(room(c"b\n", false) && room(c"b", true));
+            assert!(has_room_for_items(stream, c"abcdef".as_ptr().cast(), 3, 2));
+            assert!(!has_room_for_items(stream, core::ptr::null(), 0, 7));
 
             libc::setvbuf(stream, core::ptr::null_mut(), libc::_IOLBF, 1024);
             libc::fflush(stream);
             libc::fputc('a' as c_int, stream);
             assert!(Stream(stream).has_room('b' as c_int) && !Stream(stream).has_room('\n' as c_int));
-            assert_eq!((room(c"b", false), room(c"b\n", false), room(c"b", true)), (Some(1), None, None));
+            assert_eq!((room(c"b", false), room(c"b\n", false), room(c"b", true)), (true, false, false));
 
             libc::setvbuf(stream, core::ptr::null_mut(), libc::_IONBF, 0);
             libc::fputc('a' as c_int, stream);
-            assert!(!Stream(stream).has_room('b' as c_int) && room(c"b", false).is_none());
+            assert!(!Stream(stream).has_room('b' as c_int) && !room(c"b", false));
             libc::fclose(stream);
         }
     }
@@ -312,8 +259,8 @@ mod tests {
             let stream = opened(c"/dev/null", c"w");
             libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, buffer.len());
             libc::fputc('a' as c_int, stream);
-            assert_eq!(items_to_write(stream, [0; 100].as_ptr(), 1, 99), Some(99));
-            assert_eq!(items_to_write(stream, [0; 100].as_ptr(), 1, 100), None);
+            assert!(has_room_for_items(stream, [0; 100].as_ptr(), 1, 99));
+            assert!(!has_room_for_items(stream, [0; 100].as_ptr(), 1, 100));
             libc::fclose(stream);
         }
     }

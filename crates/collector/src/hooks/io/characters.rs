@@ -1,7 +1,7 @@
 //! Single characters of streams.
 //!
-//! Where the stream's buffer has the character, or room for it, the call takes a few nanoseconds and touches memory
-//! only: it is counted and not timed. Programs that are compiled with optimisation may take such characters without any
+//! Where the stream's buffer has the character, or room for it, the call takes a few nanoseconds, touches memory only,
+//! and is no operation. Programs that are compiled with optimisation may take such characters without any
 //! call; they call `__uflow` and `__overflow` for the others.
 
 use core::ffi::c_int;
@@ -9,36 +9,33 @@ use core::ffi::c_int;
 use libc::FILE;
 use proust_log::operations::Operation;
 
-use super::bracket::{Descriptor, bracket, missing, return_counted};
-use super::buffered::{Locking, counted};
+use super::bracket::{Descriptor, bracket, missing, return_in_memory};
+use super::buffered::Locking;
 use super::stream::{Stream, input, output, written};
 use crate::interpose::interpose;
 
-/// A call that is not counted at once.
+/// A call that may go beyond the buffer.
 #[inline(always)]
 fn take(stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
     let descriptor = stream.descriptor();
-    if counted(Operation::StreamCharacter, stream, stream.has(1).then_some(1)) {
-        return call();
-    }
     let outcome = |result: c_int| stream.taken(u64::from(result >= 0), result >= 0);
     bracket(Operation::StreamCharacter, Descriptor(descriptor), call, outcome)
 }
 
-/// A call that is not counted at once.
+/// A call that may go beyond the buffer.
 #[inline(always)]
 fn put(character: c_int, stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     let stream = Stream(stream);
     let descriptor = stream.descriptor();
-    if counted(Operation::StreamPutCharacter, stream, stream.has_room(character).then_some(1)) {
+    if stream.has_room(character) {
         return call();
     }
     bracket(Operation::StreamPutCharacter, Descriptor(descriptor), call, |result| written(result, 1))
 }
 
-/// Declares hooks of functions that take a character: `NAME(STREAM?) LOCKING, from STREAM;`. What is not counted
-/// at once is done apart, so that nothing is saved for it otherwise.
+/// Declares hooks of functions that take a character: `NAME(STREAM?) LOCKING, from STREAM;`. What may go
+/// beyond the buffer is done apart, so that no register is saved for it otherwise.
 macro_rules! takes {
     ($( $name:ident ( $($stream:ident)? ) $locking:ident, from $from:expr; )*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]
@@ -46,13 +43,12 @@ macro_rules! takes {
         pub unsafe extern "C-unwind" fn $name($($stream: *mut FILE)?) -> c_int {
             #[inline(never)]
             unsafe extern "C-unwind" fn timed($($stream: *mut FILE)?) -> c_int {
-                let Some(function) = real::$name() else { return missing(-1) };
+                let Some(function) = taking::real::$name() else { return missing(-1) };
                 // SAFETY: the real function with the arguments that the program gave.
                 take($from, || unsafe { function($($stream)?) })
             }
-            return_counted!(
-                ($name($($stream: *mut FILE)?) -> c_int, or -1 => StreamCharacter),
-                $from, Stream($from).holds(1, Locking::$locking).then_some(1)
+            return_in_memory!(
+                (taking::real::$name($($stream: *mut FILE)?) -> c_int), Stream($from).holds(1, Locking::$locking)
             );
             // SAFETY: as above.
             unsafe { timed($($stream)?) }
@@ -76,13 +72,12 @@ macro_rules! puts {
         pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
             #[inline(never)]
             unsafe extern "C-unwind" fn timed($($argument: $type),*) -> c_int {
-                let Some(function) = real::$name() else { return missing(-1) };
+                let Some(function) = putting::real::$name() else { return missing(-1) };
                 // SAFETY: as above.
                 put($character, $to, || unsafe { function($($argument),*) })
             }
-            return_counted!(
-                ($name($($argument: $type),*) -> c_int, or -1 => StreamPutCharacter),
-                $to, Stream($to).has_plain_room(1, Locking::$locking).then_some(1)
+            return_in_memory!(
+                (putting::real::$name($($argument: $type),*) -> c_int), Stream($to).has_plain_room(1, Locking::$locking)
             );
             // SAFETY: as above.
             unsafe { timed($($argument),*) }
@@ -118,8 +113,4 @@ puts! {
     putchar(character: c_int as number(character)) Locks, character to output();
     putchar_unlocked(character: c_int as number(character)) Unlocked, character to output();
     __overflow(stream: *mut FILE as stream, character: c_int as number(character)) Unlocked, character to stream;
-}
-
-mod real {
-    pub(super) use super::{putting::real::*, taking::real::*};
 }

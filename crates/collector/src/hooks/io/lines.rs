@@ -5,7 +5,7 @@ use core::ffi::{CStr, c_char, c_int};
 use libc::{FILE, size_t, ssize_t};
 
 use super::bracket::{Descriptor, io};
-use super::buffered::{line_to_read, rest_to_read, string_to_write};
+use super::buffered::{has_line, has_room_for_string, has_up_to};
 use super::stream::{Stream, output, written};
 use crate::operation::Outcome;
 
@@ -36,8 +36,17 @@ unsafe fn line_bytes(line: *const u8, size: usize, at_end: bool) -> u64 {
     }
 }
 
+/// As [`on`], for a line of so many bytes with its final zero: for no other byte the stream is not looked at.
+#[inline]
+fn on_line(size: c_int, stream: *mut FILE) -> Descriptor {
+    if size <= 1 { Descriptor(-1) } else { on(stream) }
+}
+
 #[inline]
 fn line(result: *mut c_char, size: c_int, stream: *mut FILE) -> Outcome {
+    if size <= 1 {
+        return Outcome::default();
+    }
     let stream = Stream(stream);
     if result.is_null() {
         return stream.taken(0, false);
@@ -62,49 +71,49 @@ fn string(result: c_int, text: *const c_char, more: u64) -> Outcome {
 
 io! {
     fgets(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
-        => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, None, line_to_read(stream, size, false));
+        => StreamLine, on_line(size, stream), |result| line(result, size, stream),
+        in_memory(false, has_line(stream, size, false));
     fgets_unlocked(to: *mut c_char as bytes_out(size), size: c_int as number(size), stream: *mut FILE as stream) -> *mut c_char, or core::ptr::null_mut()
-        => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, None, line_to_read(stream, size, true));
+        => StreamLine, on_line(size, stream), |result| line(result, size, stream),
+        in_memory(false, has_line(stream, size, true));
     __fgets_chk(
         to: *mut c_char as bytes_out(size), room: size_t as number(size), size: c_int as number(size),
         stream: *mut FILE as stream,
     ) -> *mut c_char, or core::ptr::null_mut()
-        => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, None, line_to_read(stream, size, false));
+        => StreamLine, on_line(size, stream), |result| line(result, size, stream),
+        in_memory(false, has_line(stream, size, false));
     __fgets_unlocked_chk(
         to: *mut c_char as bytes_out(size), room: size_t as number(size), size: c_int as number(size),
         stream: *mut FILE as stream,
-    ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on(stream), |result| line(result, size, stream),
-        in_memory(stream, None, line_to_read(stream, size, true));
+    ) -> *mut c_char, or core::ptr::null_mut() => StreamLine, on_line(size, stream), |result| line(result, size, stream),
+        in_memory(false, has_line(stream, size, true));
     getline(
         to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),
         stream: *mut FILE as stream,
     ) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
-        in_memory(stream, None, rest_to_read(stream, b'\n'.into()));
+        in_memory(false, has_up_to(stream, b'\n'.into()));
     getdelim(
         to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),
         end: c_int as number(character), stream: *mut FILE as stream,
     ) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
-        in_memory(stream, None, rest_to_read(stream, end));
+        in_memory(false, has_up_to(stream, end));
     __getdelim(
         to: *mut *mut c_char as inout(line), room: *mut size_t as inout(capacity),
         end: c_int as number(character), stream: *mut FILE as stream,
     ) -> ssize_t, or -1
         => StreamGetLine, on(stream), |result| bytes(result, stream),
-        in_memory(stream, None, rest_to_read(stream, end));
+        in_memory(false, has_up_to(stream, end));
     fputs(text: *const c_char as text, stream: *mut FILE as stream) -> c_int, or -1
         => StreamPutString, on(stream), |result| string(result, text, 0),
-        in_memory(stream, None, string_to_write(stream, text, false));
+        in_memory(false, has_room_for_string(stream, text, false));
     fputs_unlocked(text: *const c_char as text, stream: *mut FILE as stream) -> c_int, or -1
         => StreamPutString, on(stream), |result| string(result, text, 0),
-        in_memory(stream, None, string_to_write(stream, text, false));
+        in_memory(false, has_room_for_string(stream, text, false));
     puts(text: *const c_char as text) -> c_int, or -1
         => PutString, on(output()), |result| string(result, text, 1),
-        in_memory(output(), None, string_to_write(output(), text, true));
+        in_memory(false, has_room_for_string(output(), text, true));
 }
 
 #[cfg(test)]

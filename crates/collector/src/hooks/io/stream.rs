@@ -162,6 +162,7 @@ pub fn written(result: c_int, bytes: u64) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hooks::io::buffered::Locking;
     use core::ffi::CStr;
 
     fn in_memory(content: &CStr) -> Stream {
@@ -175,12 +176,12 @@ mod tests {
     fn what_was_read_is_seen_from_outside() {
         let stream = in_memory(c"first\nsecond\n");
         let start = stream.position();
-        assert!(!stream.has(1));
+        assert!(!stream.holds(1, Locking::Locks));
         // SAFETY: an open stream.
         unsafe {
             assert_eq!(libc::fgetc(stream.0), 'f' as c_int);
             assert_eq!(stream.taken_since(start), 1);
-            assert!(stream.has(1));
+            assert!(stream.holds(1, Locking::Locks));
             let before = stream.position();
             for _ in 0..5 {
                 libc::fgetc(stream.0);
@@ -188,7 +189,7 @@ mod tests {
             assert_eq!(stream.taken_since(before), 5);
             assert!(!stream.is_at_end());
             while libc::fgetc(stream.0) >= 0 {}
-            assert!(stream.is_at_end() && !stream.has(1));
+            assert!(stream.is_at_end() && !stream.holds(1, Locking::Locks));
             assert!(stream.read_error() == 0 && stream.descriptor() < 0);
             libc::fclose(stream.0);
         }

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_long, c_void};
 use libc::{FILE, fpos_t, off_t, off64_t, size_t};
 
 use super::bracket::{Closing, Descriptor, io, opens};
-use super::buffered::{Locking, items_at_once, items_to_read, items_to_write, room_at_once};
+use super::buffered::{Locking, has_items, has_plain_room, has_room_for_items};
 use super::stream::Stream;
 use crate::hooks::family::errno_of;
 use crate::operation::{Outcome, errno};
@@ -15,10 +15,30 @@ fn on(stream: *mut FILE) -> Descriptor {
     Descriptor(Stream(stream).descriptor())
 }
 
+/// As [`on`], for so many items: of none the stream is not looked at.
+#[inline]
+fn on_items(stream: *mut FILE, size: size_t, count: size_t) -> Descriptor {
+    if size.wrapping_mul(count) == 0 { Descriptor(-1) } else { on(stream) }
+}
+
+/// Whether so many items fit into the room that a checking function was told of. It ends the program before it looks at the
+/// stream if they do not.
+#[inline(always)]
+fn fits(room: size_t, size: size_t, count: size_t) -> bool {
+    size.checked_mul(count).is_some_and(|bytes| bytes <= room)
+}
+
+/// As [`on_items`], of a checking function.
+#[inline]
+fn on_items_in(room: size_t, stream: *mut FILE, size: size_t, count: size_t) -> Descriptor {
+    if fits(room, size, count) { on_items(stream, size, count) } else { Descriptor(-1) }
+}
+
 /// Of `fread`: whole items.
 #[inline]
 fn read_items(stream: *mut FILE, items: size_t, size: size_t, asked: size_t) -> Outcome {
-    Stream(stream).taken((items * size) as u64, items == asked || size == 0)
+    let bytes = (items * size) as u64;
+    if items == asked || size == 0 { Outcome { bytes, error: 0 } } else { Stream(stream).taken(bytes, false) }
 }
 
 /// Of `fwrite`: whole items.
@@ -42,40 +62,41 @@ io! {
         to: *mut c_void as bytes_out(size, count), size: size_t as number(size),
         count: size_t as number(count), stream: *mut FILE as stream,
     ) -> size_t, or 0
-        => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_at_once(stream, size, count, Locking::Locks), items_to_read(stream, size, count));
+        => StreamRead, on_items(stream, size, count), |items| read_items(stream, items, size, count),
+        in_memory(has_items(stream, size, count, Locking::Locks), false);
     fread_unlocked(
         to: *mut c_void as bytes_out(size, count), size: size_t as number(size),
         count: size_t as number(count), stream: *mut FILE as stream,
     ) -> size_t, or 0
-        => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_at_once(stream, size, count, Locking::Unlocked), items_to_read(stream, size, count));
+        => StreamRead, on_items(stream, size, count), |items| read_items(stream, items, size, count),
+        in_memory(has_items(stream, size, count, Locking::Unlocked), false);
     __fread_chk(
         to: *mut c_void as bytes_out(size, count), room: size_t as number(size),
         size: size_t as number(size), count: size_t as number(count), stream: *mut FILE as stream,
     ) -> size_t, or 0
-        => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_at_once(stream, size, count, Locking::Locks), items_to_read(stream, size, count));
+        => StreamRead, on_items_in(room, stream, size, count), |items| read_items(stream, items, size, count),
+        in_memory(fits(room, size, count) && has_items(stream, size, count, Locking::Locks), false);
     __fread_unlocked_chk(
         to: *mut c_void as bytes_out(size, count), room: size_t as number(size),
         size: size_t as number(size), count: size_t as number(count), stream: *mut FILE as stream,
-    ) -> size_t, or 0 => StreamRead, on(stream), |items| read_items(stream, items, size, count),
-        in_memory(stream, items_at_once(stream, size, count, Locking::Unlocked), items_to_read(stream, size, count));
+    ) -> size_t, or 0
+        => StreamRead, on_items_in(room, stream, size, count), |items| read_items(stream, items, size, count),
+        in_memory(fits(room, size, count) && has_items(stream, size, count, Locking::Unlocked), false);
     fwrite(
         from: *const c_void as bytes_in(size, count), size: size_t as number(size),
         count: size_t as number(count), stream: *mut FILE as stream,
     ) -> size_t, or 0
-        => StreamWrite, on(stream), |items| written_items(items, size, count),
+        => StreamWrite, on_items(stream, size, count), |items| written_items(items, size, count),
         in_memory(
-            stream, room_at_once(stream, size, count, Locking::Locks), items_to_write(stream, from.cast(), size, count),
+            has_plain_room(stream, size, count, Locking::Locks), has_room_for_items(stream, from.cast(), size, count),
         );
     fwrite_unlocked(
         from: *const c_void as bytes_in(size, count), size: size_t as number(size),
         count: size_t as number(count), stream: *mut FILE as stream,
     ) -> size_t, or 0
-        => StreamWrite, on(stream), |items| written_items(items, size, count),
+        => StreamWrite, on_items(stream, size, count), |items| written_items(items, size, count),
         in_memory(
-            stream, room_at_once(stream, size, count, Locking::Unlocked), items_to_write(stream, from.cast(), size, count),
+            has_plain_room(stream, size, count, Locking::Unlocked), has_room_for_items(stream, from.cast(), size, count),
         );
 }
 
