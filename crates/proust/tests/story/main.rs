@@ -28,6 +28,7 @@ mod findings;
 mod forks;
 mod fortran;
 mod hooked;
+mod hostile_arguments;
 mod hostile_data;
 mod hostile_waits;
 mod interruptions;

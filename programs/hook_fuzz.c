@@ -1,0 +1,269 @@
+/*
+ * Calls hooked functions with arguments that are mostly valid, and one that is not, and says what came of each call. Run twice
+ * with the same numbers, alone and recorded, it has to say the same: tests/fuzz-hooks compares.
+ *
+ * hook_fuzz PLAN FOLDER SEED FROM TO NAME …
+ *
+ * PLAN is the text of the collector's section `.proust.hooks`, FOLDER is empty, and calls FROM to TO of each function NAME are
+ * made. `a+b+c` as a name is a sequence: in one process functions of these names, drawn by chance, upon the same objects.
+ *
+ * Calls are made in a process that is left as soon as one of them cannot go on: after a fault, a jump out of a call that
+ * blocked, or an end of the process. The state of the next one is made anew.
+ */
+#include "hook_fuzz/fuzz.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ERRNO_BEFORE = 77, CALLS_A_PROCESS = 40, LINE_BYTES = 600 };
+
+static struct hook hooks[MOST_HOOKS];
+static int hook_count;
+
+/* What the calling process says to the one that watches it. */
+static struct shared {
+    volatile long call; /* the one that it is in */
+    volatile int is_in; /* whether it is in it */
+    volatile int is_patient;
+    char line[CALLS_A_PROCESS][LINE_BYTES];
+    volatile int lines;
+} *shared;
+
+static sigjmp_buf leave;
+static volatile int caught;
+static void *volatile caught_address;
+static char alternate[65536];
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (!shared->is_in) {
+        static const char TEXT[] = "hook_fuzz: a fault of its own\n";
+        (void)!write(1, TEXT, sizeof TEXT - 1);
+        _exit(98);
+    }
+    caught = signal;
+    caught_address = info->si_addr;
+    siglongjmp(leave, 1);
+}
+
+static const struct hook *hook_of(const char *name, size_t length)
+{
+    for (int i = 0; i < hook_count; i++)
+        if (strlen(hooks[i].name) == length && strncmp(hooks[i].name, name, length) == 0)
+            return &hooks[i];
+    return NULL;
+}
+
+/* The function of call `call` of a name, which may be a sequence. */
+static const struct hook *hook_for(const char *name, struct chance *chance)
+{
+    int parts = 1;
+    for (const char *at = name; *at; at++)
+        parts += *at == '+';
+    uint64_t part = parts == 1 ? 0 : below(chance, (uint64_t)parts);
+    const char *at = name;
+    for (; part > 0; part--)
+        at = strchr(at, '+') + 1;
+    return hook_of(at, strcspn(at, "+"));
+}
+
+/* A result without what depends on chance: of addresses only whether there is one. */
+static void show_result(const struct hook *hook, long result, char *text, size_t room)
+{
+    const char *type = hook->result;
+    if (strcmp(type, "()") == 0 || strcmp(type, "Nothing") == 0 || type[0] == '!')
+        snprintf(text, room, "returned");
+    else if (type[0] == '*')
+        snprintf(text, room, "%s", result ? "an address" : "null");
+    else if (strcmp(type, "c_int") == 0 || strcmp(type, "pid_t") == 0 || strcmp(type, "c_uint") == 0)
+        snprintf(text, room, "%d", (int)result);
+    else
+        snprintf(text, room, "%ld", result);
+}
+
+/* An address that nothing has is told by either of two signals, by how it is looked at first. */
+static const char *shown_signal(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS ? "fault" : strsignal(signal);
+}
+
+/* Whether an argument is an object that may lie in several pages: which of its words is looked at first is not compared. */
+static int is_large(const struct hook *hook)
+{
+    for (int i = 0; i < hook->count; i++)
+        if (strcmp(hook->arguments[i].grammar, "stream") == 0 || strcmp(hook->arguments[i].grammar, "folder") == 0)
+            return 1;
+    return 0;
+}
+
+/* What these write down is the file system's or chance's own. */
+static int writes_anything(const char *name)
+{
+    return strcmp(name, "getdents64") == 0 || strcmp(name, "getrandom") == 0 || strncmp(name, "readdir", 7) == 0;
+}
+
+typedef long (*function)(long, long, long, long, long, long, long, long, long, long, long, long);
+
+static void one_call(const char *name, uint64_t seed, long call)
+{
+    struct chance chance = {hash_of(name, strlen(name), seed * 1000003 + (uint64_t)call)};
+    const struct hook *hook = hook_for(name, &chance);
+    char *line = shared->line[shared->lines];
+    long v[MOST_ARGUMENTS];
+    char arguments[300], text[64];
+    function real = hook ? (function)dlsym(RTLD_DEFAULT, hook->name) : NULL;
+    if (real == NULL) {
+        snprintf(line, LINE_BYTES, "%s#%ld is not there: ", name, call);
+        shared->lines++;
+        return;
+    }
+    make_arguments(hook, &chance, v, arguments, sizeof arguments);
+    int used = snprintf(line, LINE_BYTES, "%s#%ld %s(%s): ", name, call, hook->name, arguments);
+    caught = 0;
+    shared->call = call;
+    if (sigsetjmp(leave, 1) == 0) {
+        shared->is_in = 1;
+        errno = ERRNO_BEFORE;
+        long result = real(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]);
+        int error = errno;
+        shared->is_in = 0;
+        show_result(hook, result, text, sizeof text);
+        used += snprintf(line + used, (size_t)(LINE_BYTES - used), "%s, errno %d", text, error);
+    } else {
+        shared->is_in = 0;
+        if (caught == SIGALRM)
+            used += snprintf(line + used, (size_t)(LINE_BYTES - used), "blocked");
+        else
+            used += snprintf(line + used, (size_t)(LINE_BYTES - used), "%s at %s", shown_signal(caught),
+                             is_large(hook) ? "its object" : shown_fault((void *)caught_address, text, sizeof text));
+    }
+    snprintf(line + used, (size_t)(LINE_BYTES - used), ", memory %08x, descriptors %08x, signals %08x",
+             writes_anything(hook->name) ? 0 : (unsigned)digest_of_memory(), (unsigned)digest_of_descriptors(), (unsigned)digest_of_signals());
+    shared->lines++;
+}
+
+static void calls(const char *name, uint64_t seed, long from, long to)
+{
+    static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+    fresh_state();
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++)
+        sigaction(FAULTS[i], &action, NULL);
+    for (long call = from; call < to; call++) {
+        one_call(name, seed, call);
+        if (caught)
+            break;
+    }
+    _exit(0);
+}
+
+/* Whether the process neither runs nor is ready to, and how long it has run, in clock ticks. */
+static int sleeps(pid_t process, long *ticks)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "r");
+    long user = 0, kernel = 0;
+    char state = 'R', *at;
+    if (file == NULL)
+        return 0;
+    if (fgets(text, sizeof text, file) && (at = strrchr(text, ')')) != NULL)
+        sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &state, &user, &kernel);
+    fclose(file);
+    *ticks = user + kernel;
+    return state == 'S';
+}
+
+/* Functions whose work another process does. */
+static int waits_for_others(const char *name)
+{
+    return strstr(name, "system") || strstr(name, "spawn") || strstr(name, "popen") || strstr(name, "pclose") || strstr(name, "exec");
+}
+
+/* Waits for the end; a call that sleeps, or runs on and on, is told to come back. */
+static int watched(pid_t process, const char *name)
+{
+    int status, turns = 0, patience = waits_for_others(name) ? 400 : 4, alarms = 0;
+    long last = -1, ticks = 0, begin_ticks = 0;
+    while (waitpid(process, &status, WNOHANG) == 0) {
+        nanosleep(&(struct timespec){0, turns < 4 ? 300000 : 3000000}, NULL);
+        if (shared->call != last || !shared->is_in) {
+            last = shared->call;
+            turns = 0;
+            sleeps(process, &begin_ticks);
+            continue;
+        }
+        turns = sleeps(process, &ticks) ? turns + 1 : 0;
+        if (turns > patience || ticks > begin_ticks + 30) {
+            if (alarms++ < 3)
+                kill(process, SIGALRM);
+            else
+                kill(process, SIGKILL);
+            turns = 0;
+            begin_ticks = ticks;
+        }
+    }
+    return status;
+}
+
+/* Nothing that a call does may outlast it: no large files, no privileges. */
+static void give_up_privileges(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    if (syscall(SYS_capset, &header, none) != 0 || signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
+        exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 7)
+        return 2;
+    hook_count = read_plan(argv[1], hooks, MOST_HOOKS);
+    if (hook_count <= 0 || chdir(argv[2]) != 0)
+        return 2;
+    give_up_privileges();
+    uint64_t seed = strtoull(argv[3], NULL, 10);
+    long from = atol(argv[4]), to = atol(argv[5]);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    prepare_state();
+    for (int i = 6; i < argc; i++) {
+        for (long call = from; call < to;) {
+            long until = call + CALLS_A_PROCESS < to ? call + CALLS_A_PROCESS : to;
+            shared->lines = 0;
+            shared->call = -1;
+            shared->is_in = 0;
+            fflush(stdout);
+            pid_t process = fork();
+            if (process == 0)
+                calls(argv[i], seed, call, until);
+            int status = watched(process, argv[i]);
+            for (int line = 0; line < shared->lines; line++)
+                puts(shared->line[line]);
+            call += shared->lines;
+            if (shared->is_in || !WIFEXITED(status) || WEXITSTATUS(status) == 98 || (shared->lines == 0 && call < until)) {
+                /* It did not come back from the call: that is what came of it. */
+                printf("%s: %s %d\n", shared->line[shared->lines], WIFEXITED(status) ? "ended with" : "ended by signal",
+                       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+                call++;
+            }
+        }
+    }
+    return 0;
+}

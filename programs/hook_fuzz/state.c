@@ -1,0 +1,171 @@
+/*
+ * What each call finds: memory at known addresses, descriptors with known numbers, streams, files in the working folder;
+ * and digests of all that a call may change. Signals and descriptors are read as the program sees them.
+ */
+#include "fuzz.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+char *const ARENA = (char *)0x600000000000;
+FILE *streams[STREAMS];
+void *folder;
+unsigned long ended_thread;
+
+enum { FIRST_OPEN = 10, LAST_LOOKED_AT = 40, FILE_BYTES = 8192 };
+
+static char content[FILE_BYTES];
+
+void prepare_state(void)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    if (mmap(ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) != ARENA)
+        exit(2);
+    for (int i = 0; i < FILE_BYTES; i++)
+        content[i] = i % 50 == 49 ? '\n' : (char)('a' + i % 23);
+}
+
+static void to_number(int file, int number)
+{
+    if (file != number) {
+        dup2(file, number);
+        close(file);
+    }
+}
+
+static void write_file(const char *name)
+{
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || write(file, content, FILE_BYTES) != FILE_BYTES)
+        exit(2);
+    close(file);
+}
+
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+/* In a new process. */
+void fresh_state(void)
+{
+    int ends[2];
+    memset(ARENA, 0x5a, AT_NOTHING);
+    memset(ARENA + AT_CONSTANT, 0x5a, 2 * PAGE);
+    for (int i = 0; i < 4 * PAGE; i++)
+        ARENA[AT_BUFFER + i] = (char)('A' + i % 26);
+    mprotect(ARENA + AT_NOTHING, PAGE, PROT_NONE);
+    mprotect(ARENA + AT_CONSTANT, PAGE, PROT_READ);
+    mprotect(ARENA + AT_END, PAGE, PROT_NONE);
+    write_file("data");
+    write_file("more");
+    write_file("stream");
+    to_number(open("data", O_RDWR), FIRST_OPEN);
+    if (pipe2(ends, O_NONBLOCK) != 0 || write(ends[1], content, 100) != 100)
+        exit(2);
+    to_number(ends[0], FIRST_OPEN + 1);
+    to_number(ends[1], FIRST_OPEN + 2);
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends) != 0 || write(ends[1], content, 60) != 60)
+        exit(2);
+    to_number(ends[0], FIRST_OPEN + 3);
+    to_number(ends[1], FIRST_OPEN + 4);
+    to_number(open(".", O_RDONLY | O_DIRECTORY), FIRST_OPEN + 5);
+    to_number(open("/dev/null", O_RDWR), FIRST_OPEN + 6);
+    to_number(epoll_create1(0), FIRST_OPEN + 7);
+    to_number(eventfd(1, EFD_NONBLOCK), FIRST_OPEN + 8);
+    to_number(open("more", O_RDONLY), FIRST_OPEN + 9);
+    streams[0] = fopen("stream", "r+");
+    streams[1] = fopen("written", "w+");
+    streams[2] = fopen("/dev/full", "w");
+    streams[3] = fopen("stream", "r");
+    streams[4] = fopen("unbuffered", "w+");
+    setvbuf(streams[4], NULL, _IONBF, 0);
+    (void)!fgetc(streams[3]);
+    folder = opendir(".");
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, nothing, NULL) != 0)
+        exit(2);
+    ended_thread = (unsigned long)thread;
+    /* What the standard streams lead to is the fuzzer's own. */
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    dup2(null, 2);
+    close(null);
+}
+
+uint64_t digest_of_memory(void)
+{
+    uint64_t digest = hash_of(ARENA, AT_NOTHING, 0);
+    return hash_of(ARENA + AT_EDGE, PAGE, digest);
+}
+
+/* System calls by themselves: what is hooked must not be what is looked with. */
+static long raw(long number, long a, long b, long c)
+{
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
+}
+
+uint64_t digest_of_descriptors(void)
+{
+    long seen[LAST_LOOKED_AT][3];
+    for (int i = 0; i < LAST_LOOKED_AT; i++) {
+        seen[i][0] = raw(72, i, F_GETFD, 0);
+        seen[i][1] = i == 1 ? 0 : raw(72, i, F_GETFL, 0);
+        seen[i][2] = i == 1 ? 0 : raw(8, i, 0, SEEK_CUR);
+    }
+    return hash_of(seen, sizeof seen, 0);
+}
+
+uint64_t digest_of_signals(void)
+{
+    static const int LOOKED_AT[] = {SIGUSR1, SIGUSR2, SIGURG, SIGPROF, SIGCHLD, SIGTERM, SIGPIPE};
+    uint64_t digest = 0;
+    int error = errno;
+    sigset_t mask;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    digest = hash_of(&mask, 8, digest);
+    for (size_t i = 0; i < sizeof LOOKED_AT / sizeof *LOOKED_AT; i++) {
+        struct sigaction action;
+        memset(&action, 0, sizeof action);
+        sigaction(LOOKED_AT[i], NULL, &action);
+        digest = hash_of(&action.sa_handler, sizeof action.sa_handler, digest);
+        digest = hash_of(&action.sa_mask, 8, digest);
+    }
+    errno = error;
+    return digest;
+}
+
+/* To the page: the collector may look at another word of an object that cannot be used than the C library does first. */
+const char *shown_fault(const void *address, char *text, size_t length)
+{
+    const char *at = address;
+    if (at >= ARENA && at < ARENA + ARENA_BYTES)
+        snprintf(text, length, "page %ld", (long)(at - ARENA) / PAGE);
+    else
+        snprintf(text, length, "an address that nothing has");
+    return text;
+}
+
+const char *shown_address(const void *address, char *text, size_t length)
+{
+    const char *at = address;
+    if (at == NULL || (uintptr_t)at < 65536)
+        snprintf(text, length, "%#lx", (unsigned long)at);
+    else if (at >= ARENA && at < ARENA + ARENA_BYTES)
+        snprintf(text, length, "arena+%#lx", (unsigned long)(at - ARENA));
+    else
+        snprintf(text, length, "elsewhere");
+    return text;
+}
