@@ -13,6 +13,7 @@ use proust_log::records::ThreadOrigin;
 
 use crate::facts::Facts;
 use crate::hooks::borrowers;
+use crate::interpose::scope;
 use crate::lane;
 use crate::openmp::ompt::start;
 use crate::operation::threshold;
@@ -130,6 +131,7 @@ static DESTRUCTOR: extern "C" fn() = destruct;
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
     interpose::find_all();
     single_threaded::find();
+    scope::prepare();
     // A name that was not found has left a message for the program.
     // SAFETY: forgets the calling thread's message.
     unsafe { libc::dlerror() };

@@ -92,6 +92,7 @@ fn begin_under(mask: u64) {
     operation::waited::forget();
     openmp::regions::after_fork();
     openmp::holders::after_fork();
+    openmp::runtime::callers::after_fork();
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();

@@ -129,6 +129,7 @@ real! {
     PTHREAD_SIGMASK: "pthread_sigmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
     MUTEX_LOCK: "pthread_mutex_lock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
     MUTEX_UNLOCK: "pthread_mutex_unlock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
+    DLOPEN: "dlopen" as unsafe extern "C-unwind" fn(*const c_char, c_int) -> *mut c_void;
     DLCLOSE: "dlclose" as unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 }
 

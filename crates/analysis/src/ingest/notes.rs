@@ -191,6 +191,18 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             ),
         });
     }
+    if let Some(why) = count(NoteCode::RuntimeInDoubt).first() {
+        notes.push(match why {
+            2 => format!(
+                "{who} asked whether OpenMP's runtime is there, was told so because Proust stands in front of it, and called it: \
+                 the system's was loaded for it"
+            ),
+            _ => format!(
+                "{who} has several runtimes of OpenMP, and which one some of its calls belong to is not certain: these were \
+                 passed on, and their regions are not in the numbers"
+            ),
+        });
+    }
     if let Some(errno) = count(NoteCode::ExecFailed).first() {
         notes.push(format!("{who} called exec in vain (error {errno}) and was measured further"));
     }

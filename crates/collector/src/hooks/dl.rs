@@ -1,23 +1,72 @@
-//! Unloading of libraries. Loading is not hooked: who calls `dlopen` decides where it searches.
+//! Loading and unloading of libraries.
+//!
+//! Who calls `dlopen` decides where it searches: the hook jumps to it, with the program's return address, after it has looked
+//! what is loaded until then. What that is bound to is decided; what comes may change it for others.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
 use proust_log::records::ModuleEnd;
 
-use crate::interpose::declare;
+use crate::interpose::{declare, scope};
+use crate::openmp::runtime::callers;
 use crate::operation::here;
 use crate::path::modules;
 use crate::real::call_real;
 use crate::{clock, lane, life, room};
 
+/// `dlopen`
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn dlopen() {
+    core::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rdi",
+        ".cfi_adjust_cfa_offset 8",
+        "push rsi",
+        ".cfi_adjust_cfa_offset 8",
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "call {before}",
+        "add rsp, 8",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rsi",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rdi",
+        ".cfi_adjust_cfa_offset -8",
+        "test rax, rax",
+        "jz 2f",
+        "jmp rax",
+        "2:",
+        "ret",
+        ".cfi_endproc",
+        before = sym before_dlopen,
+    )
+}
+
+/// The real function.
+unsafe extern "C" fn before_dlopen(_: *const c_char, flags: c_int) -> *mut c_void {
+    let function = crate::real::DLOPEN.address();
+    // SAFETY: the calling thread's own.
+    let errno = unsafe { *libc::__errno_location() };
+    room::apart(callers::before_change);
+    scope::opening(flags);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    function
+}
+
 /// `dlclose`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
+    room::apart(callers::before_unloading);
     if life::in_hook().is_none() {
-        return call_real!(DLCLOSE(handle) else -1);
+        let result = call_real!(DLCLOSE(handle) else -1);
+        room::apart(callers::after_unloading);
+        return result;
     }
     let unloading = modules::Unloading::begin(here!().sp);
     let result = call_real!(DLCLOSE(handle) else -1);
+    room::apart(callers::after_unloading);
     room::apart(|| tell_what_is_gone(unloading));
     result
 }
@@ -42,5 +91,6 @@ fn tell_what_is_gone(unloading: modules::Unloading) {
 }
 
 declare! {
+    dlopen(file: *const c_char as path, flags: c_int as number(flags)) -> *mut c_void, or core::ptr::null_mut();
     dlclose(handle: *mut c_void as opaque(handle)) -> c_int, or -1;
 }

@@ -18,11 +18,13 @@
 //! |---|---|
 //! | none | the next definition after this library's. The C library has it, in every version that is supported |
 //! | `#[since("2.30")]` | the same, but only a C library of at least this version has it; older ones are not asked |
-//! | `#[caller]`, `#[caller("VERSION")]` | the one that the dynamic linker would have given this caller: there may be several |
+//! | `#[caller]`, `#[caller("VERSION")]` | the one that the dynamic linker would have given this caller ([`scope`]): there may be several |
 
 pub mod grammar;
+pub mod object;
 mod openmp;
 pub mod registry;
+pub mod scope;
 
 use crate::real::Real;
 

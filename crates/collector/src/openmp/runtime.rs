@@ -1,104 +1,84 @@
-//! Which library a construct ends up in: the functions behind the hooks, and who they belong to.
+//! Which runtime a call belongs to.
 //!
-//! LLVM's runtime exports the names of GCC's, too. A program that runs on it is told of by the runtime itself; its calls are
-//! passed on, so that nothing is counted twice.
+//! A process may have several runtimes of GCC's kind: the system's, one that a Python wheel brings along under a name of its
+//! own, LLVM's, which exports the same names. Every caller keeps the one that it would have without us. For each caller there
+//! is a [`Table`] of the functions behind the hooks, and each hook begins by finding the table of its caller:
+//!
+//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; what every call does
+//! - [`calls`]: at the first call from a place: who the caller is
+//! - [`callers`]: what is known of each caller, from its first call until it is unloaded
+//!
+//! LLVM's runtime tells a tool of itself. Calls that end in it, and calls of which it is not certain where they end, are
+//! passed on by a jump, with the program's arguments and its return address: the hook leaves no trace.
 
-use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+pub mod callers;
+pub mod calls;
+pub mod routes;
 
-use crate::real::call_real;
+use core::ffi::{c_int, c_void};
 
-/// A function of GCC's runtime, found when it is first called: the runtime may be loaded late, and for one library only.
-pub struct Behind {
-    name: &'static CStr,
-    /// Symbol version to be preferred; empty = none.
-    version: &'static CStr,
-    address: AtomicPtr<c_void>,
+use super::gomp::names::{COUNT, Function};
+
+/// What becomes of calls that end in a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum World {
+    /// Hooks record them.
+    Recorded = 0,
+    /// The runtime tells of itself: they are passed on.
+    TellsOfItself = 1,
+    /// It is not certain that this is the runtime the caller would have without us: they are passed on, and the log says so.
+    InDoubt = 2,
 }
 
-/// What the runtime is called by those who load it late.
-const LIBRARY: &CStr = c"libgomp.so.1";
+/// The functions of a runtime, for a caller. Never changed, and never freed.
+#[repr(C, align(64))]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    world: World,
+    functions: [usize; COUNT],
+}
 
-impl Behind {
-    /// The function `name`, of `version` if there are several.
-    pub const fn new(name: &'static CStr, version: &'static CStr) -> Behind {
-        Behind { name, version, address: AtomicPtr::new(core::ptr::null_mut()) }
+/// Offset of [`Table`]'s functions, for the hooks' first instructions.
+pub const FUNCTIONS: usize = core::mem::offset_of!(Table, functions);
+const _: () = assert!(core::mem::offset_of!(Table, world) == 0);
+
+impl Table {
+    /// The function, as what it is.
+    ///
+    /// # Safety
+    /// `F` is the type that the runtime gives this function.
+    #[inline(always)]
+    pub unsafe fn function<F: Copy>(&self, function: Function) -> F {
+        const { assert!(size_of::<F>() == size_of::<usize>()) };
+        let address = self.functions[function as usize];
+        // SAFETY: the caller names the type; no place in a table is empty.
+        unsafe { core::mem::transmute_copy(&address) }
     }
 
-    /// Its address; null if there is none.
+    /// The address of the function in this place of the family.
+    pub fn address(&self, place: usize) -> *mut c_void {
+        self.functions.get(place).map_or(core::ptr::null_mut(), |&address| address as *mut c_void)
+    }
+
+    /// What becomes of calls.
+    pub fn world(&self) -> World {
+        self.world
+    }
+
+    /// Number of the calling thread in its team.
     #[inline]
-    pub fn address(&self) -> *mut c_void {
-        let address = self.address.load(Ordering::Relaxed);
-        if address.is_null() { self.find() } else { address }
+    pub fn thread_number(&self) -> u32 {
+        // SAFETY: of this type, and asks for a number.
+        unsafe { self.function::<unsafe extern "C" fn() -> c_int>(Function::omp_get_thread_num)() }
+            .unsigned_abs()
     }
 
-    #[cold]
-    fn find(&self) -> *mut c_void {
-        let mut address = self.of(libc::RTLD_NEXT);
-        if address.is_null() {
-            // SAFETY: asks for a library that is loaded already; the reference that this takes is never given back, so
-            // that what was found stays.
-            let library = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-            if !library.is_null() {
-                address = self.of(library);
-            }
-        }
-        // SAFETY: forgets the calling thread's message, of which the program knows nothing.
-        unsafe { libc::dlerror() };
-        self.address.store(address, Ordering::Relaxed);
-        address
+    /// Threads in its team.
+    #[inline]
+    pub fn team_size(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { self.function::<unsafe extern "C" fn() -> c_int>(Function::omp_get_num_threads)() }
+            .unsigned_abs()
     }
-
-    fn of(&self, library: *mut c_void) -> *mut c_void {
-        // SAFETY: names are C strings; the handle is one of the dynamic linker's.
-        unsafe {
-            let versioned = if self.version.is_empty() {
-                core::ptr::null_mut()
-            } else {
-                libc::dlvsym(library, self.name.as_ptr(), self.version.as_ptr())
-            };
-            if versioned.is_null() { libc::dlsym(library, self.name.as_ptr()) } else { versioned }
-        }
-    }
-}
-
-const UNKNOWN: u8 = 0;
-const TELLS: u8 = 1;
-const IS_SILENT: u8 = 2;
-
-static KIND: AtomicU8 = AtomicU8::new(UNKNOWN);
-
-/// Whether the library that `address` is in tells tools of itself.
-#[inline]
-pub fn tells(address: *mut c_void) -> bool {
-    match KIND.load(Ordering::Relaxed) {
-        UNKNOWN => look(address),
-        kind => kind == TELLS,
-    }
-}
-
-#[cold]
-fn look(address: *mut c_void) -> bool {
-    if address.is_null() {
-        return false;
-    }
-    // SAFETY: all-zero is a valid answer to be filled in; the address is that of a loaded library, whose name stays while it
-    // is loaded: its code is being called.
-    let (library, own) = unsafe {
-        let mut info: libc::Dl_info = core::mem::zeroed();
-        if libc::dladdr(address, &mut info) == 0 || info.dli_fname.is_null() {
-            return false;
-        }
-        let library = libc::dlopen(info.dli_fname, libc::RTLD_NOLOAD | libc::RTLD_LAZY);
-        if library.is_null() {
-            return false;
-        }
-        (library, libc::dlsym(library, c"__kmpc_fork_call".as_ptr()))
-    };
-    call_real!(DLCLOSE(library) else 0);
-    let tells = !own.is_null();
-    // SAFETY: forgets the calling thread's message.
-    unsafe { libc::dlerror() };
-    KIND.store(if tells { TELLS } else { IS_SILENT }, Ordering::Relaxed);
-    tells
 }

@@ -9,6 +9,7 @@ use crate::lane::{self, Lane};
 use crate::operation::stretch;
 use crate::operation::{self, Kind, here};
 use crate::path::memo::State;
+use crate::path::stack::OwnStack;
 use crate::{clock, life};
 
 /// Tasks inside tasks that one thread is in; what is deeper belongs to the one around it.
@@ -21,7 +22,10 @@ struct Interrupted {
     operation: Option<Operation>,
     object: u64,
     state: State,
+    /// A word in the frame of the wait's hook, and what that wait left there; 0 = no frame stands for it.
     marker: u64,
+    /// See `marker`.
+    since_ns: u64,
     /// Whether it had done its part of a region.
     docked: bool,
     /// Work of the segment, or of the task around, up to then.
@@ -48,12 +52,13 @@ pub fn are_followed() -> bool {
     life::in_hook().is_some() && lane::current().is_some()
 }
 
-/// The calling thread begins a task; `construct` tells it from tasks of other places.
-pub fn begin(construct: u64) {
+/// The calling thread begins a task; `construct` tells it from tasks of other places. Whether it is followed: where recording
+/// was stopped just then it is not, and has no end either.
+pub fn begin(construct: u64) -> bool {
     if life::recording().is_none() {
-        return;
+        return false;
     }
-    let Some(lane) = lane::current() else { return };
+    let Some(lane) = lane::current() else { return false };
     let member = &lane.member;
     let mut interrupted = Interrupted { construct, ..Interrupted::default() };
     let docked_ns = member.docked_ns();
@@ -75,6 +80,7 @@ pub fn begin(construct: u64) {
         interrupted.state = lane.open.state();
         interrupted.marker = lane.open.marker();
         let begin_ns = lane.open.begin_ns();
+        interrupted.since_ns = begin_ns;
         let now_ns = team::end_open(lane, operation);
         member.waited(now_ns.saturating_sub(begin_ns));
         now_ns
@@ -92,6 +98,7 @@ pub fn begin(construct: u64) {
         tasks.depth += 1;
     });
     member.resume(now_ns);
+    true
 }
 
 /// The calling thread ends the innermost task that it has begun, or leaves it for another one.
@@ -112,15 +119,20 @@ pub fn end() {
         Some(operation) => {
             let kind = Kind::from(operation);
             let marker = interrupted.marker as *mut u64;
+            let here = here!();
+            // SAFETY: the owner.
+            let is_there =
+                marker.is_null() || still_waits(&interrupted, here.sp, unsafe { lane.own_stack() });
             let mut none = 0;
             // SAFETY: a word in the frame of the hook whose wait was interrupted: it has still to return.
-            let word = unsafe { marker.as_mut() }.unwrap_or(&mut none);
-            let state = if marker.is_null() { here!() } else { interrupted.state };
-            let ticket = operation::begin(kind, (interrupted.object, 0), state, word);
-            if marker.is_null() && ticket.is_followed() {
+            let word = unsafe { marker.as_mut() }.filter(|_| is_there).unwrap_or(&mut none);
+            let state = if marker.is_null() { here } else { interrupted.state };
+            let begun = is_there.then(|| operation::begin(kind, (interrupted.object, 0), state, word));
+            let is_followed = begun.is_some_and(|ticket| ticket.is_followed());
+            if marker.is_null() && is_followed {
                 lane.open.hold();
             }
-            if ticket.is_followed() { lane.open.begin_ns() } else { clock::now_ns() }
+            if is_followed { lane.open.begin_ns() } else { clock::now_ns() }
         }
         None => clock::now_ns(),
     };
@@ -148,6 +160,17 @@ pub fn end() {
     }
 }
 
+/// Whether the hook whose wait was interrupted has still to return, seen from a frame at `sp`: what the wait left in its frame is
+/// there as it was. Where recording was stopped in between, a task's end may meet what another one interrupted.
+fn still_waits(interrupted: &Interrupted, sp: u64, own_stack: OwnStack) -> bool {
+    let marker = interrupted.marker;
+    if marker <= sp || !marker.is_multiple_of(8) || !own_stack.contains(sp) || !own_stack.contains(marker) {
+        return false;
+    }
+    // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
+    unsafe { (marker as *const u64).read_volatile() == interrupted.since_ns }
+}
+
 /// Whether a runtime may do tasks in it.
 fn is_wait(operation: Operation) -> bool {
     let is_of_one = matches!(operation, Operation::OmpBarrierOfOne | Operation::OmpWaitOfOne);
@@ -168,4 +191,24 @@ fn add(lane: &'static Lane, site: &Site, passed: &Passed, state: Option<State>) 
         }
         record.sites.add(site, passed, &mut record.output, |_| node);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_goes_on_only_if_its_frame_is_still_there() {
+        let words = [7_u64; 4];
+        let low = words.as_ptr() as u64;
+        let own_stack = OwnStack { low, top: low + 32 };
+        let wait = Interrupted { marker: low + 16, since_ns: 7, ..Interrupted::default() };
+        assert!(still_waits(&wait, low + 8, own_stack));
+        // Its frame was left: something else lies there, or nothing that is in use.
+        assert!(!still_waits(&Interrupted { since_ns: 8, ..wait }, low + 8, own_stack));
+        assert!(!still_waits(&wait, low + 24, own_stack));
+        // Of other stacks nothing is known.
+        assert!(!still_waits(&wait, low + 8, OwnStack { low, top: low + 12 }));
+        assert!(!still_waits(&wait, low - 8, own_stack));
+    }
 }

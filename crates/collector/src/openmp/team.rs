@@ -18,6 +18,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 
 use super::arrivals::{Arrivals, Barriers};
 use super::member::Place;
+use super::runtime::Table;
 use crate::lane::Lane;
 use crate::path::memo::State;
 
@@ -38,6 +39,8 @@ pub struct Team {
     /// What the program wants to be run, and its argument.
     function: AtomicUsize,
     data: AtomicUsize,
+    /// [`Opening::runtime`].
+    runtime: AtomicPtr<Table>,
     /// Who opened it.
     opener: AtomicPtr<Lane>,
     /// When. What comes before it is one line of the processor's cache that all threads read in each region, and that is
@@ -200,6 +203,12 @@ impl Team {
         (self.function.load(Ordering::Relaxed), self.data.load(Ordering::Relaxed) as *mut _)
     }
 
+    /// [`Opening::runtime`].
+    pub fn runtime(&self) -> Option<&'static Table> {
+        // SAFETY: null or a table, and those are never freed.
+        unsafe { self.runtime.load(Ordering::Relaxed).as_ref() }
+    }
+
     /// Whether it is told from others by this word.
     pub fn is_of(&self, construct: u64) -> bool {
         self.construct.load(Ordering::Relaxed) == construct
@@ -231,6 +240,10 @@ impl Team {
         }
         if self.data.load(Ordering::Relaxed) != opening.data {
             self.data.store(opening.data, Ordering::Relaxed);
+        }
+        let runtime = opening.runtime.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut();
+        if self.runtime.load(Ordering::Relaxed) != runtime {
+            self.runtime.store(runtime, Ordering::Relaxed);
         }
         if self.opener.load(Ordering::Relaxed) != opener {
             self.opener.store(opener, Ordering::Relaxed);

@@ -68,7 +68,6 @@ macro_rules! moved {
 moved! {
     "dlsym", missing "0";
     "dlvsym", missing "0";
-    "dlopen", missing "0";
     "dladdr", missing "0";
     "dlerror", missing "0";
     "pthread_key_create", missing "38";

@@ -98,6 +98,10 @@ pub enum NoteCode {
     /// The program put a handler of its own in the place of the sampling handler, by a system call that no hook saw; value =
     /// signal number. Nothing is sampled since.
     HandlerReplaced = 11,
+    /// Value = 1: which runtime of parallel regions a caller would have without the collector is not certain; its calls are
+    /// passed on, and its regions are not in the log. 2: none was loaded although the program was told that there is one, and
+    /// one was loaded for it.
+    RuntimeInDoubt = 12,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it is for another
     /// machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does not have the collector's file.
     Unloadable = 20,
@@ -118,6 +122,7 @@ impl NoteCode {
             9 => NoteCode::OtherTool,
             10 => NoteCode::SmallSignalStack,
             11 => NoteCode::HandlerReplaced,
+            12 => NoteCode::RuntimeInDoubt,
             20 => NoteCode::Unloadable,
             _ => return None,
         })

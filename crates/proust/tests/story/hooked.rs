@@ -23,6 +23,8 @@ fn every_exported_function_is_declared_once_and_nothing_else_is() {
         .dynamic_symbols()
         .filter(|symbol| symbol.is_definition() && symbol.is_global())
         .map(|symbol| symbol.name().unwrap().to_owned())
+        // What the stories ask.
+        .filter(|name| !name.starts_with("proust_"))
         .collect();
     let mut declared: BTreeMap<String, usize> = BTreeMap::new();
     for line in lines(&library) {

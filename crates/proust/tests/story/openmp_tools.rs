@@ -132,6 +132,16 @@ fn a_tool_in_the_program_is_told_and_ours_says_so() {
     assert!(is_noted(&run, "has a tool for OpenMP of its own"), "{:#?}", run.summary().quality);
 }
 
+/// Where a runtime says that a lock is called from, is in the program: from the first call on.
+#[test]
+fn a_tool_in_the_program_is_told_where_the_program_calls() {
+    let Some(program) = built("openmp-places") else { return };
+    let bare = run(&mut Command::new(&program));
+    assert!(bare.status.success(), "{}", bare.printed());
+    let recorded = record(&program, &[] as &[&str]).succeeded();
+    assert_eq!(recorded.ended.printed(), bare.printed());
+}
+
 /// GCC's runtime asks nobody: a tool changes nothing.
 #[test]
 fn the_runtime_of_gcc_needs_no_tool() {

@@ -7,8 +7,9 @@ use core::ffi::c_long;
 
 use proust_log::operations::Operation;
 
-use super::behind;
-use crate::openmp::{runtime, wait};
+use super::names::Function;
+use crate::openmp::runtime::{Table, routes};
+use crate::openmp::wait;
 
 macro_rules! waits {
     ($($name:ident $hook:ident $type:ty;)*) => { $(
@@ -17,32 +18,35 @@ macro_rules! waits {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name() {
-            // The address that the call returns to becomes the first argument on the stack; itself it is the second.
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "push qword ptr [rsp]",
-                ".cfi_adjust_cfa_offset 8",
-                "call {hook}",
-                "add rsp, 8",
-                ".cfi_adjust_cfa_offset -8",
-                "ret",
-                ".cfi_endproc",
-                hook = sym $hook,
+            // The table becomes the first argument on the stack; the address that the call returns to is the second.
+            routes::begin!(
+                $name,
+                "qword ptr [rsp]",
+                then [
+                    "push r10",
+                    ".cfi_adjust_cfa_offset 8",
+                    "call {hook}",
+                    "add rsp, 8",
+                    ".cfi_adjust_cfa_offset -8",
+                    "ret",
+                ],
+                $hook
             )
         }
 
         #[allow(clippy::too_many_arguments, reason = "as many as a nest of loops may have")]
         unsafe extern "C-unwind" fn $hook(
-            a: $type, b: $type, c: $type, d: $type, e: $type, f: $type, site: u64, _: u64,
+            a: $type, b: $type, c: $type, d: $type, e: $type, f: $type, table: &'static Table, site: u64,
             g: $type, h: $type, i: $type, j: $type, k: $type, l: $type,
         ) {
-            let Some(function) = real::$name() else { return };
+            type Wait = unsafe extern "C-unwind" fn(
+                $type, $type, $type, $type, $type, $type, $type, $type, $type, $type, $type, $type,
+            );
             // SAFETY: the real function reads as many of these as the loop has levels. Those that the program did not give are
             // whatever its registers and its stack hold: more than so many words of that there always are.
-            let call = || unsafe { function(a, b, c, d, e, f, g, h, i, j, k, l) };
-            if runtime::tells(function as *mut core::ffi::c_void) {
-                return call();
-            }
+            let call = || unsafe {
+                table.function::<Wait>(Function::$name)(a, b, c, d, e, f, g, h, i, j, k, l)
+            };
             wait::for_all(Operation::OmpDoacross, site, call)
         }
     )* };
@@ -51,9 +55,4 @@ macro_rules! waits {
 waits! {
     GOMP_doacross_wait wait_signed c_long;
     GOMP_doacross_ull_wait wait_unsigned u64;
-}
-
-behind! {
-    GOMP_doacross_wait(c_long, c_long, c_long, c_long, c_long, c_long, c_long, c_long, c_long, c_long, c_long, c_long);
-    GOMP_doacross_ull_wait(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
 }

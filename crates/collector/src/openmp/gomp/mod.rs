@@ -2,6 +2,7 @@
 //!
 //! Each family is a table: one line for each function.
 //!
+//! - [`names`]: the functions, and how each knows who calls it
 //! - [`parallel`]: regions as a whole
 //! - [`waits`]: barriers and the ends of work-sharing, sections that exclude each other, locks
 //! - [`dispatch`]: who hands out iterations
@@ -15,65 +16,30 @@
 
 pub mod dispatch;
 pub mod doacross;
+pub mod names;
 pub mod parallel;
 pub mod tasks;
 pub mod waits;
 
-/// Declares a function for each name, which gives the real one.
-macro_rules! behind {
-    ($( $name:ident $(@ $version:literal)? ( $($type:ty),* $(,)? ) $(-> $result:ty)?; )*) => {
-        /// The functions behind the hooks of this family.
-        mod real {
-            #[allow(unused_imports, reason = "types of the functions, as the family names them")]
-            use super::*;
-
-            $(
-                #[inline]
-                #[allow(non_snake_case, reason = "the runtime's names")]
-                pub fn $name() -> Option<unsafe extern "C-unwind" fn($($type),*) $(-> $result)?> {
-                    static BEHIND: $crate::openmp::runtime::Behind = $crate::openmp::runtime::Behind::new(
-                        $crate::openmp::gomp::c_name(concat!(stringify!($name), "\0")),
-                        $crate::openmp::gomp::c_name(concat!($($version,)? "\0")),
-                    );
-                    let address = BEHIND.address();
-                    // SAFETY: the address is that of the function with this name, which has this type.
-                    (!address.is_null()).then(|| unsafe { core::mem::transmute(address) })
-                }
-            )*
-        }
-    };
-}
-pub(crate) use behind;
-
-/// The register in which a function with so many arguments gets one more.
-macro_rules! register_after {
-    () => {
-        "rdi"
-    };
-    ($one:ident) => {
-        "rsi"
-    };
-    ($one:ident $two:ident) => {
-        "rdx"
-    };
-}
-pub(crate) use register_after;
-
-/// Declares hooks that get the address they return to as one argument more, `$site`.
+/// Declares hooks that get two things more than what the program passes: `$site`, the address they return to, and `$call`,
+/// which calls the function of the caller's runtime with what the program passed.
 macro_rules! sited {
-    ($( fn $name:ident ( $($argument:ident : $type:ty),* ; $site:ident ) $(-> $result:ty)? $body:block )*) => {
+    ($( fn $name:ident ( $($argument:ident : $type:ty),* ; $site:ident, $call:ident ) $(-> $result:ty)? $body:block )*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`")]
             #[allow(non_snake_case, reason = "the runtime's names")]
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name() {
-                core::arch::naked_asm!(
-                    ".cfi_startproc",
-                    concat!("mov ", $crate::openmp::gomp::register_after!($($argument)*), ", [rsp]"),
-                    "jmp {hook}",
-                    ".cfi_endproc",
-                    hook = sym hooks::$name,
+                $crate::openmp::runtime::routes::begin!(
+                    $name,
+                    "qword ptr [rsp]",
+                    then [
+                        concat!("mov ", $crate::openmp::gomp::registers_after!(first $($argument)*), ", [rsp]"),
+                        concat!("mov ", $crate::openmp::gomp::registers_after!(second $($argument)*), ", r10"),
+                        "jmp {hook}",
+                    ],
+                    hooks::$name
                 )
             }
         )*
@@ -83,12 +49,81 @@ macro_rules! sited {
 
             $(
                 #[allow(non_snake_case, reason = "the runtime's names")]
-                pub unsafe extern "C-unwind" fn $name($($argument: $type,)* $site: u64) $(-> $result)? $body
+                pub unsafe extern "C-unwind" fn $name(
+                    $($argument: $type,)*
+                    $site: u64,
+                    table: &'static $crate::openmp::runtime::Table,
+                ) $(-> $result)? {
+                    let $call = || {
+                        // SAFETY: the function of this name has this type, and gets the arguments that the program gave.
+                        unsafe {
+                            table.function::<unsafe extern "C-unwind" fn($($type),*) $(-> $result)?>(
+                                $crate::openmp::gomp::names::Function::$name,
+                            )($($argument),*)
+                        }
+                    };
+                    $body
+                }
             )*
         }
     };
 }
 pub(crate) use sited;
+
+/// The registers in which a function with so many arguments gets one more, and another one.
+macro_rules! registers_after {
+    (first) => {
+        "rdi"
+    };
+    (second) => {
+        "rsi"
+    };
+    (first $one:ident) => {
+        "rsi"
+    };
+    (second $one:ident) => {
+        "rdx"
+    };
+    (first $one:ident $two:ident) => {
+        "rdx"
+    };
+    (second $one:ident $two:ident) => {
+        "rcx"
+    };
+}
+pub(crate) use registers_after;
+
+/// Declares hooks whose first argument is the function that the program wants to be run. `$table` is that of the caller's
+/// runtime, and `$function` its function of this name.
+macro_rules! bodied {
+    ($( fn $name:ident ( $body:ident, $($argument:ident : $type:ty),* ; $table:ident, $function:ident )
+        $(-> $result:ty)? $block:block )*) => { $(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[allow(non_snake_case, reason = "the runtime's names")]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name() {
+            #[allow(clippy::too_many_arguments, reason = "as many as the runtime's function has")]
+            unsafe extern "C-unwind" fn hook(
+                $body: $crate::openmp::gomp::parallel::Body,
+                $($argument: $type),*
+            ) $(-> $result)? {
+                let place = $crate::openmp::gomp::names::Function::$name;
+                let $table = $crate::openmp::runtime::calls::table_of_body($body as usize as u64, place);
+                // SAFETY: the function of this name has this type.
+                let $function = unsafe {
+                    $table.function::<unsafe extern "C-unwind" fn(
+                        $crate::openmp::gomp::parallel::Body,
+                        $($type),*
+                    ) $(-> $result)?>(place)
+                };
+                $block
+            }
+            $crate::openmp::runtime::routes::begin!($name, "rdi", then ["jmp {hook}"], hook)
+        }
+    )* };
+}
+pub(crate) use bodied;
 
 /// A name with its final zero.
 pub const fn c_name(name: &'static str) -> &'static core::ffi::CStr {

@@ -6,23 +6,26 @@
 
 use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 
-use super::behind;
+use super::bodied;
 use super::parallel::Body;
 use crate::lane::{self, Lane};
-use crate::openmp::{runtime, tasks};
+use crate::openmp::runtime::{Table, calls};
+use crate::openmp::tasks;
 
 /// Copies a task's data, if copying bytes is not enough.
 pub type Copier = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)>;
 
 /// Behind the program's data.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Tail {
     body: Body,
+    table: &'static Table,
 }
 
 /// What our copier needs.
 struct Given {
-    body: Body,
+    tail: Tail,
     bytes: usize,
     copier: Copier,
 }
@@ -51,17 +54,19 @@ unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, data: *mut c_v
             Some(copier) => copier(to, data),
             None => core::ptr::copy_nonoverlapping(data.cast::<u8>(), to.cast::<u8>(), given.bytes),
         }
-        to.cast::<u8>().add(N * STEP).cast::<Tail>().write_unaligned(Tail { body: given.body });
+        to.cast::<u8>().add(N * STEP).cast::<Tail>().write_unaligned(given.tail);
     }
 }
 
 unsafe extern "C-unwind" fn run<const N: usize>(data: *mut c_void) {
     // SAFETY: `copy` with the same N wrote the tail.
-    let Tail { body } = unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
-    tasks::begin(body as usize as u64);
+    let Tail { body, table } = unsafe { data.cast::<u8>().add(N * STEP).cast::<Tail>().read_unaligned() };
+    let is_followed = tasks::begin(body as usize as u64);
     // SAFETY: the program's function with its data.
-    unsafe { body(data) };
-    tasks::end();
+    unsafe { calls::run_body(body as usize, data, table) };
+    if is_followed {
+        tasks::end();
+    }
 }
 
 type Pair = (Body, unsafe extern "C-unwind" fn(*mut c_void, *mut c_void));
@@ -76,8 +81,8 @@ static PAIRS: [Pair; STEPS + 1] = pairs! {
 };
 
 /// The functions for data of so many bytes, and how long they are with ours; None if this task is not followed.
-fn pair(bytes: c_long, function: *mut c_void) -> Option<(Pair, c_long, &'static Lane)> {
-    if runtime::tells(function) || !tasks::are_followed() {
+fn pair(bytes: c_long) -> Option<(Pair, c_long, &'static Lane)> {
+    if !tasks::are_followed() {
         return None;
     }
     let lane = lane::current()?;
@@ -86,96 +91,33 @@ fn pair(bytes: c_long, function: *mut c_void) -> Option<(Pair, c_long, &'static 
     Some((pair, (steps * STEP + size_of::<Tail>()) as c_long, lane))
 }
 
-/// `GOMP_task`
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "the runtime's names")]
-pub unsafe extern "C-unwind" fn GOMP_task(
-    body: Body,
-    data: *mut c_void,
-    copier: Copier,
-    bytes: c_long,
-    alignment: c_long,
-    deferred: bool,
-    flags: c_uint,
-    depend: *mut *mut c_void,
-    priority: c_int,
-    detach: *mut c_void,
-) {
-    let Some(function) = real::GOMP_task() else { return };
-    match pair(bytes, function as *mut c_void) {
-        // SAFETY: the real function with the arguments that the program gave. Programs of older compilers give one less,
-        // which the runtime looks at only if they say that it is there.
-        None => unsafe {
-            function(body, data, copier, bytes, alignment, deferred, flags, depend, priority, detach);
-        },
-        Some(((run, copy), ours, lane)) => {
-            let alignment = alignment.max(align_of::<Tail>() as c_long);
-            Given { body, bytes: bytes as usize, copier }.during(lane, || {
-                // SAFETY: as above; the copy is made before the call returns.
-                unsafe {
-                    function(
-                        run,
-                        data,
-                        Some(copy),
-                        ours,
-                        alignment,
-                        deferred,
-                        flags,
-                        depend,
-                        priority,
-                        detach,
-                    );
-                }
-            });
-        }
-    }
-}
-
-macro_rules! loops {
-    ($($name:ident $type:ty;)*) => { $(
-        #[doc = concat!("`", stringify!($name), "`")]
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, reason = "the runtime's names")]
-        pub unsafe extern "C-unwind" fn $name(
-            body: Body,
-            data: *mut c_void,
-            copier: Copier,
-            bytes: c_long,
-            alignment: c_long,
-            flags: c_uint,
-            tasks: c_ulong,
-            priority: c_int,
-            start: $type,
-            end: $type,
-            step: $type,
-        ) {
-            let Some(function) = real::$name() else { return };
-            match pair(bytes, function as *mut c_void) {
-                // SAFETY: the real function with the arguments that the program gave.
-                None => unsafe {
-                    function(body, data, copier, bytes, alignment, flags, tasks, priority, start, end, step);
-                },
-                Some(((run, copy), ours, lane)) => {
-                    let alignment = alignment.max(align_of::<Tail>() as c_long);
-                    Given { body, bytes: bytes as usize, copier }.during(lane, || {
-                        // SAFETY: as above. The runtime writes each task's bounds to the begin of its copy.
-                        unsafe {
-                            function(run, data, Some(copy), ours, alignment, flags, tasks, priority, start, end, step);
-                        }
-                    });
+macro_rules! made {
+    ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
+        bodied! { $(
+            fn $name(
+                body, data: *mut c_void, copier: Copier, bytes: c_long, alignment: c_long,
+                $($argument: $type),* ; table, function
+            ) {
+                match pair(bytes) {
+                    // SAFETY: the real function with the arguments that the program gave. Programs of older compilers give
+                    // `GOMP_task` one less, which the runtime looks at only if they say that it is there.
+                    None => unsafe { function(body, data, copier, bytes, alignment, $($argument),*) },
+                    Some(((run, copy), ours, lane)) => {
+                        let alignment = alignment.max(align_of::<Tail>() as c_long);
+                        Given { tail: Tail { body, table }, bytes: bytes as usize, copier }.during(lane, || {
+                            // SAFETY: as above; the copy is made before the call returns. The runtime writes the bounds of a
+                            // loop's tasks to the begin of their copies.
+                            unsafe { function(run, data, Some(copy), ours, alignment, $($argument),*) };
+                        });
+                    }
                 }
             }
-        }
-    )* };
+        )* }
+    };
 }
 
-loops! {
-    GOMP_taskloop c_long;
-    GOMP_taskloop_ull u64;
-}
-
-behind! {
-    GOMP_task(Body, *mut c_void, Copier, c_long, c_long, bool, c_uint, *mut *mut c_void, c_int, *mut c_void);
-    GOMP_taskloop(Body, *mut c_void, Copier, c_long, c_long, c_uint, c_ulong, c_int, c_long, c_long, c_long);
-    GOMP_taskloop_ull(Body, *mut c_void, Copier, c_long, c_long, c_uint, c_ulong, c_int, u64, u64, u64);
+made! {
+    GOMP_task(deferred: bool, flags: c_uint, depend: *mut *mut c_void, priority: c_int, detach: *mut c_void);
+    GOMP_taskloop(flags: c_uint, tasks: c_ulong, priority: c_int, start: c_long, end: c_long, step: c_long);
+    GOMP_taskloop_ull(flags: c_uint, tasks: c_ulong, priority: c_int, start: u64, end: u64, step: u64);
 }

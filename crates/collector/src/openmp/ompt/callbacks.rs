@@ -62,6 +62,7 @@ pub unsafe extern "C" fn parallel_begin(
         origin: RegionOrigin::Ompt,
         function: 0,
         data: 0,
+        runtime: None,
         state: here!(),
         marker: core::ptr::null_mut(),
     };

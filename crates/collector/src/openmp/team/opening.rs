@@ -8,6 +8,7 @@ use proust_log::records::RegionOrigin;
 use super::Team;
 use crate::lane::{self, Lane, Record};
 use crate::openmp::member::LONG_WORK_NS;
+use crate::openmp::runtime::Table;
 use crate::operation::{self, Kind, Outcome, stretch};
 use crate::path::memo::State;
 use crate::path::modules;
@@ -25,6 +26,8 @@ pub struct Opening {
     pub function: usize,
     /// See `function`.
     pub data: usize,
+    /// The functions of the runtime that the opener called, if it is not one that tells of itself.
+    pub runtime: Option<&'static Table>,
     /// A frame of the opener, where its call path begins.
     pub state: State,
     /// A word in that frame, if it lives until the region is over; null otherwise.

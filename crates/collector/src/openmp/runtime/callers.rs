@@ -1,0 +1,479 @@
+//! What is known of each caller: of the programs and libraries that refer to functions of the family.
+//!
+//! The whole family is looked up at once, for all callers that are loaded: when one of them first opens a region, and before
+//! anything else is loaded or unloaded. So what a caller was bound to stays what it is, although a library that is opened for
+//! all may come in between; and the threads of a region find the tables of all that they may call, since they must not wait for
+//! the lock that `dlopen` holds ([`scope`]).
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use proust_log::records::NoteCode;
+
+use super::routes::{self, changing};
+use super::{Table, World};
+use crate::interpose::object::{self, Object};
+use crate::interpose::scope::{self, Found, Wanted};
+use crate::openmp::gomp::names::{self, CALLERS, COUNT, Caller, Function, NAMES};
+use crate::{arena, lane, life};
+
+/// A caller and its table.
+struct Known {
+    /// Whether there is one.
+    is_live: AtomicBool,
+    object: Object,
+    table: AtomicPtr<Table>,
+    /// A place of the family by which the caller can be made to depend on its runtime.
+    pin: usize,
+    /// Whether it depends on that, or need not.
+    is_pinned: AtomicBool,
+    /// Places of the family that it refers to.
+    refers: [u64; COUNT.div_ceil(64)],
+    next: AtomicPtr<Known>,
+}
+
+/// The newest one.
+static FIRST: AtomicPtr<Known> = AtomicPtr::new(core::ptr::null_mut());
+
+fn all() -> impl Iterator<Item = &'static Known> {
+    // SAFETY: they are never freed.
+    let first = unsafe { FIRST.load(Ordering::Acquire).as_ref() };
+    // SAFETY: as above.
+    core::iter::successors(first, |known| unsafe { known.next.load(Ordering::Acquire).as_ref() })
+}
+
+fn live() -> impl Iterator<Item = &'static Known> {
+    all().filter(|known| known.is_live.load(Ordering::Acquire))
+}
+
+impl Known {
+    fn table(&self) -> &'static Table {
+        // SAFETY: set before it is published; tables are never freed.
+        unsafe { &*self.table.load(Ordering::Acquire) }
+    }
+
+    fn refers_to(&self, place: usize) -> bool {
+        self.refers[place / 64] >> (place % 64) & 1 != 0
+    }
+}
+
+/// A caller, as calls see it.
+#[derive(Clone, Copy)]
+pub struct Callee {
+    known: &'static Known,
+}
+
+impl Callee {
+    /// Its table.
+    pub fn table(self) -> &'static Table {
+        self.known.table()
+    }
+
+    /// Whether it refers to the function in this place of the family.
+    pub fn refers_to(self, place: usize) -> bool {
+        self.known.refers_to(place)
+    }
+}
+
+/// The caller that holds this address, if it is known already.
+pub fn known_at(address: u64) -> Option<Callee> {
+    live().find(|known| known.object.contains(address)).map(|known| Callee { known })
+}
+
+/// Whether there are several tables.
+pub fn are_several() -> bool {
+    let mut tables = live().map(|known| known.table.load(Ordering::Relaxed));
+    tables.next().is_some_and(|first| tables.any(|table| table != first))
+}
+
+/// How a lookup may proceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// The dynamic linker's lock may be waited for.
+    MayWait,
+    /// It may be held by a thread that waits for this one.
+    MustNot,
+}
+
+/// What a caller refers to, of the family: too much for the stack of a small thread.
+struct References {
+    wanted: [Wanted<'static>; COUNT],
+    refers: [u64; COUNT.div_ceil(64)],
+}
+
+/// Memory for them, which is given back.
+struct Workspace(core::ptr::NonNull<References>);
+
+impl Workspace {
+    fn new() -> Option<Workspace> {
+        let place = core::ptr::NonNull::new(arena::pages(size_of::<References>()).cast::<References>())?;
+        let empty = Wanted::default();
+        for wanted in 0..COUNT {
+            // SAFETY: fresh memory of this size; one element at a time, so that none of it lies on the stack.
+            unsafe { (&raw mut (*place.as_ptr()).wanted[wanted]).write(empty) };
+        }
+        // The other field is all zero, as it shall be.
+        Some(Workspace(place))
+    }
+
+    fn get(&mut self) -> &mut References {
+        // SAFETY: made by `new`, and only this value leads there.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // SAFETY: of `new`, and not used any more.
+        unsafe { arena::give_back(self.0.as_ptr().cast(), size_of::<References>()) };
+    }
+}
+
+/// Calls `visit` with what an object refers to, of the family, and with whether it is bound: to us. What is bound elsewhere
+/// is found before we are, and never leads here.
+fn each_reference(object: &Object, visit: &mut dyn FnMut(usize, Option<&'static CStr>, bool)) {
+    let Some(tables) = object.tables() else { return };
+    tables.each_reference(&object.range, &mut |reference| {
+        if let Some(place) = names::place(reference.name)
+            && CALLERS[place] != Caller::Ourselves
+            && reference.bound.is_none_or(scope::is_own)
+        {
+            visit(place, reference.version, reference.bound.is_some());
+        }
+    });
+}
+
+impl References {
+    /// Those of an object that stays loaded for as long as they are used; whether there are any.
+    fn read(&mut self, caller: &Object) -> bool {
+        let mut any = false;
+        each_reference(caller, &mut |place, version, _| {
+            let wanted = &mut self.wanted[place];
+            (wanted.is_wanted, wanted.version) = (true, version);
+            self.refers[place / 64] |= 1 << (place % 64);
+            any = true;
+        });
+        if any {
+            for place in [Function::omp_get_thread_num, Function::omp_get_num_threads] {
+                let wanted = &mut self.wanted[place as usize];
+                (wanted.is_wanted, wanted.version) = (true, Some(NAMES[place as usize].version));
+            }
+        }
+        any
+    }
+}
+
+/// Finds the table of a caller that is loaded at `address`, and remembers it. None if it refers to nothing of the family, or
+/// if what it refers to cannot be found without the lock.
+pub fn learn(address: u64, lock: Lock) -> Option<Callee> {
+    if let Some(known) = known_at(address) {
+        return Some(known);
+    }
+    learn_of(&object::at(address)?, lock)
+}
+
+fn learn_of(caller: &Object, lock: Lock) -> Option<Callee> {
+    let mut workspace = Workspace::new()?;
+    let references = workspace.get();
+    let any = object::hold(|| {
+        let any = references.read(caller);
+        if any {
+            scope::survey(Some(caller), NAMES, &mut references.wanted);
+            if references.wanted.iter().any(|wanted| wanted.found == Found::Ambiguous) {
+                scope::survey_needs(caller, NAMES, &mut references.wanted);
+            }
+        }
+        any
+    });
+    if any != Some(true) {
+        return None;
+    }
+    let is_ambiguous = references.wanted.iter().any(|wanted| wanted.found == Found::Ambiguous);
+    if is_ambiguous {
+        if lock == Lock::MustNot {
+            return None;
+        }
+        // SAFETY: the caller is running, or somebody is just about to load or unload something, and holds it.
+        unsafe { scope::ask_for_the_rest(caller, &names::MARKS, NAMES, &mut references.wanted) };
+    }
+    let table = table_of(&references.wanted)?;
+    let pin = references.wanted.iter().position(|wanted| wanted.is_wanted).unwrap_or(0);
+    let known = publish(caller, table, &references.refers, (pin, is_ambiguous));
+    if table.world() == World::InDoubt {
+        note(InDoubt::Ambiguous);
+    }
+    Some(known)
+}
+
+/// Why a runtime is in doubt, for the log.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub enum InDoubt {
+    /// Several could be meant, or one caller has functions of several kinds.
+    Ambiguous = 1,
+    /// None was loaded, and one was loaded now.
+    LoadedNow = 2,
+}
+
+/// Tells the log of it.
+pub fn note(why: InDoubt) {
+    if life::in_hook().is_some()
+        && let Some(lane) = lane::current()
+    {
+        lane.with_record(|record| record.note(NoteCode::RuntimeInDoubt, why as u64));
+    }
+}
+
+/// Makes the table of what was found; None if the family is nowhere.
+fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
+    let main = wanted.iter().find_map(|wanted| wanted.found.address())?;
+    object::hold(|| {
+        let mut world = World::Recorded;
+        let mut is_mixed = None;
+        let mut functions = [0; COUNT];
+        let provider = object::at(main)?;
+        let tells_of = |object: &Object| {
+            object
+                .tables()
+                .is_some_and(|tables| tables.definition(&names::TELLS, Some(names::TELLS.version)).is_some())
+        };
+        for ((function, wanted), name) in functions.iter_mut().zip(wanted).zip(NAMES) {
+            match wanted.found {
+                Found::Certain(address) => *function = address as usize,
+                Found::Doubtful(address) => {
+                    *function = address as usize;
+                    world = World::InDoubt;
+                }
+                // What the caller does not name itself, its tail calls may: these are of the same runtime.
+                Found::Nothing | Found::Ambiguous => {
+                    let definition = provider.tables()?.definition(name, Some(name.version));
+                    *function = definition
+                        .map_or(super::calls::undefined as *const () as usize, |definition| {
+                            definition.address as usize
+                        });
+                    continue;
+                }
+            }
+            let owner = if provider.contains(*function as u64) {
+                provider.clone()
+            } else {
+                object::at(*function as u64)?
+            };
+            let tells = tells_of(&owner);
+            if *is_mixed.get_or_insert(tells) != tells {
+                world = World::InDoubt;
+            }
+        }
+        if world == World::Recorded && is_mixed == Some(true) {
+            world = World::TellsOfItself;
+        }
+        Some(shared(Table { world, functions }))
+    })?
+}
+
+/// The table of a runtime itself: of what its own code does for a caller that is not known.
+pub fn table_of_runtime(address: u64) -> Option<&'static Table> {
+    let mut workspace = Workspace::new()?;
+    let wanted = &mut workspace.get().wanted;
+    object::hold(|| {
+        let tables = object::at(address)?.tables()?;
+        for (name, wanted) in NAMES.iter().zip(wanted.iter_mut()) {
+            if let Some(definition) = tables.definition(name, Some(name.version)) {
+                wanted.is_wanted = true;
+                wanted.found = Found::Certain(definition.address);
+            }
+        }
+        Some(())
+    })??;
+    if wanted[Function::GOMP_barrier as usize].is_wanted { table_of(wanted) } else { None }
+}
+
+/// The table of the runtime that comes first in this process, and whether there is no other.
+pub fn table_of_any() -> Option<(&'static Table, bool)> {
+    let mut workspace = Workspace::new()?;
+    let wanted = &mut workspace.get().wanted;
+    for (name, wanted) in NAMES.iter().zip(wanted.iter_mut()) {
+        (wanted.is_wanted, wanted.version) = (true, Some(name.version));
+    }
+    let is_only = object::hold(|| {
+        scope::survey(None, NAMES, wanted);
+        let is_only = wanted.iter().all(|wanted| matches!(wanted.found, Found::Certain(_) | Found::Nothing));
+        wanted.iter_mut().for_each(Wanted::take_first);
+        is_only
+    })?;
+    Some((table_of(wanted)?, is_only))
+}
+
+/// Tables that say the same are one.
+static TABLES: AtomicPtr<TableList> = AtomicPtr::new(core::ptr::null_mut());
+
+struct TableList {
+    table: Table,
+    next: *mut TableList,
+}
+
+fn shared(table: Table) -> &'static Table {
+    changing(|| {
+        let mut at = TABLES.load(Ordering::Relaxed);
+        // SAFETY: tables are never freed, and the list is changed here alone.
+        while let Some(list) = unsafe { at.as_ref() } {
+            if list.table == table {
+                return &list.table;
+            }
+            at = list.next;
+        }
+        let list = Box::leak(Box::new(TableList { table, next: TABLES.load(Ordering::Relaxed) }));
+        TABLES.store(list, Ordering::Relaxed);
+        &list.table
+    })
+}
+
+fn publish(
+    object: &Object,
+    table: &'static Table,
+    refers: &[u64; COUNT.div_ceil(64)],
+    (pin, is_pinned): (usize, bool),
+) -> Callee {
+    changing(|| {
+        if let Some(known) = live().find(|known| known.object.is(object)) {
+            return Callee { known };
+        }
+        let fresh = Known {
+            is_live: AtomicBool::new(true),
+            object: object.clone(),
+            table: AtomicPtr::new(core::ptr::from_ref(table).cast_mut()),
+            pin,
+            is_pinned: AtomicBool::new(is_pinned),
+            refers: *refers,
+            next: AtomicPtr::new(FIRST.load(Ordering::Relaxed)),
+        };
+        // The same library at the same place, as it was before it was unloaded.
+        let again = all().find(|known| {
+            known.object.is(object) && core::ptr::eq(known.table(), table) && known.refers == fresh.refers
+        });
+        let known: &'static Known = match again {
+            Some(known) => {
+                known.is_pinned.store(is_pinned, Ordering::Relaxed);
+                known.is_live.store(true, Ordering::Release);
+                known
+            }
+            None => {
+                let known = Box::leak(Box::new(fresh));
+                FIRST.store(known, Ordering::Release);
+                known
+            }
+        };
+        Callee { known }
+    })
+}
+
+/// Objects that were looked at and refer to nothing of the family, by what they are; 0 = none.
+static OTHERS: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
+const PLACES: usize = 2048;
+/// Places that are tried for each.
+const NEAR: usize = 8;
+/// The bit of a place that says that its object is still loaded, while that is found out.
+const STAYS: u64 = 1 << 63;
+
+fn mark_of(object: &Object) -> u64 {
+    (object.base ^ object.dynamic.rotate_left(17)) & !STAYS | 1
+}
+
+fn places_of(mark: u64) -> impl Iterator<Item = &'static AtomicU64> {
+    let first = (mark.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+    (0..NEAR).map(move |step| &OTHERS[(first + step) % PLACES])
+}
+
+fn place_with(mark: u64) -> Option<&'static AtomicU64> {
+    places_of(mark).find(|place| place.load(Ordering::Relaxed) & !STAYS == mark)
+}
+
+/// Callers that are learnt in one go.
+const AT_ONCE: usize = 16;
+
+/// Learns all callers that are loaded and have had something bound.
+pub fn learn_all(lock: Lock) {
+    loop {
+        let mut fresh = [0_u64; AT_ONCE];
+        let mut count = 0;
+        object::each(&mut |object| {
+            let mark = mark_of(object);
+            if place_with(mark).is_some() || known_at(object.text.start).is_some() {
+                return false;
+            }
+            let (mut any, mut is_bound) = (false, false);
+            each_reference(object, &mut |_, _, bound| (any, is_bound) = (true, is_bound | bound));
+            if !any {
+                if let Some(free) = places_of(mark).find(|place| place.load(Ordering::Relaxed) == 0) {
+                    free.store(mark, Ordering::Relaxed);
+                }
+            } else if is_bound {
+                fresh[count] = object.text.start;
+                count += 1;
+            }
+            count == AT_ONCE
+        });
+        let learnt = fresh.iter().take(count).filter(|&&address| learn(address, lock).is_some()).count();
+        if count < AT_ONCE || learnt == 0 {
+            return;
+        }
+    }
+}
+
+/// Something is about to be loaded, or unloaded. By the thread that does it.
+pub fn before_change() {
+    learn_all(Lock::MayWait);
+}
+
+/// Something is about to be unloaded, perhaps. By the thread that does it.
+pub fn before_unloading() {
+    before_change();
+    for known in live().filter(|known| !known.is_pinned.swap(true, Ordering::Relaxed)) {
+        // SAFETY: this thread has not begun to unload it. Where another one does just now, it has no code any more that could
+        // be running, and the dynamic linker is asked about an address that is nobody's.
+        unsafe { scope::depend(&known.object, &NAMES[known.pin], None) };
+    }
+    routes::close();
+}
+
+/// That is over.
+pub fn after_unloading() {
+    let any = |wanted: &dyn Fn(&Object) -> bool| {
+        let mut found = false;
+        object::each(&mut |object| {
+            found = wanted(object);
+            found
+        });
+        found
+    };
+    for known in live() {
+        let runtime = known.table().address(Function::omp_get_thread_num as usize) as u64;
+        if !any(&|object| object.is(&known.object)) || !any(&|object| object.contains(runtime)) {
+            known.is_live.store(false, Ordering::Release);
+        }
+    }
+    object::each(&mut |object| {
+        if let Some(place) = place_with(mark_of(object)) {
+            place.fetch_or(STAYS, Ordering::Relaxed);
+        }
+        false
+    });
+    for place in &OTHERS {
+        let mark = place.load(Ordering::Relaxed);
+        if mark != 0 {
+            place.store(if mark & STAYS == 0 { 0 } else { mark & !STAYS }, Ordering::Relaxed);
+        }
+    }
+    routes::open(&|key, table| known_at(key).is_some_and(|caller| core::ptr::eq(caller.table(), table)));
+}
+
+/// A forked child has no other threads.
+pub fn after_fork() {
+    routes::after_fork();
+}
+
+/// A table that is not that of any runtime.
+#[cfg(test)]
+pub fn table_for_tests(number: usize) -> &'static Table {
+    shared(Table { world: World::Recorded, functions: [number; COUNT] })
+}

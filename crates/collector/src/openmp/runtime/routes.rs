@@ -1,0 +1,231 @@
+//! From a call to the table of its caller, as quickly as a call through a pointer: the first instructions of each hook.
+//!
+//! A call is known by its *key*: the function that it passes, where it passes one that the compiler made beside the call, and
+//! the address it returns to otherwise. Keys are kept in a hash table of buckets with two places, which hooks read without a
+//! lock: a place leads to a [`Route`] that is written once, but for whether it is valid.
+//!
+//! Before anything may be unloaded all routes become invalid ([`close`]); those that lead from and to what is still there
+//! become valid again afterwards.
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use super::Table;
+
+/// A key and where it leads.
+#[repr(C)]
+pub struct Route {
+    /// The key; 0 while the route is not valid.
+    valid_key: AtomicU64,
+    table: &'static Table,
+    key: u64,
+}
+
+const PLACES: usize = 1 << 11;
+/// A key's hash is what stands above the bit [`SHIFT`] of its product with this number, which is odd.
+pub const FACTOR: u64 = 0x61c8_8647;
+/// See [`FACTOR`].
+pub const SHIFT: u32 = 20;
+/// The hash, under this mask, is the offset of a place; the lowest bit that is left chooses within a bucket.
+pub const MASK: u64 = ((PLACES - 1) * 8) as u64;
+
+/// The places, by two: hooks get from one place of a bucket to the other by one bit of its address.
+#[repr(C, align(64))]
+pub struct Places([AtomicPtr<Route>; PLACES]);
+
+/// The places.
+pub static ROUTES: Places = Places([const { AtomicPtr::new(core::ptr::null_mut()) }; PLACES]);
+
+/// Who changes them. Nothing that may wait is called meanwhile.
+static CHANGING: AtomicBool = AtomicBool::new(false);
+/// How many threads are unloading something.
+static CLOSING: AtomicU64 = AtomicU64::new(0);
+
+fn place_of(key: u64) -> usize {
+    ((key.wrapping_mul(FACTOR) >> SHIFT) & MASK) as usize / 8
+}
+
+/// Runs `change` while nobody else changes routes or callers.
+pub(super) fn changing<R>(change: impl FnOnce() -> R) -> R {
+    while CHANGING.swap(true, Ordering::Acquire) {
+        core::hint::spin_loop();
+    }
+    let result = change();
+    CHANGING.store(false, Ordering::Release);
+    result
+}
+
+/// A forked child has no other threads.
+pub(super) fn after_fork() {
+    CHANGING.store(false, Ordering::Release);
+    CLOSING.store(0, Ordering::Release);
+}
+
+/// Whether something is being unloaded.
+pub(super) fn is_closing() -> bool {
+    CLOSING.load(Ordering::Acquire) != 0
+}
+
+/// Calls of this key go by `table` from now on; not while something is being unloaded.
+pub fn keep(key: u64, table: &'static Table) {
+    changing(|| {
+        if is_closing() || key == 0 {
+            return;
+        }
+        let bucket = place_of(key);
+        let places = [&ROUTES.0[bucket], &ROUTES.0[bucket ^ 1]];
+        // SAFETY: routes are never freed.
+        let route = |place: &AtomicPtr<Route>| unsafe { place.load(Ordering::Relaxed).as_ref() };
+        for place in places {
+            if let Some(route) = route(place)
+                && route.key == key
+                && core::ptr::eq(route.table, table)
+            {
+                route.valid_key.store(key, Ordering::Release);
+                return;
+            }
+        }
+        let is_free = |place: &&AtomicPtr<Route>| {
+            route(place).is_none_or(|route| route.valid_key.load(Ordering::Relaxed) == 0)
+        };
+        if let Some(place) = places.into_iter().find(is_free) {
+            let route = Box::leak(Box::new(Route { valid_key: AtomicU64::new(key), table, key }));
+            place.store(route, Ordering::Release);
+        }
+    });
+}
+
+/// Something may be unloaded: no route is valid until [`open`].
+pub(super) fn close() {
+    changing(|| {
+        CLOSING.fetch_add(1, Ordering::AcqRel);
+        for place in &ROUTES.0 {
+            // SAFETY: routes are never freed.
+            if let Some(route) = unsafe { place.load(Ordering::Relaxed).as_ref() } {
+                route.valid_key.store(0, Ordering::Release);
+            }
+        }
+    });
+}
+
+/// That is over; of the routes that were valid those are again for which `stays` says so of key and table.
+pub(super) fn open(stays: &dyn Fn(u64, &'static Table) -> bool) {
+    changing(|| {
+        if CLOSING.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        for place in &ROUTES.0 {
+            // SAFETY: routes are never freed.
+            if let Some(route) = unsafe { place.load(Ordering::Relaxed).as_ref() } {
+                if stays(route.key, route.table) {
+                    route.valid_key.store(route.key, Ordering::Release);
+                } else {
+                    place.store(core::ptr::null_mut(), Ordering::Release);
+                }
+            }
+        }
+    });
+}
+
+/// The table of a call with this key, if it is known.
+#[inline]
+pub fn known(key: u64) -> Option<&'static Table> {
+    let bucket = place_of(key);
+    for place in [bucket, bucket ^ 1] {
+        // SAFETY: routes are never freed.
+        if let Some(route) = unsafe { ROUTES.0[place].load(Ordering::Acquire).as_ref() }
+            && route.valid_key.load(Ordering::Acquire) == key
+        {
+            return Some(route.table);
+        }
+    }
+    None
+}
+
+/// Declares a hook in assembler. Its first instructions find the table of the call, whose key is `$key`: then `r10` holds it, and
+/// what stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack and all
+/// registers as they came but `rax`, `r10` and `r11`, in which no argument is passed.
+macro_rules! begin {
+    ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
+        core::arch::naked_asm!(
+            ".cfi_startproc",
+            concat!("mov r11, ", $key),
+            "imul r10, r11, {factor}",
+            "shr r10, {shift}",
+            "and r10d, {mask}",
+            "lea rax, [rip + {routes}]",
+            "add rax, r10",
+            "mov r10, [rax]",
+            "test r10, r10",
+            "jz 2f",
+            "cmp [r10], r11",
+            "jne 2f",
+            "mov r10, [r10 + 8]",
+            "5:",
+            "cmp dword ptr [r10], 0",
+            "jne 4f",
+            ".cfi_remember_state",
+            $($then,)*
+            ".cfi_restore_state",
+            // The other place of the bucket.
+            "2:",
+            "xor rax, 8",
+            "mov r10, [rax]",
+            "test r10, r10",
+            "jz 3f",
+            "cmp [r10], r11",
+            "jne 3f",
+            "mov r10, [r10 + 8]",
+            "jmp 5b",
+            "3:",
+            "mov r10d, {function}",
+            "call {miss}",
+            "jmp 5b",
+            "4:",
+            "jmp [r10 + {functions} + 8 * {function}]",
+            ".cfi_endproc",
+            factor = const $crate::openmp::runtime::routes::FACTOR,
+            shift = const $crate::openmp::runtime::routes::SHIFT,
+            mask = const $crate::openmp::runtime::routes::MASK,
+            functions = const $crate::openmp::runtime::FUNCTIONS,
+            function = const $crate::openmp::gomp::names::Function::$function as u32,
+            routes = sym $crate::openmp::runtime::routes::ROUTES,
+            miss = sym $crate::openmp::runtime::calls::miss,
+            hook = sym $hook,
+        )
+    };
+}
+pub(crate) use begin;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openmp::runtime::callers;
+
+    #[test]
+    fn a_bucket_is_two_places_that_one_bit_of_the_address_tells_apart() {
+        for (number, place) in ROUTES.0.iter().enumerate() {
+            let other = core::ptr::from_ref(place) as usize ^ 8;
+            assert_eq!(other, core::ptr::from_ref(&ROUTES.0[number ^ 1]) as usize);
+        }
+    }
+
+    #[test]
+    fn routes_are_found_until_something_is_unloaded_and_then_if_they_stay() {
+        let (one, two) = (callers::table_for_tests(1), callers::table_for_tests(2));
+        let keys: Vec<u64> = (1..400_u64).map(|number| 0x7f12_0000_0000 + number * 37).collect();
+        let table_of = |key: u64| if key.is_multiple_of(2) { one } else { two };
+        keys.iter().for_each(|&key| keep(key, table_of(key)));
+        let kept: Vec<u64> = keys.iter().copied().filter(|&key| known(key).is_some()).collect();
+        // Places may be taken by others.
+        assert!(kept.len() > 300, "{}", kept.len());
+        assert!(kept.iter().all(|&key| known(key).is_some_and(|table| core::ptr::eq(table, table_of(key)))));
+        close();
+        assert!(keys.iter().all(|&key| known(key).is_none()));
+        keep(keys[0], one);
+        assert!(known(keys[0]).is_none(), "nothing is kept meanwhile");
+        open(&|key, table| core::ptr::eq(table, one) && kept.contains(&key));
+        assert!(kept.iter().all(|&key| known(key).is_some() == key.is_multiple_of(2)));
+        close();
+        open(&|_, _| false);
+    }
+}

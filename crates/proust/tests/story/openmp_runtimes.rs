@@ -1,0 +1,235 @@
+//! Libraries that bring a runtime of their own along, as Python's packages do: each keeps the one that it would have without
+//! Proust, and its regions are in the account.
+//!
+//! The truth is the bare run: what it prints, on how many threads it worked, and what the dynamic linker says it bound
+//! (`LD_DEBUG=bindings`) for each library and name.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::command::run;
+use crate::explained::Except;
+use crate::programs::built;
+use crate::recording::{Recorded, empty_folder, list, number, record};
+
+/// Regions that the program opens wherever it does all constructs once.
+const REGIONS: u64 = 5;
+
+/// (library, function) → library that has it.
+type Bindings = BTreeMap<(String, String), String>;
+
+fn file_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// What the dynamic linker bound in the bare run; where it bound a name twice, what it bound last.
+fn bindings_in(folder: &Path) -> Bindings {
+    let mut bindings = Bindings::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        for line in std::fs::read_to_string(entry.unwrap().path()).unwrap().lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let at = words.iter().position(|word| *word == "binding");
+            if let Some([_, "file", from, _, "to", to, _, _, "symbol", name, ..]) = at.map(|at| &words[at..])
+            {
+                let name = name.trim_matches(['`', '\'']).to_owned();
+                bindings.insert((file_name(from), name), file_name(to));
+            }
+        }
+    }
+    bindings
+}
+
+/// What the collector said is behind its hooks.
+fn behind_in(said: &str) -> Bindings {
+    let lines = said.lines().filter_map(|line| line.strip_prefix("behind "));
+    let triples = lines.map(|line| line.split(' ').collect::<Vec<_>>());
+    triples.map(|words| ((words[0].into(), words[1].into()), words[2].into())).collect()
+}
+
+fn all_built(names: &[&str]) -> Option<PathBuf> {
+    let mut folder = None;
+    for name in names {
+        folder = built(&format!("runtimes/{name}"))?.parent().map(Path::to_owned);
+    }
+    folder
+}
+
+fn in_folder(folder: &Path, program: &str, arguments: &[&str]) -> Vec<String> {
+    let file = |argument: &&str| match argument.split_once(':') {
+        Some((what, file)) => format!("{what}:{}", folder.join(file).display()),
+        None => (*argument).to_owned(),
+    };
+    std::iter::once(folder.join(program).display().to_string()).chain(arguments.iter().map(file)).collect()
+}
+
+/// Runs it bare and recorded, and compares all but what is in the log.
+fn same_as_bare(folder: &Path, program: &str, arguments: &[&str]) -> Recorded {
+    let words = in_folder(folder, program, arguments);
+    let told = empty_folder();
+    let mut bare = Command::new(&words[0]);
+    bare.args(&words[1..]).env("LD_DEBUG", "bindings").env("LD_DEBUG_OUTPUT", told.path().join("bound"));
+    let bare = run(&mut bare);
+    assert!(bare.status.success(), "{words:?} bare: {}{}", bare.printed(), bare.said());
+    let recorded = record(&words[0], &words[1..]).succeeded();
+    assert_eq!(recorded.ended.printed(), bare.printed(), "{words:?}");
+    let (bound, behind) = (bindings_in(told.path()), behind_in(&recorded.ended.said()));
+    let mut compared = 0;
+    for (key, library) in &behind {
+        if let Some(truth) = bound.get(key) {
+            assert_eq!(library, truth, "{key:?} of {words:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 8, "{words:?}: only {compared} of {behind:?} are among what is bound");
+    recorded
+}
+
+/// The constructs that threads came to, and how often.
+fn constructs(run: &Recorded) -> (u64, BTreeMap<String, u64>) {
+    let page: Value = run.page("openmp", &[]);
+    let mut constructs = BTreeMap::new();
+    let mut executions = 0;
+    for region in list(&page, "/regions") {
+        executions += number(region, "/executions") as u64;
+        for site in list(region, "/sites") {
+            *constructs.entry(site["construct"].as_str().unwrap().to_owned()).or_default() +=
+                number(site, "/executions") as u64;
+        }
+    }
+    (executions, constructs)
+}
+
+/// All of `times` rounds of constructs are in the account: regions, tasks, iterations that were handed out.
+fn assert_recorded(run: &Recorded, times: u64, more_regions: u64) {
+    run.except(Except::ManyNewThreads);
+    let (executions, constructs) = constructs(run);
+    assert_eq!(executions, times * REGIONS + more_regions, "{constructs:?}");
+    assert_eq!(constructs.get("omp task"), Some(&(times * 100)), "{constructs:?}");
+    assert!(constructs.get("omp dispatch").is_some_and(|&count| count >= times * 2990), "{constructs:?}");
+    assert!(
+        constructs.contains_key("omp critical") && constructs.contains_key("omp_set_lock"),
+        "{constructs:?}"
+    );
+}
+
+#[test]
+fn a_library_keeps_the_runtime_that_it_brings_along() {
+    let Some(folder) = all_built(&["main", "libalt.so"]) else { return };
+    assert_recorded(&same_as_bare(&folder, "main", &["local:libalt.so", "run:libalt.so"]), 1, 0);
+    assert_recorded(&same_as_bare(&folder, "main", &["lazy:libalt.so", "run:libalt.so"]), 1, 0);
+}
+
+#[test]
+fn what_is_bound_stays_although_another_runtime_is_opened_for_all() {
+    let Some(folder) = all_built(&["main", "libalt.so", "libgtwo.so.1"]) else { return };
+    let before = ["local:libalt.so", "global:libgtwo.so.1", "run:libalt.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &before), 1, 0);
+    let lazily = ["lazy:libalt.so", "global:libgtwo.so.1", "run:libalt.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &lazily), 1, 0);
+    let behind = ["global:libgtwo.so.1", "local:libalt.so", "run:libalt.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &behind), 1, 0);
+}
+
+#[test]
+fn a_library_that_needs_no_runtime_has_that_of_who_loads_it() {
+    let Some(folder) = all_built(&["main", "libroot.so", "libtwo.so"]) else { return };
+    assert_recorded(&same_as_bare(&folder, "main", &["local:libroot.so", "run:libroot.so"]), 2, 0);
+    let beside = ["local:libtwo.so", "run:libtwo.so", "local:libroot.so", "run:libroot.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &beside), 3, 0);
+}
+
+#[test]
+fn runtimes_without_versions_are_found() {
+    let Some(folder) = all_built(&["main", "libplain.so", "libunversioned.so", "libalt.so"]) else { return };
+    for library in ["libplain.so", "libunversioned.so"] {
+        let (open, work) = (format!("local:{library}"), format!("run:{library}"));
+        assert_recorded(&same_as_bare(&folder, "main", &[&open, &work]), 1, 0);
+        let beside = ["local:libalt.so", &open, &work, "run:libalt.so"];
+        assert_recorded(&same_as_bare(&folder, "main", &beside), 2, 0);
+    }
+}
+
+#[test]
+fn two_runtimes_of_one_kind_are_kept_apart() {
+    let Some(folder) = all_built(&["main", "main-gcc", "libalt.so", "libtwo.so", "libsystem.so"]) else {
+        return;
+    };
+    let both = ["local:libalt.so", "local:libtwo.so", "run:libalt.so", "run:libtwo.so", "run:libalt.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &both), 3, 0);
+    let beside_the_systems = ["local:libsystem.so", "local:libalt.so", "run:libalt.so", "run:libsystem.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &beside_the_systems), 2, 0);
+    // The program's own runtime is everybody's.
+    let own = ["own", "local:libalt.so", "run:libalt.so", "own"];
+    assert_recorded(&same_as_bare(&folder, "main-gcc", &own), 3, 0);
+}
+
+/// There the library finds its own runtime before anything that is preloaded: nobody stands in front of it.
+#[test]
+fn a_library_that_prefers_its_own_is_left_alone() {
+    let Some(folder) = all_built(&["main-gcc", "libalt.so"]) else { return };
+    let words = ["deep:libalt.so", "run:libalt.so", "own"];
+    assert_recorded(&same_as_bare(&folder, "main-gcc", &words), 1, 0);
+}
+
+#[test]
+fn functions_of_a_librarys_own_under_the_runtimes_names_are_called() {
+    let Some(folder) = all_built(&["main", "libmine.so", "libsymbolic.so"]) else { return };
+    let run = same_as_bare(&folder, "main", &["local:libmine.so", "run:libmine.so"]);
+    assert_recorded(&run, 1, 0);
+    let run = same_as_bare(&folder, "main", &["local:libsymbolic.so", "run:libsymbolic.so"]);
+    run.except(Except::ManyNewThreads);
+    assert_eq!(constructs(&run).0, REGIONS);
+}
+
+#[test]
+fn a_library_that_is_loaded_where_another_one_was_has_its_own() {
+    let Some(folder) = all_built(&["main", "libalt.so", "libtwo.so"]) else { return };
+    // The runtimes stay: their threads do.
+    let mut words = vec!["local:libgalt.so.1", "local:libgtwo.so.1"];
+    for _ in 0..5 {
+        words.extend(["local:libalt.so", "run:libalt.so", "close:libalt.so"]);
+        words.extend(["local:libtwo.so", "run:libtwo.so", "close:libtwo.so"]);
+    }
+    assert_recorded(&same_as_bare(&folder, "main", &words), 10, 0);
+}
+
+/// The constructor waits for a region's threads, and for a thread of its own that opens one: with the dynamic linker's lock.
+#[test]
+fn a_constructor_may_wait_for_threads_that_work() {
+    let needed = ["main", "libeager.so", "libthreadfirst.so", "libtwo.so"];
+    let Some(folder) = all_built(&needed) else { return };
+    let first = ["local:libtwo.so", "run:libtwo.so", "local:libthreadfirst.so", "run:libthreadfirst.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &first), 4, 0);
+    assert_recorded(&same_as_bare(&folder, "main", &["local:libeager.so", "run:libeager.so"]), 3, 0);
+    let beside = ["local:libtwo.so", "run:libtwo.so", "local:libeager.so", "run:libeager.so"];
+    assert_recorded(&same_as_bare(&folder, "main", &beside), 4, 0);
+}
+
+#[test]
+fn llvms_runtime_beside_gccs_is_told_of_once() {
+    let Some(folder) = all_built(&["main", "libllvm.so", "libalt.so"]) else { return };
+    let words = ["local:libllvm.so", "run:libllvm.so", "local:libalt.so", "run:libalt.so", "run:libllvm.so"];
+    let run = same_as_bare(&folder, "main", &words);
+    run.except(Except::ManyNewThreads);
+    assert_eq!(constructs(&run).0, 3 * REGIONS);
+}
+
+/// The two kinds have the same names, in two versions, and are of different size.
+#[test]
+fn locks_are_of_the_version_that_was_asked_for() {
+    let Some(folder) = all_built(&["main", "liboldlocks.so"]) else { return };
+    let run = same_as_bare(&folder, "main", &["local:liboldlocks.so", "run:liboldlocks.so"]);
+    assert_recorded(&run, 1, 1);
+}
+
+/// A program that asks for names of the runtime weakly is told that there is one: then there must be.
+#[test]
+fn what_a_program_was_told_to_be_there_is_there() {
+    let Some(folder) = all_built(&["weak"]) else { return };
+    let bare = run(&mut Command::new(folder.join("weak")));
+    let recorded = record(folder.join("weak"), &[] as &[&str]).succeeded();
+    assert_eq!(recorded.ended.printed(), bare.printed());
+}
