@@ -174,6 +174,26 @@ fn of_very_many_short_sections_each_is_blamed_for_its_share() {
 }
 
 #[test]
+fn a_section_begins_at_the_outermost_lock_or_at_a_try() {
+    let Some(program) = built("nested_locks") else { return };
+    let run = record(program, &["0.5"]).succeeded();
+    assert_conserved(&run);
+    let page = run.page::<Value>("locks", &[]);
+    let known_s = number(&page, "/waited_s") - number(&page, "/hand_over_s");
+    let acquired_in = |function: &str| -> f64 {
+        let holders = list(&page, "/locks").iter().flat_map(|lock| list(lock, "/holders"));
+        holders.filter(|row| row["acquired"]["function"] == function).map(|row| number(row, "/seconds")).sum()
+    };
+    let (recursive_s, tried_s) = (acquired_in("hold_recursive"), acquired_in("hold_tried"));
+    assert!(recursive_s > 0.2 * known_s && tried_s > 0.2 * known_s, "{page:#}");
+    assert!(recursive_s + tried_s > 0.95 * known_s, "{page:#}");
+    // Of each lock there are fifty sections, however often it was locked inside.
+    for lock in list(&page, "/locks") {
+        assert!((10.0..=50.0).contains(&number(lock, "/holds")), "{lock:#}");
+    }
+}
+
+#[test]
 fn trying_again_and_again_waits_for_the_holder_too() {
     let Some(program) = built("waits") else { return };
     let run = record(program, &[SECONDS, "trylock"]).succeeded();
