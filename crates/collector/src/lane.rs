@@ -223,6 +223,14 @@ impl Lane {
         &self.unloading
     }
 
+    /// In a forked child: nothing is written through the parent's lane any more, by whatever hook the child goes on in. Returns where
+    /// the lane's header lay, null = nowhere: its address may be in a register.
+    pub fn leave_log(&self) -> *mut u8 {
+        // SAFETY: the child's only thread, with all signals blocked: nobody is at work on the record.
+        unsafe { self.record() }.output = Output::new(None);
+        self.header.swap(core::ptr::null_mut(), Ordering::Relaxed).cast()
+    }
+
     /// The owner's part.
     ///
     /// # Safety

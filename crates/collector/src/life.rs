@@ -40,6 +40,7 @@ const ENDED: u32 = 2;
 
 static STATE: AtomicU32 = AtomicU32::new(OFF);
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+static RESUMPTIONS: AtomicU32 = AtomicU32::new(0);
 static LIFE: AtomicPtr<Life> = AtomicPtr::new(core::ptr::null_mut());
 
 /// A page of words that the kernel wipes in a forked child, where it can do that. A hook asks one word of it.
@@ -235,8 +236,14 @@ pub fn has_stopped() -> bool {
     STATE.load(Ordering::Acquire) == ENDED
 }
 
+/// How often recording began or went on: what a thread keeps of before may have lost its end meanwhile.
+pub fn resumptions() -> u32 {
+    RESUMPTIONS.load(Ordering::Relaxed)
+}
+
 /// Begins, or goes on after [`stop`].
 pub fn resume() {
+    RESUMPTIONS.fetch_add(1, Ordering::Relaxed);
     STATE.store(ON, Ordering::Release);
     HERE.records.store(if borrowers::share_storage() { OFF } else { ON }, Ordering::Release);
 }

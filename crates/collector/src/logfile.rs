@@ -120,8 +120,10 @@ pub fn create(options: &Options, pid: u32, start_ns: u64, units: u32) -> bool {
 pub struct ParentLog(window::Left);
 
 impl ParentLog {
-    /// Gives it up; `followed` tells whether the child has a log of its own now.
-    pub fn give_up(self, followed: bool) {
+    /// Gives it up; `followed` tells whether the child has a log of its own now. Where a handler has forked inside a hook, the
+    /// child goes on in the middle of it, and may still write what the hook was about to: into the lane's header `left`,
+    /// or the file's. So memory that nobody reads takes the place of these two pages.
+    pub fn give_up(self, followed: bool, left: *mut u8) {
         let header = self.0.header().cast::<FileHeader>();
         if header.is_null() {
             return;
@@ -132,6 +134,9 @@ impl ParentLog {
                 AtomicU64::from_ptr(&raw mut (*header).unfollowed_children).fetch_add(1, Ordering::Relaxed);
             }
             self.0.unmap();
+            for page in [header.cast(), left] {
+                raw::put_scratch(page);
+            }
         }
     }
 }

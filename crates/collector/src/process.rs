@@ -84,6 +84,7 @@ fn begin_under(mask: u64) {
     let stack = lane::current().map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
     clock::after_fork();
     let begin = clock::now_ns();
+    let left = lane::current().map_or(core::ptr::null_mut(), lane::Lane::leave_log);
     life::switch_off();
     lane::set_current(None);
     lane::abandon_all();
@@ -97,7 +98,7 @@ fn begin_under(mask: u64) {
     modules::after_fork();
     thread::after_fork();
     life::begin_recording(begin, Origin::Fork, stack, None);
-    parents.give_up(life::recording().is_some());
+    parents.give_up(life::recording().is_some(), left);
     FORKED_NS.store(0, Ordering::Relaxed);
     signal_moves::begin_child(mask);
 }

@@ -251,6 +251,20 @@ pub fn map_at(address: usize, bytes: usize, flags: i32, descriptor: i32, offset:
     if failed(outcome) { core::ptr::null_mut() } else { outcome as *mut u8 }
 }
 
+/// Puts a page of private memory where nothing is mapped any more, at this address; none if it is null.
+///
+/// # Safety
+/// What lies there is the caller's.
+pub unsafe fn put_scratch(address: *mut u8) {
+    const PAGE: usize = 4096;
+    let start = address as usize & !(PAGE - 1);
+    let (access, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
+    if start != 0 {
+        sys!(SYS_mmap, start, PAGE, access, flags, -1_isize, 0);
+    }
+}
+
 /// Sets the access to memory.
 pub fn protect(start: *mut u8, bytes: usize, protection: i32) -> Outcome {
     sys!(SYS_mprotect, start, bytes, protection)

@@ -20,7 +20,7 @@ fn lane_for(
     argument: *mut c_void,
     attributes: *const pthread_attr_t,
 ) -> Option<&'static Lane> {
-    life::in_hook()?;
+    let life = life::in_hook()?;
     thread::prepare_for_second();
     // Left by a jump in between, a lane would be lost.
     let _quiet = Quiet::begin();
@@ -31,6 +31,7 @@ fn lane_for(
     // SAFETY: claimed by this thread; the new thread takes it over when it runs.
     unsafe { lane.record() }.start = Start {
         routine,
+        process: life.pid,
         argument: argument as usize,
         stack: stack_of(attributes),
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
@@ -132,6 +133,8 @@ fn begin(lane: *mut c_void) -> Start {
     let state = here!();
     let stack = OwnStack::of_created_thread(start.stack, lane::thread_pointer());
     match life::recording() {
+        // A lane of the parent's, if a handler forked in the hook that made this thread.
+        Some(life) if life.pid != start.process => {}
         Some(life) => room::apart_from(stack, || {
             if thread::attach(life, lane, ThreadOrigin::Created, stack, Some((start.routine as u64, state))) {
                 thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));

@@ -8,6 +8,7 @@ use proust_log::records::Segments;
 use crate::arena;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
+use crate::turn::Quiet;
 
 const FIRST_SLOTS: usize = 32;
 const MOST_SLOTS: usize = 4096;
@@ -214,6 +215,7 @@ impl Sites {
     #[cold]
     #[inline(never)]
     fn make(&mut self, site: &Site, output: &mut Output, node: impl FnOnce(&mut Output) -> NodeId) {
+        let _quiet = Quiet::begin();
         if self.count * 4 >= self.capacity * 3 && !self.grow(output) {
             return;
         }

@@ -31,6 +31,8 @@ struct Interrupted {
     /// Work of the segment, or of the task around, up to then.
     worked_ns: u64,
     construct: u64,
+    /// [`life::resumptions`] when it began.
+    resumptions: u32,
 }
 
 /// The tasks that a thread is in.
@@ -60,7 +62,8 @@ pub fn begin(construct: u64) -> bool {
     }
     let Some(lane) = lane::current() else { return false };
     let member = &lane.member;
-    let mut interrupted = Interrupted { construct, ..Interrupted::default() };
+    let mut interrupted =
+        Interrupted { construct, resumptions: life::resumptions(), ..Interrupted::default() };
     let docked_ns = member.docked_ns();
     let waits = lane.open.kind().map(|kind| kind.operation).filter(|operation| is_wait(*operation));
     let now_ns = if docked_ns != 0 {
@@ -111,7 +114,14 @@ pub fn end() {
         let tasks = &mut record.tasks;
         let depth = tasks.depth.checked_sub(1)?;
         tasks.depth = depth;
-        tasks.levels.get()?.get(depth).copied()
+        let interrupted = tasks.levels.get()?.get(depth).copied()?;
+        // Tasks that began or ended while nothing was recorded are not among them: whose end this is cannot be told, and the
+        // frame of an outer wait may be gone.
+        if interrupted.resumptions != life::resumptions() {
+            tasks.depth = 0;
+            return None;
+        }
+        Some(interrupted)
     });
     let Some(interrupted) = interrupted.flatten() else { return };
     let member = &lane.member;

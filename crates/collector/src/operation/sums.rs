@@ -10,6 +10,7 @@ use crate::arena::Lazily;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 use crate::room;
+use crate::turn::Quiet;
 
 /// Kinds that are summed at once; a thread that does more of them has them told earlier.
 const SLOTS: usize = 32;
@@ -91,6 +92,7 @@ impl Sums {
     #[cold]
     #[inline(never)]
     fn make(&mut self, kind: u16, output: &mut Output) {
+        let _quiet = Quiet::begin();
         if self.kinds >= MOST_KINDS {
             room::apart(|| self.tell(output));
             self.clear();

@@ -1,0 +1,256 @@
+//! The laps of one call: each comes to one point of the way, is interrupted there, and is checked.
+
+use std::path::PathBuf;
+
+use crate::path::{self, Lost, Own, Point};
+use crate::tracer::{self, Mark, Stop, Traced};
+
+/// Failures that are told one by one; what follows them is mostly the same.
+const MOST_TOLD: usize = 5;
+
+/// Tries to come to one point.
+const TRIES: usize = 3;
+
+/// What is to be done.
+pub struct Laps {
+    /// `programs/stepped.c`, built.
+    pub program: PathBuf,
+    /// The call.
+    pub call: String,
+    /// What its handler does, or `kill`.
+    pub how: String,
+    /// Points before this one are left out.
+    pub first: usize,
+    /// So many points at most, evenly spread.
+    pub points: usize,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub struct Outcome {
+    /// Points of the way, those that were tried, and those at which the signal came.
+    pub points: usize,
+    pub tried: usize,
+    pub reached: usize,
+    /// CPU seconds of `late_work`, by the program's own clock.
+    pub late_s: f64,
+    /// What was not as it should be.
+    pub wrong: Vec<String>,
+    /// Why nothing was done.
+    pub skipped: Option<String>,
+}
+
+impl Outcome {
+    /// As a line, for the process that started this one.
+    pub fn line(&self) -> String {
+        serde_json::json!({
+            "points": self.points, "tried": self.tried, "reached": self.reached, "late_s": self.late_s,
+            "wrong": self.wrong, "skipped": self.skipped,
+        })
+        .to_string()
+    }
+
+    /// What [`Outcome::line`] says.
+    pub fn of_line(line: &str) -> Option<Outcome> {
+        let value: serde_json::Value = serde_json::from_str(line).ok()?;
+        let number = |name: &str| value[name].as_u64().map(|number| number as usize);
+        Some(Outcome {
+            points: number("points")?,
+            tried: number("tried")?,
+            reached: number("reached")?,
+            late_s: value["late_s"].as_f64()?,
+            wrong: value["wrong"]
+                .as_array()?
+                .iter()
+                .filter_map(|one| Some(one.as_str()?.to_owned()))
+                .collect(),
+            skipped: value["skipped"].as_str().map(str::to_owned),
+        })
+    }
+
+    fn failed(&mut self, point: usize, address: u64, what: &str) {
+        if self.wrong.len() < MOST_TOLD {
+            self.wrong.push(format!("at point {point} ({address:#x}): {what}"));
+        }
+    }
+}
+
+/// Goes on to the mark at which a lap begins; false if the program ends before.
+fn to_begin(traced: &Traced) -> bool {
+    let mut signal = 0;
+    loop {
+        match traced.go_on(signal) {
+            Stop::Mark(Mark::Begin) => return true,
+            Stop::Ended(_) => return false,
+            Stop::Signal(other) => signal = other,
+            Stop::Mark(Mark::Checked(_)) => {
+                traced.answer(1);
+                signal = 0;
+            }
+            _ => signal = 0,
+        }
+    }
+}
+
+/// Goes on, with `signal` first, to the end of the lap: how often something was wrong so far.
+fn to_checked(traced: &Traced, mut signal: i32) -> Result<i64, String> {
+    loop {
+        match traced.go_on(signal) {
+            Stop::Mark(Mark::Checked(failures)) => return Ok(failures),
+            Stop::Ended(status) => return Err(ended(status)),
+            Stop::Signal(other) => signal = other,
+            _ => signal = 0,
+        }
+    }
+}
+
+fn ended(status: i32) -> String {
+    if libc::WIFSIGNALED(status) {
+        format!("the program was ended by signal {}", libc::WTERMSIG(status))
+    } else {
+        format!("the program ended with exit code {}", libc::WEXITSTATUS(status))
+    }
+}
+
+impl Laps {
+    /// Makes them.
+    pub fn run(&self) -> Outcome {
+        tracer::watch();
+        let mut outcome = Outcome::default();
+        if self.how == "kill" {
+            self.kill(&mut outcome)
+        } else {
+            self.interrupt(&mut outcome)
+        }
+        outcome
+    }
+
+    fn start(&self, outcome: &mut Outcome) -> Option<(Traced, Own)> {
+        let handler = if self.how == "kill" { "return" } else { &self.how };
+        let Some(program) = self.program.to_str() else { return None };
+        let Some(traced) = Traced::start(program.as_ref(), &[&self.call, handler]) else {
+            outcome.skipped = Some("this system lets nobody trace".to_owned());
+            return None;
+        };
+        if !to_begin(&traced) {
+            outcome.wrong.push("the program ended before its first lap".to_owned());
+            return None;
+        }
+        let own = Own::of(&traced);
+        if own.is_empty() {
+            outcome.wrong.push("the collector is not in the program".to_owned());
+            return None;
+        }
+        Some((traced, own))
+    }
+
+    /// The way of the call, once all has been used for the first time.
+    fn way(&self, traced: &Traced, own: &Own, in_quiet: bool) -> Result<Vec<Point>, Lost> {
+        for _ in 0..2 {
+            if to_checked(traced, 0).is_err() || {
+                traced.answer(1);
+                !to_begin(traced)
+            } {
+                return Err(Lost::Differs);
+            }
+        }
+        path::find(traced, own, in_quiet, usize::MAX)
+    }
+
+    fn chosen(&self, count: usize) -> Vec<usize> {
+        let stride = count.div_ceil(self.points.max(1)).max(1);
+        // Not always the same ones, if they are few: the process's number decides where to begin.
+        let first = if stride == 1 { 0 } else { std::process::id() as usize % stride };
+        (first..count).step_by(stride).filter(|&point| point >= self.first).collect()
+    }
+
+    fn interrupt(&self, outcome: &mut Outcome) {
+        let Some((traced, own)) = self.start(outcome) else { return };
+        let points = match self.way(&traced, &own, false) {
+            Ok(points) => points,
+            Err(lost) => {
+                outcome.wrong.push(format!("the way was not found: {lost:?}"));
+                return;
+            }
+        };
+        outcome.points = points.len();
+        let mut failures = match to_checked(&traced, 0) {
+            Ok(failures) => failures,
+            Err(what) => return outcome.wrong.push(what),
+        };
+        if failures != 0 {
+            outcome.wrong.push("the call fails without any signal".to_owned());
+        }
+        for goal in self.chosen(points.len()) {
+            outcome.tried += 1;
+            for _ in 0..TRIES {
+                traced.answer(1);
+                if !to_begin(&traced) {
+                    return outcome.failed(goal, points[goal].address, "the program ended by itself");
+                }
+                let came = path::follow(&traced, &points, goal);
+                let signal = if came.is_ok() { libc::SIGUSR1 } else { 0 };
+                match to_checked(&traced, signal) {
+                    Err(what) => return outcome.failed(goal, points[goal].address, &what),
+                    Ok(now) if now != failures => {
+                        failures = now;
+                        outcome.failed(goal, points[goal].address, "a call did not do what it should");
+                    }
+                    Ok(_) => {}
+                }
+                if came.is_ok() {
+                    outcome.reached += 1;
+                    break;
+                }
+            }
+            if outcome.tried.is_multiple_of(100) {
+                eprintln!("{} {}: point {goal} of {}", self.call, self.how, points.len());
+            }
+        }
+        traced.answer(0);
+        let (status, printed) = traced.finish();
+        if !(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0) {
+            outcome.wrong.push(ended(status));
+        }
+        let truth =
+            printed.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        outcome.late_s = truth.and_then(|truth| truth["late_s"].as_f64()).unwrap_or(0.0);
+        if outcome.late_s == 0.0 {
+            outcome.wrong.push(format!("the program did not say what it did: {printed}"));
+        }
+    }
+
+    /// A process for each point, which is killed there.
+    fn kill(&self, outcome: &mut Outcome) {
+        let Some((traced, own)) = self.start(outcome) else { return };
+        let points = match self.way(&traced, &own, true) {
+            Ok(points) => points,
+            Err(lost) => {
+                outcome.wrong.push(format!("the way was not found: {lost:?}"));
+                return;
+            }
+        };
+        traced.kill();
+        outcome.points = points.len();
+        for goal in self.chosen(points.len()) {
+            outcome.tried += 1;
+            let Some((traced, own)) = self.start(outcome) else { return };
+            // Every other one in its first lap, when all is used for the first time.
+            for _ in 0..2 * (goal % 2) {
+                let came = to_checked(&traced, 0);
+                traced.answer(1);
+                if came.is_err() || !to_begin(&traced) {
+                    return outcome.failed(goal, points[goal].address, "the program ended by itself");
+                }
+            }
+            // What the clock does takes another way each time: so many instructions are counted, and not compared.
+            match path::find(&traced, &own, true, goal + 1) {
+                Ok(_) => outcome.reached += 1,
+                Err(lost) => {
+                    outcome.failed(goal, points[goal].address, &format!("{lost:?} before it was killed"))
+                }
+            }
+            traced.kill();
+        }
+    }
+}

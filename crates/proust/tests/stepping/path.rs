@@ -1,0 +1,119 @@
+//! The collector's instructions on the way of one call: found by a first lap, and followed by the others.
+
+use crate::tracer::{Mark, Stop, Traced};
+
+/// An instruction that is about to be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Its address.
+    pub address: u64,
+    /// The stack pointer.
+    pub sp: u64,
+    /// Whether the one after it is the next one that is executed; otherwise others come between, which are not ours, or during
+    /// which all signals are blocked.
+    is_followed: bool,
+}
+
+/// Most instructions that are looked at.
+const MOST_STEPS: usize = 400_000;
+
+/// How a lap has ended early.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// It took another way than the first one, or came to its end.
+    Differs,
+    /// The program is gone.
+    Ended(i32),
+}
+
+/// The collector's code and the kernel's that it calls.
+pub struct Own(Vec<(u64, u64)>);
+
+impl Own {
+    /// Of a program that has come to its first mark.
+    pub fn of(traced: &Traced) -> Own {
+        Own(traced.ranges(&["libproust_collector", "[vdso]"]))
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        self.0.iter().any(|&(from, to)| from <= address && address < to)
+    }
+
+    /// Whether the collector is there at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.len() < 2
+    }
+}
+
+/// Steps from the mark at which the call begins to the one at its end, or until so many instructions were found. With
+/// `in_quiet` also through what is done with all signals blocked.
+pub fn find(traced: &Traced, own: &Own, in_quiet: bool, most: usize) -> Result<Vec<Point>, Lost> {
+    let mut points: Vec<Point> = Vec::new();
+    let mut stands_at = traced.registers();
+    for _ in 0..MOST_STEPS {
+        let was_own = own.contains(stands_at.rip);
+        let at_system_call = was_own && traced.word(stands_at.rip) & 0xffff == 0x050f;
+        match traced.step() {
+            Stop::Stepped => {}
+            Stop::Mark(Mark::End) => return Ok(points),
+            Stop::Ended(status) => return Err(Lost::Ended(status)),
+            _ => return Err(Lost::Differs),
+        }
+        let mut follows = was_own;
+        if at_system_call && !in_quiet && traced.blocks_signals() {
+            while traced.blocks_signals() {
+                match traced.to_system_call() {
+                    Stop::SystemCall => {}
+                    Stop::Ended(status) => return Err(Lost::Ended(status)),
+                    _ => return Err(Lost::Differs),
+                }
+            }
+            follows = false;
+        }
+        stands_at = traced.registers();
+        if was_own && !own.contains(stands_at.rip) {
+            let back = traced.word(stands_at.rsp);
+            if own.contains(back) {
+                match traced.run_to(back, stands_at.rsp + 8) {
+                    Stop::Stepped => {}
+                    Stop::Ended(status) => return Err(Lost::Ended(status)),
+                    _ => return Err(Lost::Differs),
+                }
+                stands_at = traced.registers();
+                follows = false;
+            }
+        }
+        if own.contains(stands_at.rip) {
+            if let Some(last) = points.last_mut() {
+                last.is_followed = follows;
+            }
+            points.push(Point { address: stands_at.rip, sp: stands_at.rsp, is_followed: false });
+            if points.len() >= most {
+                return Ok(points);
+            }
+        }
+    }
+    Err(Lost::Differs)
+}
+
+/// From the mark at which the call begins to the instruction `goal` of `points`.
+pub fn follow(traced: &Traced, points: &[Point], goal: usize) -> Result<(), Lost> {
+    for at in 0..=goal {
+        let point = points[at];
+        let stop = if at > 0 && points[at - 1].is_followed {
+            traced.step()
+        } else {
+            traced.run_to(point.address, point.sp)
+        };
+        match stop {
+            Stop::Stepped => {}
+            Stop::Ended(status) => return Err(Lost::Ended(status)),
+            _ => return Err(Lost::Differs),
+        }
+        let registers = traced.registers();
+        if registers.rip != point.address || registers.rsp != point.sp {
+            return Err(Lost::Differs);
+        }
+    }
+    Ok(())
+}
