@@ -28,6 +28,8 @@ use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::path::tree::NodeId;
 use crate::room::Room;
+use crate::sample::contain::Entry;
+use crate::sample::resume::Resumed;
 use crate::turn::Quiet;
 use crate::{clock, logfile};
 
@@ -86,6 +88,10 @@ pub struct Lane {
     pub tries: Tries,
     /// Who called the owner's operations.
     pub callers: Callers,
+    /// Where the owner's handler began.
+    pub entry: Entry,
+    /// For a call of the owner that a sample interrupted.
+    pub resumed: Resumed,
     /// Why the owner has no timer, if it has none.
     pub silence: Silence,
     /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
@@ -153,6 +159,8 @@ pub fn claim() -> Option<&'static Lane> {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         owner: AtomicU32::new(RESERVED),
         hold: Hold::new(),
+        entry: Entry::default(),
+        resumed: Resumed::default(),
         silence: Silence::default(),
         thread: AtomicU64::new(0),
         unloading: AtomicU64::new(0),

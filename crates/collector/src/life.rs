@@ -20,6 +20,7 @@ use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
+use crate::sample::{contain, resume};
 use crate::{clock, hooks, interpose, logfile, process, raw, single_threaded, thread};
 
 /// What stays the same while a process records.
@@ -137,6 +138,8 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     // SAFETY: forgets the calling thread's message.
     unsafe { libc::dlerror() };
     clock::find();
+    resume::find();
+    contain::prepare();
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.
     let Some(options) = (unsafe { options::read(environment) }) else { return };

@@ -369,6 +369,27 @@ pub fn drop_pending(mask: u64, ours: impl Fn(*const libc::siginfo_t) -> bool) {
     }
 }
 
+/// The first two numbers of the kernel's version; zeros if it does not say.
+pub fn kernel_version() -> (u32, u32) {
+    let mut names = core::mem::MaybeUninit::<libc::utsname>::zeroed();
+    sys!(SYS_uname, names.as_mut_ptr());
+    // SAFETY: all-zero is a valid `utsname`.
+    let names = unsafe { names.assume_init() };
+    let mut numbers = names.release.split(|&byte| !(byte as u8).is_ascii_digit()).map(|digits| {
+        digits
+            .iter()
+            .fold(0_u32, |number, &digit| number.wrapping_mul(10).wrapping_add(u32::from(digit as u8 - b'0')))
+    });
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// Signals that wait to be delivered to the calling thread.
+pub fn pending_signals() -> u64 {
+    let mut pending = 0_u64;
+    sys!(SYS_rt_sigpending, &raw mut pending, size_of::<u64>());
+    pending
+}
+
 /// Blocks or unblocks signals of the calling thread; the old mask comes back.
 pub fn signal_mask(how: i32, mask: u64) -> u64 {
     let mut old = 0_u64;

@@ -27,6 +27,11 @@ pub const NO_WAITS: u32 = 8;
 /// Option bit: I/O is not intercepted.
 pub const NO_IO: u32 = 16;
 
+/// Option bit, may change during the run: calls that samples interrupt go on, on kernels too on which samples interrupt none; for tests.
+pub const RESUME_CALLS: u32 = 32;
+/// Option bit, may change during the run: the sampling handler panics; for tests.
+pub const PANIC: u32 = 64;
+
 /// The control page.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::chance::{assert_close, assert_share};
 use crate::command::run;
+use crate::explained::Except;
 use crate::programs::built;
 use crate::recording::{number, record, record_with, report, truth_in};
 
@@ -230,4 +231,24 @@ fn a_program_that_forbids_itself_the_counter_goes_on() {
         let found = recorded.flat().cpu("work_without_counter").inclusive;
         assert!(found > 0.9 * cpu_s, "{found} s of {cpu_s} s");
     }
+}
+
+#[test]
+fn calls_that_samples_interrupt_go_on() {
+    let Some(program) = built("hostile_signals") else { return };
+    // As on kernels whose CPU timers interrupt calls: the program asks for it, and sends such signals itself.
+    let recorded = record(program, &["interrupted_calls"]);
+    assert!(!recorded.ended.printed().contains("WRONG"), "{}", recorded.ended.printed());
+    recorded.succeeded();
+}
+
+#[test]
+fn a_sampler_that_fails_leaves_the_program_alone() {
+    let Some(program) = built("hostile_signals") else { return };
+    let recorded = record_with(&["--rate", "1000"], program, &["failing_sampler"]);
+    assert!(!recorded.ended.printed().contains("WRONG"), "{}", recorded.ended.printed());
+    recorded.except(Except::Killed);
+    let recorded = recorded.succeeded();
+    let quality = report(&recorded.dir, "quality", &[] as &[&str]).printed();
+    assert!(quality.contains("did not end in order"), "{quality}");
 }

@@ -1,0 +1,109 @@
+//! No panic leaves the sampling handler: it would unwind into the program, which knows nothing of it.
+//!
+//! A panic is a fault of ours. It is told before anything is unwound, on the stack on which it happened; from there the thread
+//! goes back to where the handler began, whatever lies between, and this process is not recorded any more. What the handler held is lost
+//! with it: nobody uses it again.
+
+use core::arch::naked_asm;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::sample::timer;
+use crate::{lane, life};
+
+/// Where a thread's handler began: its stack pointer then; 0 = it runs no handler.
+#[derive(Debug, Default)]
+pub struct Entry(AtomicUsize);
+
+/// Panics are told to us, and print nothing.
+pub fn prepare() {
+    std::panic::set_hook(Box::new(|_| leave_handler()));
+}
+
+/// Runs `work`; false if it panicked.
+#[inline]
+pub fn run<F: FnMut()>(entry: &Entry, mut work: F) -> bool {
+    extern "C" fn call<F: FnMut()>(work: *mut c_void) {
+        // SAFETY: `run` passes its own variable, and waits.
+        unsafe { (*work.cast::<F>())() };
+    }
+    // SAFETY: `enter` keeps the registers that a called function has to keep, and `call` fits its argument.
+    let ended = unsafe { enter((&raw mut work).cast(), call::<F>, entry.0.as_ptr()) };
+    entry.0.store(0, Ordering::Relaxed);
+    ended
+}
+
+/// For the panicking thread: if it runs the handler, it goes back to its begin, and the process is not recorded any more.
+fn leave_handler() {
+    let Some(lane) = lane::current() else { return };
+    let sp = lane.entry.0.load(Ordering::Relaxed);
+    if sp == 0 {
+        return;
+    }
+    life::stop();
+    for lane in lane::live() {
+        if let Some(timer) = lane.replace_timer(None) {
+            timer::stop(timer);
+        }
+    }
+    // SAFETY: `enter` is still on the stack, below which this runs, and has stored its stack pointer.
+    unsafe { back(sp) }
+}
+
+/// Stores the stack pointer and calls; true, but false where `back` came here.
+#[unsafe(naked)]
+unsafe extern "C" fn enter(work: *mut c_void, call: extern "C" fn(*mut c_void), place: *mut usize) -> bool {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_adjust_cfa_offset 8",
+        "push rbx",
+        ".cfi_adjust_cfa_offset 8",
+        "push r12",
+        ".cfi_adjust_cfa_offset 8",
+        "push r13",
+        ".cfi_adjust_cfa_offset 8",
+        "push r14",
+        ".cfi_adjust_cfa_offset 8",
+        "push r15",
+        ".cfi_adjust_cfa_offset 8",
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "mov [rdx], rsp",
+        "call rsi",
+        "mov eax, 1",
+        "add rsp, 8",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r15",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r14",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r13",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r12",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rbx",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rbp",
+        ".cfi_adjust_cfa_offset -8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// Goes back to the `enter` that stored this stack pointer.
+#[unsafe(naked)]
+unsafe extern "C" fn back(sp: usize) -> ! {
+    naked_asm!(
+        "mov rsp, rdi",
+        "xor eax, eax",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}

@@ -1,0 +1,205 @@
+//! System calls that a signal of ours interrupts go on as if it had not come.
+//!
+//! On x86 the kernel sends a CPU timer's signal on the way back to the program (since Linux 5.10), and a sample interrupts
+//! no call. Elsewhere it may: calls that wait with a timeout, and some others, then fail with EINTR whatever the handler's
+//! flags say. So the handler looks where it came from. If that is a system call that has just failed with EINTR, and no
+//! other signal is about to be delivered, the program finds itself before that call again, with what is left of its time.
+//!
+//! The number of the call is no longer in a register; it is in the instruction that loaded it, which stands close before the
+//! call. Some calls have their remaining time written back by the kernel. For the others it is known where the call was made
+//! through a hook, since when it lasts; where it is not, EINTR stays, as it does for calls whose repetition does
+//! something else than their continuation (`connect`, `io_uring_enter`). A write that was cut short stays short: from
+//! outside it looks like one that a full pipe cut short.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use libc::{c_long, timespec, ucontext_t};
+use proust_log::control::RESUME_CALLS;
+
+use crate::lane::Lane;
+use crate::{clock, options, raw};
+
+/// What a thread keeps for a call that goes on.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    /// When the operation began that the call belongs to.
+    of_ns: AtomicU64,
+    /// When it last went on.
+    at_ns: AtomicU64,
+    left: Left,
+}
+
+/// The time that is left, where the kernel reads it from.
+#[derive(Debug)]
+struct Left(UnsafeCell<timespec>);
+
+// SAFETY: written by the owner's handler alone, and read by the kernel in the call that it returns to.
+unsafe impl Sync for Left {}
+
+impl Default for Left {
+    fn default() -> Left {
+        Left(UnsafeCell::new(timespec { tv_sec: 0, tv_nsec: 0 }))
+    }
+}
+
+/// What a call does with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Time {
+    /// It has none, it is a moment, or the kernel writes back what is left.
+    Kept,
+    /// So many milliseconds are in this register.
+    Milliseconds(usize),
+    /// This register leads to a length of time; null = for ever.
+    Length(usize),
+    /// As `Length`, and the kernel may have written what is left to where the second register leads.
+    Sleep(usize, usize),
+}
+
+const DI: usize = libc::REG_RDI as usize;
+const SI: usize = libc::REG_RSI as usize;
+const DX: usize = libc::REG_RDX as usize;
+const R10: usize = libc::REG_R10 as usize;
+
+/// The first kernel on which a CPU timer's signal is sent on the way back to the program.
+///
+/// There nothing must be done: a call that a signal of the program's has just interrupted, at the very moment of a sample, looks
+/// like one that the sample did.
+const FIRST_WITHOUT: (u32, u32) = (5, 10);
+
+/// Bytes before a system call in which the instruction is looked for that loads its number.
+const BEFORE: usize = 24;
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+/// `mov eax, NUMBER`
+const LOAD_NUMBER: u8 = 0xb8;
+
+fn time_of(number: c_long, registers: &[i64]) -> Option<Time> {
+    let is_absolute = registers[SI] & i64::from(libc::TIMER_ABSTIME) != 0;
+    Some(match number {
+        libc::SYS_pause
+        | libc::SYS_rt_sigsuspend
+        | libc::SYS_select
+        | libc::SYS_pselect6
+        | libc::SYS_ppoll
+        | libc::SYS_semop
+        | libc::SYS_msgsnd
+        | libc::SYS_msgrcv
+        | libc::SYS_read
+        | libc::SYS_recvfrom
+        | libc::SYS_recvmsg
+        | libc::SYS_accept
+        | libc::SYS_accept4 => Time::Kept,
+        libc::SYS_poll => Time::Milliseconds(DX),
+        libc::SYS_epoll_wait | libc::SYS_epoll_pwait => Time::Milliseconds(R10),
+        libc::SYS_epoll_pwait2 | libc::SYS_semtimedop => Time::Length(R10),
+        libc::SYS_rt_sigtimedwait => Time::Length(DX),
+        libc::SYS_nanosleep => Time::Sleep(DI, SI),
+        libc::SYS_clock_nanosleep if is_absolute => Time::Kept,
+        libc::SYS_clock_nanosleep => Time::Sleep(DX, R10),
+        // A wait until a moment has a bit in its operation; another one is for a length of time.
+        libc::SYS_futex if matches!(registers[SI] & 127, 6 | 9 | 11 | 13) => Time::Kept,
+        libc::SYS_futex if registers[SI] & 127 == 0 => Time::Length(R10),
+        _ => return None,
+    })
+}
+
+/// The number of the system call that ends before `pc`.
+fn call_before(pc: u64) -> Option<c_long> {
+    let mut code = [0_u8; BEFORE];
+    let got = raw::read_memory(raw::getpid(), pc.wrapping_sub(BEFORE as u64), &mut code);
+    if got != BEFORE as isize || code[BEFORE - 2..] != SYSCALL {
+        return None;
+    }
+    code[..BEFORE - 2].windows(5).rev().find_map(|load| {
+        (load[0] == LOAD_NUMBER && load[3..] == [0, 0])
+            .then(|| c_long::from(u16::from_le_bytes([load[1], load[2]])))
+    })
+}
+
+/// Whether a signal waits that will be delivered when this handler returns.
+fn another_comes(context: &ucontext_t) -> bool {
+    raw::pending_signals() & !crate::hooks::signal_masks::first_word(&context.uc_sigmask) != 0
+}
+
+static IS_NEEDED: AtomicBool = AtomicBool::new(false);
+
+/// Finds out whether samples can interrupt calls on this kernel.
+pub fn find() {
+    IS_NEEDED.store(raw::kernel_version() < FIRST_WITHOUT, Ordering::Relaxed);
+}
+
+/// Lets the call go on that the signal of this handler interrupted, if it did.
+pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
+    if !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
+        return;
+    }
+    let registers = &mut context.uc_mcontext.gregs;
+    if registers[libc::REG_RAX as usize] != -i64::from(libc::EINTR) {
+        return;
+    }
+    let Some(number) = call_before(registers[libc::REG_RIP as usize] as u64) else { return };
+    let Some(time) = time_of(number, registers) else { return };
+    if another_comes(context) {
+        return;
+    }
+    let registers = &mut context.uc_mcontext.gregs;
+    if time == Time::Kept || shorten(lane, time, registers).is_some() {
+        registers[libc::REG_RAX as usize] = number;
+        registers[libc::REG_RIP as usize] -= SYSCALL.len() as i64;
+    }
+}
+
+/// Puts what is left of a call's time into its registers; None if that is not known.
+fn shorten(lane: Option<&Lane>, time: Time, registers: &mut [i64]) -> Option<()> {
+    match time {
+        Time::Kept => {}
+        Time::Milliseconds(at) if registers[at] as i32 <= 0 => {}
+        Time::Milliseconds(at) => {
+            let (resumed, now_ns, since_ns) = since(lane?)?;
+            let left_ns =
+                (registers[at] as u32 as u64 * 1_000_000).saturating_sub(now_ns.saturating_sub(since_ns));
+            registers[at] = left_ns.div_ceil(1_000_000) as i64;
+            resumed.at_ns.store(now_ns, Ordering::Relaxed);
+        }
+        Time::Length(at) if registers[at] == 0 => {}
+        Time::Sleep(at, rest) if registers[rest] != 0 => registers[at] = registers[rest],
+        Time::Length(at) | Time::Sleep(at, _) => {
+            let (resumed, now_ns, since_ns) = since(lane?)?;
+            let asked_ns = length(registers[at] as u64)?;
+            let left_ns = asked_ns.saturating_sub(now_ns.saturating_sub(since_ns));
+            let place = resumed.left.0.get();
+            // SAFETY: the owner's handler; the kernel reads it when the call goes on.
+            unsafe {
+                place.write(timespec {
+                    tv_sec: (left_ns / 1_000_000_000) as i64,
+                    tv_nsec: (left_ns % 1_000_000_000) as i64,
+                });
+            }
+            registers[at] = place as i64;
+            resumed.at_ns.store(now_ns, Ordering::Relaxed);
+        }
+    }
+    Some(())
+}
+
+/// Since when the time counts that the call was given last: from its begin, or since it last went on. And what is kept for it.
+fn since(lane: &Lane) -> Option<(&Resumed, u64, u64)> {
+    if lane.open.is_free() {
+        return None;
+    }
+    let (begin_ns, resumed) = (lane.open.begin_ns(), &lane.resumed);
+    let went_on = resumed.of_ns.swap(begin_ns, Ordering::Relaxed) == begin_ns;
+    let since_ns = if went_on { resumed.at_ns.load(Ordering::Relaxed) } else { begin_ns };
+    Some((resumed, clock::now_ns(), since_ns))
+}
+
+/// A length of time of the program's, ns.
+fn length(address: u64) -> Option<u64> {
+    let mut bytes = [0_u8; 16];
+    if raw::read_memory(raw::getpid(), address, &mut bytes) != 16 {
+        return None;
+    }
+    let word =
+        |at: usize| bytes.get(at..at + 8).and_then(|word| word.try_into().ok()).map(u64::from_ne_bytes);
+    Some(word(0)?.saturating_mul(1_000_000_000).saturating_add(word(8)?))
+}
