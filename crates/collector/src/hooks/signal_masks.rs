@@ -137,8 +137,8 @@ fn change(
         }
         _ => call(how, new, old),
     };
-    // SAFETY: the call succeeded, so that the kernel has written the first word of the program's set.
     if result == 0
+        // SAFETY: the call succeeded, so that the kernel has written the first word of the program's set.
         && let Some(old) = unsafe { old.as_mut() }
     {
         set_first_word(old, wanted(first_word(old)));

@@ -277,8 +277,8 @@ fn set_wanted(candidate: usize, given: &Action) {
 /// what it has not set is its parent's.
 fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int {
     let result = call_real!(SIGACTION(signal::number(candidate), new, old) else -1);
-    // SAFETY: the program's place for an action, or null.
     if result == 0
+        // SAFETY: the program's place for an action, or null.
         && let Some(old) = unsafe { old.as_mut() }
         && old.sa_sigaction == on_signal as *const () as usize
     {
