@@ -7,9 +7,10 @@
 //! Before anything may be unloaded all routes become invalid ([`close`]); those that lead from and to what is still there
 //! become valid again afterwards.
 
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::Table;
+use crate::turn::Turn;
 
 /// A key and where it leads.
 #[repr(C)]
@@ -35,8 +36,10 @@ pub struct Places([AtomicPtr<Route>; PLACES]);
 /// The places.
 pub static ROUTES: Places = Places([const { AtomicPtr::new(core::ptr::null_mut()) }; PLACES]);
 
-/// Who changes them. Nothing that may wait is called meanwhile.
-static CHANGING: AtomicBool = AtomicBool::new(false);
+/// Who changes them, with all signals blocked. Nothing that may wait is called meanwhile.
+static CHANGING: Turn = Turn::new();
+/// How long one waits for it before one looks whether its holder is still there.
+const PATIENCE_NS: u64 = 20_000_000;
 /// How many threads are unloading something.
 static CLOSING: AtomicU64 = AtomicU64::new(0);
 
@@ -46,17 +49,17 @@ fn place_of(key: u64) -> usize {
 
 /// Runs `change` while nobody else changes routes or callers.
 pub(super) fn changing<R>(change: impl FnOnce() -> R) -> R {
-    while CHANGING.swap(true, Ordering::Acquire) {
-        core::hint::spin_loop();
-    }
-    let result = change();
-    CHANGING.store(false, Ordering::Release);
-    result
+    let _mine = loop {
+        if let Some(mine) = CHANGING.begin_within(PATIENCE_NS) {
+            break mine;
+        }
+    };
+    change()
 }
 
 /// A forked child has no other threads.
 pub(super) fn after_fork() {
-    CHANGING.store(false, Ordering::Release);
+    CHANGING.after_fork();
     CLOSING.store(0, Ordering::Release);
 }
 
