@@ -311,7 +311,7 @@ fn what_the_collector_noted_is_told_in_words() {
         ["1 thread of server (pid 9)", "was found running"],
         ["no CPU timer", "error 11"],
         ["signal 27", "server"],
-        ["every signal", "not sampled"],
+        ["blocks both signals", "not sampled"],
         ["exec in vain", "error 2"],
         ["1 program", "another C library"],
         ["could not be put", "missing"],

@@ -109,6 +109,18 @@ impl Lane {
         if stays { unsafe { on_stack(core::ptr::null_mut(), work) } } else { self.room.run(work) }
     }
 
+    /// As [`Lane::with_room_in_quiet`], before the record has been taken: for the sampling handler, which is on a stack that may have
+    /// no more room than for the kernel's own frame, as the pieces of a split stack. It interrupts nobody who is on a stack of the
+    /// collector's, since all signals are blocked there.
+    ///
+    /// # Safety
+    /// The caller is the owner's handler.
+    #[inline(always)]
+    pub unsafe fn with_room_at_once<R>(&self, work: impl FnOnce() -> R) -> R {
+        // SAFETY: the caller is the owner.
+        if is_plenty(unsafe { self.own_stack() }, stack_pointer()) { work() } else { self.room.run(work) }
+    }
+
     /// As [`Lane::with_room_in_quiet`], on another stack in any case: the caller's is an alternate one, which may lie within the
     /// thread's own.
     ///

@@ -362,7 +362,7 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
         let more = if pids.len() > SHOWN { ", …" } else { "" };
         let what = if pids.len() == 1 { "process".into() } else { counted(pids.len(), "process") };
         notes.push(format!(
-            "{what} {}{more} started by {name} (pid {parent}) {} not followed (static or setuid program, cleared \
+            "{what} {}{more} started by {name} (pid {parent}) {} not followed (static or setuid program, another C library or root, cleared \
              environment, or ended before {} measurement began): {} time is missing",
             shown.join(", "),
             verb(pids.len(), "was", "were"),
@@ -379,7 +379,7 @@ fn about_images(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest])
             let targets = log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::ExecTarget));
             let target = targets.last().map_or_else(|| "another program".into(), |text| text.text());
             notes.push(format!(
-                "{} (pid {}) was replaced by {target}, which was not followed (static or setuid program, or \
+                "{} (pid {}) was replaced by {target}, which was not followed (static or setuid program, another C library or root, or \
                  cleared environment): its time is missing",
                 process.name, process.pid
             ));

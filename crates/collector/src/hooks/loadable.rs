@@ -199,8 +199,14 @@ fn variable(name: &CStr) -> Option<&'static [u8]> {
     values.next()
 }
 
+/// By opening it, as the dynamic linker will: a process may have other rights than its user, and folders on the way, too, may
+/// be closed to it.
 fn is_readable(path: &CStr) -> bool {
-    path.is_empty() || raw::may(path, libc::R_OK)
+    path.is_empty()
+        || open_at(libc::AT_FDCWD, path).is_some_and(|file| {
+            raw::close(file);
+            true
+        })
 }
 
 #[cfg(test)]

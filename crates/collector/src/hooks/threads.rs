@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 use libc::{pthread_attr_t, pthread_t};
 use proust_log::records::ThreadOrigin;
 
+use crate::hooks::signal_moves;
 use crate::interpose::declare;
 use crate::lane::{self, Lane, Start};
 use crate::operation::here;
@@ -135,11 +136,14 @@ fn begin(lane: *mut c_void) -> Start {
     match life::recording() {
         // A lane of the parent's, if a handler forked in the hook that made this thread.
         Some(life) if life.pid != start.process => {}
-        Some(life) => room::apart_from(stack, || {
-            if thread::attach(life, lane, ThreadOrigin::Created, stack, Some((start.routine as u64, state))) {
+        Some(life) => {
+            let routine = Some((start.routine as u64, state));
+            if room::apart_from(stack, || thread::attach(life, lane, ThreadOrigin::Created, stack, routine)) {
+                // On another stack all signals were blocked: now the mask is the one that the thread has inherited.
+                signal_moves::begin(lane, ThreadOrigin::Created);
                 thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
             }
-        }),
+        }
         None => lane.release(),
     }
     start

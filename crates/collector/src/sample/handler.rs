@@ -63,23 +63,34 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
         }
         (*info.cast::<TimerInfo>()).overrun
     };
-    if let Some(life) = life::recording() {
+    if life::recording().is_some() {
         // A number that the program uses as well is handled under the program's mask.
         let shared = hooks::signal_moves::is_shared(signal);
         let mask = shared.then(|| raw::signal_mask(libc::SIG_SETMASK, u64::MAX));
         // SAFETY: the kernel passes a valid context.
         let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
         match lane::current() {
-            Some(lane) => {
-                contain::run(&lane.entry, || sample(life, context, overrun));
-            }
-            None => sample(life, context, overrun),
+            // SAFETY: the owner's handler, with all signals blocked. (A task that shares its maker's storage works on a stack of the
+            // collector's, too, or on the maker's: what it finds out about itself it finds out there.)
+            Some(lane) => unsafe { lane.with_room_at_once(|| handle(Some(lane), context, overrun)) },
+            None => handle(None, context, overrun),
         }
-        resume::interrupted_call(lane::current(), context);
         if let Some(mask) = mask {
             raw::signal_mask(libc::SIG_SETMASK, mask);
         }
     }
+}
+
+#[inline(never)]
+fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, overrun: i32) {
+    let Some(life) = life::recording() else { return };
+    match lane {
+        Some(lane) => {
+            contain::run(&lane.entry, || sample(life, context, overrun));
+        }
+        None => sample(life, context, overrun),
+    }
+    resume::interrupted_call(lane, context);
 }
 
 fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
