@@ -36,6 +36,16 @@ pub fn prepare(options: &Options, library: &CStr) {
     }
 }
 
+/// The file that is preloaded, if that is known.
+pub fn library() -> Option<&'static CStr> {
+    let preload = PRELOAD_ENTRY.load(Ordering::Acquire);
+    if preload.is_null() {
+        return None;
+    }
+    // SAFETY: made by `prepare`, and stays; what follows the name ends where the whole does.
+    unsafe { Some(CStr::from_ptr(preload.add(PRELOAD.len()))) }
+}
+
 /// Whether a variable says how a program runs in parallel; only these are recorded.
 pub fn tells_of_parallelism(entry: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 16] = [

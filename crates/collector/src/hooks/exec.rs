@@ -49,9 +49,15 @@ fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> S
     list
 }
 
-/// The environment to give to a new image by a process that is not recorded any more.
-fn unfollowed(given: Strings) -> Strings {
-    if !process::is_confined() {
+/// The environment to give to a new image by a process that is not recorded, or not any more; `target` is null or a C string.
+fn unfollowed(target: *const c_char, named: Named, given: Strings) -> Strings {
+    let loads = || {
+        // SAFETY: a C string, as was found out before.
+        let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
+        environment::library()
+            .is_none_or(|own| loadable::verdict(named.program(target), own) == Verdict::Loads)
+    };
+    if !process::is_confined() && loads() {
         return given;
     }
     // SAFETY: null or a list of C strings, as was found out before.
@@ -64,7 +70,7 @@ fn exec(target: *const c_char, given: Strings, named: Named, call: impl FnOnce(S
     if !target.is_null() && !readable::is_string(target) || !readable::is_list_of_strings(given) {
         return call(given);
     }
-    let Some(life) = life::in_hook() else { return call(unfollowed(given)) };
+    let Some(life) = life::in_hook() else { return call(unfollowed(target, named, given)) };
     // SAFETY: a C string, as was just found out, or null.
     let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
     if matches!(named, Named::At(libc::AT_FDCWD)) && !raw::may(target, libc::X_OK) {
@@ -313,7 +319,7 @@ fn spawn(
     if !file.is_null() && !readable::is_string(file) || !readable::is_list_of_strings(given) {
         return call(child, given);
     }
-    let Some(life) = life::in_hook() else { return call(child, unfollowed(given)) };
+    let Some(life) = life::in_hook() else { return call(child, unfollowed(file, named, given)) };
     if !file.is_null() {
         // SAFETY: a C string, as was just found out.
         let verdict = loadable::verdict(named.program(unsafe { CStr::from_ptr(file) }), life.library);

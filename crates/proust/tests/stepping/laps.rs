@@ -127,7 +127,7 @@ impl Laps {
 
     fn start(&self, outcome: &mut Outcome) -> Option<(Traced, Own)> {
         let handler = if self.how == "kill" { "return" } else { &self.how };
-        let Some(program) = self.program.to_str() else { return None };
+        let program = self.program.to_str()?;
         let Some(traced) = Traced::start(program.as_ref(), &[&self.call, handler]) else {
             outcome.skipped = Some("this system lets nobody trace".to_owned());
             return None;

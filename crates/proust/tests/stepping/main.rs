@@ -146,7 +146,7 @@ fn one(program: &Path, call: &str, how: &str, first: usize, points: usize) -> Ve
             for (name, most) in [("damaged_bytes", damage), ("unread_logs", 0.0), ("account_residual", 1e-6)]
             {
                 let seen = quality[name].as_f64().unwrap_or(f64::NAN);
-                if !(seen.abs() <= most) {
+                if seen.is_nan() || seen.abs() > most {
                     wrong.push(format!("{name} is {seen}"));
                 }
             }
