@@ -1,10 +1,10 @@
 //! The functions that this library stands in front of, declared as data.
 //!
-//! Every exported function has one row in an [`interpose!`] table of its family: its name, its arguments with their
+//! Every exported function has one row in an `interpose!` table of its family: its name, its arguments with their
 //! types, what each argument means ([`grammar`]), its result, how the real function is found, and what the program gets
 //! where there is none. A row without a grammar for one of its arguments does not compile. Families whose hooks have the
 //! same body have a macro of their own (`operations!`, `io!`, …) that makes the exported functions and passes the rows on
-//! to [`interpose!`].
+//! to `interpose!`.
 //!
 //! A row makes two things:
 //!

@@ -8,7 +8,7 @@
 //!
 //! - [`survey`] reads the tables of what is loaded. It takes no lock, and is certain if what the program itself was started
 //!   with defines the name, or if one object alone does.
-//! - [`ask`] lets the dynamic linker search, for the caller: `dlvsym` takes its caller to be whoever it returns to. So it is
+//! - `ask` lets the dynamic linker search, for the caller: `dlvsym` takes its caller to be whoever it returns to. So it is
 //!   made to return to a `ret` in the caller's code, which leads back here. It passes over this library, which has a table of
 //!   versions and defines no name in one. As binding does, it keeps what it finds loaded for as long as the caller is. It
 //!   takes the lock that `dlopen` holds while constructors run: never by a thread that a constructor may be waiting for.

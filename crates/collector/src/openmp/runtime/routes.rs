@@ -4,7 +4,7 @@
 //! the address it returns to otherwise. Keys are kept in a hash table of buckets with two places, which hooks read without a
 //! lock: a place leads to a [`Route`] that is written once, but for whether it is valid.
 //!
-//! Before anything may be unloaded all routes become invalid ([`close`]); those that lead from and to what is still there
+//! Before anything may be unloaded all routes become invalid (`close`); those that lead from and to what is still there
 //! become valid again afterwards.
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
