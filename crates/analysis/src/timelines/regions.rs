@@ -55,10 +55,16 @@ fn take_until(span: &mut Span, at_ns: u64) -> Span {
     let (length_ns, before_ns) = (span.length_ns(), at_ns - span.start_ns);
     let mut before = Span { end_ns: at_ns, parts: Parts::default(), ..*span };
     let mut after = Span { start_ns: at_ns, parts: Parts::default(), ..*span };
+    // The running sum is divided, not each part: divided alone, several that fill the span may leave the second
+    // half a nanosecond more than its length for each.
+    let (mut sum_ns, mut sum_before_ns) = (0_u128, 0);
     for (kind, ns) in span.parts.iter() {
-        let share_ns = (u128::from(ns) * u128::from(before_ns) / u128::from(length_ns.max(1))) as u64;
+        sum_ns += u128::from(ns);
+        let due_ns = (sum_ns * u128::from(before_ns) / u128::from(length_ns.max(1))) as u64;
+        let share_ns = due_ns - sum_before_ns;
         before.parts.add(kind, share_ns);
         after.parts.add(kind, ns - share_ns);
+        sum_before_ns = due_ns;
     }
     *span = after;
     before
@@ -94,6 +100,17 @@ mod tests {
         assert_eq!(shown, expected);
         let faults = |spans: &[Span]| spans.iter().map(|span| span.parts.sum_ns()).sum::<u64>();
         assert_eq!(faults(&marked), faults(&spans));
+    }
+
+    #[test]
+    fn parts_that_fill_a_span_fill_both_halves_of_it() {
+        let mut span = Span::new(0, 10, State::Working(Work::Compute), 1)
+            .with(PartKind::Measurement, 3)
+            .with(PartKind::Delayed, 3)
+            .with(PartKind::Fault, 4);
+        let before = take_until(&mut span, 5);
+        assert_eq!((before.parts.sum_ns(), before.length_ns()), (5, 5));
+        assert_eq!((span.parts.sum_ns(), span.length_ns()), (5, 5));
     }
 
     #[test]
