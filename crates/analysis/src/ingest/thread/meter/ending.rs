@@ -150,7 +150,8 @@ impl ThreadMeter {
         self.thread.releases = self.releases.finish();
         self.thread.clock_ns = self.cpu_ns.saturating_sub(self.begin_cpu_ns);
         self.thread.implausible += self.thread.events.implausible;
-        if self.thread.implausible > 0 {
+        // Clocks that went back, and time that the end says was lost before the newest sample.
+        if !self.thread.rows.is_sorted_by_key(|row| row.time_ns) {
             self.thread.rows.sort_by_key(|row| row.time_ns);
         }
         self.thread.rows.shrink_to_fit();
