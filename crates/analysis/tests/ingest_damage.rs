@@ -312,7 +312,6 @@ fn lane_header() -> impl Strategy<Value = LaneHeader> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn flipped_bytes(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40), in_header: bool) {

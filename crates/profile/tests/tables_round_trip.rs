@@ -318,7 +318,6 @@ fn provenance() -> Provenance {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn what_was_written_is_read(profile in profile()) {

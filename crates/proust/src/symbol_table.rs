@@ -102,7 +102,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
         /// Bytes of the header and of the table of sections, changed in any way: told or refused, and neither a panic nor a long wait.
         #[test]
         fn damaged_files_do_no_harm(changes in vec((any::<bool>(), 0_usize..2560, any::<u8>()), 1..6)) {

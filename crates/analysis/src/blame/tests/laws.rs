@@ -54,7 +54,6 @@ fn runs() -> impl Strategy<Value = Profile> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn blame_conserves(profile in runs(), from in 0..300_u64, length in 1..200_u64) {

@@ -93,7 +93,7 @@ fn whole(run: &Run) -> (Processors, Ledger) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Residual zero, total = P × T + beyond, per location wall = accounts + passive, slots + locations = total,
     /// seconds blamed = seconds lost: in the whole run and in any part of it.

@@ -66,7 +66,6 @@ fn events() -> impl Strategy<Value = Vec<EventRow>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn spans_tile_a_location_and_the_ledger_closes(rows in rows(), events in events(), queued_ms in 0..200_u64) {
