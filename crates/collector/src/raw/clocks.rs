@@ -1,0 +1,65 @@
+//! Clocks, the CPU time of threads, and timers.
+
+use super::{Outcome, call, failed, sys};
+
+/// Clock reading in nanoseconds; 0 if the kernel refuses the clock.
+#[inline]
+pub fn clock_ns(clock: i32) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let outcome = sys!(SYS_clock_gettime, clock, &raw mut time);
+    if failed(outcome) { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
+}
+
+/// Resolution of a clock in nanoseconds.
+pub fn clock_resolution_ns(clock: i32) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let outcome = sys!(SYS_clock_getres, clock, &raw mut time);
+    if failed(outcome) { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
+}
+
+/// Resource use of the calling thread.
+#[inline]
+pub fn thread_usage(usage: &mut libc::rusage) {
+    sys!(SYS_getrusage, libc::RUSAGE_THREAD, usage as *mut libc::rusage);
+}
+
+/// The kernel's `sigevent` for a signal to one thread.
+#[repr(C)]
+struct ThreadEvent {
+    value: usize,
+    signal: i32,
+    notify: i32,
+    thread: i32,
+    padding: [i32; 11],
+}
+
+/// Creates a timer that signals thread `tid`; the timer's id, or an errno.
+pub fn timer_create(clock: i32, signal: i32, value: usize, tid: u32) -> Result<i32, i32> {
+    let event =
+        ThreadEvent { value, signal, notify: libc::SIGEV_THREAD_ID, thread: tid as i32, padding: [0; 11] };
+    let mut timer = 0_i32;
+    let outcome = sys!(SYS_timer_create, clock as isize, &raw const event, &raw mut timer);
+    if failed(outcome) { Err(-outcome as i32) } else { Ok(timer) }
+}
+
+/// Arms a timer with a period.
+pub fn timer_set(timer: i32, period_ns: u64) -> Outcome {
+    let period = libc::timespec {
+        tv_sec: (period_ns / 1_000_000_000) as i64,
+        tv_nsec: (period_ns % 1_000_000_000) as i64,
+    };
+    let setting = libc::itimerspec { it_interval: period, it_value: period };
+    sys!(SYS_timer_settime, timer, 0, &raw const setting, 0)
+}
+
+/// Deletes a timer.
+pub fn timer_delete(timer: i32) {
+    sys!(SYS_timer_delete, timer);
+}
+
+/// Whether the calling thread may read the processor's counter.
+pub fn may_read_counter() -> bool {
+    let mut setting = libc::PR_TSC_ENABLE;
+    sys!(SYS_prctl, libc::PR_GET_TSC, &raw mut setting);
+    setting != libc::PR_TSC_SIGSEGV
+}
