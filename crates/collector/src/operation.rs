@@ -212,13 +212,14 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         // The runtime's own, while it waits for work.
         return Ticket::NONE;
     }
-    if lane.postponed.is_any() {
-        postponed::settle(lane);
-    }
     if lane.member.owes() {
         team::tell_the_others(lane);
     }
-    let begin_ns = clock::now_ns();
+    let begin_ns = if lane.postponed.is_any() {
+        postponed::settle_before(lane, kind.operation)
+    } else {
+        clock::now_ns()
+    };
     let marker = core::ptr::from_mut(marker);
     // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
     unsafe { marker.write_volatile(begin_ns) };
@@ -241,10 +242,8 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     if !is_owner(lane) {
         return 0;
     }
-    let found = lane.with_record(|record| {
-        // SAFETY: the owner, and `with_record` has taken the record.
-        unsafe { lane.with_room(|| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 }) }
-    });
+    let found =
+        lane.with_record(|record| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 });
     let node = found.unwrap_or(0);
     if node != 0 {
         lane.callers.keep(kind, state.sp, node);
@@ -286,6 +285,7 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         flags: 0,
         state: Some(lane.open.state()),
         node: (0, 0),
+        is_postponed: false,
     };
     tell(lane, &passed);
     lane.leave_as(kind.operation);

@@ -420,7 +420,7 @@ fn around_mutex<R: Copy>(
     let Some(lane) = lane::current() else { return call() };
     // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
     let may_have_sleeper = unsafe { may_have_sleeper(object as *const c_void) };
-    if may_have_sleeper || lane.sections.is_timed(object) || lane.postponed.is_any() {
+    if may_have_sleeper || lane.sections.is_timed(object) || lane.postponed.is_due() {
         around_noted_mutex(operation, object, may_have_sleeper, call)
     } else {
         call()

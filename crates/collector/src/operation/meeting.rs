@@ -70,6 +70,7 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
             flags: 0,
             state: Some(lane.open.state()),
             node: (0, 0),
+            is_postponed: false,
         };
         // SAFETY: the owner, who has taken the record.
         let record = unsafe { lane.record() };

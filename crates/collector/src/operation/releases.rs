@@ -77,7 +77,7 @@ pub fn around_unlock<R: Copy>(
     here: impl FnOnce() -> State,
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
-    if lane.sections.is_timed(object) || lane.postponed.is_any() {
+    if lane.sections.is_timed(object) || lane.postponed.is_due() {
         around_noted(lane, operation, object, false, call, here)
     } else {
         call()
@@ -96,7 +96,7 @@ pub fn around_noted<R: Copy>(
 ) -> R {
     let ended = end(lane, object, has_sleeper);
     let result = call();
-    if lane.postponed.is_any() {
+    if lane.postponed.is_due() {
         postponed::settle(lane);
     }
     if let Some(ended) = ended {
@@ -221,10 +221,7 @@ fn write(lane: &Lane, operation: Operation, release: Release, state: State) {
     if !wanted(operation.nature()) || !lane.open.is_free() || !is_owner(lane) {
         return;
     }
-    lane.with_record(|record| {
-        // SAFETY: the owner, and `with_record` has taken the record.
-        unsafe { lane.with_room(|| write_in(life, lane, record, operation, release, state)) };
-    });
+    lane.with_record(|record| write_in(life, lane, record, operation, release, state));
 }
 
 fn write_in(

@@ -3,7 +3,7 @@
 use proust_log::operations::Operation;
 use proust_log::records::{EVENT_CLOCK, Event};
 
-use super::{Kind, Outcome, Passed, tell as tell_passed};
+use super::{Kind, Outcome, Passed, postponed, tell as tell_passed};
 use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
@@ -32,6 +32,7 @@ pub fn tell(
             flags: 0,
             state: None,
             node: (node, 0),
+            is_postponed: false,
         },
     );
 }
@@ -42,6 +43,9 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
     lane.with_record_in_silence(|record| {
         if length_ns < record.limit.ns || now_ns < record.told_until_ns {
             return;
+        }
+        if lane.postponed.is_any() {
+            postponed::settle_in(lane, record);
         }
         let cpu_ns = clock::thread_cpu_ns();
         let event = Event { begin_ns: now_ns, end_ns: now_ns, cpu_ns, ..Event::default() };

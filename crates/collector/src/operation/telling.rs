@@ -7,6 +7,7 @@ use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
 
 use super::sums::Short;
 use super::{Kind, Outcome, postponed, targets};
+use crate::hooks::borrowers;
 use crate::lane::{Lane, Record};
 use crate::life::{self, Life};
 use crate::path::memo::State;
@@ -43,6 +44,15 @@ pub struct Passed {
     pub(super) state: Option<State>,
     /// The call path, where there is no such frame.
     pub(super) node: (NodeId, u16),
+    /// The thread went on with its own work before it records this.
+    pub(super) is_postponed: bool,
+}
+
+impl Passed {
+    /// Since when recording it, begun at `entered_ns`, has taken the thread's time.
+    fn taken_since(&self, entered_ns: u64) -> u64 {
+        if self.is_postponed { entered_ns } else { taken_since(self.end_ns, entered_ns) }
+    }
 }
 
 /// Tells an operation, alone or as part of a sum.
@@ -53,9 +63,19 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
     tell_in(lane, unsafe { lane.record() }, passed);
 }
 
-/// As [`tell`], where the lane's record has been taken.
+/// As [`tell`], where the lane's record has been taken. A wait that ended before this operation is recorded first: the log is in
+/// the order of time.
 #[inline(always)]
 pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
+    if lane.postponed.is_any() {
+        postponed::settle_in(lane, record);
+    }
+    tell_next(lane, record, passed);
+}
+
+/// As [`tell_in`], of what ended before anything that is not recorded yet.
+#[inline(always)]
+pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
     let is_long = ns >= record.limit.ns;
     let short = Short {
@@ -83,9 +103,9 @@ fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
     }
 }
 
-/// Whether the calling thread is the lane's: a vforked child runs on its parent's lane.
+/// Whether the calling thread is the lane's: a vforked child runs on its parent's lane. The kernel is asked only where there may be one.
 pub(super) fn is_owner(lane: &Lane) -> bool {
-    lane.owner.load(Ordering::Relaxed) == raw::gettid()
+    !borrowers::may_be() || lane.owner.load(Ordering::Relaxed) == raw::gettid()
 }
 
 #[cold]
@@ -94,7 +114,7 @@ fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
     if !is_owner(lane) {
         return;
     }
-    let taken_since_ns = taken_since(passed.end_ns, clock::now_ns());
+    let taken_since_ns = passed.taken_since(clock::now_ns());
     let (node, flags) = path_of(record, passed);
     let region = record.member.region();
     record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
@@ -119,17 +139,30 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     let entered_ns = clock::now_ns();
     let kind = targets::settled(passed.kind, passed.object, passed.object2);
     let passed = &Passed { kind, ..*passed };
-    // The clock stands where the operation ended only if that was just now.
-    let clocked =
-        passed.end_ns.saturating_sub(passed.begin_ns) >= CLOCKED_NS && is_just_now(passed.end_ns, entered_ns);
-    let cpu_ns = if clocked { clock::thread_cpu_ns() } else { 0 };
+    let cpu_ns = if is_clocked(passed.begin_ns, passed.end_ns) { cpu_at_end(passed, entered_ns) } else { 0 };
     let (node, node_flags) = path_of(record, passed);
     if let Some(state) = passed.state {
         lane.callers.keep(passed.kind, state.sp, node);
     }
     push_event(record, passed, (node, node_flags), cpu_ns);
     record.limit.told(passed.end_ns);
-    record.spent(clock::now_ns().saturating_sub(taken_since(passed.end_ns, entered_ns)));
+    record.spent(clock::now_ns().saturating_sub(passed.taken_since(entered_ns)));
+}
+
+/// Whether an operation is so long that its end is worth reading the thread's CPU clock, which takes as long as three system calls.
+#[inline]
+pub(super) fn is_clocked(begin_ns: u64, end_ns: u64) -> bool {
+    end_ns.saturating_sub(begin_ns) >= CLOCKED_NS
+}
+
+/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread did since then it did
+/// with a processor, so far as can be known.
+fn cpu_at_end(passed: &Passed, entered_ns: u64) -> u64 {
+    if !is_just_now(passed.end_ns, entered_ns) {
+        return 0;
+    }
+    let since_ns = if passed.is_postponed { clock::now_ns().saturating_sub(passed.end_ns) } else { 0 };
+    clock::thread_cpu_ns().saturating_sub(since_ns)
 }
 
 /// Writes an event, and before it what its clock would otherwise separate from its time.
@@ -178,7 +211,11 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
         flags: EVENT_LEFT,
         state: None,
         node: (lane.open.node(), 0),
+        is_postponed: false,
     };
+    if lane.postponed.is_any() {
+        postponed::settle_in(lane, record);
+    }
     let node = if passed.node.0 != 0 { passed.node } else { record.sums.last_caller(kind) };
     push_event(record, &passed, node, clock::thread_cpu_ns());
     lane.leave();

@@ -107,8 +107,7 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
     }
     lane.with_record(|record| {
         if record.output.is_open() {
-            // SAFETY: the owner, and `with_record` has taken the record.
-            let node = unsafe { lane.with_room(|| record.path(state, life.pid).0) };
+            let node = record.path(state, life.pid).0;
             lane.tries.node.store(node, Ordering::Relaxed);
         }
     });
@@ -157,6 +156,7 @@ fn finish(lane: &'static Lane, state: Option<State>) {
         flags: 0,
         state,
         node: (lane.tries.node.load(Ordering::Relaxed), 0),
+        is_postponed: false,
     };
     tell(lane, &passed);
 }
