@@ -8,7 +8,7 @@ use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
 use super::sums::Short;
 use super::{Kind, Outcome, postponed, targets};
 use crate::hooks::borrowers;
-use crate::lane::{Lane, Record};
+use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
@@ -105,7 +105,12 @@ fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
 
 /// Whether the calling thread is the lane's: a vforked child runs on its parent's lane. The kernel is asked only where there may be one.
 pub(super) fn is_owner(lane: &Lane) -> bool {
-    !borrowers::may_be() || lane.owner.load(Ordering::Relaxed) == raw::gettid()
+    is_current(lane) && (!borrowers::may_be() || lane.owner.load(Ordering::Relaxed) == raw::gettid())
+}
+
+/// Whether the lane is the calling thread's, or lent to it: not that of another thread whose record it closes.
+fn is_current(lane: &Lane) -> bool {
+    lane::current().is_some_and(|current| core::ptr::eq(current, lane))
 }
 
 #[cold]
@@ -133,13 +138,16 @@ fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
 
 #[inline(never)]
 fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
-    if !is_owner(lane) {
+    let is_owner = is_owner(lane);
+    // Who closes the record of another thread tells what that thread has postponed.
+    if !is_owner && (is_current(lane) || !passed.is_postponed) {
         return;
     }
     let entered_ns = clock::now_ns();
     let kind = targets::settled(passed.kind, passed.object, passed.object2);
     let passed = &Passed { kind, ..*passed };
-    let cpu_ns = if is_clocked(passed.begin_ns, passed.end_ns) { cpu_at_end(passed, entered_ns) } else { 0 };
+    let is_clocked = is_owner && is_clocked(passed.begin_ns, passed.end_ns);
+    let cpu_ns = if is_clocked { cpu_at_end(passed, entered_ns) } else { 0 };
     let (node, node_flags) = path_of(record, passed);
     if let Some(state) = passed.state {
         lane.callers.keep(passed.kind, state.sp, node);
