@@ -58,7 +58,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 14;
+pub const ANALYSIS_VERSION: u32 = 15;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";

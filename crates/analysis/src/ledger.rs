@@ -1,15 +1,18 @@
 //! The ledger: where the processors' time went, as a pure function from timelines of states to accounts.
 //!
 //! At each instant a location is *working*, *waiting* for a partner or a holder, or *passive*: waiting for work to
-//! appear, for what it started, or for the outside. Active is who works or waits. With `A(t)` active locations and
-//! `P` processors ([`Processors`]) the run has used
+//! appear, for what it started, or for the outside. Active is who works or waits. With `P` processors ([`Processors`]),
+//! never more than those available, during the wall time `T` the run has had
 //!
 //! ```text
-//! total = ∫ max(P, A(t)) dt
+//! total = P × T
 //! ```
 //!
-//! and **the account closes**: every nanosecond of it is on exactly one account. The time of an active location is
-//! on the account of what it does. The `P − A(t)` empty slots are
+//! and **the account closes**: every nanosecond of it is on exactly one account. With `A(t)` active locations `A ≤ P`
+//! slots are filled, each by the account of what its location does. With `A > P` the slots are filled by those computing,
+//! then by those in I/O or in a runtime, then by those who wait for a partner or holder, then by those who queue for a
+//! processor; the rest stands *beyond the processors* ([`Ledger::beyond`]), by account, outside of the total. Nobody
+//! loses a processor that was not there. The `P − A(t)` empty slots are
 //!
 //! - `serial` if somebody works, or `narrow` if that somebody is inside a parallel region: charged to those
 //!   working, in equal parts;
@@ -22,7 +25,8 @@
 //! owner of slots. Locations internal to a runtime, and processes outside all ranks (the launcher), are shown but
 //! take part in nothing of this.
 //!
-//! For each location, what it spent plus its passive time is its wall time ([`LocationAccounts`]). Sums are whole
+//! For each location, what it spent, beyond the processors or not, plus its passive time is its wall time
+//! ([`LocationAccounts`]). Sums are whole
 //! nanoseconds, so all these identities hold exactly; where a slot is shared in parts, the rounding keeps sums.
 //!
 //! ```
@@ -44,12 +48,14 @@
 
 mod account;
 mod crowd;
+mod demand;
 mod error;
 mod fixed;
 mod kept;
 mod merge;
 mod owners;
 mod pieces;
+mod processor_set;
 mod processors;
 mod result;
 mod rows;
@@ -66,6 +72,7 @@ pub use account::{Account, Accounts, Class, IoAs};
 pub use error::LedgerError;
 pub use kept::KeptRows;
 pub(crate) use merge::Merge;
+pub use processor_set::{ProcessorSet, available as available_processors, first as first_processors};
 pub use processors::Processors;
 pub use result::{Ledger, LocationAccounts, SlotAccounts};
 pub use rows::{PassiveRow, Row};

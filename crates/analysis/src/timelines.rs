@@ -33,10 +33,15 @@ use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow};
 use rayon::prelude::*;
 
 use crate::blame::Blame;
-use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows};
+use crate::ledger::{
+    Ledger, LedgerError, Process, ProcessorSet, Processors, Run, Span, State, Timeline, Windows,
+};
 use explained::Explanation;
 use operations::Operations;
 use states::States;
+
+/// Linux knows no more processors than that.
+const MOST_PROCESSORS: u32 = 1 << 13;
 
 /// The account of the whole run.
 ///
@@ -108,7 +113,10 @@ pub fn timelines(profile: &Profile) -> Run {
             ),
         })
         .collect();
-    Run { processes, timelines, processor_sets: vec![profile.facts.available_processors] }
+    // 0 where it is not known; a damaged log may claim any number.
+    let available =
+        Some(profile.facts.available_processors).filter(|count| (1..=MOST_PROCESSORS).contains(count));
+    Run { processes, timelines, processor_sets: available.map(ProcessorSet::first).into_iter().collect() }
 }
 
 /// What the time in the operations of a profile counts as.

@@ -92,7 +92,8 @@ fn read(logs: &[&[u8]]) {
             assert_eq!(ledger.residual_ns(), 0);
             // Whatever was lost has a cause.
             let caused: u64 = ledger.caused.iter().map(|row| row.ns).sum();
-            assert_eq!(caused + ledger.accounts[Account::Idle], ledger.lost_ns(IoAs::Productive));
+            let lost = ledger.lost_ns(IoAs::Productive) + ledger.beyond.lost_ns(IoAs::Productive);
+            assert_eq!(caused + ledger.accounts[Account::Idle], lost);
         }
         // What is not finite could not be kept.
         let text = serde_json::to_string(&(&profile.facts, &profile.quality)).unwrap();

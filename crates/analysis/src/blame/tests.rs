@@ -136,10 +136,10 @@ pub(super) fn blame_of(profile: &Profile, windows: &Windows) -> (Ledger, Blame) 
         let caused: u64 = ledger.caused.iter().filter(|row| row.account == account).map(|row| row.ns).sum();
         if super::cause::is_wait(account) {
             let all = sum(&blame.rows, false) + sum(&blame.rows, true);
-            assert_eq!(all, ledger.accounts[account], "{account}");
+            assert_eq!(all, ledger.with_beyond_ns(account), "{account}");
         }
         if account.lost(IoAs::Productive) && account != Account::Idle {
-            assert_eq!(caused, ledger.accounts[account], "{account}");
+            assert_eq!(caused, ledger.with_beyond_ns(account), "{account}");
         } else {
             assert_eq!(caused, 0, "{account}");
         }

@@ -30,7 +30,8 @@ pub const NOTICED: f64 = 0.02;
 impl Disturbance {
     /// That of a run; `cpu_s` is what its threads computed, `available` how many processors it could use.
     pub fn of(ledger: &Ledger, cpu_s: f64, available: u32) -> Disturbance {
-        let s = |account| ledger.accounts[account] as f64 / 1e9;
+        // Who stood beyond the processors was in others' way as well, and they in his.
+        let s = |account| ledger.with_beyond_ns(account) as f64 / 1e9;
         let left_s = (f64::from(available) * ledger.wall_ns as f64 / 1e9 - cpu_s).max(0.0);
         let others_s = s(Account::Preempted) + s(Account::Oversubscribed).min(left_s);
         let wanted_s = cpu_s + others_s;

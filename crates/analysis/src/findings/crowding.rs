@@ -15,8 +15,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
-    let lost_s = facts.ledger.accounts[Account::Oversubscribed] as f64 / 1e9;
-    let crowd = f64::from(facts.ledger.processors) / facts.available.max(1.0);
+    let lost_s = facts.ledger.with_beyond_ns(Account::Oversubscribed) as f64 / 1e9;
+    let crowd = f64::from(facts.ledger.active) / facts.available.max(1.0);
     let mut checks = Checks::default();
     if !checks.holds(&limits::LEAST_TOTAL_S, facts.total_s)
         || !checks.holds(&limits::CROWD_SHARE, lost_s / facts.total_s.max(f64::MIN_POSITIVE))
@@ -44,7 +44,7 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         facts.finding(Kind::Oversubscription, Account::Oversubscribed, lost_s, 0.0, place.clone());
     finding.victims = vec![Victim { place, threads, seconds: queued_s }];
     finding.evidence = vec![
-        Figure::count("threads active at once", f64::from(facts.ledger.processors)),
+        Figure::count("threads active at once", f64::from(facts.ledger.active)),
         Figure::count("processors available", facts.available),
         Figure::seconds("runnable, without a processor", lost_s),
         Figure::count("times that a thread lost its processor to another", switches),

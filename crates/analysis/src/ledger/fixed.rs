@@ -37,6 +37,43 @@ pub(super) fn fraction(amount: Units, part: u64, whole: u64) -> Units {
     amount / whole * part + amount % whole * part / whole
 }
 
+/// `amount × part / whole` for any sizes, to 60 bits; all of it where the part is not less than the whole.
+pub(super) fn ratio(amount: Units, part: Units, whole: Units) -> Units {
+    if part >= whole {
+        return amount;
+    }
+    let shift = (Units::BITS - whole.leading_zeros()).saturating_sub(60);
+    fraction(amount, (part >> shift) as u64, (whole >> shift) as u64)
+}
+
+/// Whole nanoseconds for amounts, none more than its bound, that sum up to `total_ns` if the bounds allow it.
+///
+/// `total_ns` is known exactly, and the amounts as sums of rounded parts: nearly all of them are off by less than 1 ns.
+pub(super) fn apportion(amounts: &[(Units, u64)], total_ns: u64) -> Vec<u64> {
+    let mut given: Vec<u64> =
+        amounts.iter().map(|&(amount, most_ns)| whole_ns(amount).min(most_ns)).collect();
+    let sum_ns: u64 = given.iter().sum();
+    let mut missing_ns = total_ns.saturating_sub(sum_ns);
+    let mut order: Vec<usize> = (0..amounts.len()).collect();
+    order.sort_by_key(|&n| std::cmp::Reverse(amounts[n].0 % units(1)));
+    // First one each to the largest fractions, then to where there is room.
+    for step_ns in [1, u64::MAX] {
+        for &n in &order {
+            let more_ns = (amounts[n].1 - given[n]).min(step_ns).min(missing_ns);
+            given[n] += more_ns;
+            missing_ns -= more_ns;
+        }
+    }
+    let mut surplus_ns = sum_ns.saturating_sub(total_ns);
+    order.sort_by_key(|&n| std::cmp::Reverse(given[n]));
+    for n in order {
+        let less_ns = given[n].min(surplus_ns);
+        given[n] -= less_ns;
+        surplus_ns -= less_ns;
+    }
+    given
+}
+
 /// Rounds amounts to whole nanoseconds by rounding their running sum: each is off by less than 1 ns, and the sum
 /// by at most a half.
 pub(super) fn round_running(amounts: impl IntoIterator<Item = Units>) -> impl Iterator<Item = u64> {
@@ -100,6 +137,23 @@ mod tests {
         let half = units(5) / 2;
         assert_eq!(round_running([half - 1, half + 1]).collect::<Vec<_>>(), [3, 2]);
         assert_eq!(round_running([half, half]).collect::<Vec<_>>(), [3, 2]);
+    }
+
+    #[test]
+    fn apportioned_amounts_sum_up_to_what_is_known() {
+        let third = units(100) / 3;
+        assert_eq!(apportion(&[(third, 50), (third, 50), (third, 50)], 100), [34, 33, 33]);
+        assert_eq!(apportion(&[(units(7), 5), (units(3), 9)], 10), [5, 5]);
+        assert_eq!(apportion(&[(units(7), 7), (units(3), 3)], 9), [6, 3]);
+        assert_eq!(apportion(&[(units(7), 7)], 9), [7]);
+    }
+
+    #[test]
+    fn ratios_of_long_times() {
+        let year = 31_557_600_000_000_000;
+        let near = |amount: Units, ns: u64| amount.abs_diff(units(ns)) < 1 << 16;
+        assert!(near(ratio(units(year), units(year / 4), units(year)), year / 4));
+        assert_eq!(ratio(units(3), units(5), units(5)), units(3));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::error::LedgerError;
 use super::merge::{Lasting, Merge};
 use super::owners::{Owner, Owners};
 use super::pieces::Pieces;
+use super::processor_set::available;
 use super::state::State;
 use super::timeline::{Run, Spans, Timeline};
 use super::windows::{Stretch, Window, Windows};
@@ -13,12 +14,21 @@ use std::collections::BTreeMap;
 /// The processors of a run: of each rank, or of the process tree as a whole.
 ///
 /// The processors of a process are the largest k such that at least k of its locations were active at once for at
-/// least 1 % of its lifetime, and never less than one: a short burst of threads does not make the rest of the run
+/// least 1 % of its lifetime, but never more than those available to it, and never less than one: what is not there
+/// cannot be lost. So a short burst of threads does not make the rest of the run
 /// a waste, and threads that only sleep do not count. Time in which recording was switched off is not part of the
 /// lifetime. In a job with ranks only ranks have processors, a rank's child processes use its slots, and the run's
 /// number is the sum over ranks. Service locations count nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Processors(BTreeMap<ProcessId, u32>);
+pub struct Processors(BTreeMap<ProcessId, Used>);
+
+/// Those of one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Used {
+    processors: u32,
+    /// Locations active at once, whether there were processors for them or not.
+    active: u32,
+}
 
 impl Processors {
     /// Determines the processors from what was active at once during `windows`; [`Windows::all`] for the run's.
@@ -32,10 +42,14 @@ impl Processors {
                 members[owner].push(timeline);
             }
         }
-        let counted = owners.list.iter().zip(members);
-        Ok(Processors(
-            counted.map(|(owner, members)| (owner.process, busy_at_once(owner, &members, windows))).collect(),
-        ))
+        let used = |(index, (owner, members)): (usize, (&Owner, Vec<&Timeline<S>>))| {
+            let active = busy_at_once(owner, &members, windows);
+            let mine = run.processes.iter().filter(|process| owners.of(process.id) == Ok(Some(index)));
+            let sets = mine.filter_map(|process| run.processor_sets.get(process.processor_set?));
+            let processors = active.min(available(sets).unwrap_or(u32::MAX));
+            (owner.process, Used { processors, active })
+        };
+        Ok(Processors(owners.list.iter().zip(members).enumerate().map(used).collect()))
     }
 
     /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking what remains.
@@ -43,20 +57,24 @@ impl Processors {
         let owners = Owners::new(&run.processes)?.list;
         let count = u32::try_from(owners.len()).unwrap_or(u32::MAX).max(1);
         let share = |index: usize| total / count + u32::from((index as u64) < u64::from(total % count));
-        Ok(Processors(
-            owners.iter().enumerate().map(|(index, owner)| (owner.process, share(index))).collect(),
-        ))
+        let used = |index: usize| Used { processors: share(index), active: share(index) };
+        Ok(Processors(owners.iter().enumerate().map(|(index, owner)| (owner.process, used(index))).collect()))
     }
 
     /// The processors of the run.
     pub fn total(&self) -> u32 {
-        self.0.values().sum()
+        self.0.values().map(|used| used.processors).sum()
     }
 
     /// The processors whose slots are shown under this process: of its rank, or, for the root of a run without
     /// ranks, of the run.
     pub fn of(&self, process: ProcessId) -> Option<u32> {
-        self.0.get(&process).copied()
+        self.0.get(&process).map(|used| used.processors)
+    }
+
+    /// How many locations of this owner were active at once; where the processors were given, as many as these.
+    pub fn active(&self, process: ProcessId) -> Option<u32> {
+        self.0.get(&process).map(|used| used.active)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::account::{Account, Accounts, IoAs};
 use super::error::LedgerError;
+use super::fixed::{Units, apportion};
 use super::owners::Owners;
 use super::processors::Processors;
 use super::rows::{PassiveRow, Row, settle};
@@ -21,12 +22,18 @@ pub struct Ledger {
     pub processors: u32,
     /// Wall time, T: from the first rank's (or process's) start to the last one's end, within the windows, ns.
     pub wall_ns: u64,
-    /// ∫ max(P, A) dt, ns.
+    /// P × T, ns.
     pub total_ns: u64,
-    /// The part of the total beyond P × T: more locations were active than the run has processors, ns.
-    pub beyond_ns: u64,
-    /// The accounts: of all charged locations and of all slots.
+    /// The largest number of locations that were active at once for at least 1 % of the time, of all owners together. It
+    /// may be more than the processors, of which there are no more than those available.
+    pub active: u32,
+    /// The accounts of the total: of all charged locations as far as they fill slots, and of the empty slots.
     pub accounts: Accounts,
+    /// Beyond the processors: what charged locations spent while more of them were active than there are slots, and
+    /// others filled these. Outside of the total.
+    pub beyond: Accounts,
+    /// Σ of `beyond`: ∫ max(A − P, 0) dt, ns.
+    pub beyond_ns: u64,
     /// All locations, by identifier.
     pub locations: Vec<LocationAccounts>,
     /// The empty slots of each rank, by rank; without ranks, one entry for the root process.
@@ -68,6 +75,8 @@ pub struct LocationAccounts {
     pub wall_ns: u64,
     /// Its active time.
     pub accounts: Accounts,
+    /// What of it stands beyond the processors, and is not part of the ledger's accounts.
+    pub beyond: Accounts,
     /// Its passive time, by reason.
     pub passive: PassiveTimes,
 }
@@ -81,10 +90,21 @@ pub struct SlotAccounts {
     pub rank: Option<u32>,
     /// Its processors.
     pub processors: u32,
-    /// ∫ max(P, A) dt of this rank: its locations' accounts and these, ns.
+    /// P × T of this rank: its locations' accounts, without what stands beyond the processors, and these, ns.
     pub total_ns: u64,
+    /// What of its locations' accounts stands beyond its processors, ns.
+    pub beyond_ns: u64,
     /// The empty slots.
     pub accounts: Accounts,
+}
+
+impl LocationAccounts {
+    /// What of its active time fills slots: its accounts without what stands beyond the processors.
+    pub fn within(&self) -> Accounts {
+        let mut within = self.accounts;
+        self.beyond.iter().for_each(|(account, ns)| within[account] -= ns);
+        within
+    }
 }
 
 impl Ledger {
@@ -116,8 +136,10 @@ impl Ledger {
             processors: owners.list.iter().filter_map(|owner| processors.of(owner.process)).sum(),
             wall_ns: windows.within(owners.life).length_ns(),
             total_ns: sweep.slots.iter().map(|slots| slots.sums.total_ns).sum(),
-            beyond_ns: sweep.slots.iter().map(|slots| slots.sums.beyond_ns).sum(),
+            active: owners.list.iter().filter_map(|owner| processors.active(owner.process)).sum(),
             accounts: Accounts::default(),
+            beyond: Accounts::default(),
+            beyond_ns: sweep.slots.iter().map(|slots| slots.sums.beyond_ns).sum(),
             locations: Vec::with_capacity(sweep.locations.len()),
             slots: Vec::with_capacity(owners.list.len()),
             spent: Vec::new(),
@@ -135,6 +157,7 @@ impl Ledger {
                 let blamed = sums.amounts.blamed();
                 blamed.map(|(account, context, amount)| (sums.location, account, context, amount))
             }));
+            ledger.put_beyond(index, slots.sums.beyond_ns, &sweep.locations);
             let mut accounts = sum_of(&rows);
             accounts[Account::Asleep] += slots.sums.asleep_ns;
             accounts[Account::Idle] += slots.sums.idle_ns;
@@ -146,8 +169,12 @@ impl Ledger {
                 rank: owner.rank,
                 processors: processors.of(owner.process).unwrap_or_default(),
                 total_ns: slots.sums.total_ns,
+                beyond_ns: slots.sums.beyond_ns,
                 accounts,
             });
+        }
+        for (account, ns) in ledger.beyond.iter() {
+            ledger.accounts[account] -= ns;
         }
         ledger.blamed.sort_unstable();
         Ok(ledger)
@@ -171,8 +198,30 @@ impl Ledger {
             slots: sums.owner,
             wall_ns: sums.wall_ns,
             accounts,
+            beyond: Accounts::default(),
             passive: sums.passive,
         });
+    }
+
+    /// Says of an owner's locations what of their accounts stands beyond the processors, `beyond_ns` in all.
+    fn put_beyond(&mut self, owner: usize, beyond_ns: u64, sums: &[LocationSums]) {
+        let of_owner =
+            |(n, one): (usize, &'_ LocationSums)| (one.owner == Some(owner)).then_some((n, one.beyond));
+        let locations: Vec<_> = sums.iter().enumerate().filter_map(of_owner).collect();
+        let amounts_of = |account: Account| {
+            let amount = move |(n, beyond): &(usize, [Units; Account::ALL.len()])| {
+                (*n, account, beyond[account as usize])
+            };
+            locations.iter().map(amount).filter(|(.., amount)| *amount > 0)
+        };
+        let rows: Vec<_> = Account::ALL.into_iter().flat_map(amounts_of).collect();
+        let bounded =
+            |&(n, account, amount): &(usize, Account, Units)| (amount, self.locations[n].accounts[account]);
+        let given = apportion(&rows.iter().map(bounded).collect::<Vec<_>>(), beyond_ns);
+        for ((n, account, _), ns) in rows.into_iter().zip(given) {
+            self.locations[n].beyond[account] += ns;
+            self.beyond[account] += ns;
+        }
     }
 
     /// The part of the account that is these locations'.
@@ -187,7 +236,7 @@ impl Ledger {
                 whole[slots] = false;
             }
         }
-        let mut part = Ledger { overlap_ns: self.overlap_ns, ..Ledger::default() };
+        let mut part = Ledger { active: self.active, overlap_ns: self.overlap_ns, ..Ledger::default() };
         let mut kept = Vec::with_capacity(self.slots.len());
         for (slots, whole) in self.slots.iter().zip(&whole) {
             kept.push(whole.then_some(part.slots.len()));
@@ -195,18 +244,27 @@ impl Ledger {
                 part.processors += slots.processors;
                 part.wall_ns = self.wall_ns;
                 part.total_ns += slots.total_ns;
-                part.beyond_ns += slots.total_ns.saturating_sub(u64::from(slots.processors) * self.wall_ns);
+                part.beyond_ns += slots.beyond_ns;
                 part.accounts += &slots.accounts;
                 part.slots.push(slots.clone());
             }
         }
         for location in self.locations.iter().filter(|location| in_scope(location.location)) {
             let slots = location.slots.and_then(|slots| kept[slots]);
+            let mut location = LocationAccounts { slots, ..location.clone() };
+            if slots.is_none() {
+                // Without slots nothing is beyond them.
+                location.beyond = Accounts::default();
+                part.total_ns += if location.charged { location.accounts.sum_ns() } else { 0 };
+            }
             if location.charged {
                 part.accounts += &location.accounts;
-                part.total_ns += if slots.is_none() { location.accounts.sum_ns() } else { 0 };
+                part.beyond += &location.beyond;
             }
-            part.locations.push(LocationAccounts { slots, ..location.clone() });
+            part.locations.push(location);
+        }
+        for (account, ns) in part.beyond.iter() {
+            part.accounts[account] -= ns;
         }
         let rows = |rows: &[Row]| rows.iter().filter(|row| in_scope(row.location)).copied().collect();
         (part.spent, part.blamed, part.caused) = (rows(&self.spent), rows(&self.blamed), rows(&self.caused));
@@ -247,6 +305,11 @@ impl Ledger {
     /// total − Σ accounts, ns. Zero in sound data, negative if spans claim more time than they have.
     pub fn residual_ns(&self) -> i128 {
         i128::from(self.total_ns) - i128::from(self.accounts.sum_ns())
+    }
+
+    /// What charged locations and empty slots had on an account, whether it stands beyond the processors or not, ns.
+    pub fn with_beyond_ns(&self, account: Account) -> u64 {
+        self.accounts[account] + self.beyond[account]
     }
 
     /// The most that could be won on `available` processors: what they had to give, C × T, less the processor time

@@ -1,6 +1,7 @@
 //! The slots of one owner of processors over time: how many are filled, and what the empty ones stand for.
 
-use super::fixed::Level;
+use super::demand::{Demand, ONE, Place};
+use super::fixed::{Level, Units, fraction, units};
 use super::owners::Owner;
 use super::windows::{Window, Windows};
 
@@ -17,8 +18,10 @@ enum Phase {
 
 /// Integrates an owner's slots. Time is moved on by [`Slots::advance`], always before a location's state changes.
 ///
-/// At each instant max(P, A) slots exist, P the owner's processors, A its active locations. The P − A empty ones
-/// are shared by those who work; if nobody does, by those who wait; if all are passive they are asleep.
+/// At each instant there are P slots, P the owner's processors. With A < P active locations the P − A empty ones are
+/// shared by those who work; if nobody does, by those who wait; if all are passive they are asleep. With A > P the slots
+/// are filled in the order of [`Place`]; where a place finds room for a part of those in it, each has his share of
+/// that. The rest stands beyond the processors.
 #[derive(Debug)]
 pub(super) struct Slots {
     processors: u64,
@@ -29,6 +32,10 @@ pub(super) struct Slots {
     pub working: u64,
     /// Locations waiting now, blocked or polling.
     pub waiting: u64,
+    /// What all of them ask for now.
+    demand: [u64; Place::ALL.len()],
+    /// For each place, for how long a location that was in it throughout stood beyond the processors.
+    pub beyond: [Units; Place::ALL.len()],
     /// What each location that worked throughout has been charged for empty slots.
     pub to_workers: Level,
     /// The same for those who waited while nobody worked.
@@ -39,7 +46,7 @@ pub(super) struct Slots {
 /// Integrals over an owner's slots, ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlotSums {
-    /// ∫ max(P, A) dt.
+    /// ∫ P dt.
     pub total_ns: u64,
     /// ∫ max(A − P, 0) dt.
     pub beyond_ns: u64,
@@ -73,6 +80,8 @@ impl Slots {
             now_ns: 0,
             working: 0,
             waiting: 0,
+            demand: Default::default(),
+            beyond: Default::default(),
             to_workers: Level::default(),
             to_waiters: Level::default(),
             sums: SlotSums::default(),
@@ -98,6 +107,34 @@ impl Slots {
         self.now_ns = to_ns;
     }
 
+    /// A location goes from one demand to another.
+    pub fn change(&mut self, from: Demand, to: Demand) {
+        for (sum, (from, to)) in self.demand.iter_mut().zip(from.of_place.into_iter().zip(to.of_place)) {
+            *sum = *sum - from + to;
+        }
+    }
+
+    /// Of those who queue, the share that stands beyond the processors now, of one location as a rate.
+    pub fn queue_beyond(&self) -> u64 {
+        if self.working + self.waiting <= self.processors {
+            return 0;
+        }
+        let (beyond, all) = self.split()[Place::Queued as usize];
+        if beyond == 0 { 0 } else { (u128::from(beyond) * u128::from(ONE) / u128::from(all)) as u64 }
+    }
+
+    /// For each place how much of it stands beyond the processors now, and how much there is.
+    fn split(&self) -> [(u64, u64); Place::ALL.len()] {
+        let active = self.working + self.waiting;
+        let mut too_many = active.saturating_sub(self.processors) * ONE;
+        let mut split = self.demand.map(|all| (0, all));
+        for (beyond, all) in split.iter_mut().rev() {
+            *beyond = too_many.min(*all);
+            too_many -= *beyond;
+        }
+        split
+    }
+
     /// Moves on to the end of the last window.
     pub fn finish(&mut self) {
         if let Some(&(window, _)) = self.phases.last() {
@@ -108,8 +145,16 @@ impl Slots {
     fn integrate(&mut self, ns: u64, phase: Phase) {
         let active = self.working + self.waiting;
         let empty = self.processors.saturating_sub(active);
-        self.sums.total_ns += (active + empty) * ns;
-        self.sums.beyond_ns += active.saturating_sub(self.processors) * ns;
+        self.sums.total_ns += self.processors * ns;
+        if active > self.processors {
+            self.sums.beyond_ns += (active - self.processors) * ns;
+            let split = self.split();
+            for (level, (beyond, all)) in self.beyond.iter_mut().zip(split) {
+                if beyond > 0 {
+                    *level += fraction(units(ns), beyond, all);
+                }
+            }
+        }
         if empty == 0 {
             return;
         }

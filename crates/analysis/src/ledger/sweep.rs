@@ -1,9 +1,10 @@
 //! The sweep: goes once over all spans in time order and integrates locations and slots.
 
 use super::account::Account;
-use super::crowd::{Crowd, split_delay};
+use super::crowd::{Crowds, LineId};
+use super::demand::{Demand, Place};
 use super::error::LedgerError;
-use super::fixed::{Units, fraction, to_ns_f64, units};
+use super::fixed::{Units, fraction, ratio, to_ns_f64, units};
 use super::merge::{Lasting, Merge};
 use super::owners::Owners;
 use super::pieces::{Piece, Pieces};
@@ -44,23 +45,34 @@ pub(super) struct LocationSums {
     pub overlap_ns: u64,
     /// Its own active and passive time, and the empty slots charged to it.
     pub amounts: Amounts,
+    /// What of its active time stands beyond the processors.
+    pub beyond: Beyond,
     crowd: Option<usize>,
+    line: Option<LineId>,
     levels: Levels,
+    demand: Demand,
 }
+
+/// Amounts by account.
+pub(super) type Beyond = [Units; Account::ALL.len()];
 
 /// The running integrals a location will be measured against, as they were when its current piece began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Levels {
     to_workers: Units,
     to_waiters: Units,
-    crowded_ns: u64,
+    /// See [`Slots::beyond`].
+    beyond: [Units; Place::ALL.len()],
+    /// See [`Crowds::explained`] and [`Crowds::beyond`].
+    explained: Units,
+    explained_beyond: Units,
 }
 
 /// The state of the sweep and, after the last edge, its result.
 pub(super) struct Sweep {
     pub locations: Vec<LocationSums>,
     pub slots: Vec<Slots>,
-    crowds: Vec<Crowd>,
+    crowds: Crowds,
 }
 
 /// The windows of one process's locations, those in which it was not recorded marked.
@@ -89,6 +101,13 @@ impl Sweep {
             .collect::<Result<_, _>>()?;
         let sets: HashMap<ProcessId, Option<usize>> =
             run.processes.iter().map(|process| (process.id, process.processor_set)).collect();
+        let mut used = vec![false; run.processor_sets.len()];
+        for set in sets.values().flatten() {
+            if let Some(used) = used.get_mut(*set) {
+                *used = true;
+            }
+        }
+        let mut crowds = Crowds::new(&run.processor_sets, &used, owners.list.len());
         let mut seen = HashSet::new();
         let locations = run
             .timelines
@@ -97,22 +116,25 @@ impl Sweep {
                 if !seen.insert(timeline.location) {
                     return Err(LedgerError::DuplicateLocation { location: timeline.location });
                 }
-                let owner = owners.of(timeline.process)?;
+                let owner = owners.of(timeline.process)?.filter(|_| !timeline.service);
+                let crowd = sets[&timeline.process].filter(|set| *set < run.processor_sets.len());
                 Ok(LocationSums {
                     location: timeline.location,
                     process: timeline.process,
                     service: timeline.service,
-                    owner: owner.filter(|_| !timeline.service),
+                    owner,
                     wall_ns: 0,
                     passive: PassiveTimes::default(),
                     overlap_ns: 0,
                     amounts: Amounts::default(),
-                    crowd: sets[&timeline.process].filter(|set| *set < run.processor_sets.len()),
+                    beyond: Beyond::default(),
+                    crowd,
+                    line: owner.zip(crowd).map(|(owner, set)| crowds.line(owner, set)),
                     levels: Levels::default(),
+                    demand: Demand::default(),
                 })
             })
             .collect::<Result<_, _>>()?;
-        let crowds = run.processor_sets.iter().map(|available| Crowd::new(*available)).collect();
         Ok(Sweep { locations, slots, crowds })
     }
 
@@ -146,12 +168,11 @@ impl Sweep {
             if let Some(owner) = location.owner {
                 self.slots[owner].advance(edge.at_ns);
             }
-            if let Some(crowd) = location.crowd {
-                self.crowds[crowd].advance(edge.at_ns);
-            }
+            self.crowds.advance(edge.at_ns);
             if let Some(piece) = edge.ended {
                 self.leave(edge.source, &piece, &mut on_wait);
             }
+            self.ask(edge.source, edge.began);
             if let Some(piece) = edge.began {
                 self.enter(edge.source, piece);
             }
@@ -165,61 +186,91 @@ impl Sweep {
         }
     }
 
-    fn enter(&mut self, index: usize, piece: &Piece) {
+    /// A location asks for what the piece that begins says, and no more for what it asked for so far.
+    fn ask(&mut self, index: usize, piece: Option<&Piece>) {
         let location = &mut self.locations[index];
+        let state = piece.map(Piece::state);
         if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
-            match piece.state() {
-                State::Working(_) => slots.working += 1,
-                State::Waiting(_) | State::Polling(_) => slots.waiting += 1,
-                State::Passive(_) => {}
+            match state {
+                Some(State::Working(_)) => slots.working += 1,
+                Some(State::Waiting(_) | State::Polling(_)) => slots.waiting += 1,
+                Some(State::Passive(_)) | None => {}
             }
-            location.levels.to_workers = slots.to_workers.now();
-            location.levels.to_waiters = slots.to_waiters.now();
         }
-        if let Some(crowd) = location.crowd.map(|crowd| &mut self.crowds[crowd]) {
-            crowd.wanting += u64::from(piece.wants_processor());
-            location.levels.crowded_ns = crowd.crowded_ns();
+        let demand = piece.map_or(Demand::default(), |piece| piece.demand());
+        let before = std::mem::replace(&mut location.demand, demand);
+        if let Some(crowd) = location.crowd {
+            self.crowds.change(crowd, before, demand);
+        }
+        if let Some(owner) = location.owner {
+            self.slots[owner].change(before, demand);
+            self.crowds.set_beyond(owner, self.slots[owner].queue_beyond());
+        }
+    }
+
+    fn enter(&mut self, index: usize, piece: &Piece) {
+        if matches!(piece.state(), State::Passive(_)) {
+            return;
+        }
+        let levels = self.levels(index);
+        self.locations[index].levels = levels;
+    }
+
+    /// The running integrals of a location now.
+    fn levels(&self, index: usize) -> Levels {
+        let location = &self.locations[index];
+        let slots = location.owner.map(|owner| &self.slots[owner]);
+        Levels {
+            to_workers: slots.map_or(0, |slots| slots.to_workers.now()),
+            to_waiters: slots.map_or(0, |slots| slots.to_waiters.now()),
+            beyond: slots.map_or(Default::default(), |slots| slots.beyond),
+            explained: location.crowd.map_or(0, |crowd| self.crowds.explained(crowd)),
+            explained_beyond: location.line.map_or(0, |line| self.crowds.beyond(line)),
         }
     }
 
     fn leave(&mut self, index: usize, piece: &Piece, on_wait: &mut impl FnMut(&WaitCharge)) {
-        let location = &mut self.locations[index];
-        let mut crowded_ns = 0;
-        if let Some(crowd) = location.crowd.map(|crowd| &mut self.crowds[crowd]) {
-            crowd.wanting -= u64::from(piece.wants_processor());
-            crowded_ns = crowd.crowded_ns() - location.levels.crowded_ns;
-        }
-        location.wall_ns += piece.window.length_ns();
         let context = piece.span.context;
-        let amounts = &mut location.amounts;
+        let length_ns = piece.window.length_ns();
+        if let State::Passive(reason) = piece.state() {
+            let location = &mut self.locations[index];
+            location.wall_ns += length_ns;
+            location.passive[reason] += length_ns;
+            location.amounts.add(context, Kind::Passive(reason), units(length_ns));
+            return;
+        }
+        let levels = self.levels(index).since(&self.locations[index].levels);
+        let location = &mut self.locations[index];
+        location.wall_ns += length_ns;
+        let mut booking = Booking {
+            amounts: &mut location.amounts,
+            beyond: &mut location.beyond,
+            context,
+            length_ns,
+            levels,
+        };
+        let rest = booking.spend_parts(piece);
         match piece.state() {
-            State::Passive(reason) => {
-                location.passive[reason] += piece.window.length_ns();
-                amounts.add(context, Kind::Passive(reason), units(piece.window.length_ns()));
-            }
+            State::Passive(_) => {}
             State::Working(work) => {
-                let rest = spend_parts(amounts, piece, crowded_ns);
-                spend(amounts, piece, work, rest, crowded_ns);
+                booking.spend(work, rest);
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.working -= 1;
                     let account = if piece.span.in_region { Account::Narrow } else { Account::Serial };
-                    let charged = slots.to_workers.now() - location.levels.to_workers;
-                    amounts.add(context, Kind::Blamed(account), charged);
+                    location.amounts.add(context, Kind::Blamed(account), levels.to_workers);
                 }
             }
             State::Waiting(wait) | State::Polling(wait) => {
-                let rest = spend_parts(amounts, piece, crowded_ns);
-                amounts.add(context, Kind::Spent(wait.account()), rest);
+                booking.book(wait.account(), Place::Waiting, rest);
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.waiting -= 1;
-                    let charged = slots.to_waiters.now() - location.levels.to_waiters;
-                    amounts.add(context, Kind::Blamed(wait.account()), charged);
+                    location.amounts.add(context, Kind::Blamed(wait.account()), levels.to_waiters);
                     on_wait(&WaitCharge {
                         location: location.location,
                         context,
                         wait,
                         window: piece.window,
-                        slots_ns: to_ns_f64(charged),
+                        slots_ns: to_ns_f64(levels.to_waiters),
                     });
                 }
             }
@@ -227,27 +278,64 @@ impl Sweep {
     }
 }
 
-/// Books the parts of an active piece; returns what they leave over for its state.
-///
-/// Parts that claim more than the span has are booked as they are: the residual shall show it.
-fn spend_parts(amounts: &mut Amounts, piece: &Piece, crowded_ns: u64) -> Units {
-    let mut rest = units(piece.window.length_ns());
-    for (kind, ns) in piece.span.parts.iter() {
-        let amount = part_of(&piece.span, piece.window, ns);
-        spend(amounts, piece, kind.work(), amount, crowded_ns);
-        rest = rest.saturating_sub(amount);
+impl Levels {
+    fn since(&self, before: &Levels) -> Levels {
+        let mut beyond = self.beyond;
+        beyond.iter_mut().zip(before.beyond).for_each(|(now, before)| *now -= before);
+        Levels {
+            to_workers: self.to_workers - before.to_workers,
+            to_waiters: self.to_waiters - before.to_waiters,
+            beyond,
+            explained: self.explained - before.explained,
+            explained_beyond: self.explained_beyond - before.explained_beyond,
+        }
     }
-    rest
 }
 
-fn spend(amounts: &mut Amounts, piece: &Piece, work: Work, amount: Units, crowded_ns: u64) {
-    let context = piece.span.context;
-    if work == Work::Delayed {
-        let (oversubscribed, preempted) = split_delay(amount, crowded_ns, piece.window.length_ns());
-        amounts.add(context, Kind::Spent(Account::Oversubscribed), oversubscribed);
-        amounts.add(context, Kind::Spent(Account::Preempted), preempted);
-    } else {
-        amounts.add(context, Kind::Spent(work.account()), amount);
+/// Books what a location did in an active piece.
+struct Booking<'s> {
+    amounts: &'s mut Amounts,
+    beyond: &'s mut Beyond,
+    context: ContextId,
+    length_ns: u64,
+    /// What passed since the piece began.
+    levels: Levels,
+}
+
+impl Booking<'_> {
+    /// Books the parts of the piece; returns what they leave over for its state.
+    ///
+    /// Parts that claim more than the span has are booked as they are: the residual shall show it.
+    fn spend_parts(&mut self, piece: &Piece) -> Units {
+        let mut rest = units(self.length_ns);
+        for (kind, ns) in piece.span.parts.iter() {
+            let amount = part_of(&piece.span, piece.window, ns);
+            self.spend(kind.work(), amount);
+            rest = rest.saturating_sub(amount);
+        }
+        rest
+    }
+
+    fn spend(&mut self, work: Work, amount: Units) {
+        if work != Work::Delayed {
+            return self.book(work.account(), Place::of(work), amount);
+        }
+        let length = units(self.length_ns);
+        let own = ratio(amount, self.levels.explained, length);
+        self.amounts.add(self.context, Kind::Spent(Account::Oversubscribed), own);
+        self.amounts.add(self.context, Kind::Spent(Account::Preempted), amount - own);
+        let beyond = ratio(amount, self.levels.beyond[Place::Queued as usize], length);
+        let own = ratio(amount, self.levels.explained_beyond, length).min(beyond);
+        self.beyond[Account::Oversubscribed as usize] += own;
+        self.beyond[Account::Preempted as usize] += beyond - own;
+    }
+
+    fn book(&mut self, account: Account, place: Place, amount: Units) {
+        self.amounts.add(self.context, Kind::Spent(account), amount);
+        let beyond = self.levels.beyond[place as usize];
+        if beyond > 0 {
+            self.beyond[account as usize] += ratio(amount, beyond, units(self.length_ns));
+        }
     }
 }
 
@@ -261,8 +349,8 @@ impl Piece {
         if self.paused { State::Passive(PassiveReason::NotRecorded) } else { self.span.state }
     }
 
-    fn wants_processor(&self) -> bool {
-        !self.paused && self.span.wants_processor()
+    fn demand(&self) -> Demand {
+        if self.paused { Demand::default() } else { Demand::of(&self.span) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The input: for each location the spans of its states, for each process its place in the run.
 
 use super::merge::Lasting;
+use super::processor_set::ProcessorSet;
 use super::state::{State, Work};
 use super::windows::{Window, Windows};
 use proust_profile::{ContextId, LocationId, ProcessId};
@@ -51,15 +52,6 @@ impl Span {
     /// Its length, ns.
     pub const fn length_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)
-    }
-
-    /// Whether the location holds a processor or queues for one.
-    pub(super) fn wants_processor(&self) -> bool {
-        match self.state {
-            State::Working(work) => work != Work::Io,
-            State::Polling(_) => true,
-            State::Waiting(_) | State::Passive(_) => false,
-        }
     }
 }
 
@@ -194,6 +186,6 @@ pub struct Run<S = Vec<Span>> {
     pub processes: Vec<Process>,
     /// All locations, in any order.
     pub timelines: Vec<Timeline<S>>,
-    /// Processors in each set of processors that processes share (an affinity mask or a cgroup on one host).
-    pub processor_sets: Vec<u32>,
+    /// The sets of processors that processes may use.
+    pub processor_sets: Vec<ProcessorSet>,
 }

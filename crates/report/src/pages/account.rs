@@ -9,6 +9,7 @@ use proust_analysis::words::counted;
 use serde::Serialize;
 
 use super::facts::seconds;
+use super::locations::{Seconds, accounts_of};
 use crate::number::duration;
 use crate::question::{Question, ReportError};
 
@@ -110,7 +111,7 @@ impl<'l> Drawn<'l> {
                 (counted(ledger.processors, "processor"), duration(seconds(ledger.wall_ns)));
             let beyond_s = seconds(ledger.beyond_ns);
             let beyond = if beyond_s > 0.0005 {
-                format!(" + {} beyond them", duration(beyond_s))
+                format!("; {} beyond them", duration(beyond_s))
             } else {
                 String::new()
             };
@@ -123,6 +124,24 @@ impl<'l> Drawn<'l> {
     }
 }
 
+/// What stands beyond the processors, in words, largest first; None where it rounds to nothing.
+pub(super) fn beyond_text(block: &LedgerBlock) -> Option<String> {
+    if block.beyond_s <= 0.0005 {
+        return None;
+    }
+    let mut parts: Vec<(&str, f64)> = block.beyond.iter().map(|(id, seconds)| (*id, *seconds)).collect();
+    parts.retain(|(_, seconds)| *seconds > 0.0005);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let parts: Vec<String> =
+        parts.iter().map(|(id, seconds)| format!("{id} {}", duration(*seconds))).collect();
+    let threads = if block.active > block.processors {
+        format!("up to {} were active at once", counted(block.active, "thread"))
+    } else {
+        "more threads were active for a moment".to_owned()
+    };
+    Some(format!("Beyond the processors, outside of the total: {} ({threads}).", parts.join(", ")))
+}
+
 /// The block `ledger`.
 #[derive(Debug, Serialize)]
 pub(super) struct LedgerBlock {
@@ -132,7 +151,12 @@ pub(super) struct LedgerBlock {
     pub unattributed_s: f64,
     pub efficiency: Option<f64>,
     pub residual_s: f64,
+    /// Beyond the processors, outside of the total.
     pub beyond_s: f64,
+    /// The same by account.
+    pub beyond: Seconds,
+    /// Locations active at once for at least 1 % of the time, whether there were processors for them or not.
+    pub active: u32,
     /// Length of what the ledger is integrated over; 0 where it has no slots.
     pub wall_s: f64,
     /// Processors of the part of the run that the ledger is about.
@@ -164,6 +188,8 @@ impl LedgerBlock {
             efficiency: ledger.efficiency(drawn.io),
             residual_s: ledger.residual_ns() as f64 / 1e9,
             beyond_s: seconds(ledger.beyond_ns),
+            beyond: accounts_of(&ledger.beyond),
+            active: ledger.active,
             wall_s: seconds(ledger.wall_ns),
             processors: ledger.processors,
             processors_given: drawn.processors_given,

@@ -3,10 +3,11 @@
 //!
 //! JSON: `{"schema":1,"run":{…},"ledger":{…},"owners":[…],"locations":[…],"notes":[…]}`; `run` and `ledger` as in
 //! `summary`. An owner of slots is a rank with its child processes, or all processes of a run without ranks:
-//! `{"process":pid,"rank":n|null,"processors":n,"total_s":…,"locations":{account: seconds},"slots":{account: seconds}}`;
-//! its two maps sum to its `total_s`, those of all owners to the ledger's. A location is `{"handle","process",
+//! `{"process":pid,"rank":n|null,"processors":n,"total_s":…,"locations":{account: seconds},"slots":{account: seconds},
+//! "beyond_s":…}`; its two maps sum to its `total_s`, those of all owners to the ledger's; `locations` is without what
+//! its threads spent beyond the processors. A location is `{"handle","process",
 //! "rank","thread","name","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds},
-//! "passive":{reason: seconds}}`; `active_s` is the sum of its accounts, `passive_s` of its reasons, `owner` the
+//! "beyond":{account: seconds},"passive":{reason: seconds}}`; `active_s` is the sum of its accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the
 //! position of its owner, null where it is not charged or where `--where` selects only some of its owner's locations.
 
 use proust_analysis::ledger::{Account, Accounts, IoAs};
@@ -14,7 +15,7 @@ use proust_analysis::query::{Handle, Selection};
 use proust_analysis::words::{counted, verb};
 use serde::Serialize;
 
-use super::account::{Drawn, LedgerBlock};
+use super::account::{Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, seconds};
 use super::locations::{LocationTable, Row, Seconds, accounts_of, passive_of};
 use super::{Cut, Page, heading, no_arguments};
@@ -39,8 +40,11 @@ pub(super) struct LedgerPage {
     notes: Vec<String>,
     #[serde(skip)]
     formula: String,
+    /// What fills slots.
     #[serde(skip)]
     of_locations: Vec<f64>,
+    #[serde(skip)]
+    beyond: Vec<f64>,
     #[serde(skip)]
     of_slots: Vec<f64>,
     #[serde(skip)]
@@ -55,6 +59,7 @@ struct OwnerRow {
     total_s: f64,
     locations: Seconds,
     slots: Seconds,
+    beyond_s: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,6 +75,7 @@ struct LocationRow {
     active_s: f64,
     passive_s: f64,
     accounts: Seconds,
+    beyond: Seconds,
     passive: Seconds,
 }
 
@@ -85,9 +91,10 @@ impl LedgerPage {
         let (mut locations_sum, mut slots_sum) = (Accounts::default(), Accounts::default());
         let mut by_owner = vec![Accounts::default(); ledger.slots.len()];
         for row in ledger.locations.iter().filter(|row| row.charged) {
-            locations_sum += &row.accounts;
+            let filling = row.within();
+            locations_sum += &filling;
             if let Some(owner) = row.slots {
-                by_owner[owner] += &row.accounts;
+                by_owner[owner] += &filling;
             }
         }
         ledger.slots.iter().for_each(|row| slots_sum += &row.accounts);
@@ -98,6 +105,7 @@ impl LedgerPage {
             total_s: seconds(row.total_ns),
             locations: accounts_of(locations),
             slots: accounts_of(&row.accounts),
+            beyond_s: seconds(row.beyond_ns),
         });
         let alive = ledger.locations.iter().filter(|row| row.wall_ns > 0);
         let mut locations: Vec<LocationRow> = alive
@@ -116,6 +124,7 @@ impl LedgerPage {
                     active_s: seconds(row.accounts.sum_ns()),
                     passive_s: seconds(row.passive.sum_ns()),
                     accounts: accounts_of(&row.accounts),
+                    beyond: accounts_of(&row.beyond),
                     passive: passive_of(&row.passive),
                 }
             })
@@ -141,6 +150,7 @@ impl LedgerPage {
             notes,
             formula: drawn.formula(profile.facts.available_processors),
             of_locations: all(&locations_sum),
+            beyond: all(&ledger.beyond),
             of_slots: all(&slots_sum),
             io: drawn.io,
         })
@@ -152,15 +162,19 @@ impl LedgerPage {
         let scale = &shown.scale;
         let all = ledger.accounts.iter().map(|row| row.seconds).chain([ledger.residual_s]);
         let shares = percents(&all.collect::<Vec<_>>(), ledger.total_s);
-        let mut table = Table::new([
+        let has_beyond = shown.all_beyond > 0;
+        let heads = [
             ("account".to_owned(), Align::Left),
             ("class".into(), Align::Left),
             (scale.title("threads"), Align::Right),
             (scale.title("empty slots"), Align::Right),
             (scale.title("sum"), Align::Right),
             ("%".into(), Align::Right),
-            ("".into(), Align::Left),
-        ]);
+        ];
+        let beyond = has_beyond.then(|| (scale.title("beyond"), Align::Right));
+        let mut table = Table::new(heads.into_iter().chain(beyond).chain([("".into(), Align::Left)]));
+        // The column of what stands beyond the processors is only there where something does.
+        let beyond = |cell: Cell| has_beyond.then_some(cell);
         for (n, row) in ledger.accounts.iter().enumerate() {
             let (paint, group) = match row.account {
                 account if account.productive(self.io) => (Paint::Good, "productive"),
@@ -168,15 +182,17 @@ impl LedgerPage {
                 _ => (Paint::Plain, ""),
             };
             let (threads, slots) = (shown.threads[n], shown.slots[n]);
-            table.row(vec![
+            let cells = vec![
                 row.id.into(),
                 Cell::painted(Paint::Faint, row.class),
                 scale.write(threads).into(),
                 scale.write(slots).into(),
                 scale.write(threads + slots).into(),
                 shares[n].clone().into(),
-                Cell::painted(paint, if row.seconds > 0.0 { group } else { "" }),
-            ]);
+            ];
+            let group = Cell::painted(paint, if row.seconds > 0.0 { group } else { "" });
+            let beyond = beyond(scale.write(shown.beyond[n]).into());
+            table.row(cells.into_iter().chain(beyond).chain([group]).collect());
         }
         let nothing = || Cell::from("-");
         table.row(vec![
@@ -188,16 +204,19 @@ impl LedgerPage {
             shares[ledger.accounts.len()].clone().into(),
         ]);
         let strong = |text: String| Cell::painted(Paint::Strong, text);
-        table.row(vec![
+        let cells = vec![
             strong("sum".into()),
             "".into(),
             strong(scale.write(shown.all_threads)),
             strong(scale.write(shown.all_slots)),
             strong(scale.write(shown.total)),
             if ledger.total_s > 0.0 { "100.0" } else { "-" }.into(),
-            strong(ledger.efficiency.map_or_else(String::new, |e| format!("efficiency {e:.3}"))),
-        ]);
-        table.render(style) + "\n" + &self.classes_text(shown, style)
+        ];
+        let efficiency = strong(ledger.efficiency.map_or_else(String::new, |e| format!("efficiency {e:.3}")));
+        let beyond = beyond(strong(scale.write(shown.all_beyond)));
+        table.row(cells.into_iter().chain(beyond).chain([efficiency]).collect());
+        let beyond = beyond_text(ledger).map(|line| style.paint(Paint::Faint, &format!(" {line}\n")));
+        table.render(style) + "\n" + &self.classes_text(shown, style) + &beyond.unwrap_or_default()
     }
 
     /// The total once more, by what counts as lost.
@@ -271,7 +290,9 @@ impl LedgerPage {
             accounts: &row.accounts,
             passive: &row.passive,
         });
-        let totals = self.cut.is_none().then(|| shown.threads.clone());
+        // A thread's own accounts are what they are, beyond the processors or not.
+        let own = shown.threads.iter().zip(&shown.beyond).map(|(within, beyond)| within + beyond);
+        let totals = self.cut.is_none().then(|| own.collect());
         let table = LocationTable { rows: rows.collect(), ids: Vec::new(), scale: shown.scale, totals };
         "\n".to_owned() + &table.text("Threads", "accounts sum to active, active + passive = wall", style)
     }
@@ -282,9 +303,11 @@ struct Shown {
     scale: Scale,
     threads: Vec<i64>,
     slots: Vec<i64>,
+    beyond: Vec<i64>,
     residual: i64,
     all_threads: i64,
     all_slots: i64,
+    all_beyond: i64,
     total: i64,
 }
 
@@ -296,7 +319,10 @@ impl Shown {
         let columns =
             scale.split([of(&page.of_locations), of(&page.of_slots), page.ledger.residual_s], total);
         let [all_threads, all_slots, residual] = columns[..] else { unreachable!("three parts stay three") };
+        let all_beyond = scale.digits(page.ledger.beyond_s);
         Shown {
+            beyond: scale.split(page.beyond.iter().copied(), all_beyond),
+            all_beyond,
             threads: scale.split(page.of_locations.iter().copied(), all_threads),
             slots: scale.split(page.of_slots.iter().copied(), all_slots),
             residual,
@@ -332,10 +358,10 @@ impl Page for LedgerPage {
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
-        let heads = ["account", "class", "threads_s", "slots_s", "seconds"];
+        let heads = ["account", "class", "threads_s", "slots_s", "seconds", "beyond_s"];
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
         for (n, row) in self.ledger.accounts.iter().enumerate() {
-            let numbers = [self.of_locations[n], self.of_slots[n], row.seconds].map(exact);
+            let numbers = [self.of_locations[n], self.of_slots[n], row.seconds, self.beyond[n]].map(exact);
             rows.push([row.id.to_owned(), row.class.to_owned()].into_iter().chain(numbers).collect());
         }
         rows

@@ -11,7 +11,7 @@ use proust_analysis::words::counted;
 use proust_profile::{ContextKind, Metric, Quality};
 use serde::Serialize;
 
-use super::account::{AccountRow, Drawn, LedgerBlock};
+use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, quality, seconds};
 use super::findings::{FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
@@ -150,10 +150,10 @@ impl Summary {
             })
             .collect();
         let mut notes = selection.notes().to_vec();
-        if ledger.accounts[Account::Fault] > 0 {
+        if ledger.with_beyond_ns(Account::Fault) > 0 {
             notes.push("fault is an estimate from the number of page faults and the system time".into());
         }
-        let preempted_s = seconds(ledger.accounts[Account::Preempted]);
+        let preempted_s = seconds(ledger.with_beyond_ns(Account::Preempted));
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
             notes.push(format!(
                 "others had the processors for {} in which this run could have gone on: measure again on a quiet \
@@ -275,6 +275,10 @@ impl Summary {
             Cell::painted(Paint::Strong, efficiency),
         ]);
         text.push_str(&table.render(style));
+        if let Some(line) = beyond_text(ledger) {
+            text.push_str(&style.paint(Paint::Faint, &format!(" {line}")));
+            text.push('\n');
+        }
         for note in &self.notes {
             text.push_str(&style.paint(Paint::Faint, &format!(" Note: {note}.")));
             text.push('\n');

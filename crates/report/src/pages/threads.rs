@@ -35,6 +35,8 @@ pub(super) struct Threads {
     formula: Option<String>,
     #[serde(skip)]
     total_s: f64,
+    #[serde(skip)]
+    beyond_s: f64,
     /// Of all charged threads, those that are cut included.
     #[serde(skip)]
     accounts: Vec<f64>,
@@ -63,6 +65,8 @@ struct LocationRow {
     /// What it is to blame for, whoever lost it.
     caused_s: f64,
     accounts: Seconds,
+    /// What of its accounts stands beyond the processors.
+    beyond: Seconds,
     passive: Seconds,
 }
 
@@ -125,6 +129,7 @@ impl Threads {
                     lost_s: if row.charged { seconds(row.accounts.lost_ns(drawn.io)) } else { 0.0 },
                     caused_s: seconds(caused.get(&row.location).copied().unwrap_or(0)),
                     accounts: accounts_of(&row.accounts),
+                    beyond: accounts_of(&row.beyond),
                     passive: passive_of(&row.passive),
                 }
             })
@@ -173,6 +178,7 @@ impl Threads {
             scope: scope(selection, question),
             formula,
             total_s: seconds(ledger.total_ns),
+            beyond_s: seconds(ledger.beyond_ns),
             accounts: charged.iter().map(|(_, ns)| seconds(ns)).collect(),
         })
     }
@@ -245,9 +251,14 @@ impl Page for Threads {
             let scale = Scale::of("s", [self.total_s]);
             // The first part as in the table; the other one takes the rounding.
             let threads = scale.digits(charged_s);
-            let slots = scale.write(scale.digits(self.total_s) - threads);
+            let beyond = scale.digits(self.beyond_s);
+            let slots = scale.write(scale.digits(self.total_s) - threads + beyond);
             let threads = scale.write(threads);
-            faint(format!(" {threads} of the threads + {slots} of empty slots = {formula}."));
+            let less = match beyond {
+                0 => String::new(),
+                _ => format!(" − {} beyond the processors", scale.write(beyond)),
+            };
+            faint(format!(" {threads} of the threads{less} + {slots} of empty slots = {formula}."));
         }
         for note in &self.notes {
             faint(format!(" Note: {note}."));

@@ -7,7 +7,7 @@ use proust_report::{Format, PageName, Question, Style, render};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::example::{profile, waiting};
+use crate::example::{crowded, profile, waiting};
 
 /// A field that must be there, though it may be null.
 type Nullable<T> = Option<T>;
@@ -41,6 +41,9 @@ struct Ledger {
     lost_s: f64,
     unattributed_s: f64,
     efficiency: f64,
+    beyond_s: f64,
+    beyond: HashMap<String, f64>,
+    active: u32,
     accounts: Vec<Account>,
 }
 
@@ -136,8 +139,12 @@ struct Slot {
 }
 
 fn read<T: DeserializeOwned>(page: PageName) -> T {
+    read_of(&profile(), page)
+}
+
+fn read_of<T: DeserializeOwned>(profile: &proust_profile::Profile, page: PageName) -> T {
     let question = Question { page, format: Format::Json, ..Question::default() };
-    let text = render(&profile(), &question, &Style::default()).unwrap().page;
+    let text = render(profile, &question, &Style::default()).unwrap().page;
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}: {text}", page.id()))
 }
 
@@ -212,6 +219,7 @@ struct Owner {
     total_s: f64,
     locations: HashMap<String, f64>,
     slots: HashMap<String, f64>,
+    beyond_s: f64,
 }
 
 #[derive(Deserialize)]
@@ -223,26 +231,35 @@ struct Spent {
     active_s: f64,
     passive_s: f64,
     accounts: HashMap<String, f64>,
+    beyond: HashMap<String, f64>,
 }
 
 #[test]
 fn the_ledger_page_adds_up_in_every_direction() {
-    let page: LedgerPage = read(PageName::Ledger);
-    assert_eq!((page.schema, page.owners.len(), page.locations.len()), (1, 1, 2));
-    for owner in &page.owners {
-        let parts = owner.locations.values().chain(owner.slots.values());
-        assert!(close(parts.sum(), owner.total_s));
-    }
-    assert!(close(page.owners.iter().map(|owner| owner.total_s).sum(), page.ledger.total_s));
-    for account in &page.ledger.accounts {
-        let of = |map: &HashMap<String, f64>| map.get(&account.id).copied().unwrap_or(0.0);
-        let threads: f64 = page.locations.iter().map(|row| of(&row.accounts)).sum();
-        let slots: f64 = page.owners.iter().map(|owner| of(&owner.slots)).sum();
-        assert!(close(threads + slots, account.seconds), "{}", account.id);
-    }
-    for row in &page.locations {
-        assert!(close(row.accounts.values().sum(), row.active_s));
-        assert!(close(row.active_s + row.passive_s, row.wall_s));
+    for (profile, beyond_s) in [(profile(), 0.0), (crowded(), 0.5)] {
+        let page: LedgerPage = read_of(&profile, PageName::Ledger);
+        assert_eq!((page.schema, page.owners.len(), page.locations.len()), (1, 1, 2));
+        for owner in &page.owners {
+            let parts = owner.locations.values().chain(owner.slots.values());
+            assert!(close(parts.sum(), owner.total_s));
+        }
+        let ledger = &page.ledger;
+        assert!(close(page.owners.iter().map(|owner| owner.total_s).sum(), ledger.total_s));
+        assert!(close(page.owners.iter().map(|owner| owner.beyond_s).sum(), ledger.beyond_s));
+        assert!(close(ledger.beyond.values().sum(), ledger.beyond_s) && close(ledger.beyond_s, beyond_s));
+        assert!(close(ledger.total_s, 3.0) && ledger.active == if beyond_s > 0.0 { 2 } else { 1 });
+        let of = |map: &HashMap<String, f64>, id: &str| map.get(id).copied().unwrap_or(0.0);
+        for account in &ledger.accounts {
+            let threads: f64 = page.locations.iter().map(|row| of(&row.accounts, &account.id)).sum();
+            let beyond: f64 = page.locations.iter().map(|row| of(&row.beyond, &account.id)).sum();
+            let slots: f64 = page.owners.iter().map(|owner| of(&owner.slots, &account.id)).sum();
+            assert!(close(threads - beyond + slots, account.seconds), "{}", account.id);
+            assert!(close(beyond, of(&ledger.beyond, &account.id)), "{}", account.id);
+        }
+        for row in &page.locations {
+            assert!(close(row.accounts.values().sum(), row.active_s));
+            assert!(close(row.active_s + row.passive_s, row.wall_s));
+        }
     }
 }
 

@@ -146,6 +146,18 @@ pub fn profile() -> Profile {
     }
 }
 
+/// The same threads side by side from the start on, with one processor for both: for 0.5 s one of them is too many.
+pub fn crowded() -> Profile {
+    let mut profile = profile();
+    profile.facts.available_processors = 1;
+    profile.locations[1].start_s = 0.0;
+    for row in profile.samples.iter_mut().filter(|row| row.location == 1) {
+        row.time_ns -= 500_000_000;
+    }
+    profile.check().expect("the example is a profile");
+    profile
+}
+
 /// The same run with what it waited for: the main thread joins the worker from 0.5 s to 2.8 s, then reads a file for
 /// 0.15 s, and has written shortly 20 times. The worker waits from 2.5 s on: 0.25 s for a lock, 0.15 s for a socket.
 pub fn waiting() -> Profile {

@@ -2,7 +2,7 @@
 
 use proust_report::{Column, Format, PageName, Question, Style, render};
 
-use crate::example::{profile, waiting};
+use crate::example::{crowded, profile, waiting};
 
 fn page(page: PageName, arguments: &[&str], format: Format) -> Question {
     let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -54,6 +54,15 @@ fn texts_of_a_run_that_waits() {
     let columns = Column::parse_list("lock_s,passive_join_s:max,caused_s").unwrap();
     let question = Question { columns, ..page(PageName::Tree, &[], Format::Text) };
     insta::assert_snapshot!("waiting_tree_metrics_text", shown_waiting(&question, 100));
+}
+
+/// More threads than processors: what is too much stands beyond them, outside of every total.
+#[test]
+fn texts_of_a_run_with_too_many_threads() {
+    for name in [PageName::Summary, PageName::Ledger, PageName::Threads] {
+        let text = render(&crowded(), &page(name, &[], Format::Text), &Style::default()).unwrap().page;
+        insta::assert_snapshot!(format!("crowded_{}_text", name.id()), text);
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn run(mut profile: Profile, lock_s: u64, findings: Vec<Finding>) -> ComparedRun
         slots: Some(0),
         wall_ns: accounts.sum_ns(),
         accounts,
+        beyond: Accounts::default(),
         passive: PassiveTimes::default(),
     }];
     let measures = [Measure::Active, Measure::Account(Account::Lock)];

@@ -26,7 +26,7 @@ fn spinning(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
     let waits = waits(constructs, process);
     let waited_s: f64 = waits.iter().map(|one| one.wait_s()).sum();
     let burned_s = waited_s * spinning_share(facts, process);
-    let queued_s = facts.ledger.accounts[Account::Oversubscribed] as f64 / 1e9;
+    let queued_s = facts.ledger.with_beyond_ns(Account::Oversubscribed) as f64 / 1e9;
     let lost_s = burned_s.min(queued_s);
     let total_s = facts.total_s.max(f64::MIN_POSITIVE);
     let mut checks = Checks::default();

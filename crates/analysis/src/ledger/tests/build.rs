@@ -53,9 +53,22 @@ impl Program {
     }
 
     /// Puts all processes on one set of processors.
-    pub fn on_processors(mut self, available: u32) -> Program {
-        self.0.processor_sets = vec![available];
+    pub fn on_processors(self, available: u32) -> Program {
+        self.on_set(ProcessorSet::first(available))
+    }
+
+    /// Puts all processes on this set of processors.
+    pub fn on_set(mut self, set: ProcessorSet) -> Program {
+        self.0.processor_sets = vec![set];
         self.0.processes.iter_mut().for_each(|process| process.processor_set = Some(0));
+        self
+    }
+
+    /// Binds the last process to this set of processors.
+    pub fn bound_to(mut self, set: ProcessorSet) -> Program {
+        self.0.processor_sets.push(set);
+        let set = self.0.processor_sets.len() - 1;
+        self.last().processor_set = Some(set);
         self
     }
 
@@ -92,9 +105,9 @@ impl Program {
 /// All sums that must agree within one ledger.
 pub fn assert_closes(ledger: &Ledger) {
     assert_eq!(ledger.residual_ns(), 0);
-    assert_eq!(ledger.total_ns, u64::from(ledger.processors) * ledger.wall_ns + ledger.beyond_ns);
+    assert_eq!(ledger.total_ns, u64::from(ledger.processors) * ledger.wall_ns, "total = P × T");
 
-    let mut accounts = Accounts::default();
+    let (mut accounts, mut beyond) = (Accounts::default(), Accounts::default());
     for location in &ledger.locations {
         assert_eq!(location.accounts.sum_ns() + location.passive.sum_ns(), location.wall_ns, "{location:?}");
         assert_eq!(
@@ -108,6 +121,12 @@ pub fn assert_closes(ledger: &Ledger) {
         assert_eq!(location.passive, passive, "every passive nanosecond is in a context");
         if location.charged {
             accounts += &location.accounts;
+            beyond += &location.beyond;
+        } else {
+            assert_eq!(location.beyond, Accounts::default());
+        }
+        for (account, ns) in location.beyond.iter() {
+            assert!(ns <= location.accounts[account], "{account}: {location:?}");
         }
     }
     let mut slots = Accounts::default();
@@ -115,7 +134,11 @@ pub fn assert_closes(ledger: &Ledger) {
         slots += &owner.accounts;
     }
     accounts += &slots;
-    assert_eq!(ledger.accounts, accounts);
+    assert_eq!(ledger.beyond, beyond);
+    assert_eq!(ledger.beyond_ns, beyond.sum_ns());
+    for (account, ns) in accounts.iter() {
+        assert_eq!(ledger.accounts[account] + ledger.beyond[account], ns, "{account}");
+    }
     assert_eq!(ledger.total_ns, ledger.slots.iter().map(|owner| owner.total_ns).sum::<u64>());
 
     for nobodys in [Account::Asleep, Account::Idle, Account::Paused] {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub struct Naive {
     pub total: f64,
-    pub beyond: f64,
+    pub beyond: BTreeMap<(LocationId, Account), f64>,
     pub accounts: BTreeMap<Account, f64>,
     pub spent: BTreeMap<(LocationId, Account), f64>,
     pub passive: BTreeMap<(LocationId, ContextId, PassiveReason), f64>,
@@ -90,6 +90,18 @@ fn doing(run: &Run, at: u64) -> Vec<Doing<'_>> {
 }
 
 impl Doing<'_> {
+    /// What an active location does at this instant, and at which rate: its parts have no place in the span.
+    fn rates(&self) -> Vec<(State, f64)> {
+        let Some(span) = self.span.filter(|span| self.recorded && !matches!(span.state, State::Passive(_)))
+        else {
+            return vec![];
+        };
+        let length = span.length_ns() as f64;
+        let rest = (span.state, 1.0 - span.parts.sum_ns() as f64 / length);
+        let part = |(kind, ns): (PartKind, u64)| (State::Working(kind.work()), ns as f64 / length);
+        [rest].into_iter().chain(span.parts.iter().map(part)).collect()
+    }
+
     fn working(&self) -> bool {
         self.recorded && self.span.is_some_and(|span| matches!(span.state, State::Working(_)))
     }
@@ -100,10 +112,86 @@ impl Doing<'_> {
     }
 }
 
+/// Who fills slots first: those computing, then in I/O or runtime, then waiting, then queued.
+fn place_of(state: State) -> usize {
+    match state {
+        State::Working(Work::Io | Work::Runtime | Work::MpiTransfer) => 1,
+        State::Working(Work::Delayed) => 3,
+        State::Working(_) => 0,
+        _ => 2,
+    }
+}
+
+/// The accounts of a state, with their shares; `crowding` is the share of a delay that is the run's own doing.
+fn accounts_of(state: State, crowding: f64) -> Vec<(Account, f64)> {
+    match state {
+        State::Working(Work::Delayed) => {
+            vec![(Account::Oversubscribed, crowding), (Account::Preempted, 1.0 - crowding)]
+        }
+        State::Working(work) => vec![(work.account(), 1.0)],
+        State::Waiting(wait) | State::Polling(wait) => vec![(wait.account(), 1.0)],
+        State::Passive(_) => vec![],
+    }
+}
+
+/// The share of a location's delay at an instant that its own run explains. On C processors of which the run has h, and
+/// with n more that it queues for: as many processors as it wants too much, h + n − C, and never more than the part h ÷ C
+/// of those that are held. Any set of processors that its own lies in may be the scarce one.
+fn crowding(run: &Run, d: &Doing<'_>, all: &[Doing<'_>], in_life: bool) -> f64 {
+    let set_of = |d: &Doing<'_>| {
+        let set = process(run, d.timeline.process).processor_set;
+        set.map(|set| &run.processor_sets[set])
+    };
+    let covers = |outer: &ProcessorSet, inner: &ProcessorSet| {
+        outer.host == inner.host
+            && (0..64 * 4).all(|n| outer.has(n) || !inner.has(n))
+            && (outer.quota_milli.is_none() || outer.quota_milli == inner.quota_milli)
+    };
+    let Some(mine) = set_of(d) else { return 0.0 };
+    let used = run.processes.iter().filter_map(|process| process.processor_set);
+    let outer = used.map(|set| &run.processor_sets[set]).filter(|set| covers(set, mine));
+    let share = |set: &ProcessorSet| {
+        let (mut has, mut queues) = (0.0, 0.0);
+        for other in all.iter().filter(|other| other.recorded && (other.owner.is_none() || in_life)) {
+            if set_of(other).is_some_and(|other| covers(set, other)) {
+                for (state, rate) in other.rates() {
+                    match state {
+                        State::Working(Work::Delayed) => queues += rate,
+                        State::Working(Work::Io) | State::Waiting(_) | State::Passive(_) => {}
+                        State::Working(_) | State::Polling(_) => has += rate,
+                    }
+                }
+            }
+        }
+        let numbers = (0..64 * 4).filter(|&n| set.has(n)).count() as f64;
+        let there = set.quota_milli.map_or(numbers, |milli| numbers.min(f64::from(milli) / 1000.0));
+        let held = f64::min(has, there) / there;
+        if queues > 0.0 { held.min(f64::max(has + queues - there, 0.0) / queues) } else { 0.0 }
+    };
+    outer.map(share).fold(0.0, f64::max)
+}
+
 fn owner_paused(run: &Run, owner: Owner, at: u64) -> bool {
     run.processes
         .iter()
         .any(|process| owner_of(run, process.id) == Some(owner) && covers(&process.paused, at))
+}
+
+/// How many processors the processes of an owner may use; None where that is not known of any.
+fn available(run: &Run, owner: Owner) -> Option<u32> {
+    let mine = run.processes.iter().filter(|process| owner_of(run, process.id) == Some(owner));
+    let sets: Vec<&ProcessorSet> =
+        mine.filter_map(|process| process.processor_set).map(|set| &run.processor_sets[set]).collect();
+    let hosts: std::collections::BTreeSet<u32> = sets.iter().map(|set| set.host).collect();
+    let of_host = |host: u32| {
+        let here = || sets.iter().filter(move |set| set.host == host);
+        let numbers = (0..64 * 4).filter(|&n| here().any(|set| set.has(n))).count() as f64;
+        let quotas: Option<Vec<f64>> =
+            here().map(|set| set.quota_milli.map(|milli| f64::from(milli) / 1000.0)).collect();
+        let quota = quotas.map_or(f64::INFINITY, |quotas| quotas.into_iter().fold(0.0, f64::max));
+        numbers.min(quota)
+    };
+    (!sets.is_empty()).then(|| hosts.into_iter().map(of_host).sum::<f64>().ceil().max(1.0) as u32)
 }
 
 /// The processors of each owner over the whole run.
@@ -126,7 +214,8 @@ pub fn processors(run: &Run) -> Vec<u32> {
             let at_least: u64 = time.range(k..).map(|(_, ns)| ns).sum();
             at_least > 0 && at_least * 100 >= lifetime
         };
-        (1..=run.timelines.len()).rev().find(enough).unwrap_or(1) as u32
+        let active = (1..=run.timelines.len()).rev().find(enough).unwrap_or(1) as u32;
+        active.min(available(run, owner).unwrap_or(u32::MAX))
     };
     owners(run).into_iter().map(of_owner).collect()
 }
@@ -160,49 +249,54 @@ pub fn ledger(run: &Run, windows: &Windows) -> Naive {
 impl Naive {
     fn spend(&mut self, run: &Run, d: &Doing<'_>, all: &[Doing<'_>], in_life: bool, dt: f64) {
         let (Some(span), location) = (d.span, d.timeline.location) else { return };
-        let base = match span.state {
-            _ if !d.recorded => {
-                *self.passive.entry((location, span.context, PassiveReason::NotRecorded)).or_default() += dt;
-                return;
-            }
-            State::Passive(reason) => {
-                *self.passive.entry((location, span.context, reason)).or_default() += dt;
-                return;
-            }
-            State::Working(work) => self.account_of(run, work, d, all, in_life),
-            State::Waiting(wait) | State::Polling(wait) => wait.account(),
-        };
-        let length = span.length_ns() as f64;
-        let mut amounts = vec![(base, dt * (1.0 - span.parts.sum_ns() as f64 / length))];
-        for (kind, ns) in span.parts.iter() {
-            amounts.push((self.account_of(run, kind.work(), d, all, in_life), dt * ns as f64 / length));
+        if let (State::Passive(_), _) | (_, false) = (span.state, d.recorded) {
+            let reason = match span.state {
+                State::Passive(reason) if d.recorded => reason,
+                _ => PassiveReason::NotRecorded,
+            };
+            *self.passive.entry((location, span.context, reason)).or_default() += dt;
+            return;
         }
-        for (account, amount) in amounts {
-            *self.spent.entry((location, account)).or_default() += amount;
-            if d.owner.is_some() {
-                *self.accounts.entry(account).or_default() += amount;
+        for (state, rate) in d.rates() {
+            for (account, share) in accounts_of(state, crowding(run, d, all, in_life)) {
+                *self.spent.entry((location, account)).or_default() += rate * share * dt;
+                if d.owner.is_some() {
+                    *self.accounts.entry(account).or_default() += rate * share * dt;
+                }
             }
         }
     }
 
-    fn account_of(&self, run: &Run, work: Work, d: &Doing<'_>, all: &[Doing<'_>], in_life: bool) -> Account {
-        let set_of = |d: &Doing<'_>| process(run, d.timeline.process).processor_set;
-        let wants = |other: &&Doing<'_>| {
-            let takes = |span: Span| match span.state {
-                State::Working(work) => work != Work::Io,
-                State::Polling(_) => true,
-                _ => false,
-            };
-            let counted = other.owner.is_none() || in_life;
-            counted && other.recorded && set_of(other) == set_of(d) && other.span.is_some_and(takes)
-        };
-        match (work, set_of(d)) {
-            (Work::Delayed, Some(set))
-                if all.iter().filter(wants).count() > run.processor_sets[set] as usize =>
-            {
-                Account::Oversubscribed
+    /// Fills an owner's slots with what its locations do, and puts the rest beyond them.
+    fn fill(&mut self, run: &Run, mine: &[&Doing<'_>], all: &[Doing<'_>], processors: f64, dt: f64) {
+        let mut room = processors;
+        for place in 0..4 {
+            let of_place =
+                |d: &Doing<'_>| d.rates().into_iter().filter(|(state, _)| place_of(*state) == place);
+            let demand: f64 = mine.iter().flat_map(|d| of_place(d)).map(|(_, rate)| rate).sum();
+            let filled = demand.min(room);
+            room -= filled;
+            let beyond = if demand > 0.0 { 1.0 - filled / demand } else { 0.0 };
+            for d in mine {
+                let crowding = crowding(run, d, all, true);
+                for (state, rate) in of_place(d) {
+                    // Of those who queue, those whose processor others have come first: their slots were there.
+                    let shares = match state {
+                        State::Working(Work::Delayed) => vec![
+                            (Account::Oversubscribed, beyond.min(crowding)),
+                            (Account::Preempted, beyond - beyond.min(crowding)),
+                        ],
+                        _ => accounts_of(state, 0.0)
+                            .into_iter()
+                            .map(|(account, _)| (account, beyond))
+                            .collect(),
+                    };
+                    for (account, share) in shares {
+                        *self.beyond.entry((d.timeline.location, account)).or_default() += rate * share * dt;
+                        *self.accounts.entry(account).or_default() -= rate * share * dt;
+                    }
+                }
             }
-            _ => work.account(),
         }
     }
 
@@ -211,8 +305,8 @@ impl Naive {
         let workers: Vec<_> = mine.iter().filter(|d| d.working()).collect();
         let waiters: Vec<_> = mine.iter().filter(|d| d.waiting()).collect();
         let active = (workers.len() + waiters.len()) as f64;
-        self.total += processors.max(active) * dt;
-        self.beyond += (active - processors).max(0.0) * dt;
+        self.total += processors * dt;
+        self.fill(run, &mine, all, processors, dt);
         let empty = (processors - active).max(0.0) * dt;
         let life = life(run, owner);
         let nobodys = if at < life.start_ns || at >= life.end_ns {

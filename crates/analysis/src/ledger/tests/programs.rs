@@ -19,12 +19,12 @@ fn burst_of_64(burst: f64) -> Ledger {
     (2..=64).fold(main, |run, id| run.thread(id, vec![span(50.0, 50.0 + burst, COMPUTE)])).ledger()
 }
 
-/// 64 are active for 0.9 s = 0.9 % < 1 %: P = 1. The 63 × 0.9 = 56.7 s come on top of P × T, and nothing is lost.
+/// 64 are active for 0.9 s = 0.9 % < 1 %: P = 1. The 63 × 0.9 = 56.7 s stand beyond P × T, and nothing is lost.
 #[test]
 fn a_burst_too_short_to_count() {
     let ledger = burst_of_64(0.9);
-    assert_accounts(&ledger, 1, 156.7, &[(Account::Compute, 156.7)]);
-    assert_eq!(ledger.beyond_ns, ns(56.7));
+    assert_accounts(&ledger, 1, 100.0, &[(Account::Compute, 100.0)]);
+    assert_eq!(ledger.beyond, accounts(&[(Account::Compute, 56.7)]));
     assert_eq!(ledger.efficiency(IoAs::Productive), Some(1.0));
 }
 
@@ -34,6 +34,55 @@ fn a_burst_long_enough_to_count() {
     let ledger = burst_of_64(1.1);
     assert_accounts(&ledger, 64, 6400.0, &[(Account::Compute, 169.3), (Account::Serial, 6230.7)]);
     assert_eq!(ledger.beyond_ns, 0);
+}
+
+/// 64 are active for 1.1 s, on 4 processors: P = 4, total 400. Meanwhile all 64 ask for a processor, and 4 × 1.1 s were
+/// there; so compute 98.9 + 4.4, serial 3 × 98.9, and the rest of 70.4 s stands beyond the processors.
+#[test]
+fn a_burst_never_counts_for_more_than_there_is() {
+    let main = Program::new().process(1, 0.0, 100.0).thread(1, vec![span(0.0, 100.0, COMPUTE)]);
+    let ledger = (2..=64)
+        .fold(main, |run, id| run.thread(id, vec![span(50.0, 51.1, COMPUTE)]))
+        .on_processors(4)
+        .ledger();
+    assert_accounts(&ledger, 4, 400.0, &[(Account::Compute, 103.3), (Account::Serial, 296.7)]);
+    assert_eq!((ledger.beyond, ledger.active), (accounts(&[(Account::Compute, 66.0)]), 64));
+}
+
+/// `xz -T2` on two processors: main hands blocks out for 0.2 s of 10, two workers compute throughout. Three are active
+/// for 2 % of the time, but there are two processors: P = 2, and nothing is serial.
+#[test]
+fn two_workers_and_their_main() {
+    let ledger = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 0.2, COMPUTE), span(0.2, 10.0, passive(PassiveReason::Condition))])
+        .thread(2, vec![span(0.0, 10.0, COMPUTE)])
+        .thread(3, vec![span(0.0, 10.0, COMPUTE)])
+        .on_processors(2)
+        .ledger();
+    assert_accounts(&ledger, 2, 20.0, &[(Account::Compute, 20.0)]);
+    assert_eq!(ledger.beyond, accounts(&[(Account::Compute, 0.2)]));
+    assert_eq!(ledger.locations.iter().map(|one| one.accounts.sum_ns()).sum::<u64>(), ns(20.2));
+}
+
+/// A queue: one producer and three consumers on two processors, T = 10. For 9 s two of them compute and the others wait
+/// for the queue's lock; for 1 s one computes, one waits for the lock, and two have no work. Efficiency 19 ÷ 20: what
+/// waits while both processors compute costs nothing.
+#[test]
+fn a_queue_that_is_busy() {
+    const LOCK: State = State::Waiting(Wait::Lock);
+    let none = passive(PassiveReason::Condition);
+    let ledger = Program::new()
+        .process(1, 0.0, 10.0)
+        .thread(1, vec![span(0.0, 10.0, COMPUTE)])
+        .thread(2, vec![span(0.0, 9.0, COMPUTE), span(9.0, 10.0, LOCK)])
+        .thread(3, vec![span(0.0, 9.0, LOCK), span(9.0, 10.0, none)])
+        .thread(4, vec![span(0.0, 9.0, LOCK), span(9.0, 10.0, none)])
+        .on_processors(2)
+        .ledger();
+    assert_accounts(&ledger, 2, 20.0, &[(Account::Compute, 19.0), (Account::Lock, 1.0)]);
+    assert_eq!(ledger.beyond, accounts(&[(Account::Lock, 18.0)]));
+    assert_eq!(ledger.efficiency(IoAs::Productive), Some(0.95));
 }
 
 /// Exactly 1 % is enough.
@@ -130,7 +179,8 @@ fn openmp_mostly_serial() {
 }
 
 /// OpenMP, 8 threads on 2 processors, all busy for T = 8: each computes 2 s and queues 6 s, known only as parts of
-/// one sampled span. P = 8, total 64: compute 16, oversubscribed 48. Nothing of it can be won: C × T − CPU = 0.
+/// one sampled span. P = 2, total 16: compute 16. What queues stands beyond the processors. Nothing can be won: C × T − CPU
+/// = 0.
 #[test]
 fn openmp_with_too_many_threads() {
     let busy = span(0.0, 8.0, COMPUTE).in_region().with(PartKind::Delayed, ns(6.0));
@@ -138,7 +188,13 @@ fn openmp_with_too_many_threads() {
         .fold(Program::new().process(1, 0.0, 8.0), |run, id| run.thread(id, vec![busy]))
         .on_processors(2)
         .ledger();
-    assert_accounts(&ledger, 8, 64.0, &[(Account::Compute, 16.0), (Account::Oversubscribed, 48.0)]);
+    assert_accounts(&ledger, 2, 16.0, &[(Account::Compute, 16.0)]);
+    assert_eq!((ledger.beyond, ledger.active), (accounts(&[(Account::Oversubscribed, 48.0)]), 8));
+    assert_eq!(ledger.efficiency(IoAs::Productive), Some(1.0));
+    assert_eq!(
+        ledger.locations[0].accounts,
+        accounts(&[(Account::Compute, 2.0), (Account::Oversubscribed, 6.0)])
+    );
     assert_eq!(ledger.recoverable_ns(2, ns(16.0)), 0);
     assert_eq!(ledger.recoverable_ns(4, ns(16.0)), ns(16.0));
 }

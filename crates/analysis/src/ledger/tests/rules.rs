@@ -214,8 +214,9 @@ fn measurement_comes_before_the_wait() {
     assert_accounts(&ledger, 1, 10.0, &[(Account::Lock, 9.5), (Account::Measurement, 0.5)]);
 }
 
-/// Three threads on two processors from 0 to 4, two from 4 to 8. A delay of 2 s within 8 s is half oversubscribed,
-/// half preempted.
+/// Three threads on two processors from 0 to 4, two from 4 to 8; the first one has three quarters of a processor all the
+/// time. Until 4 the run has 1.75 processors and queues for 1.25 more: it wants one too many, so 1 of 1.25 is its own
+/// doing, and the rest was taken by others. After that it wants no more than there is: preempted.
 #[test]
 fn a_delay_is_split_by_who_held_the_processors() {
     let ledger = Program::new()
@@ -227,12 +228,91 @@ fn a_delay_is_split_by_who_held_the_processors() {
         .ledger();
     assert_eq!(
         ledger.locations[0].accounts,
-        accounts(&[(Account::Compute, 6.0), (Account::Oversubscribed, 1.0), (Account::Preempted, 1.0)])
+        accounts(&[(Account::Compute, 6.0), (Account::Oversubscribed, 0.8), (Account::Preempted, 1.2)])
     );
-    assert_eq!(ledger.locations[2].accounts, accounts(&[(Account::Oversubscribed, 4.0)]));
+    let expected = accounts(&[(Account::Oversubscribed, 3.2), (Account::Preempted, 0.8)]);
+    assert_eq!(ledger.locations[2].accounts, expected);
+    // The two slots hold 1.75 of what computes and, first of those who queue, the quarter that others displaced.
+    let expected = [(Account::Compute, 14.0), (Account::Preempted, 2.0)];
+    assert_accounts(&ledger, 2, 16.0, &expected);
+    assert_eq!(ledger.beyond, accounts(&[(Account::Oversubscribed, 4.0)]));
 }
 
-/// Disk I/O takes no processor from anybody: one computes delayed, one reads, one processor: others had it.
+/// Four threads that each have a twentieth of a processor and queue for the rest, on two: others have nine tenths of the
+/// machine. The run's own threads hold a tenth of what is queued for; no more of the delay is its own doing.
+#[test]
+fn a_run_that_gets_little_is_not_oversubscribed() {
+    let queueing = span(0.0, 20.0, COMPUTE).with(PartKind::Delayed, ns(19.0));
+    let ledger = (1..=4)
+        .fold(Program::new().process(1, 0.0, 20.0), |run, id| run.thread(id, vec![queueing]))
+        .on_processors(2)
+        .ledger();
+    assert_eq!(ledger.with_beyond_ns(Account::Compute), ns(4.0));
+    assert_eq!(ledger.with_beyond_ns(Account::Oversubscribed), ns(7.6));
+    assert_eq!(ledger.with_beyond_ns(Account::Preempted), ns(68.4));
+    assert_accounts(&ledger, 2, 40.0, &[(Account::Compute, 4.0), (Account::Preempted, 36.0)]);
+}
+
+/// One thread computes, one reads a file, one waits for a lock, and one queues, on 1, 2 and 3 processors: who goes beyond
+/// them is who queues, then who waits, then who reads.
+#[test]
+fn slots_are_filled_in_order() {
+    let run = || {
+        Program::new()
+            .process(1, 0.0, 10.0)
+            .thread(1, vec![span(0.0, 10.0, LOCK)])
+            .thread(2, vec![span(0.0, 10.0, State::Working(Work::Io))])
+            .thread(3, vec![span(0.0, 10.0, DELAYED)])
+            .thread(4, vec![span(0.0, 10.0, COMPUTE)])
+    };
+    let all =
+        [(Account::Compute, 10.0), (Account::Io, 10.0), (Account::Lock, 10.0), (Account::Preempted, 10.0)];
+    for processors in 1..=4 {
+        let (within, beyond) = all.split_at(processors);
+        let ledger = run().on_processors(processors as u32).ledger();
+        let sum = |account| ledger.with_beyond_ns(account);
+        let queued = sum(Account::Preempted) + sum(Account::Oversubscribed);
+        assert_eq!(queued, ns(10.0));
+        assert_eq!(ledger.beyond_ns, ns(10.0 * beyond.len() as f64));
+        for (account, seconds) in within.iter().filter(|(account, _)| *account != Account::Preempted) {
+            assert_eq!(ledger.accounts[*account], ns(*seconds), "{account} on {processors}");
+        }
+    }
+}
+
+/// Two ranks that compute, each bound to a processor of its own: nobody competes with anybody, and what they queue for
+/// was taken by others. Bound to the same one they crowd each other out.
+#[test]
+fn ranks_compete_only_with_those_who_share_their_processors() {
+    let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
+    let run = |masks: [u64; 2]| {
+        let set = |mask| ProcessorSet { mask: vec![mask], ..ProcessorSet::default() };
+        let run = (0..2).fold(Program::new(), |run, rank| {
+            run.rank(rank, 0.0, 8.0).bound_to(set(masks[rank as usize])).thread(rank, vec![busy])
+        });
+        run.ledger()
+    };
+    let apart = run([0b01, 0b10]);
+    assert_accounts(&apart, 2, 16.0, &[(Account::Compute, 8.0), (Account::Preempted, 8.0)]);
+    let together = run([0b10, 0b10]);
+    assert_accounts(&together, 2, 16.0, &[(Account::Compute, 8.0), (Account::Oversubscribed, 8.0)]);
+}
+
+/// Four threads under a quota of one processor and a half: P = 2, and the run can have 1.5 of them.
+#[test]
+fn part_of_a_processor_counts_as_one() {
+    let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(5.0));
+    let set = ProcessorSet { quota_milli: Some(1500), ..ProcessorSet::first(4) };
+    let ledger = (1..=4)
+        .fold(Program::new().process(1, 0.0, 8.0), |run, id| run.thread(id, vec![busy]))
+        .on_set(set)
+        .ledger();
+    assert_eq!(ledger.with_beyond_ns(Account::Oversubscribed), ns(20.0));
+    assert_accounts(&ledger, 2, 16.0, &[(Account::Compute, 12.0), (Account::Oversubscribed, 4.0)]);
+}
+
+/// Disk I/O takes no processor from anybody: one computes delayed, one reads, one processor: others had it. The one slot
+/// is filled by what computes and then by what reads.
 #[test]
 fn io_crowds_nobody_out() {
     let ledger = Program::new()
@@ -241,10 +321,10 @@ fn io_crowds_nobody_out() {
         .thread(2, vec![span(0.0, 8.0, State::Working(Work::Io))])
         .on_processors(1)
         .ledger();
-    let expected = [(Account::Compute, 6.0), (Account::Preempted, 2.0), (Account::Io, 8.0)];
-    assert_accounts(&ledger, 2, 16.0, &expected);
-    assert_eq!(ledger.lost_ns(IoAs::Productive), ns(2.0));
-    assert_eq!(ledger.lost_ns(IoAs::Lost), ns(10.0));
+    assert_accounts(&ledger, 1, 8.0, &[(Account::Compute, 6.0), (Account::Io, 2.0)]);
+    assert_eq!(ledger.beyond, accounts(&[(Account::Preempted, 2.0), (Account::Io, 6.0)]));
+    assert_eq!(ledger.lost_ns(IoAs::Productive), 0);
+    assert_eq!(ledger.lost_ns(IoAs::Lost), ns(2.0));
 }
 
 /// 5 processors given to 2 ranks: 3 and 2.

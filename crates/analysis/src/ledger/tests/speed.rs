@@ -46,7 +46,7 @@ fn ten_million_spans() {
         let run = Run {
             timelines: (0..locations).map(timeline).collect(),
             processes: vec![process.clone()],
-            processor_sets: vec![locations / 2],
+            processor_sets: vec![ProcessorSet::first(locations / 2)],
         };
         let start = Instant::now();
         let made =

@@ -130,7 +130,7 @@ fn windows_and_given_processors_are_the_ledgers() {
     // The run's two processors, though only one is busy in the second half.
     assert_eq!(within(400, 1000, None), (1200, 500, 0));
     assert_eq!(within(500, 1000, Some(4)), (2000, 1500, 0));
-    assert_eq!(within(0, 1000, Some(1)), (1500, 0, 500));
+    assert_eq!(within(0, 1000, Some(1)), (1000, 0, 500));
     // One thread of two has no slots; both have.
     let whole = ledger(&profile).unwrap();
     let one = whole.part(|location| location == 0);
