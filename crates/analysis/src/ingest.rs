@@ -9,6 +9,7 @@
 //! What is charged to contexts and what is shown as a thread's CPU time are sums of the same rows: they agree
 //! whatever is damaged. Time whose records were lost, or found no room, has rows of its own.
 
+mod brief;
 mod clock;
 mod error;
 mod events;
@@ -43,7 +44,7 @@ use proust_profile::{
 use rayon::prelude::*;
 
 pub use error::IngestError;
-pub use files::{ingest, sources};
+pub use files::{ingest, processes_in, sources};
 pub use modules::Symbols;
 pub use paths::CallPaths;
 pub use progress::{Counter, Progress, Stage};
@@ -58,7 +59,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 15;
+pub const ANALYSIS_VERSION: u32 = 16;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -101,7 +102,7 @@ pub fn ingest_logs_showing(
 ) -> Result<Profile, IngestError> {
     let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
     counter.begin(Stage::Reading, logs.iter().map(length).sum());
-    let read: Vec<Result<LogHarvest, (Refused, Option<u32>)>> = logs
+    let read: Vec<Result<Vec<LogHarvest>, (Refused, Option<u32>)>> = logs
         .par_iter()
         .map(|log| {
             let name = log.name.to_owned();
@@ -118,7 +119,7 @@ pub fn ingest_logs_showing(
     let (mut harvests, mut refused, mut other_version) = (Vec::new(), Vec::new(), None);
     for result in read {
         match result {
-            Ok(harvest) => harvests.push(harvest),
+            Ok(of_one_log) => harvests.extend(of_one_log),
             Err((log, version)) => {
                 refused.push(log);
                 other_version = version.or(other_version);

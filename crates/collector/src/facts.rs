@@ -16,8 +16,6 @@ use crate::{arena, hooks, logfile, process, raw, time_namespace};
 const ARGUMENT_BYTES: usize = 16 * 1024;
 /// So many are kept without memory of their own.
 const FEW_BYTES: usize = 1024;
-/// A child begins less than that after its parent asked for it, unless its clock is another one.
-const MOST_FORK_NS: u64 = 50_000_000;
 
 /// What does not change while an image runs.
 pub struct Facts {
@@ -42,11 +40,9 @@ impl Facts {
         }
     }
 
-    /// Asks again for the clock's offset in a child that began at `begin_ns`, if its clock seems to be another one than its
-    /// parent's: only a child can come into a new time namespace.
+    /// Asks again for the clock's offset in a child that began at `begin_ns`, if its clock may be another one than its parent's.
     pub fn follow_clock(&mut self, begin_ns: u64) {
-        let since_ns = begin_ns.wrapping_sub(process::forked_ns());
-        if since_ns >= MOST_FORK_NS {
+        if process::may_have_other_clock(begin_ns) {
             self.clock_offset_ns = time_namespace::monotonic_offset_ns();
         }
     }

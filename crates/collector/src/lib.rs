@@ -20,6 +20,7 @@
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
 
 pub mod arena;
+pub mod brief;
 pub mod clock;
 pub mod facts;
 pub mod free_list;

@@ -21,7 +21,8 @@ use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
 use crate::sample::{contain, resume};
-use crate::{clock, hooks, interpose, logfile, process, raw, single_threaded, thread};
+use crate::thread::Beginning;
+use crate::{brief, clock, hooks, interpose, logfile, process, raw, single_threaded, thread};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -38,6 +39,8 @@ pub struct Life {
 const OFF: u32 = 0;
 const ON: u32 = 1;
 const ENDED: u32 = 2;
+/// A forked child that has nothing to record yet (`brief.rs`).
+const BRIEF: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(OFF);
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
@@ -97,9 +100,51 @@ pub fn records_here() -> bool {
     unsafe { HERE.records.as_ptr().read_volatile() == ON }
 }
 
+/// As [`in_hook`], for hooks whose calls are not worth a log: in a brief child they record nothing.
+#[inline]
+pub fn in_passing() -> Option<&'static Life> {
+    if records_here() || !is_brief() { in_hook() } else { None }
+}
+
+/// Whether this very process is a forked child that has nothing to record yet.
+#[inline]
+pub fn is_brief() -> bool {
+    STATE.load(Ordering::Acquire) == BRIEF && HERE.began.load(Ordering::Relaxed) == 1
+}
+
+/// As [`is_brief`], for a child of such a one, too.
+pub fn was_brief() -> bool {
+    STATE.load(Ordering::Acquire) == BRIEF
+}
+
+/// The life of a brief child; None in any other process, one that borrows its memory included.
+pub fn of_brief() -> Option<&'static Life> {
+    if !is_brief() || is_other_process() {
+        return None;
+    }
+    // SAFETY: set before the first fork, and never freed.
+    unsafe { LIFE.load(Ordering::Acquire).as_ref() }
+}
+
+/// Whether the caller is in another process than the one whose memory this is.
+pub fn is_other_process() -> bool {
+    // SAFETY: as in `recording`.
+    unsafe { LIFE.load(Ordering::Acquire).as_ref() }.is_none_or(is_borrowed)
+}
+
 #[cold]
 #[inline(never)]
 fn not_known_to_record() -> Option<&'static Life> {
+    if is_brief() {
+        if !is_other_process() {
+            brief::begin_log();
+        }
+        return recording();
+    }
+    if was_brief() {
+        // A child of a brief one, of which nobody told.
+        process::begin_in_child();
+    }
     let life = recording()?;
     if HERE.began.load(Ordering::Relaxed) == 1 {
         // It stopped, and goes on just now. Or tasks share their thread-local storage: none but the lane's owner uses it.
@@ -170,11 +215,15 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
         Origin::Image,
         first_stack(arguments as u64),
         Some(unsafe { Strings::new(environment) }),
+        None,
     );
     start::look_for_other();
 }
 
 extern "C" fn destruct() {
+    if brief::end(Ending::Exit, 0, b"") {
+        return;
+    }
     if let Some(life) = in_hook() {
         process::end(life, Ending::Exit, 0);
     }
@@ -192,31 +241,56 @@ fn first_stack(arguments: u64) -> OwnStack {
     OwnStack::of_first_thread(arguments, end, limit)
 }
 
-/// Opens the log and puts the calling thread, which has this stack of its own, under measurement.
-pub fn begin_recording(begin: u64, origin: Origin, stack: OwnStack, environment: Option<Strings>) {
+/// What is known of the time before a process makes its log.
+pub struct Before {
+    /// The process's CPU clock when its measurement began.
+    pub process_cpu_ns: u64,
+    /// Its first thread at that time.
+    pub first: Beginning,
+    /// When it began to make its log.
+    pub started_ns: u64,
+}
+
+/// A forked child, which began at `begin`, is a process of its own from here on.
+pub fn begin_child(begin: u64) -> Option<&'static Life> {
     // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
-    let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_mut() }) else { return };
+    let life = unsafe { LIFE.load(Ordering::Acquire).as_mut() }?;
     life.pid = raw::getpid();
-    if origin == Origin::Fork {
-        life.facts.follow_clock(begin);
-    }
+    life.facts.follow_clock(begin);
+    HERE.began.store(1, Ordering::Relaxed);
+    Some(life)
+}
+
+/// Opens the log and puts the calling thread, which has this stack of its own, under measurement. `before` is given where
+/// the measurement began some time ago.
+pub fn begin_recording(
+    begin: u64,
+    origin: Origin,
+    stack: OwnStack,
+    environment: Option<Strings>,
+    before: Option<&Before>,
+) {
+    // SAFETY: set by `construct`, and never freed; only the one thread of a new process changes it.
+    let Some(life) = (unsafe { LIFE.load(Ordering::Acquire).as_ref() }) else { return };
     HERE.began.store(1, Ordering::Relaxed);
     let has_few_facts = origin == Origin::Fork && modules::all().len() <= FEW_MODULES;
     let units = if has_few_facts { logfile::FEW_UNITS } else { logfile::USUAL_UNITS };
     if !logfile::create(&life.options, life.pid, begin, units) {
         return;
     }
-    write_header(life, begin, origin);
+    let process_cpu_ns = before.map_or_else(clock::process_cpu_ns, |before| before.process_cpu_ns);
+    write_header(life, begin, process_cpu_ns, origin);
     lane::prepare_holds();
     let Some(lane) = lane::claim() else { return };
-    if !thread::attach(life, lane, ThreadOrigin::First, stack, None) {
+    if !thread::attach(life, lane, ThreadOrigin::First, stack, None, before.map(|before| &before.first)) {
         return;
     }
     lane.with_record(|record| life.facts.write(&mut record.output, environment));
     resume();
     // The timer starts last: from here on samples come.
     thread::start_timer(life, lane, raw::gettid());
-    logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(begin));
+    let started_ns = before.map_or(begin, |before| before.started_ns);
+    logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(started_ns));
 }
 
 /// Stops recording in this process, for good or until [`resume()`].
@@ -226,6 +300,21 @@ pub fn stop() -> bool {
         HERE.records.store(OFF, Ordering::Release);
     }
     stops
+}
+
+/// A forked child has nothing to record yet.
+pub fn begin_brief() {
+    STATE.store(BRIEF, Ordering::Release);
+}
+
+/// A brief child is about to make its log; false if it is none any more.
+pub fn leave_brief() -> bool {
+    STATE.compare_exchange(BRIEF, OFF, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+}
+
+/// A brief child ends; false if it is none any more.
+pub fn end_brief() -> bool {
+    STATE.compare_exchange(BRIEF, ENDED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
 /// Switches off without an end (a forked child, before its own begin).
@@ -256,7 +345,7 @@ pub fn ask_each_caller() {
     HERE.records.store(OFF, Ordering::Release);
 }
 
-fn write_header(life: &Life, begin: u64, origin: Origin) {
+fn write_header(life: &Life, begin: u64, process_cpu_ns: u64, origin: Origin) {
     let affinity = raw::affinity_count();
     let limit = life.options.processor_limit;
     let online = clock::online_processors();
@@ -271,7 +360,7 @@ fn write_header(life: &Life, begin: u64, origin: Origin) {
         start_ns: begin,
         start_unix_ns: raw::clock_ns(libc::CLOCK_REALTIME)
             .saturating_sub(clock::now_ns().saturating_sub(begin)),
-        process_cpu_start_ns: clock::process_cpu_ns(),
+        process_cpu_start_ns: process_cpu_ns,
         tick_ns: raw::clock_resolution_ns(libc::CLOCK_MONOTONIC_COARSE) as u32,
         asked_rate_hz: life.options.rate_hz,
         page_bytes: 4096,

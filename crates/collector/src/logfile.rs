@@ -5,6 +5,7 @@
 //! grow.
 
 use core::ffi::CStr;
+use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use proust_log::layout::{EXTENSION, FileHeader, HEADER_BYTES, LOG_FOLDER, MAX_CHUNK_BYTES, UNIT_BYTES};
@@ -133,8 +134,20 @@ impl ParentLog {
             if !followed {
                 AtomicU64::from_ptr(&raw mut (*header).unfollowed_children).fetch_add(1, Ordering::Relaxed);
             }
-            self.0.unmap();
-            for page in [header.cast(), left] {
+        }
+        self.leave(left, 0..0);
+    }
+
+    /// As [`ParentLog::give_up`], in a child that has no log yet; the memory of `kept` stays mapped.
+    pub fn leave(&self, left: *mut u8, kept: Range<usize>) {
+        let header = self.0.header();
+        if header.is_null() {
+            return;
+        }
+        // SAFETY: mapped by this process's parent, shared with it; the child is single-threaded and holds no writer.
+        unsafe {
+            self.0.unmap_but(kept);
+            for page in [header, left] {
                 raw::put_scratch(page);
             }
         }

@@ -193,10 +193,18 @@ pub fn around_two<R: Copy>(
     result
 }
 
+/// Whether a forked child makes its log for such an operation: before it ends, or loads another image, it closes what it does
+/// not need.
+#[inline(always)]
+const fn is_worth_a_log(operation: Operation) -> bool {
+    !matches!(operation, Operation::Close)
+}
+
 /// Begins an operation; `state` is the hook's frame, which lives until [`end`], and `marker` a word in it.
 #[inline]
 pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) -> Ticket {
-    let Some(life) = life::in_hook() else { return Ticket::NONE };
+    let life = if is_worth_a_log(kind.operation) { life::in_hook() } else { life::in_passing() };
+    let Some(life) = life else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
     if !wanted(kind.operation.nature()) || !lane.open.is_free() && !leave(life, lane, state.sp) {
         return Ticket::NONE;

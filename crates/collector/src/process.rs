@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use proust_log::children::ChildSlot;
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::{Birth, Child, NoteCode, Subject};
 
@@ -12,7 +13,7 @@ use crate::operation::postponed;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::sample::timer;
-use crate::{clock, logfile, openmp, operation, raw, room, thread};
+use crate::{brief, clock, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
     /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
@@ -38,14 +39,27 @@ pub fn forked_ns() -> u64 {
     FORKED_NS.load(Ordering::Relaxed)
 }
 
+/// A child begins less than that after its parent asked for it, unless its clock is another one.
+const MOST_FORK_NS: u64 = 50_000_000;
+
+/// Whether the clock of a forked child that began at `begin_ns` seems to be another one than its parent's: only a child can come
+/// into a new time namespace.
+pub fn may_have_other_clock(begin_ns: u64) -> bool {
+    begin_ns.wrapping_sub(forked_ns()) >= MOST_FORK_NS
+}
+
 unsafe extern "C" fn before_fork() {
     // A fork inside a fork's own handlers leaves the outer one's mask alone.
-    if life::recording().is_none() || lane::is_forking() {
+    let records = life::recording().is_some();
+    if !records && !life::is_brief() || lane::is_forking() {
         return;
     }
     FORKED_NS.store(clock::now_ns(), Ordering::Relaxed);
     // No sample while memory is copied: the child must not inherit a lane in the middle of a record.
     lane::begin_fork(raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
+    if records {
+        brief::before_fork();
+    }
 }
 
 /// Whatever became of the recording meanwhile, the thread gets back what was taken from it.
@@ -58,9 +72,9 @@ unsafe extern "C" fn after_fork() {
 unsafe extern "C" fn in_child() {
     let mask = lane::end_fork();
     // Where another thread was about to end the parent's record, or to replace its image, the child goes on alone.
-    if life::recording().is_some() || life::has_stopped() && !is_confined() {
+    if life::recording().is_some() || life::was_brief() || life::has_stopped() && !is_confined() {
         let mask = mask.unwrap_or_else(|| raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
-        room::apart(|| begin_under(mask));
+        room::apart_from(own_stack(), || begin_under(mask, brief::take));
         raw::signal_mask(libc::SIG_SETMASK, mask);
     } else if let Some(mask) = mask {
         raw::signal_mask(libc::SIG_SETMASK, mask);
@@ -73,15 +87,21 @@ unsafe extern "C" fn in_child() {
 pub fn begin_in_child() {
     let mask = raw::signal_mask(libc::SIG_BLOCK, u64::MAX);
     FORKED_NS.store(0, Ordering::Relaxed);
-    room::apart(|| begin_under(mask));
+    // It has something to record.
+    room::apart_from(own_stack(), || begin_under(mask, |_, _| None));
     raw::signal_mask(libc::SIG_SETMASK, mask);
 }
 
-/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the log is not. The child
-/// goes on under `mask`, the forking thread's, and on that thread's stack.
-fn begin_under(mask: u64) {
+/// The stack that a forked child goes on: the forking thread's, as far as it is known.
+fn own_stack() -> OwnStack {
     // SAFETY: nobody but this thread lives in the child.
-    let stack = lane::current().map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
+    lane::current().map_or_else(brief::stack_of_parent, |lane| unsafe { lane.own_stack() })
+}
+
+/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the log is not. The child
+/// goes on under `mask`, the forking thread's, and on that thread's stack. It makes no log yet if `slot` gives it one.
+fn begin_under(mask: u64, slot: fn(u64, u64) -> Option<*mut ChildSlot>) {
+    let stack = own_stack();
     clock::after_fork();
     let begin = clock::now_ns();
     let left = lane::current().map_or(core::ptr::null_mut(), lane::Lane::leave_log);
@@ -94,13 +114,23 @@ fn begin_under(mask: u64) {
     openmp::regions::after_fork();
     openmp::holders::after_fork();
     openmp::runtime::callers::after_fork();
+    brief::after_fork();
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();
-    life::begin_recording(begin, Origin::Fork, stack, None);
-    parents.give_up(life::recording().is_some(), left);
+    let life = life::begin_child(begin);
+    let is_brief =
+        life.is_some_and(|life| slot(begin, mask).is_some_and(|slot| brief::begin(life, slot, begin, stack)));
+    if is_brief {
+        parents.leave(left, brief::kept());
+        life::begin_brief();
+    } else {
+        life::begin_recording(begin, Origin::Fork, stack, None, None);
+        parents.give_up(life::recording().is_some(), left);
+        brief::leave_chunk();
+        signal_moves::begin_child(mask);
+    }
     FORKED_NS.store(0, Ordering::Relaxed);
-    signal_moves::begin_child(mask);
 }
 
 /// Writes that a child was started.

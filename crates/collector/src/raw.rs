@@ -103,6 +103,15 @@ pub fn getuid() -> u32 {
     sys!(SYS_getuid, 0) as u32
 }
 
+/// The calling thread's name, filled up with zeros.
+pub fn thread_name() -> [u8; 16] {
+    let mut name = [0_u8; 16];
+    // PR_GET_NAME fills 16 bytes, the final zero included.
+    // SAFETY: the buffer has that size.
+    unsafe { call(libc::SYS_prctl, [libc::PR_GET_NAME as usize, name.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    name
+}
+
 /// Lets other threads run on the caller's processor.
 pub fn give_processor_away() {
     sys!(SYS_sched_yield, 0);

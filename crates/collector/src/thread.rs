@@ -60,13 +60,15 @@ fn watch_own_end() {
 }
 
 /// Puts the calling thread under measurement in `lane`, which was claimed for it. `stack` is the thread's own, `start` its
-/// start function and the registers of the frame that is about to call it. Whether it is under measurement now.
+/// start function and the registers of the frame that is about to call it; `before` says where the thread stood when its
+/// measurement began, if that was some time ago. Whether it is under measurement now.
 pub fn attach(
     life: &Life,
     lane: &'static Lane,
     origin: ThreadOrigin,
     stack: OwnStack,
     start: Option<(u64, State)>,
+    before: Option<&Beginning>,
 ) -> bool {
     let tid = raw::gettid();
     // Who looked for the lane's owner before this one may only now see that it is gone.
@@ -87,7 +89,7 @@ pub fn attach(
     lane.sampling.begin(clock::ticks::now(), u64::from(tid));
     lane.open.leave();
     record.own_stack = stack;
-    begin_record(life, tid, record, origin, start);
+    begin_record(life, tid, record, origin, start, before);
     // Not before its record begins: nothing of it may.
     lane.is_born(clock::now_ns());
     drop(held);
@@ -100,6 +102,55 @@ fn queued_until_now() -> Option<u64> {
     lane::scheduler_numbers(c"/proc/thread-self/schedstat").map(|(_, queued_ns)| queued_ns)
 }
 
+/// Where a thread stood when its measurement began.
+#[derive(Clone, Copy, Default)]
+pub struct Beginning {
+    /// When that was.
+    pub time_ns: u64,
+    /// The thread's CPU clock.
+    pub cpu_ns: u64,
+    /// How long it had been in the run queue, microseconds.
+    pub queued_us: u32,
+    /// What the kernel had counted.
+    pub usage: lane::Usage,
+    /// How long it took to find out.
+    pub own_ns: u64,
+}
+
+impl Beginning {
+    /// Of a thread that has not begun.
+    pub const NONE: Beginning =
+        Beginning { time_ns: 0, cpu_ns: 0, queued_us: 0, usage: lane::Usage::NONE, own_ns: 0 };
+
+    /// The calling thread just now, which began to be measured long after it was created.
+    fn read() -> Beginning {
+        let (time_ns, cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
+        Beginning { time_ns, cpu_ns, usage: lane::Usage::now(), ..Beginning::NONE }
+    }
+
+    /// The calling thread just now, which is the first of its process; when that was asked for, 0 = not known, as of an image,
+    /// and of a fork that nobody told of.
+    pub fn now(asked_ns: u64) -> Beginning {
+        let called_ns = clock::now_ns();
+        let beginning = Beginning { usage: lane::Usage::now(), ..Beginning::of_created(asked_ns) };
+        Beginning { own_ns: clock::now_ns().saturating_sub(called_ns), ..beginning }
+    }
+
+    /// As [`Beginning::now`], of a thread of which nothing has been counted yet.
+    fn of_created(asked_ns: u64) -> Beginning {
+        let (mut time_ns, mut cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
+        // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a question
+        // where it was long.
+        let mut queued_ns = time_ns.saturating_sub(asked_ns).saturating_sub(cpu_ns);
+        if queued_ns >= lane::WORTH_ASKING_NS {
+            queued_ns = queued_until_now().unwrap_or(if asked_ns == 0 { 0 } else { queued_ns });
+            (time_ns, cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
+        }
+        let queued_us = u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX);
+        Beginning { time_ns, cpu_ns, queued_us, ..Beginning::NONE }
+    }
+}
+
 /// Writes the begin of the calling thread.
 fn begin_record(
     life: &Life,
@@ -107,37 +158,30 @@ fn begin_record(
     record: &mut Record,
     origin: ThreadOrigin,
     start: Option<(u64, State)>,
+    before: Option<&Beginning>,
 ) {
+    let called_ns = clock::now_ns();
     if life.options.check_paths && record.reference.is_none() {
         record.reference = Some(Box::default());
     }
+    let beginning = before.copied().unwrap_or_else(|| match origin {
+        ThreadOrigin::Created => Beginning::of_created(record.start.asked_ns),
+        ThreadOrigin::First => Beginning::now(process::forked_ns()),
+        ThreadOrigin::Found => Beginning::read(),
+    });
     let mut begin = ThreadBegin {
-        time_ns: clock::now_ns(),
-        cpu_ns: clock::thread_cpu_ns(),
+        time_ns: beginning.time_ns,
+        cpu_ns: beginning.cpu_ns,
         tid,
         parent_tid: record.start.parent,
         start_node: 0,
-        queued_us: 0,
+        queued_us: beginning.queued_us,
     };
-    // When it was asked for; of an image, and of a fork that nobody told of, that is not known.
-    let asked_ns = if origin == ThreadOrigin::Created { record.start.asked_ns } else { process::forked_ns() };
-    if origin != ThreadOrigin::Found {
-        // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a question
-        // where it was long.
-        let mut queued_ns = begin.time_ns.saturating_sub(asked_ns).saturating_sub(begin.cpu_ns);
-        if queued_ns >= lane::WORTH_ASKING_NS {
-            queued_ns = queued_until_now().unwrap_or(if asked_ns == 0 { 0 } else { queued_ns });
-            (begin.time_ns, begin.cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
-        }
-        begin.queued_us = u32::try_from(queued_ns / 1000).unwrap_or(u32::MAX);
-    }
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);
-    if origin != ThreadOrigin::Created {
-        record.usage = lane::Usage::now();
-    }
-    record.spent(clock::now_ns().saturating_sub(begin.time_ns));
+    record.usage = beginning.usage;
+    record.spent(beginning.own_ns + clock::now_ns().saturating_sub(called_ns));
 }
 
 /// The context of a thread's start function, for threads that end before their first sample.

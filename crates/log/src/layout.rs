@@ -2,10 +2,12 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use crate::children::CHILDREN_MAGIC;
+
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.
@@ -14,7 +16,7 @@ pub const HEADER_BYTES: usize = 4096;
 pub const UNIT_BYTES: usize = 4096;
 /// Bytes of the largest chunk, its header included.
 pub const MAX_CHUNK_BYTES: usize = 64 * 1024;
-/// First word of every chunk in use.
+/// First word of every chunk of a lane.
 pub const CHUNK_MAGIC: u32 = 0x4b4e_4843;
 /// File name extension of logs.
 pub const EXTENSION: &str = "plog";
@@ -174,6 +176,18 @@ impl ChunkHeader {
         ChunkHeader { check: header.check_of_facts(), ..header }
     }
 
+    /// Of a chunk of slots for forked children ([`crate::children`]), of which `used` bytes of headers are in use.
+    pub fn of_children(bytes: u32, used: u32) -> ChunkHeader {
+        let lane = u32::MAX;
+        let header = ChunkHeader { magic: CHILDREN_MAGIC, lane, sequence: 0, used, bytes, check: 0 };
+        ChunkHeader { check: header.check_of_facts(), ..header }
+    }
+
+    /// Whether the chunk has slots for forked children, and no lane's records.
+    pub fn is_of_children(&self) -> bool {
+        self.magic == CHILDREN_MAGIC
+    }
+
     fn check_of_facts(&self) -> u32 {
         let words = [
             u64::from(self.magic) << 32 | u64::from(self.lane),
@@ -186,7 +200,7 @@ impl ChunkHeader {
     pub fn begins(bytes: &[u8]) -> Option<ChunkHeader> {
         let (header, _) = ChunkHeader::read_from_prefix(bytes).ok()?;
         let length = header.bytes as usize;
-        let is_intact = header.magic == CHUNK_MAGIC
+        let is_intact = [CHUNK_MAGIC, CHILDREN_MAGIC].contains(&header.magic)
             && length.is_multiple_of(UNIT_BYTES)
             && (UNIT_BYTES..=MAX_CHUNK_BYTES).contains(&length)
             && header.check == header.check_of_facts();

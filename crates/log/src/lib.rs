@@ -1,12 +1,13 @@
 //! The measurement log: what is on disk after a run.
 //!
-//! Each measured process writes one log file. It is written through a shared memory mapping by code that
+//! Each measured process writes one log file, but a forked child that records nothing. It is written through a shared memory mapping by code that
 //! may run in signal handlers, and is complete up to the last record at every instant, so that a process
 //! ended by SIGKILL loses nothing that was recorded.
 //!
 //! ```text
 //! file   = FileHeader (4096 bytes) , chunk 0 , chunk 1 , …
 //! chunk  = ChunkHeader , [LaneHeader, in the first chunk of a lane] , record , record , … , zeros    (4 to 64 KiB)
+//!        | ChunkHeader , slots of forked children that have no log of their own                        (4 to 64 KiB)
 //! record = Head { kind, length, check, … } , body          (8-byte aligned, at most 2040 bytes)
 //! ```
 //!
@@ -18,6 +19,7 @@
 //! (stated virtual memory address) is the one the ELF file states; `AVMA = SVMA + load bias`.
 //!
 //! - [`layout`]: the file, chunk and lane headers
+//! - [`children`]: slots of forked children in their parent's log
 //! - [`records`]: the records and their check
 //! - [`operations`]: the intercepted operations and their numbers
 //! - [`control`]: the page through which `record` and all processes of a run agree
@@ -26,6 +28,7 @@
 //!
 //! Who writes must be on the same kind of machine (byte order) as the file says; the reader refuses others.
 
+pub mod children;
 pub mod control;
 pub mod layout;
 pub mod operations;

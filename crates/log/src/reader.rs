@@ -5,6 +5,7 @@
 
 use zerocopy::FromBytes;
 
+use crate::children::{self, Child as BriefChild};
 use crate::layout::{
     ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES,
     VERSION,
@@ -136,6 +137,8 @@ pub struct Log<'a> {
     pub header: FileHeader,
     /// Its lanes, by number.
     pub lanes: Vec<Lane<'a>>,
+    /// Forked children that have no log of their own.
+    pub children: Vec<BriefChild>,
     damage: Damage,
 }
 
@@ -165,8 +168,8 @@ impl<'a> Log<'a> {
             });
         }
         let mut damage = Damage { header: header.check != header.check_of_facts(), ..Damage::default() };
-        let lanes = find_lanes(&bytes[HEADER_BYTES..], &mut damage);
-        Ok(Log { header, lanes, damage })
+        let (lanes, children) = find_lanes(&bytes[HEADER_BYTES..], &mut damage);
+        Ok(Log { header, lanes, children, damage })
     }
 
     /// Damage found in the file's and the chunks' headers; what is damaged inside the chunks is counted by
@@ -176,8 +179,9 @@ impl<'a> Log<'a> {
     }
 }
 
-fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
+fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> (Vec<Lane<'a>>, Vec<BriefChild>) {
     let mut found: Vec<(u32, u32, &[u8])> = Vec::new();
+    let mut brief = Vec::new();
     let mut in_damage = false;
     while !rest.is_empty() {
         let header = ChunkHeader::begins(rest);
@@ -185,6 +189,9 @@ fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
         let (piece, behind) = rest.split_at(bytes.min(rest.len()));
         rest = behind;
         match header {
+            Some(header) if header.is_of_children() => {
+                brief.extend(children::children_in(piece, &mut damage.skipped_bytes));
+            }
             Some(header) => found.push((header.lane, header.sequence, piece)),
             // Reserved but never used, unless the damage is that its header was wiped out.
             None if piece.iter().all(|&byte| byte == 0) => {}
@@ -217,7 +224,7 @@ fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> Vec<Lane<'a>> {
                 .map(|(header, _)| header);
         }
     }
-    lanes
+    (lanes, brief)
 }
 
 impl<'a> Lane<'a> {

@@ -3,10 +3,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::mem::offset_of;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memmap2::{Mmap, MmapOptions};
+use proust_log::children::children_in;
 use proust_log::layout::{ChunkHeader, EXTENSION, Ending, FileHeader, HEADER_BYTES, LOG_FOLDER, UNIT_BYTES};
 use proust_profile::RunFile;
 use proust_profile::run_file::{RUN_FILE, RunFileError};
@@ -73,10 +75,45 @@ fn state_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
     let mut start = HEADER_BYTES as u64;
     while start < bytes {
         let head = head_of(&file, start)?;
-        state.extend_from_slice(&head);
-        start += bytes_under(&head);
+        let of_children = ChunkHeader::begins(&head).is_some_and(|header| header.is_of_children());
+        let next = start + bytes_under(&head);
+        if of_children {
+            // A slot that is in use already changes when its child ends.
+            state.extend_from_slice(&bytes_at(&file, start..next)?);
+        } else {
+            state.extend_from_slice(&head);
+        }
+        start = next;
     }
     Ok((bytes, state))
+}
+
+/// These bytes of a file, as far as it goes.
+fn bytes_at(file: &File, range: Range<u64>) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    match file.read_exact_at(&mut bytes, range.start) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+        _ => Ok(bytes),
+    }
+}
+
+/// How many process images the log at `path` tells of: its own, and forked children that have none.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn processes_in(path: &Path) -> io::Result<u64> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let (mut processes, mut start) = (1, HEADER_BYTES as u64);
+    while start < bytes {
+        let head = head_of(&file, start)?;
+        let next = start + bytes_under(&head);
+        if ChunkHeader::begins(&head).is_some_and(|header| header.is_of_children()) {
+            processes += children_in(&bytes_at(&file, start..next)?, &mut 0).len() as u64;
+        }
+        start = next;
+    }
+    Ok(processes)
 }
 
 /// The head of the chunk at `start`; zeros where the file has become shorter meanwhile.

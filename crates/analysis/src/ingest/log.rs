@@ -4,6 +4,7 @@ use proust_log::layout::{Ending, FileHeader};
 use proust_log::{Damage, Log, LogError};
 use rayon::prelude::*;
 
+use super::brief;
 use super::lane::{LaneHarvest, harvest as harvest_lane};
 use super::thread::{LONGEST_RUN_NS, Limits, Thread, Weights};
 
@@ -20,8 +21,8 @@ pub(super) struct LogHarvest {
     pub(super) weights: Weights,
 }
 
-/// Reads a log, its lanes side by side.
-pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<LogHarvest, LogError> {
+/// Reads a log, its lanes side by side: first what its process left, then what children without a log of their own left in it.
+pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogError> {
     let log = Log::parse(bytes)?;
     let mut damage = log.damage();
     let latest_ns = match damage.header {
@@ -45,7 +46,8 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<LogHarvest, LogError> 
     for thread in harvest.lanes.iter_mut().flat_map(|lane| &mut lane.threads) {
         thread.stay_until(end_ns);
     }
-    Ok(harvest)
+    let children = brief::harvests(&log, &harvest, limits);
+    Ok(core::iter::once(harvest).chain(children).collect())
 }
 
 impl LogHarvest {

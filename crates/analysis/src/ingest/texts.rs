@@ -21,6 +21,11 @@ impl Text {
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
+
+    /// The text as it was recorded.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// Texts in the order in which they were begun.

@@ -39,7 +39,15 @@ pub fn may_be() -> bool {
 #[inline]
 pub fn before_call(number: c_long) {
     if matches!(number, libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3) {
+        leave_brief();
         MAY_BE.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Who has children in its memory has a log, in which it can say so.
+fn leave_brief() {
+    if life::is_brief() {
+        life::in_hook();
     }
 }
 
@@ -56,6 +64,7 @@ extern "C" fn missing() -> c_int {
 }
 
 extern "C" fn find(function: &Real, _: c_int) -> *mut c_void {
+    leave_brief();
     let address = function.address();
     if address.is_null() { missing as *mut c_void } else { address }
 }

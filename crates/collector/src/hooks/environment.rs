@@ -69,19 +69,29 @@ pub fn tells_of_parallelism(entry: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| entry.starts_with(prefix))
 }
 
-/// An environment for a new image in which the collector is present: the given one if it has it. The
-/// second value tells whether something was put back.
-///
-/// Works in memory that belongs to the calling thread's lane and needs no lock, so that it may be used
-/// between vfork and exec, when the thread that owns the lane waits for the child.
+/// What an environment holds of the collector's entries.
+struct Found {
+    /// The entries that there shall be.
+    run: &'static CStr,
+    preload: &'static CStr,
+    /// Entries that there are.
+    count: usize,
+    has_run: bool,
+    /// Where the list of libraries to preload stands, and what it says.
+    theirs: Option<(usize, &'static [u8])>,
+    has_library: bool,
+}
+
+/// None where nothing is to be put into an environment: the collector was not prepared for that, or another run's recorder is
+/// being started.
 ///
 /// # Safety
-/// `given` is null or a null-terminated list of C strings.
-pub unsafe fn mended(given: Strings, record: &mut Record) -> (Strings, bool) {
+/// `given` is null or a null-terminated list of C strings, which live as long as what is returned is used.
+unsafe fn look_through(given: Strings) -> Option<Found> {
     let run = RUN_ENTRY.load(Ordering::Acquire);
     let preload = PRELOAD_ENTRY.load(Ordering::Acquire);
     if run.is_null() || preload.is_null() {
-        return (given, false);
+        return None;
     }
     // SAFETY: both were made by `prepare` and stay.
     let (run, preload) = unsafe { (CStr::from_ptr(run), CStr::from_ptr(preload)) };
@@ -95,7 +105,7 @@ pub unsafe fn mended(given: Strings, record: &mut Record) -> (Strings, bool) {
         } else if entry.strip_prefix(RUN_VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")) {
             // Another run's recorder is being started, or our entry is there already.
             if entry != run.to_bytes() {
-                return (given, false);
+                return None;
             }
             has_run = true;
         }
@@ -103,6 +113,30 @@ pub unsafe fn mended(given: Strings, record: &mut Record) -> (Strings, bool) {
     let has_library = theirs.is_some_and(|(_, list)| {
         list.split(|&byte| byte == b':' || byte == b' ').any(|path| path == library)
     });
+    Some(Found { run, preload, count, has_run, theirs, has_library })
+}
+
+/// Whether an image with this environment loads the collector for this run as it is.
+///
+/// # Safety
+/// As for [`mended`].
+pub unsafe fn loads_collector(given: Strings) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { look_through(given) }.is_some_and(|found| found.has_run && found.has_library)
+}
+
+/// An environment for a new image in which the collector is present: the given one if it has it. The
+/// second value tells whether something was put back.
+///
+/// Works in memory that belongs to the calling thread's lane and needs no lock, so that it may be used
+/// between vfork and exec, when the thread that owns the lane waits for the child.
+///
+/// # Safety
+/// `given` is null or a null-terminated list of C strings.
+pub unsafe fn mended(given: Strings, record: &mut Record) -> (Strings, bool) {
+    // SAFETY: the caller's promise.
+    let Some(found) = (unsafe { look_through(given) }) else { return (given, false) };
+    let Found { run, preload, count, has_run, theirs, has_library } = found;
     if has_run && has_library {
         return (given, false);
     }

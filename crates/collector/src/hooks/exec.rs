@@ -7,6 +7,7 @@ use core::arch::naked_asm;
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use libc::pid_t;
+use proust_log::layout::Ending;
 use proust_log::records::{Birth, NoteCode};
 
 use crate::hooks::loadable::{self, Verdict};
@@ -14,10 +15,9 @@ use crate::hooks::{environment, readable, signal_inheritance};
 use crate::interpose::declare;
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
-use crate::process;
-use crate::raw;
 use crate::real::{Strings, call_real};
 use crate::turn::Quiet;
+use crate::{brief, process, raw};
 
 unsafe extern "C" {
     static environ: Strings;
@@ -66,9 +66,16 @@ fn unfollowed(target: *const c_char, named: Named, given: Strings) -> Strings {
 
 /// An exec: closes the record, calls, and goes on if the call comes back. `target` names the new image
 /// where it is known whether it can be run at all.
-fn exec(target: *const c_char, given: Strings, named: Named, call: impl FnOnce(Strings) -> c_int) -> c_int {
+fn exec(target: *const c_char, given: Strings, named: Named, call: impl Fn(Strings) -> c_int) -> c_int {
     if !target.is_null() && !readable::is_string(target) || !readable::is_list_of_strings(given) {
         return call(given);
+    }
+    if let Some(life) = life::of_brief() {
+        // SAFETY: a C string, as was just found out, or null.
+        let target = if target.is_null() { c"" } else { unsafe { CStr::from_ptr(target) } };
+        if let Some(result) = exec_of_brief(life, target, given, named, &call) {
+            return result;
+        }
     }
     let Some(life) = life::in_hook() else { return call(unfollowed(target, named, given)) };
     // SAFETY: a C string, as was just found out, or null.
@@ -99,6 +106,35 @@ fn exec(target: *const c_char, given: Strings, named: Named, call: impl FnOnce(S
     // SAFETY: see `errno`.
     unsafe { *errno() = error };
     result
+}
+
+/// An exec by a forked child that has recorded nothing: its slot says what it becomes. None if it needs a log for what is to
+/// be said.
+fn exec_of_brief(
+    life: &Life,
+    target: &CStr,
+    given: Strings,
+    named: Named,
+    call: impl Fn(Strings) -> c_int,
+) -> Option<c_int> {
+    if matches!(named, Named::At(libc::AT_FDCWD)) && !raw::may(target, libc::X_OK) {
+        return Some(call(given));
+    }
+    // SAFETY: null or a list of C strings, as was found out before.
+    let loads = unsafe { environment::loads_collector(given) }
+        && loadable::verdict(named.program(target), life.library) == Verdict::Loads;
+    if !loads || !brief::end(Ending::Exec, 0, target.to_bytes()) {
+        return None;
+    }
+    let handed_over = signal_inheritance::hand_over(life);
+    let result = call(given);
+    // SAFETY: see `errno`.
+    let error = unsafe { *errno() };
+    handed_over.take_back();
+    brief::after_failed_exec(error);
+    // SAFETY: see `errno`.
+    unsafe { *errno() = error };
+    Some(result)
 }
 
 /// A vforked child keeps what it is about to become where its parent finds it.

@@ -6,9 +6,12 @@ use proust_log::layout::Ending;
 
 use crate::interpose::declare;
 use crate::real::call_real;
-use crate::{life, process, raw};
+use crate::{brief, life, process, raw};
 
 fn end(status: c_int) {
+    if brief::end(Ending::ImmediateExit, status, b"") {
+        return;
+    }
     if let Some(life) = life::in_hook() {
         process::end(life, Ending::ImmediateExit, status);
     }

@@ -252,7 +252,7 @@ pub unsafe extern "C-unwind" fn sigpending(set: *mut sigset_t) -> c_int {
     // SAFETY: the real function with what the program gave, which has filled the set where it returns 0.
     unsafe {
         let result = function(set);
-        if result == 0 && life::in_hook().is_some() {
+        if result == 0 && life::in_passing().is_some() {
             for candidate in 0..signal::CANDIDATES.len() {
                 if first_word(&*set) & signal::bit(candidate) != 0 {
                     super::signal_moves::drop_pending(candidate);

@@ -110,7 +110,7 @@ fn change(
     old: *mut sigset_t,
     call: impl Fn(c_int, *const sigset_t, *mut sigset_t) -> c_int,
 ) -> c_int {
-    if life::in_hook().is_none() && !life::has_begun() {
+    if life::in_passing().is_none() && !life::has_begun() {
         return call(how, new, old);
     }
     // SAFETY: the program passes null or a valid set.

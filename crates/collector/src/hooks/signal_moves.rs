@@ -69,6 +69,10 @@ pub fn before_mask(mask: u64) {
 #[cold]
 #[inline(never)]
 fn before_naming() {
+    // A brief child's timer goes with its lane.
+    if life::is_brief() {
+        life::in_hook();
+    }
     if life::recording().is_some_and(life::is_borrowed) || signal::current() == FALLBACK {
         return;
     }

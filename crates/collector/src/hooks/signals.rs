@@ -290,7 +290,7 @@ fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int 
 /// `sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
-    let life = life::in_hook();
+    let life = if in_front_of(number).is_some() { life::in_hook() } else { life::in_passing() };
     if life.is_none() && !life::has_begun() {
         return call_real!(SIGACTION(number, new, old) else -1);
     }

@@ -138,7 +138,9 @@ fn begin(lane: *mut c_void) -> Start {
         Some(life) if life.pid != start.process => {}
         Some(life) => {
             let routine = Some((start.routine as u64, state));
-            if room::apart_from(stack, || thread::attach(life, lane, ThreadOrigin::Created, stack, routine)) {
+            if room::apart_from(stack, || {
+                thread::attach(life, lane, ThreadOrigin::Created, stack, routine, None)
+            }) {
                 // On another stack all signals were blocked: now the mask is the one that the thread has inherited.
                 signal_moves::begin(lane, ThreadOrigin::Created);
                 thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));

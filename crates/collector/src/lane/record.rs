@@ -213,12 +213,7 @@ impl Record {
 
     /// Writes the calling thread's name, if it has changed since it was last written.
     pub fn push_name(&mut self, tid: u32) {
-        let mut name = [0_u8; 16];
-        // PR_GET_NAME fills 16 bytes, the final zero included.
-        // SAFETY: the buffer has that size.
-        unsafe {
-            raw::call(libc::SYS_prctl, [libc::PR_GET_NAME as usize, name.as_mut_ptr() as usize, 0, 0, 0, 0])
-        };
+        let name = raw::thread_name();
         if name != self.name {
             self.name = name;
             let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());

@@ -16,6 +16,9 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Before anything was counted.
+    pub const NONE: Usage = Usage { user_us: 0, system_us: 0, faults: (0, 0), switches: (0, 0) };
+
     /// Of the calling thread.
     pub fn now() -> Usage {
         // SAFETY: all-zero is a valid `rusage`.

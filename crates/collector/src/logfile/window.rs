@@ -3,6 +3,7 @@
 //! What is mapped counts against the process's address space, and is locked where the program locks all of its memory: so a
 //! quarter more than needed is mapped, and not all that the log may come to.
 
+use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use proust_log::layout::UNIT_BYTES;
@@ -112,14 +113,21 @@ impl Left {
         if self.count == 0 { core::ptr::null_mut() } else { self.pieces[0].0 }
     }
 
-    /// Unmaps it.
+    /// Unmaps it, but for the part in `kept`.
     ///
     /// # Safety
-    /// Nobody uses what lies in it any more.
-    pub unsafe fn unmap(&self) {
+    /// Nobody uses what lies in the rest of it any more.
+    pub unsafe fn unmap_but(&self, kept: Range<usize>) {
         for &(memory, bytes) in self.pieces.iter().take(self.count) {
-            // SAFETY: mapped by `map` with this size; the caller's promise.
-            unsafe { raw::unmap(memory, bytes) };
+            let piece = memory as usize..memory as usize + bytes;
+            let is_in_it = piece.contains(&kept.start) && kept.start < kept.end;
+            let hole = if is_in_it { kept.start..kept.end.min(piece.end) } else { piece.end..piece.end };
+            for part in [piece.start..hole.start, hole.end..piece.end] {
+                if !part.is_empty() {
+                    // SAFETY: mapped by `map`; the caller's promise.
+                    unsafe { raw::unmap(part.start as *mut u8, part.end - part.start) };
+                }
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::path::memo::State;
 use crate::path::modules;
 use crate::sample::timer::COOKIE;
 use crate::sample::{contain, resume, signal};
-use crate::{clock, hooks, life, logfile, options, raw, thread};
+use crate::{brief, clock, hooks, life, logfile, options, raw, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
 #[repr(C)]
@@ -63,6 +63,14 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
         }
         (*info.cast::<TimerInfo>()).overrun
     };
+    if life::is_brief() && !life::is_other_process() {
+        // SAFETY: the kernel passes a valid context.
+        let interrupted =
+            hooks::signal_masks::first_word(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_sigmask });
+        let mask = raw::signal_mask(libc::SIG_BLOCK, u64::MAX);
+        brief::begin_log_under(interrupted);
+        raw::signal_mask(libc::SIG_SETMASK, mask);
+    }
     if life::recording().is_some() {
         // A number that the program uses as well is handled under the program's mask.
         let shared = hooks::signal_moves::is_shared(signal);

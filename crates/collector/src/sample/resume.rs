@@ -63,8 +63,11 @@ const R10: usize = libc::REG_R10 as usize;
 
 /// The first kernel on which a CPU timer's signal is sent on the way back to the program.
 ///
-/// There nothing must be done: a call that a signal of the program's has just interrupted, at the very moment of a sample, looks
-/// like one that the sample did.
+/// There nothing must be done, and nothing is: one coincidence cannot be told from a sample's interruption. The program's own signal
+/// interrupts a call, its handler returns, and while the kernel is on the way back from that (`rt_sigreturn`) the timer expires. The
+/// handler then finds the registers as they are after a call that failed with EINTR, no signal is pending, and the frame of the
+/// program's handler lay where this one's is now. Only who stood in front of all handlers of the program could know. The
+/// call goes on then, until its time is over or the next signal comes.
 const FIRST_WITHOUT: (u32, u32) = (5, 10);
 
 /// Bytes before a system call in which the instruction is looked for that loads its number.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use proust_analysis::ingest::processes_in;
 use proust_analysis::words::counted;
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::{EXTENSION, LOG_FOLDER};
@@ -101,7 +102,7 @@ pub fn finish(
     Ok(Some(Told { wall_s, processes: sum.processes, lines }))
 }
 
-/// What there is of logs; a process that called exec has one for each image.
+/// What there is of logs; a process that called exec counts for each image.
 #[derive(Default)]
 struct Recorded {
     processes: u64,
@@ -113,7 +114,7 @@ impl Recorded {
         let mut sum = Recorded::default();
         let entries = fs::read_dir(folder.join(LOG_FOLDER)).into_iter().flatten().flatten();
         for entry in entries.filter(|entry| entry.path().extension().is_some_and(|e| e == EXTENSION)) {
-            sum.processes += 1;
+            sum.processes += processes_in(&entry.path()).unwrap_or(1);
             sum.bytes += entry.metadata().map_or(0, |metadata| metadata.len());
         }
         sum

@@ -18,6 +18,7 @@ mod binaries;
 mod blame;
 mod budget;
 mod callers;
+mod children;
 mod clocks;
 mod comparisons;
 mod doctor;

@@ -235,6 +235,7 @@ pub struct Location {
     pub rank: Option<u64>,
     pub thread: u64,
     pub name: String,
+    pub program: String,
     pub wall_s: f64,
     pub cpu_s: f64,
     pub queued_s: f64,

@@ -13,6 +13,7 @@ use libc::FILE;
 
 use super::stream::{Stream, field};
 use crate::lane::thread_pointer;
+use crate::life;
 use crate::single_threaded;
 
 const UNBUFFERED: c_int = 0x2;
@@ -92,7 +93,22 @@ pub fn has_up_to(stream: *mut FILE, end: c_int) -> bool {
     u8::try_from(end).is_ok_and(|end| Stream(stream).bytes_up_to(end, usize::MAX, false).is_some())
 }
 
+/// `fflush`: whether a forked child that has recorded nothing yet flushes a stream that has nothing to flush. Such a call counts
+/// as an operation otherwise, but many children make one before they exit, and it is not worth a log.
+#[inline]
+pub fn flushes_in_passing(stream: *mut FILE, locking: Locking) -> bool {
+    life::is_brief() && !stream.is_null() && Stream(stream).has_nothing_to_flush(locking)
+}
+
 impl Stream {
+    /// Whether nothing of it is to be written, nor to be read again.
+    fn has_nothing_to_flush(self, locking: Locking) -> bool {
+        field!(self, write_ptr) <= field!(self, write_base)
+            && field!(self, read_ptr) == field!(self, read_end)
+            && field!(self, mode) <= 0
+            && (locking == Locking::Unlocked || self.is_free())
+    }
+
     /// Whether so many bytes can be taken from memory, without waiting for the lock.
     #[inline(always)]
     pub fn holds(self, bytes: usize, locking: Locking) -> bool {
@@ -192,6 +208,28 @@ mod tests {
         let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
         assert!(Stream(stream).descriptor() >= 0);
         stream
+    }
+
+    #[test]
+    fn a_stream_has_nothing_to_flush_until_something_is_written_or_read_ahead() {
+        let path = std::env::temp_dir().join(format!("proust-flush-{}", std::process::id()));
+        std::fs::write(&path, "text").unwrap();
+        let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        let stream = opened(&name, c"r+");
+        let is_empty = || Stream(stream).has_nothing_to_flush(Locking::Locks);
+        // SAFETY: an open stream.
+        unsafe {
+            assert!(is_empty());
+            libc::fgetc(stream);
+            assert!(!is_empty());
+            libc::fflush(stream);
+            libc::fputc(c_int::from(b'x'), stream);
+            assert!(!is_empty());
+            libc::fflush(stream);
+            assert!(is_empty());
+            libc::fclose(stream);
+        }
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) struct Layout {
     pub(super) read_ptr: usize,
     pub(super) read_end: usize,
     read_base: usize,
-    write_base: usize,
+    pub(super) write_base: usize,
     pub(super) write_ptr: usize,
     pub(super) write_end: usize,
     buffer_base: usize,

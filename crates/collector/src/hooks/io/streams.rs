@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_long, c_void};
 use libc::{FILE, fpos_t, off_t, off64_t, size_t};
 
 use super::bracket::{Closing, Descriptor, io, opens};
-use super::buffered::{Locking, has_items, has_plain_room, has_room_for_items};
+use super::buffered::{Locking, flushes_in_passing, has_items, has_plain_room, has_room_for_items};
 use super::stream::Stream;
 use crate::hooks::family::errno_of;
 use crate::operation::{Outcome, errno};
@@ -50,8 +50,10 @@ fn written_items(items: size_t, size: size_t, asked: size_t) -> Outcome {
 
 io! {
     fclose(stream: *mut FILE as stream) -> c_int, or -1 => StreamClose, Closing(Stream(stream).descriptor()), errno_of;
-    fflush(stream: *mut FILE as stream) -> c_int, or -1 => StreamFlush, on(stream), errno_of;
-    fflush_unlocked(stream: *mut FILE as stream) -> c_int, or -1 => StreamFlush, on(stream), errno_of;
+    fflush(stream: *mut FILE as stream) -> c_int, or -1
+        => StreamFlush, on(stream), errno_of, in_memory(false, flushes_in_passing(stream, Locking::Locks));
+    fflush_unlocked(stream: *mut FILE as stream) -> c_int, or -1
+        => StreamFlush, on(stream), errno_of, in_memory(false, flushes_in_passing(stream, Locking::Unlocked));
     fseek(stream: *mut FILE as stream, to: c_long as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
     fseeko(stream: *mut FILE as stream, to: off_t as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
     fseeko64(stream: *mut FILE as stream, to: off64_t as number(offset), from: c_int as number(whence)) -> c_int, or -1 => StreamSeek, on(stream), errno_of;
