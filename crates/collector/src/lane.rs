@@ -16,8 +16,9 @@ use crate::hooks::signal_moves::Silence;
 use crate::openmp::Member;
 use crate::operation::Kind;
 use crate::operation::callers::Callers;
+use crate::operation::known_paths::KnownPaths;
 use crate::operation::open::Open;
-use crate::operation::postponed::Postponed;
+use crate::operation::postponed::{Postponed, Section};
 use crate::operation::releases::LastWake;
 use crate::operation::sampling::Sampling;
 use crate::operation::sections::Sections;
@@ -88,6 +89,8 @@ pub struct Lane {
     pub tries: Tries,
     /// Who called the owner's operations.
     pub callers: Callers,
+    /// Call paths of the owner's waits for locks, and of its unlocks.
+    pub known_paths: KnownPaths,
     /// Where the owner's handler began.
     pub entry: Entry,
     /// For a call of the owner that a sample interrupted.
@@ -100,6 +103,8 @@ pub struct Lane {
     pub sections: Sections,
     /// Which of them are recorded.
     pub sampling: Sampling,
+    /// What is to be told of a section that has ended.
+    pub postponed_section: Section,
     /// When the owner last recorded that it woke another thread.
     pub last_wake: LastWake,
     /// A stack to work on.
@@ -171,8 +176,10 @@ pub fn claim() -> Option<&'static Lane> {
         sampling: Sampling::default(),
         last_wake: LastWake::default(),
         postponed: Postponed::default(),
+        postponed_section: Section::default(),
         room: Room::new(),
         callers: Callers::default(),
+        known_paths: KnownPaths::default(),
         tries: Tries::default(),
         member,
         born_ns: AtomicU64::new(0),

@@ -6,7 +6,7 @@
 //! handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor: cancellation, exceptions
 //! and longjmp leave an operation open, which the thread's next record notices ([`open`]).
 
-use proust_log::control::{NO_IO, NO_WAITS};
+use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS};
 use proust_log::operations::{Nature, Operation, Target};
 
 use crate::lane::{self, Lane};
@@ -17,6 +17,7 @@ use crate::path::tree::NodeId;
 use crate::{clock, options, raw};
 
 pub mod callers;
+pub mod known_paths;
 pub mod meeting;
 pub mod open;
 mod outcome;
@@ -234,12 +235,28 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     if kind.operation.nature() == Nature::Condition {
         releases::unlocked_by_wait(lane, objects.1, state);
     }
-    let mut caller = lane.callers.known(kind, state.sp);
-    if caller == 0 && lane.callers.may_find(begin_ns) {
+    let mut exact = if waited::is_for_lock(kind.operation) { known_path(life, lane, &state) } else { 0 };
+    let mut caller = if exact == 0 { lane.callers.known(kind, state.sp) } else { exact };
+    let is_wanted = caller == 0 || exact == 0 && waited::is_for_lock(kind.operation);
+    if is_wanted && lane.callers.may_find(begin_ns) {
         caller = find_beforehand(life, lane, kind, state, begin_ns);
+        exact = lane.known_paths.find(&state);
     }
     lane.enter(kind, objects, begin_ns, state, marker as u64, caller);
+    if exact != 0 {
+        lane.open.set_exact();
+    }
     Ticket { lane: Some(lane), begin_ns }
+}
+
+/// The node of the path that begins at `state`, if it is known already.
+#[inline]
+fn known_path(life: &Life, lane: &'static Lane, state: &State) -> NodeId {
+    let node = lane.known_paths.find(state);
+    if node != 0 && options::live() & CHECK_PATHS != 0 {
+        lane.with_record(|record| record.check_known(*state, life.pid, node));
+    }
+    node
 }
 
 /// The caller of an operation that is about to begin.
@@ -250,8 +267,15 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
     if !is_owner(lane) {
         return 0;
     }
-    let found =
-        lane.with_record(|record| if record.output.is_open() { record.path(state, life.pid).0 } else { 0 });
+    let found = lane.with_record(|record| {
+        if !record.output.is_open() {
+            0
+        } else if waited::is_for_lock(kind.operation) {
+            record.path_to_know(state, life.pid, &lane.known_paths).0
+        } else {
+            record.path(state, life.pid).0
+        }
+    });
     let node = found.unwrap_or(0);
     if node != 0 {
         lane.callers.keep(kind, state.sp, node);

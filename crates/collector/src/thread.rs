@@ -84,6 +84,7 @@ pub fn attach(
     // SAFETY: the lane is this thread's, and its record has been taken.
     let record = unsafe { lane.record() };
     lane.callers.forget();
+    lane.known_paths.forget();
     lane.postponed.forget();
     lane.sections.forget();
     lane.sampling.begin(clock::ticks::now(), u64::from(tid));

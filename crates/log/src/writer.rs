@@ -91,6 +91,12 @@ impl LaneWriter {
         unsafe { self.chunk.start.cast::<ChunkHeader>().write(header) };
     }
 
+    /// Whether a record with so long a body finds room in the present chunk.
+    #[inline]
+    pub fn has_room_for(&self, body_bytes: usize) -> bool {
+        self.used + size_of::<Head>() + body_bytes <= self.chunk.bytes - RESERVED_BYTES
+    }
+
     /// Appends a record.
     #[inline]
     pub fn push<B: Body>(&mut self, a: u16, b: u16, body: &B) -> Result<(), Full> {

@@ -21,6 +21,12 @@ impl Output {
         Output { writer, totals_only: false }
     }
 
+    /// Whether a record with so long a body finds room where the log is now.
+    #[inline]
+    pub fn has_room_for(&self, body_bytes: usize) -> bool {
+        !self.totals_only && self.writer.as_ref().is_some_and(|writer| writer.has_room_for(body_bytes))
+    }
+
     /// Appends a record, in a new chunk if need be; false if there is no room.
     #[inline]
     pub fn push<B: Body>(&mut self, a: u16, b: u16, body: &B) -> bool {

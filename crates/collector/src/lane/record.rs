@@ -13,6 +13,7 @@ use crate::openmp::Member;
 use crate::openmp::regions::Regions;
 use crate::openmp::sites::Sites;
 use crate::openmp::tasks::Tasks;
+use crate::operation::known_paths::KnownPaths;
 use crate::operation::sums::Sums;
 use crate::operation::threshold::{Limit, hook_ns};
 use crate::path::memo::{Memo, State, Surroundings};
@@ -171,6 +172,22 @@ impl Record {
             };
         });
         self.output.push(origin as u16, 0, begin);
+    }
+
+    /// As [`Record::path`], of a frame of the thread's own stack; notes it in `known` if it is whole.
+    pub fn path_to_know(&mut self, leaf: State, process: u32, known: &KnownPaths) -> (NodeId, u16) {
+        let (node, flags) = self.path(leaf, process);
+        if flags == 0 && node != 0 {
+            known.keep(&leaf, node, &self.memo);
+        }
+        (node, flags)
+    }
+
+    /// In debug mode: whether a path that is known is the one that is found.
+    pub fn check_known(&mut self, leaf: State, process: u32, known: NodeId) {
+        if self.path(leaf, process) != (known, 0) {
+            logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.path_mismatches), 1);
+        }
     }
 
     /// The node of the path that begins at `leaf`, and its sample flags.

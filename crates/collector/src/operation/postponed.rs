@@ -1,17 +1,17 @@
-//! The end of a wait for a lock that was not long: it is recorded later, when nobody waits for the calling thread.
+//! The end of a wait for a lock that was not long, and of a section: recorded later, when nobody waits for the calling thread.
 //!
 //! The thread that had the lock before is back for it in a moment. If it is still held then, that thread has to sleep, and so on: a
 //! tenth of a microsecond more with the lock costs several of them. So between the wait and the program's own section a clock is
 //! read, and no more. Nor is the wait recorded where the lock is unlocked: two threads that take turns are out of step if one of
 //! them comes back later than it otherwise would, which costs as much. Where a thread has just found a lock taken it has
-//! time: there it records the wait before. So does whatever the thread records next, its sampler included.
+//! time: there it records the wait and the section before. So does whatever the thread records next, its sampler included.
 
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
 
-use super::telling::{Passed, is_clocked, is_owner, tell_next};
-use super::{Kind, Outcome, Ticket, waited};
+use super::telling::{CLOCKED_LATER_NS, Passed, is_owner, tell_next};
+use super::{Kind, Outcome, Ticket, releases, waited};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
 use crate::life;
@@ -20,48 +20,82 @@ use crate::path::tree::NodeId;
 /// Waits of that length are recorded at once: half a microsecond more is nothing to them.
 const AT_ONCE_NS: u64 = 1_000_000;
 
-/// A wait that is over and not recorded yet. Written by its thread alone, and read by others at the process's end: `kind` is stored
-/// last.
+/// A wait and a section that are over and not recorded yet. Written by their thread alone, and read by others at the process's end:
+/// `pending` is stored last.
 #[derive(Debug, Default)]
 pub struct Postponed {
-    /// [`Kind::number`]; 0 = none.
+    /// [`WAIT`], [`SECTION`], [`DUE`].
+    pending: AtomicU8,
+    /// [`Kind::number`].
     kind: AtomicU16,
-    /// It was so long that the thread's CPU clock is read, which tells something only soon after it.
-    is_due: AtomicBool,
     node: AtomicU32,
     begin_ns: AtomicU64,
     end_ns: AtomicU64,
     object: AtomicU64,
 }
 
+/// There is a wait.
+const WAIT: u8 = 1;
+/// It was so long that the thread's CPU clock is read, which tells something only soon after it.
+const DUE: u8 = 2;
+/// There is a section.
+const SECTION: u8 = 4;
+
+/// [`releases::Postponed`], as others may read it.
+#[derive(Debug, Default)]
+pub struct Section {
+    operation: AtomicU16,
+    is_bound: AtomicBool,
+    node: AtomicU32,
+    object: AtomicU64,
+    ticks: AtomicU64,
+    own_ticks: AtomicU64,
+    weight_ns: AtomicU64,
+    site: AtomicU64,
+}
+
 impl Postponed {
-    /// Whether there is one.
+    /// Whether there is anything.
     #[inline]
     pub fn is_any(&self) -> bool {
-        self.kind.load(Ordering::Relaxed) != 0
+        self.pending.load(Ordering::Relaxed) != 0
     }
 
     /// Whether it is to be recorded at the unlock.
     #[inline]
     pub fn is_due(&self) -> bool {
-        self.is_due.load(Ordering::Relaxed)
+        self.pending.load(Ordering::Relaxed) & DUE != 0
     }
 
     #[inline]
     fn keep(&self, kind: Kind, (begin_ns, end_ns): (u64, u64), object: u64, node: NodeId) {
-        self.is_due.store(is_clocked(begin_ns, end_ns), Ordering::Relaxed);
         self.node.store(node, Ordering::Relaxed);
         self.begin_ns.store(begin_ns, Ordering::Relaxed);
         self.end_ns.store(end_ns, Ordering::Relaxed);
         self.object.store(object, Ordering::Relaxed);
-        self.kind.store(kind.number(), Ordering::Release);
+        self.kind.store(kind.number(), Ordering::Relaxed);
+        let due = if end_ns.saturating_sub(begin_ns) >= CLOCKED_LATER_NS { DUE } else { 0 };
+        self.add(WAIT | due);
+    }
+
+    #[inline]
+    fn add(&self, what: u8) {
+        self.pending.store(self.pending.load(Ordering::Relaxed) | what, Ordering::Release);
     }
 
     /// For who has taken the lane's record.
-    fn take(&self) -> Option<Passed> {
-        let (operation, target) = Kind::parts(self.kind.load(Ordering::Acquire));
+    fn take(&self, section: &Section) -> (Option<Passed>, Option<releases::Postponed>) {
+        let pending = self.pending.load(Ordering::Acquire);
+        let wait = if pending & WAIT != 0 { self.wait() } else { None };
+        let section = if pending & SECTION != 0 { section.get() } else { None };
+        self.forget();
+        (wait, section)
+    }
+
+    fn wait(&self) -> Option<Passed> {
+        let (operation, target) = Kind::parts(self.kind.load(Ordering::Relaxed));
         let operation = Operation::from_number(operation)?;
-        let passed = Passed {
+        Some(Passed {
             kind: Kind { operation, target: Target::from_number(target as u8) },
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             end_ns: self.end_ns.load(Ordering::Relaxed),
@@ -72,15 +106,38 @@ impl Postponed {
             state: None,
             node: (self.node.load(Ordering::Relaxed), 0),
             is_postponed: true,
-        };
-        self.forget();
-        Some(passed)
+        })
     }
 
     /// The lane's next thread begins.
     pub fn forget(&self) {
-        self.kind.store(0, Ordering::Relaxed);
-        self.is_due.store(false, Ordering::Relaxed);
+        self.pending.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Section {
+    fn set(&self, release: &releases::Postponed) {
+        self.operation.store(release.operation as u16, Ordering::Relaxed);
+        self.is_bound.store(release.is_bound, Ordering::Relaxed);
+        self.node.store(release.node, Ordering::Relaxed);
+        self.object.store(release.object, Ordering::Relaxed);
+        self.ticks.store(release.ticks, Ordering::Relaxed);
+        self.own_ticks.store(release.own_ticks, Ordering::Relaxed);
+        self.weight_ns.store(release.weight_ns, Ordering::Relaxed);
+        self.site.store(release.site, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> Option<releases::Postponed> {
+        Some(releases::Postponed {
+            operation: Operation::from_number(self.operation.load(Ordering::Relaxed))?,
+            is_bound: self.is_bound.load(Ordering::Relaxed),
+            node: self.node.load(Ordering::Relaxed),
+            object: self.object.load(Ordering::Relaxed),
+            ticks: self.ticks.load(Ordering::Relaxed),
+            own_ticks: self.own_ticks.load(Ordering::Relaxed),
+            weight_ns: self.weight_ns.load(Ordering::Relaxed),
+            site: self.site.load(Ordering::Relaxed),
+        })
     }
 }
 
@@ -101,7 +158,13 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     let limit_ns = unsafe { lane.limit_ns() };
     let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
     let ns = end_ns.saturating_sub(ticket.begin_ns);
-    let node = if ns < limit_ns { node } else { find_caller(lane, kind, ns) };
+    // Its own path only where it is recorded alone.
+    let node = match lane.open.exact_node() {
+        0 if ns >= limit_ns => find_caller(lane, kind, ns),
+        _ if ns >= AT_ONCE_NS => 0,
+        0 => node,
+        exact => exact,
+    };
     if node == 0 {
         super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
     } else {
@@ -117,8 +180,9 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
 fn find_caller(lane: &'static Lane, kind: Kind, ns: u64) -> NodeId {
     let Some(life) = life::in_hook().filter(|_| ns < AT_ONCE_NS && is_owner(lane)) else { return 0 };
     let state = lane.open.state();
-    let found = lane
-        .with_record(|record| if record.output.is_open() { record.path(state, life.pid) } else { (0, 0) });
+    let found = lane.with_record(|record| {
+        if record.output.is_open() { record.path_to_know(state, life.pid, &lane.known_paths) } else { (0, 0) }
+    });
     match found {
         Some((node, 0)) => {
             lane.callers.keep(kind, state.sp, node);
@@ -148,9 +212,23 @@ pub fn settle(lane: &'static Lane) {
 /// As [`settle`], where the lane's record has been taken.
 #[inline(never)]
 pub fn settle_in(lane: &Lane, record: &mut Record) {
-    if let Some(passed) = lane.postponed.take() {
+    let (wait, section) = lane.postponed.take(&lane.postponed_section);
+    if let Some(passed) = wait {
         tell_next(lane, record, &passed);
     }
+    if let Some(release) = section {
+        release.write(lane, record);
+    }
+}
+
+/// Keeps a section of the calling thread's that has ended; false if there is one already.
+pub fn keep_section(lane: &Lane, release: &releases::Postponed) -> bool {
+    let is_free = lane.postponed.pending.load(Ordering::Relaxed) & SECTION == 0;
+    if is_free {
+        lane.postponed_section.set(release);
+        lane.postponed.add(SECTION);
+    }
+    is_free
 }
 
 #[cfg(test)]
@@ -160,15 +238,16 @@ mod tests {
     #[test]
     fn what_is_postponed_is_recorded_once() {
         let postponed = Postponed::default();
-        assert!(!postponed.is_any() && postponed.take().is_none());
+        let take_wait = || postponed.take(&Section::default()).0;
+        assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 350), 0x1000, 7);
         assert!(postponed.is_any() && !postponed.is_due());
-        let passed = postponed.take().unwrap();
+        let passed = take_wait().unwrap();
         assert_eq!((passed.begin_ns, passed.end_ns, passed.object), (100, 350, 0x1000));
         assert_eq!((passed.kind.operation, passed.node), (Operation::MutexLock, (7, 0)));
         assert!(passed.is_postponed);
-        assert!(!postponed.is_any() && postponed.take().is_none());
-        postponed.keep(Kind::from(Operation::MutexLock), (100, 100_350), 0x1000, 7);
-        assert!(postponed.is_due() && postponed.take().is_some() && !postponed.is_due());
+        assert!(!postponed.is_any() && take_wait().is_none());
+        postponed.keep(Kind::from(Operation::MutexLock), (100, 1_000_350), 0x1000, 7);
+        assert!(postponed.is_due() && take_wait().is_some() && !postponed.is_due());
     }
 }

@@ -6,17 +6,17 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::operations::{Nature, Operation};
+use proust_log::operations::Operation;
 use proust_log::records::{EVENT_PARTIAL, RELEASE_WEIGHT_NS, Release};
 
 use super::sections::Timed;
-use super::{Kind, is_owner, postponed, waited, wanted};
+use super::{is_owner, known_path, postponed, waited, wanted};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
-use crate::life::{self, Life};
+use crate::life;
 use crate::path::memo::State;
 use crate::path::modules;
-use crate::path::tree::Frame;
+use crate::path::tree::{Frame, NodeId};
 
 /// Wakes of one thread are not recorded more often than this.
 const WAKE_PAUSE_NS: u64 = 200_000;
@@ -154,21 +154,78 @@ pub fn unlocked_by_wait(lane: &'static Lane, mutex: u64, state: State) {
     }
 }
 
-/// Records the section of `object` that has ended.
+/// Records the section of `object` that has ended: later, if the call path is known already.
 #[cold]
 #[inline(never)]
-fn record(lane: &Lane, operation: Operation, object: u64, ended: &Ended, state: State) {
-    // A tick's length is known badly at first, and who lost the processor meanwhile asks late: a thread unlocks nothing before
-    // it was born.
-    let time_ns = ticks::time_ns(ended.ticks).max(lane.born_ns());
-    let (held_ns, weight_ns) = (held_ns(ended.own_ticks), ended.weight_ns);
-    let since_ns = if ended.is_bound { 0 } else { time_ns.saturating_sub(held_ns) };
-    write(
-        lane,
-        operation,
-        Release { time_ns, object, held_ns, weight_ns, since_ns, ..Release::default() },
-        state,
-    );
+fn record(lane: &'static Lane, operation: Operation, object: u64, ended: &Ended, state: State) {
+    let Some(life) = life::in_hook() else { return };
+    if !wanted(operation.nature()) || !lane.open.is_free() || !is_owner(lane) {
+        return;
+    }
+    let Ended { ticks, own_ticks, weight_ns, is_bound } = *ended;
+    let node = known_path(life, lane, &state);
+    let site = lane.sections.site(object);
+    let release = Postponed { operation, object, ticks, own_ticks, weight_ns, is_bound, site, node };
+    if node == 0 || !postponed::keep_section(lane, &release) {
+        write(lane, operation, release.as_record(lane), site, state);
+    }
+}
+
+/// The end of a section that was not recorded at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Postponed {
+    /// What ended it.
+    pub operation: Operation,
+    /// The lock.
+    pub object: u64,
+    /// As in [`Ended`].
+    pub ticks: u64,
+    /// As in [`Ended`].
+    pub own_ticks: u64,
+    /// As in [`Ended`].
+    pub weight_ns: u64,
+    /// As in [`Ended`].
+    pub is_bound: bool,
+    /// Where the lock was acquired.
+    pub site: u64,
+    /// The call path of the unlock.
+    pub node: NodeId,
+}
+
+impl Postponed {
+    fn as_record(&self, lane: &Lane) -> Release {
+        // A tick's length is known badly at first, and who lost the processor meanwhile asks late: a thread unlocks nothing before
+        // it was born.
+        let time_ns = ticks::time_ns(self.ticks).max(lane.born_ns());
+        let held_ns = held_ns(self.own_ticks);
+        let since_ns = if self.is_bound { 0 } else { time_ns.saturating_sub(held_ns) };
+        let (object, weight_ns, node) = (self.object, self.weight_ns, self.node);
+        Release { time_ns, object, held_ns, weight_ns, since_ns, node, ..Release::default() }
+    }
+
+    /// Records it. For who has taken the lane's record.
+    pub fn write(&self, lane: &Lane, record: &mut Record) {
+        let release = self.as_record(lane);
+        let site = site_frame(self.site).map_or(Some(0), |frame| record.tree.known(frame));
+        if let Some(site) = site
+            && record.output.has_room_for(size_of::<Release>())
+        {
+            // One store at the end makes the record part of the log: it may be left at any instruction.
+            record.output.push(self.operation as u16, 0, &Release { site, ..release });
+            return;
+        }
+        // SAFETY: the record has been taken. Should this not be the owner, it is who closes its record for it, with all signals
+        // blocked.
+        unsafe { lane.with_room(|| push(record, self.operation, release, self.site, 0)) };
+    }
+}
+
+/// Where a lock was acquired, as a frame without a caller.
+fn site_frame(site: u64) -> Option<Frame> {
+    // The call, and not what follows it.
+    let lookup = site.checked_sub(1)?;
+    let module = modules::known(lookup).map_or(0, |module| module.id);
+    Some(Frame { parent: 0, module, lookup })
 }
 
 /// Runs `call`, which wakes who waits for `object`; `here` is the hook's frame.
@@ -213,38 +270,27 @@ fn woken(operation: Operation, object: u64, ticks: u64, state: State) {
             None => return,
         }
     };
-    write(lane, operation, Release { time_ns, object, held_ns, weight_ns, ..Release::default() }, state);
+    write(lane, operation, Release { time_ns, object, held_ns, weight_ns, ..Release::default() }, 0, state);
 }
 
-fn write(lane: &Lane, operation: Operation, release: Release, state: State) {
+fn write(lane: &Lane, operation: Operation, release: Release, site: u64, state: State) {
     let Some(life) = life::in_hook() else { return };
     if !wanted(operation.nature()) || !lane.open.is_free() || !is_owner(lane) {
         return;
     }
-    lane.with_record(|record| write_in(life, lane, record, operation, release, state));
+    lane.with_record(|record| {
+        if record.output.is_open() {
+            let (node, flags) = record.path_to_know(state, life.pid, &lane.known_paths);
+            push(record, operation, Release { node, ..release }, site, flags);
+        }
+    });
 }
 
-fn write_in(
-    life: &Life,
-    lane: &Lane,
-    record: &mut Record,
-    operation: Operation,
-    mut release: Release,
-    state: State,
-) {
-    if !record.output.is_open() {
-        return;
-    }
-    let (node, flags) = record.path(state, life.pid);
-    release.node = node;
-    let site = if operation.nature() == Nature::Release { lane.sections.site(release.object) } else { 0 };
-    if site != 0 {
-        // The call, and not what follows it.
-        let lookup = site - 1;
-        let module = modules::known(lookup).map_or(0, |module| module.id);
-        let frame = Frame { parent: 0, module, lookup };
+fn push(record: &mut Record, operation: Operation, mut release: Release, site: u64, path_flags: u16) {
+    if let Some(frame) = site_frame(site)
+        && record.output.is_open()
+    {
         release.site = record.tree.child(frame, &mut record.output).unwrap_or(0);
     }
-    let (operation, _) = Kind::parts(Kind::from(operation).number());
-    record.output.push(operation, if flags == 0 { 0 } else { EVENT_PARTIAL }, &release);
+    record.output.push(operation as u16, if path_flags == 0 { 0 } else { EVENT_PARTIAL }, &release);
 }

@@ -180,6 +180,30 @@ impl Memo {
         self.known.count = 0;
     }
 
+    /// The words of the stack that the last path depends on, leaf first, as addresses and values, and whether it depends on the leaf's
+    /// frame pointer. None if it depends on more than words of the thread's own stack, or `add` wants no more of them.
+    pub fn words(&self, mut add: impl FnMut(u64, u64) -> bool) -> Option<bool> {
+        if !self.complete || self.known.count == 0 {
+            return None;
+        }
+        let leaf = self.known.get(self.known.count - 1);
+        for index in (0..self.known.count).rev() {
+            let entry = self.known.get(index);
+            if entry.barrier {
+                return None;
+            }
+            let Some(index) = index.checked_sub(1) else { break };
+            let caller = self.known.get(index);
+            let restores = entry.saved != 0 && caller.needs_bp;
+            if !add(caller.sp.wrapping_sub(8), caller.pc)
+                || restores && !add(caller.sp.wrapping_sub(8 * u64::from(entry.saved)), caller.bp)
+            {
+                return None;
+            }
+        }
+        Some(leaf.needs_bp)
+    }
+
     /// The node of the path that begins at `leaf`.
     pub fn path(&mut self, leaf: State, tree: &mut Tree, around: &mut Surroundings<'_>) -> Path {
         let generation = modules::generation();

@@ -64,6 +64,20 @@ impl Tree {
         Some(unsafe { *self.segments[segment].add(at) })
     }
 
+    /// The node of `frame`, if there is one. Changes nothing.
+    pub fn known(&self, frame: Frame) -> Option<NodeId> {
+        let mask = self.slot_count.checked_sub(1)?;
+        let mut at = Self::hash(&frame) & mask;
+        loop {
+            // SAFETY: as in `child`.
+            let id = unsafe { *self.slots.add(at) };
+            if id == 0 || self.frame(id) == Some(frame) {
+                return (id != 0).then_some(id);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
     /// The node of `frame`, made if needed; `announce` is told of a new one. None if memory ran out.
     #[inline]
     pub fn child(&mut self, frame: Frame, announce: &mut dyn Announce) -> Option<NodeId> {
@@ -164,6 +178,7 @@ mod tests {
         let below = tree.child(frame(left, 30), &mut heard).unwrap();
         assert_eq!([main, left, right, below], [1, 2, 3, 4]);
         assert_eq!(tree.child(frame(main, 30), &mut heard), Some(right));
+        assert_eq!((tree.known(frame(main, 30)), tree.known(frame(main, 31))), (Some(right), None));
         assert_eq!(heard.0.len(), 4);
         assert_eq!(tree.frame(below), Some(frame(left, 30)));
         assert_eq!(tree.frame(0), None);

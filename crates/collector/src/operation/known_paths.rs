@@ -1,0 +1,131 @@
+//! Call paths that a thread found before, at the same instruction and depth of its stack: verified, not unwound.
+//!
+//! A path is a function of the registers where it begins and of the words of the stack that lead from each frame to its caller
+//! ([`crate::path::memo`]). Here are, for a few places of a thread, where those words lie and a digest of them: if the digest is
+//! still the same, so is the path. That takes a load for each frame, changes nothing, and so needs neither the lane's record nor
+//! blocked signals. It is for threads that want one lock a hundred thousand times a second: to find a path takes two system calls,
+//! and the other threads would have to wait for them.
+
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence};
+
+use crate::arena;
+use crate::path::memo::{Memo, State};
+use crate::path::modules;
+use crate::path::tree::NodeId;
+
+const PLACES: usize = 8;
+const _: () = assert!(size_of::<[Place; PLACES]>() == 2048);
+/// A path that depends on more words is found anew each time.
+const MOST_WORDS: usize = 104;
+
+#[derive(Debug)]
+#[repr(align(32))]
+struct Place {
+    /// Odd while the rest is being written.
+    version: AtomicU32,
+    /// 0 = nothing is known.
+    node: AtomicU32,
+    pc: AtomicU64,
+    sp: AtomicU64,
+    bp: AtomicU64,
+    digest: AtomicU64,
+    /// Of the list of modules.
+    generation: AtomicU32,
+    count: AtomicU16,
+    /// The frame pointer's value matters.
+    needs_bp: AtomicBool,
+    /// How many words above the stack pointer each of them lies.
+    words: [AtomicU16; MOST_WORDS],
+}
+
+/// A thread's. Used by the owner alone.
+#[derive(Debug, Default)]
+pub struct KnownPaths(AtomicPtr<[Place; PLACES]>);
+
+#[inline(always)]
+fn add(digest: u64, word: u64) -> u64 {
+    (digest.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl KnownPaths {
+    #[inline]
+    fn place(&self, state: &State) -> Option<&Place> {
+        // SAFETY: null, or memory that is zero at first, belongs to this lane, and stays.
+        let places = unsafe { self.0.load(Ordering::Relaxed).as_ref() }?;
+        let mixed = (state.pc ^ state.sp.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Some(&places[(mixed >> 61) as usize % PLACES])
+    }
+
+    /// The node of the path that begins at `state`, a frame of the calling function on the thread's own stack; 0 = not known.
+    #[inline]
+    pub fn find(&self, state: &State) -> NodeId {
+        let Some(place) = self.place(state) else { return 0 };
+        let version = place.version.load(Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let node = place.node.load(Ordering::Relaxed);
+        if node == 0
+            || place.pc.load(Ordering::Relaxed) != state.pc
+            || place.sp.load(Ordering::Relaxed) != state.sp
+            || place.needs_bp.load(Ordering::Relaxed) && place.bp.load(Ordering::Relaxed) != state.bp
+            || place.generation.load(Ordering::Relaxed) != modules::generation()
+        {
+            return 0;
+        }
+        let count = usize::from(place.count.load(Ordering::Relaxed)).min(MOST_WORDS);
+        let mut digest = 0;
+        for word in &place.words[..count] {
+            let address = state.sp + 8 * u64::from(word.load(Ordering::Relaxed));
+            // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and the top of the same
+            // stack, whose frames up there are alive.
+            digest = add(digest, unsafe { (address as *const u64).read_volatile() });
+        }
+        let holds = digest == place.digest.load(Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // A handler of the program may have noted another path meanwhile.
+        if holds && version & 1 == 0 && place.version.load(Ordering::Relaxed) == version { node } else { 0 }
+    }
+
+    /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's own stack alone. With all
+    /// signals blocked.
+    pub fn keep(&self, state: &State, node: NodeId, memo: &Memo) {
+        if self.0.load(Ordering::Relaxed).is_null() {
+            // Memory that is zero: no place knows anything.
+            self.0.store(arena::pages(size_of::<[Place; PLACES]>()).cast(), Ordering::Relaxed);
+        }
+        let Some(place) = self.place(state) else { return };
+        place.version.fetch_add(1, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let (mut count, mut digest) = (0, 0);
+        let needs_bp = memo.words(|address, word| {
+            let distance = address.wrapping_sub(state.sp);
+            let Ok(words) = u16::try_from(distance / 8) else { return false };
+            if distance % 8 != 0 || count == MOST_WORDS {
+                return false;
+            }
+            place.words[count].store(words, Ordering::Relaxed);
+            count += 1;
+            digest = add(digest, word);
+            true
+        });
+        place.node.store(if needs_bp.is_some() { node } else { 0 }, Ordering::Relaxed);
+        place.pc.store(state.pc, Ordering::Relaxed);
+        place.sp.store(state.sp, Ordering::Relaxed);
+        place.bp.store(state.bp, Ordering::Relaxed);
+        place.needs_bp.store(needs_bp == Some(true), Ordering::Relaxed);
+        place.generation.store(modules::generation(), Ordering::Relaxed);
+        place.count.store(count as u16, Ordering::Relaxed);
+        place.digest.store(digest, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        place.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The lane's next thread begins, on another stack.
+    pub fn forget(&self) {
+        // SAFETY: as in `place`.
+        if let Some(places) = unsafe { self.0.load(Ordering::Relaxed).as_ref() } {
+            for place in places {
+                place.node.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+}
