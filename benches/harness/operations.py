@@ -97,3 +97,26 @@ def lock_ratios(tool, quick):
         ratios = sorted(cell["ratio"] for cell in hooked["cells"])
         say(f"  {kind}, {threads} threads: {ratios[len(ratios) // 2]:.2f}, at worst {ratios[-1]:.2f}")
     return {"rows": rows}
+
+
+# Threads, and nanoseconds held and between.
+RUNS = ((2, 100, 100), (2, 300, 300), (2, 1000, 1000), (2, 3000, 3000), (2, 10000, 10000), (2, 1000, 300), (2, 300, 1000),
+        (4, 300, 300), (4, 1000, 3000))
+
+
+def lock_runs(tool, quick):
+    """The same lock for whole runs, with and without the collector in turn: threads that fall in step stay so, or do not."""
+    program = compile_program("lock_runs")
+    _, env = tool.bare_folder()
+    rounds = 5 if quick else 21
+    rows = []
+    for threads, hold, think in RUNS:
+        measure = lambda environment: {"ns": (said := run([program, 0.15, threads, hold, think], env=environment).json())["ns"],
+                                       "sleeps": said["sleeps"]}
+        figures = in_turn(env, rounds, measure)
+        bare, proust = figures["bare"], figures["proust"]
+        rows.append({"threads": threads, "hold_ns": hold, "think_ns": think, "bare_ns": summary(bare["ns"]), "proust_ns": summary(proust["ns"]),
+                     "ratio": summary_of_differences([b / a for a, b in zip(bare["ns"], proust["ns"])]),
+                     "bare_sleeps": summary(bare["sleeps"]), "proust_sleeps": summary(proust["sleeps"])})
+        say(f"  {threads} threads, {hold} and {think} ns: {rows[-1]['ratio']['median']:.2f}")
+    return {"rounds": rounds, "rows": rows}

@@ -181,6 +181,14 @@ def lock_ratios(result):
     return "\n\n".join(parts)
 
 
+def lock_runs(result):
+    rows = [[row["threads"], f"{row['hold_ns'] / 1000:g}", f"{row['think_ns'] / 1000:g}", of(row["bare_ns"], 0), of(row["proust_ns"], 0),
+             sure(row["ratio"], 2), verdict(row["ratio"], 1.1), f"{row['bare_sleeps']['median']:.0f}", f"{row['proust_sleeps']['median']:.0f}"]
+            for row in result["rows"]]
+    return table(["threads", "held, µs", "between, µs", "bare, ns an acquisition", "recorded, ns", "ratio of pairs [95 %]", "≤ 1.1",
+                  "sleeps of 1000, bare", "recorded"], rows) + f"\n\n{result['rounds']} pairs of runs of 0.15 s, in turn."
+
+
 PARALLEL_TARGETS = {"barrier": ("≤ 130 ns", "added_ns", 130.0), "region": ("≤ 350 ns", "added_ns", 350.0), "task": ("≤ 150 ns", "added_ns", 150.0),
                     "critical": ("≤ 60 ns", "added_ns", 60.0), "steady": ("≤ 5 %", "added_percent", 5.0)}
 
@@ -274,7 +282,7 @@ def setting(result):
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
           "threads": threads, "forks": forks, "many_waits": many_waits, "live_threads": live_threads,
-          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "parallel": parallel, "throughput": throughput, "blame": blame,
+          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "throughput": throughput, "blame": blame,
           "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 

@@ -137,6 +137,13 @@ pub fn now() -> u64 {
     }
 }
 
+/// The counter, where it may be read and runs evenly.
+#[inline(always)]
+pub fn quick() -> Option<u64> {
+    let may_be = IS_COUNTER.load(Ordering::Relaxed) && !IS_FORBIDDEN.load(Ordering::Acquire);
+    if may_be { Some(counter()) } else { None }
+}
+
 /// When the counter stood at `ticks`, not long ago. In a process's first moments that is told as now.
 pub fn time_ns(ticks: u64) -> u64 {
     if !IS_COUNTER.load(Ordering::Relaxed) {

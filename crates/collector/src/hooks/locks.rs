@@ -420,11 +420,10 @@ fn around_mutex<R: Copy>(
     let Some(lane) = lane::current() else { return call() };
     // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
     let may_have_sleeper = unsafe { may_have_sleeper(object as *const c_void) };
-    if may_have_sleeper || lane.sections.is_timed(object) || lane.postponed.is_due() {
-        around_noted_mutex(operation, object, may_have_sleeper, call)
-    } else {
-        call()
-    }
+    let may_be_recorded = lane.sections.is_timed(object)
+        || lane.postponed.is_due()
+        || may_have_sleeper && releases::may_be_long(lane);
+    if may_be_recorded { around_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
 }
 
 /// Apart, so that who unlocks what nobody waits for saves no registers for it.

@@ -105,6 +105,12 @@ pub fn around_noted<R: Copy>(
     result
 }
 
+/// Whether a section that ends now, of a mutex with a sleeper, may have been a long one.
+#[inline(always)]
+pub fn may_be_long(lane: &Lane) -> bool {
+    ticks::quick().is_none_or(|ticks| ticks.saturating_sub(lane.sampling.read_ticks()) >= LONG_TICKS)
+}
+
 /// The section of `object` ends: what is to be recorded of it.
 #[inline]
 fn end(lane: &Lane, object: u64, has_sleeper: bool) -> Option<Ended> {

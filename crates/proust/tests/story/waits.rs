@@ -28,6 +28,30 @@ fn of_rust() {
     assert_every_kind("waits_rust");
 }
 
+/// Short waits are summed: their time belongs to who waited, and not to who last waited for long at the same depth of the stack.
+#[test]
+fn of_two_callers_at_one_depth_of_the_stack() {
+    let Some(program) = built("lock_callers") else { return };
+    let run = record(program, &["1"]).succeeded();
+    let (truth, page) = (run.truth(), run.page::<Value>("waits", &[]));
+    let doors = ["short_door", "long_door"];
+    let [short_s, long_s] = doors.map(|function| {
+        let doors = list(&truth, "/doors").iter().filter(|door| door["function"] == function);
+        doors.map(|door| number(door, "/seconds")).sum::<f64>()
+    });
+    if short_s.min(long_s) < 0.05 {
+        println!("SKIP: the two threads hardly ever had both a processor");
+        return;
+    }
+    let [short_told_s, long_told_s] = doors.map(|function| {
+        let is_one =
+            |site: &&Value| site["operation"] == "pthread_mutex_lock" && site["function"] == function;
+        list(&page, "/call_sites").iter().filter(is_one).map(|site| number(site, "/seconds")).sum::<f64>()
+    });
+    let (share, told) = (short_s / (short_s + long_s), short_told_s / (short_told_s + long_told_s));
+    assert!((share - told).abs() < 0.15, "{told} of the time is short_door's, it measured {share}: {page:#}");
+}
+
 /// Calls and seconds of those waits of all threads that `is_one` chooses.
 fn waited(truth: &Value, is_one: impl Fn(&str, &str) -> bool) -> (f64, f64) {
     let waits = list(truth, "/threads").iter().flat_map(|thread| list(thread, "/waits"));
