@@ -31,6 +31,7 @@ mod fortran;
 mod hooked;
 mod hostile_arguments;
 mod hostile_data;
+mod hostile_modules;
 mod hostile_waits;
 mod interruptions;
 mod io;
