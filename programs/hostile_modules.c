@@ -25,7 +25,8 @@ static const unsigned char countdown[] = {0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x
 
 static void truncated(void)
 {
-    enum { PAGE = 4096 };
+    /* So much unwind information is not copied but mapped. */
+    enum { PAGE = 4096, MISSING = 64 * PAGE };
     static unsigned char file[2 * PAGE];
     Elf64_Ehdr *header = (Elf64_Ehdr *)file;
     memcpy(header->e_ident, ELFMAG, SELFMAG);
@@ -43,21 +44,23 @@ static void truncated(void)
     part[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 2 * PAGE, .p_memsz = 2 * PAGE, .p_align = PAGE};
     /* Behind the file's end. */
     part[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 2 * PAGE, .p_vaddr = 2 * PAGE, .p_paddr = 2 * PAGE,
-                           .p_filesz = 4 * PAGE, .p_memsz = 4 * PAGE, .p_align = PAGE};
+                           .p_filesz = MISSING, .p_memsz = MISSING, .p_align = PAGE};
     part[2] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_offset = 2 * PAGE, .p_vaddr = 2 * PAGE, .p_paddr = 2 * PAGE,
                            .p_filesz = PAGE, .p_memsz = PAGE, .p_align = 4};
     memcpy(file + PAGE, countdown, sizeof countdown);
     int descriptor = open("hostile_modules.tmp", O_RDWR | O_CREAT | O_TRUNC, 0755);
     if (descriptor < 0 || write(descriptor, file, sizeof file) != (ssize_t)sizeof file)
         NOT_HERE("a file in this folder");
-    unsigned char *code = mmap(NULL, sizeof file, PROT_READ | PROT_EXEC, MAP_PRIVATE, descriptor, 0);
+    /* Where nothing else lies that the file could claim. */
+    void *place = mmap(NULL, sizeof file + MISSING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *code = mmap(place, sizeof file, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
     close(descriptor);
-    if (code == MAP_FAILED)
+    if (place == MAP_FAILED || code == MAP_FAILED)
         NOT_HERE("executable mappings of files in this folder");
     double until = thread_cpu() + 0.3;
     while (thread_cpu() < until)
         CHECK_IS(((long (*)(long))(code + PAGE))(20000000), 0);
-    munmap(code, sizeof file);
+    munmap(place, sizeof file + MISSING);
     unlink("hostile_modules.tmp");
 }
 
