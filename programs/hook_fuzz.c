@@ -117,6 +117,44 @@ static int writes_anything(const char *name)
 
 typedef long (*function)(long, long, long, long, long, long, long, long, long, long, long, long);
 
+/* Where HOOK_FUZZ_STACK is set calls are made on a stack of their own, which is small and painted: how much of it a call takes is
+ * part of its line. */
+enum { STACK_BYTES = 49152, PAINT = 0x5c };
+static unsigned char small_stack[STACK_BYTES] __attribute__((aligned(64)));
+static int is_measured;
+
+struct call {
+    function real;
+    long *v, result;
+    int error;
+};
+
+static void make_call(struct call *one)
+{
+    long *v = one->v;
+    errno = ERRNO_BEFORE;
+    one->result = one->real(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]);
+    one->error = errno;
+}
+
+static __attribute__((noinline)) void on_small_stack(struct call *one)
+{
+    void *top = small_stack + STACK_BYTES;
+    memset(small_stack, PAINT, STACK_BYTES);
+    __asm__ volatile("mov %%rsp, %%rbx\n\tmov %[top], %%rsp\n\tcall *%[made]\n\tmov %%rbx, %%rsp"
+                     : "+D"(one), [top] "+r"(top)
+                     : [made] "r"((void (*)(struct call *))make_call)
+                     : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+static size_t stack_taken(void)
+{
+    size_t untouched = 0;
+    while (untouched < STACK_BYTES && small_stack[untouched] == PAINT)
+        untouched++;
+    return STACK_BYTES - untouched;
+}
+
 static void one_call(const char *name, uint64_t seed, long call)
 {
     struct chance chance = {hash_of(name, strlen(name), seed * 1000003 + (uint64_t)call)};
@@ -136,12 +174,14 @@ static void one_call(const char *name, uint64_t seed, long call)
     shared->call = call;
     if (sigsetjmp(leave, 1) == 0) {
         shared->is_in = 1;
-        errno = ERRNO_BEFORE;
-        long result = real(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]);
-        int error = errno;
+        struct call one = {real, v, 0, 0};
+        if (is_measured)
+            on_small_stack(&one);
+        else
+            make_call(&one);
         shared->is_in = 0;
-        show_result(hook, result, text, sizeof text);
-        used += snprintf(line + used, (size_t)(LINE_BYTES - used), "%s, errno %d", text, error);
+        show_result(hook, one.result, text, sizeof text);
+        used += snprintf(line + used, (size_t)(LINE_BYTES - used), "%s, errno %d", text, one.error);
     } else {
         shared->is_in = 0;
         if (caught == SIGALRM)
@@ -152,6 +192,9 @@ static void one_call(const char *name, uint64_t seed, long call)
     }
     snprintf(line + used, (size_t)(LINE_BYTES - used), ", memory %08x, descriptors %08x, signals %08x",
              writes_anything(hook->name) ? 0 : (unsigned)digest_of_memory(), (unsigned)digest_of_descriptors(), (unsigned)digest_of_signals());
+    used = (int)strlen(line);
+    if (is_measured)
+        snprintf(line + used, (size_t)(LINE_BYTES - used), ", stack %zu", stack_taken());
     shared->lines++;
 }
 
@@ -239,6 +282,7 @@ int main(int argc, char **argv)
     if (hook_count <= 0 || chdir(argv[2]) != 0)
         return 2;
     give_up_privileges();
+    is_measured = getenv("HOOK_FUZZ_STACK") != NULL;
     uint64_t seed = strtoull(argv[3], NULL, 10);
     long from = atol(argv[4]), to = atol(argv[5]);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::command::run;
 use crate::explained::Except;
 use crate::programs::built;
-use crate::recording::{Recorded, empty_folder, list, number, record};
+use crate::recording::{Recorded, empty_folder, list, number, record, report};
 
 /// Regions that the program opens wherever it does all constructs once.
 const REGIONS: u64 = 5;
@@ -232,4 +232,23 @@ fn what_a_program_was_told_to_be_there_is_there() {
     let bare = run(&mut Command::new(folder.join("weak")));
     let recorded = record(folder.join("weak"), &[] as &[&str]).succeeded();
     assert_eq!(recorded.ended.printed(), bare.printed());
+}
+
+/// Code that was made at run time calls the runtime, and two are loaded: whose functions it would have is not certain. The calls are
+/// passed on, nothing is recorded of them, and that is said; with one runtime there is no doubt.
+#[test]
+fn what_is_in_doubt_is_passed_on_and_said() {
+    let names = ["nobody", "libgalt.so.1", "libgtwo.so.1"];
+    let Some(folder) = all_built(&names) else { return };
+    let files = names[1..].iter().map(|name| folder.join(name)).collect::<Vec<_>>();
+    for count in [1, 2] {
+        let bare = run(Command::new(folder.join("nobody")).args(&files[..count]));
+        assert!(bare.status.success(), "{}{}", bare.printed(), bare.said());
+        let recorded = record(folder.join("nobody"), &files[..count]).succeeded();
+        assert_eq!(recorded.ended.printed(), bare.printed());
+        let quality = report(&recorded.dir, "quality", &[] as &[&str]).printed();
+        let is_said =
+            quality.contains("has several runtimes of OpenMP, and which one some of its calls belong to");
+        assert_eq!(is_said, count == 2, "{count}: {quality}");
+    }
 }
