@@ -49,6 +49,7 @@ pub use modules::Symbols;
 pub use paths::CallPaths;
 pub use progress::{Counter, Progress, Stage};
 
+use crate::bindings;
 use clock::{RunClock, seconds};
 use log::LogHarvest;
 use modules::Modules;
@@ -59,7 +60,7 @@ use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 16;
+pub const ANALYSIS_VERSION: u32 = 17;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -390,13 +391,6 @@ fn facts(
 ) -> RunFacts {
     let intact = logs.iter().find(|log| !log.damage.header).or(logs.first());
     let header = intact.map(|log| log.header).unwrap_or_default();
-    // Processors differ between processes that are bound differently: a host offers the most that any of its
-    // processes may use.
-    let mut processors: std::collections::BTreeMap<&str, u32> = Default::default();
-    for process in &profile.processes {
-        let most = processors.entry(&process.host).or_default();
-        *most = (*most).max(process.available_processors);
-    }
     let first = profile.processes.first();
     RunFacts {
         dir: dir.into(),
@@ -409,13 +403,14 @@ fn facts(
             _ => seconds(header.start_unix_ns),
         },
         wall_s: profile.processes.iter().map(|process| process.end_s).fold(0.0, f64::max),
-        available_processors: processors.values().fold(0, |sum: u32, &n| sum.saturating_add(n)),
+        available_processors: bindings::available(&profile.processes),
         asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
         tick_s: seconds(header.tick_ns.into()),
         host: clock.host(0).into(),
         outcome: outcome(run),
         // What is known is that of the host on which `record` ran.
         stolen_s: run.filter(|run| run.host == clock.host(0)).and_then(|run| run.finished?.stolen_s),
+        throttled_s: run.and_then(|run| run.finished?.throttled_s),
         wait_rules: String::new(),
     }
 }

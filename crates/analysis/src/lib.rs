@@ -1,5 +1,6 @@
 //! Logs to profile, and the questions that a profile can answer.
 
+mod bindings;
 pub mod blame;
 pub mod classes;
 pub mod compare;

@@ -19,7 +19,7 @@ pub use rules::WaitRules;
 use crate::blame::{Blame, KeptBlame};
 use crate::classes::ClassError;
 use crate::findings::{Finding, Whole};
-use crate::ledger::{KeptRows, Ledger};
+use crate::ledger::{KeptRows, Ledger, LedgerError};
 use crate::query::OperationSums;
 
 use crate::ingest::{
@@ -57,6 +57,9 @@ pub enum StoreError {
         /// What is wrong with the profile.
         source: TablesError,
     },
+    /// Its processes and threads contradict each other: there is no account of it.
+    #[error("no ledger can be drawn up of this run: {0}")]
+    Ledger(#[from] LedgerError),
 }
 
 /// A run, with the call paths of parallel regions that are wanted of it: each has a profile of its own.

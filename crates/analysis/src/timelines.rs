@@ -18,6 +18,7 @@
 
 mod charged;
 mod explained;
+mod faults;
 mod gaps;
 mod operations;
 mod regions;
@@ -29,19 +30,18 @@ mod stolen;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow};
 use rayon::prelude::*;
 
+use crate::bindings::{self, Bindings};
 use crate::blame::Blame;
-use crate::ledger::{
-    Ledger, LedgerError, Process, ProcessorSet, Processors, Run, Span, State, Timeline, Windows,
-};
+use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows};
 use explained::Explanation;
+pub use faults::FaultCost;
 use operations::Operations;
 use states::States;
-
-/// Linux knows no more processors than that.
-const MOST_PROCESSORS: u32 = 1 << 13;
 
 /// The account of the whole run.
 ///
@@ -80,20 +80,26 @@ pub fn blame_within(
 
 /// The timelines of a profile's locations.
 pub fn timelines(profile: &Profile) -> Run {
+    let parents = Parents::of(profile);
+    let jobs = bindings::jobs(&profile.processes, |id| parents.of_image(id));
+    let bindings = Bindings::of(&profile.processes);
     let processes: Vec<Process> = profile
         .processes
         .iter()
         .enumerate()
         .map(|(id, process)| Process {
-            parent: parent_of(profile, id).map(|parent| parent as u32),
+            parent: parents.of_image(id).map(|parent| parent as u32),
             rank: process.rank,
-            processor_set: Some(0),
+            job: jobs[id],
+            processor_set: bindings.of_processes[id],
             paused: Windows::default(),
             ..Process::new(id as u32, nanoseconds(process.start_s), nanoseconds(process.end_s))
         })
         .collect();
     let states = States::of(profile);
+    let fault = FaultCost::of(profile);
     let recorded = |id: usize| Recorded {
+        fault,
         location: &profile.locations[id],
         rows: of_location(&profile.samples, |row| row.location, id as u32),
         events: of_location(&profile.events, |event| event.location, id as u32),
@@ -113,10 +119,7 @@ pub fn timelines(profile: &Profile) -> Run {
             ),
         })
         .collect();
-    // 0 where it is not known; a damaged log may claim any number.
-    let available =
-        Some(profile.facts.available_processors).filter(|count| (1..=MOST_PROCESSORS).contains(count));
-    Run { processes, timelines, processor_sets: available.map(ProcessorSet::first).into_iter().collect() }
+    Run { processes, timelines, processor_sets: bindings.sets }
 }
 
 /// What the time in the operations of a profile counts as.
@@ -142,20 +145,41 @@ fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> u32, location: u32) ->
     &rows[from..to]
 }
 
-/// The process image that a process was started by: the last one of that number that began before it. An image
-/// that began by exec continues the image with its own number.
-fn parent_of(profile: &Profile, id: usize) -> Option<usize> {
-    let child = &profile.processes[id];
-    let last_before = |pid: u32| {
-        let before = profile.processes.iter().enumerate().filter(|(other, process)| {
-            *other != id
-                && process.pid == pid
-                && process.host == child.host
-                && (process.start_s, *other) < (child.start_s, id)
-        });
-        before.max_by(|a, b| a.1.start_s.total_cmp(&b.1.start_s)).map(|(parent, _)| parent)
-    };
-    last_before(child.pid).or_else(|| last_before(child.parent_pid))
+/// Who started whom.
+struct Parents<'a> {
+    profile: &'a Profile,
+    /// The images of each process id of a host, by their start.
+    images: HashMap<(&'a str, u32), Vec<usize>>,
+}
+
+impl<'a> Parents<'a> {
+    fn of(profile: &'a Profile) -> Parents<'a> {
+        let mut images: HashMap<_, Vec<usize>> = HashMap::new();
+        for (id, process) in profile.processes.iter().enumerate() {
+            images.entry((process.host.as_str(), process.pid)).or_default().push(id);
+        }
+        let start_s = |id: &usize| profile.processes[*id].start_s;
+        for images in images.values_mut() {
+            images.sort_by(|a, b| start_s(a).total_cmp(&start_s(b)).then(a.cmp(b)));
+        }
+        Parents { profile, images }
+    }
+
+    /// The process image that a process was started by: the last one of that number that began before it. An image
+    /// that began by exec continues the image with its own number.
+    fn of_image(&self, id: usize) -> Option<usize> {
+        let processes = &self.profile.processes;
+        let child = &processes[id];
+        let last_before = |pid: u32| {
+            let images = self.images.get(&(child.host.as_str(), pid))?;
+            let is_before = |&other: &usize| {
+                let order = processes[other].start_s.total_cmp(&child.start_s).then(other.cmp(&id));
+                order.is_lt()
+            };
+            images[..images.partition_point(is_before)].last().copied()
+        };
+        last_before(child.pid).or_else(|| last_before(child.parent_pid))
+    }
 }
 
 /// What is known of one location.
@@ -164,6 +188,8 @@ struct Recorded<'a> {
     location: &'a Location,
     rows: &'a [SampleRow],
     events: &'a [EventRow],
+    /// What a page fault costs in this run.
+    fault: FaultCost,
 }
 
 impl Recorded<'_> {
@@ -182,7 +208,7 @@ impl Recorded<'_> {
         let operations = Operations::of(start_ns, end_ns, self.events, states);
         let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
-        explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns)
+        explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
     }
 
     fn spans(&self, states: &States, stolen_ns: u64) -> Vec<Span> {

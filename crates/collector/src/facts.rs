@@ -10,7 +10,7 @@ use proust_log::records::Subject;
 use crate::lane::{self, Output};
 use crate::life::Strings;
 use crate::path::modules;
-use crate::{arena, hooks, logfile, process, raw, time_namespace};
+use crate::{arena, hooks, life, logfile, process, raw, time_namespace};
 
 /// Most bytes of arguments that are kept.
 const ARGUMENT_BYTES: usize = 16 * 1024;
@@ -66,6 +66,7 @@ impl Facts {
             text.extend_from_slice(logfile::digits(self.clock_offset_ns.unsigned_abs(), &mut digits));
             output.push_text(Subject::MonotonicOffset, 0, &text);
         }
+        write_processors(output);
         self.write_arguments(output);
         if let Some(environment) = environment {
             for entry in environment.filter(|entry| hooks::environment::tells_of_parallelism(entry)) {
@@ -94,6 +95,50 @@ impl Facts {
     }
 }
 
+/// Which processors this process may use, and how much of them. A child may have been bound before its exec: asked each time.
+fn write_processors(output: &mut Output) {
+    let mut text = [0; RANGES_BYTES];
+    output.push_text(Subject::Processors, 0, ranges(&raw::affinity(), &mut text));
+    let quota_milli = life::recording().map_or(0, |life| life.options.quota_milli);
+    if quota_milli > 0 {
+        let mut digits = [0; 20];
+        output.push_text(Subject::ProcessorQuota, 0, logfile::digits(quota_milli.into(), &mut digits));
+    }
+}
+
+/// Room for the ranges of a set of processors; what does not fit is left out at the end.
+const RANGES_BYTES: usize = 512;
+
+/// A set of processors as ranges: `0-3,8`.
+fn ranges<'t>(mask: &[u64], text: &'t mut [u8; RANGES_BYTES]) -> &'t [u8] {
+    let has = |number: usize| mask.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
+    let (mut length, mut number) = (0, 0);
+    while number < mask.len() * 64 {
+        if !has(number) {
+            number += 1;
+            continue;
+        }
+        let first = number;
+        while has(number) {
+            number += 1;
+        }
+        let mut range = Vec::with_capacity(32);
+        let mut digits = [0; 20];
+        if length > 0 {
+            range.push(b',');
+        }
+        range.extend_from_slice(logfile::digits(first as u64, &mut digits));
+        if number - first > 1 {
+            range.push(b'-');
+            range.extend_from_slice(logfile::digits(number as u64 - 1, &mut digits));
+        }
+        let Some(room) = text.get_mut(length..length + range.len()) else { break };
+        room.copy_from_slice(&range);
+        length += range.len();
+    }
+    &text[..length]
+}
+
 /// Reads the arguments as another process would: where a program has moved them away, nothing is there.
 fn write_arguments_at(start: u64, buffer: &mut [u8], output: &mut Output) {
     let got = raw::read_memory(raw::getpid(), start, buffer);
@@ -108,5 +153,25 @@ impl Strings {
     /// Address of the first string; 0 = there is none.
     fn first(&self) -> u64 {
         { *self }.next().map_or(0, |text| text.as_ptr().cast::<c_char>() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RANGES_BYTES, ranges};
+
+    #[test]
+    fn sets_of_processors_are_written_as_ranges() {
+        let of = |mask: &[u64]| {
+            let mut text = [0; RANGES_BYTES];
+            String::from_utf8(ranges(mask, &mut text).to_vec()).unwrap()
+        };
+        assert_eq!(of(&[0b1_0000_1111, 0]), "0-3,8");
+        assert_eq!(of(&[1 << 63, 1]), "63-64");
+        assert_eq!(of(&[0, u64::MAX]), "64-127");
+        assert_eq!(of(&[0, 0]), "");
+        // Every second one of many: what fits is there, and nothing else.
+        let many = of(&[0x5555_5555_5555_5555; 128]);
+        assert!(many.starts_with("0,2,4,") && many.len() <= RANGES_BYTES && !many.ends_with(','));
     }
 }

@@ -516,10 +516,10 @@ impl Lane {
     }
 }
 
-/// Runs `work`, and writes down how long it took.
+/// Runs `work`, and writes down what it took of the processor.
 fn timed<R>(record: &mut Record, work: impl FnOnce(&mut Record) -> R) -> R {
     let begin = clock::now_ns();
     let result = work(record);
-    record.spent(clock::now_ns().saturating_sub(begin));
+    record.spent_since(begin, 0);
     result
 }

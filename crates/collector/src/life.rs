@@ -346,8 +346,9 @@ pub fn ask_each_caller() {
 }
 
 fn write_header(life: &Life, begin: u64, process_cpu_ns: u64, origin: Origin) {
-    let affinity = raw::affinity_count();
-    let limit = life.options.processor_limit;
+    let affinity = raw::affinity().iter().map(|word| word.count_ones()).sum::<u32>();
+    // Part of a processor counts as one.
+    let limit = life.options.quota_milli.div_ceil(1000);
     let online = clock::online_processors();
     let mut header = FileHeader {
         magic: MAGIC,

@@ -23,8 +23,8 @@ pub struct Options {
     pub check_paths: bool,
     /// Bytes all logs of the run may take together.
     pub budget_bytes: u64,
-    /// Processors the CPU bandwidth limit leaves; 0 = no limit.
-    pub processor_limit: u32,
+    /// What the run's control group may use, in thousandths of a processor; 0 = all.
+    pub quota_milli: u32,
     /// Operations shorter than this are summed, ns; None = what is worth it here.
     pub sync_threshold_ns: Option<u64>,
 }
@@ -77,7 +77,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         rate_hz: page.rate_hz,
         check_paths: page.options & CHECK_PATHS != 0,
         budget_bytes: page.budget_bytes,
-        processor_limit: page.processor_limit,
+        quota_milli: page.quota_milli,
         sync_threshold_ns: Some(page.sync_threshold_ns).filter(|&ns| ns != CALIBRATED),
     })
 }
@@ -155,7 +155,7 @@ pub fn of_a_test(folder: &'static CStr) -> Options {
         rate_hz: 200,
         check_paths: false,
         budget_bytes: u64::MAX,
-        processor_limit: 0,
+        quota_milli: 0,
         sync_threshold_ns: None,
     }
 }

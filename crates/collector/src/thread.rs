@@ -182,7 +182,8 @@ fn begin_record(
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);
     record.usage = beginning.usage;
-    record.spent(beginning.own_ns + clock::now_ns().saturating_sub(called_ns));
+    record.spent(beginning.own_ns);
+    record.spent_since(called_ns, 0);
 }
 
 /// The context of a thread's start function, for threads that end before their first sample.

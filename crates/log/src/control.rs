@@ -52,8 +52,8 @@ pub struct Control {
     pub paused: u32,
     /// Processes that began to record so far.
     pub processes: u32,
-    /// Processors the CPU bandwidth limit of the run leaves; 0 = no limit.
-    pub processor_limit: u32,
+    /// Processor time that the run's control group may use in any stretch of time, in thousandths of a processor; 0 = all.
+    pub quota_milli: u32,
     /// Waits and I/O calls shorter than this are summed and not told one by one, ns; [`CALIBRATED`] = each process
     /// finds out what is worth it.
     pub sync_threshold_ns: u64,

@@ -27,6 +27,10 @@ pub struct RunFacts {
     /// whoever would have used them; None if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
+    /// Seconds for which its control group had used up the processor time that it may have, summed over processors;
+    /// None where nothing limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_s: Option<f64>,
     /// The user's rules for what waits count as, as they were when the profile was made; empty = none.
     #[serde(default)]
     pub wait_rules: String,

@@ -34,8 +34,12 @@ pub struct Process {
     pub end_s: f64,
     /// CPU seconds of the whole process while it was measured, by its own clock; None while `open`.
     pub clock_cpu_s: Option<f64>,
-    /// Processors it may run on.
+    /// Processors it may run on, a quota being rounded up.
     pub available_processors: u32,
+    /// Which these are, as ranges of numbers (`0-3,8`); empty = not known.
+    pub processors: String,
+    /// Processor time that its control group may use in any stretch of time, in thousandths of a processor; None = all.
+    pub quota_milli: Option<u32>,
 }
 
 /// One thread of one process image.

@@ -59,6 +59,10 @@ pub struct Finished {
     /// over them; None if the system does not tell.
     #[serde(default)]
     pub stolen_s: Option<f64>,
+    /// Seconds for which the control group of the run had used up the processor time that it may have, summed over
+    /// processors; None where nothing limits it.
+    #[serde(default)]
+    pub throttled_s: Option<f64>,
 }
 
 /// Why `run.json` cannot be read or written.
@@ -161,6 +165,7 @@ mod tests {
                 exit_code: None,
                 signal: Some(9),
                 stolen_s: Some(0.25),
+                throttled_s: Some(0.5),
             }),
         }
     }

@@ -222,6 +222,8 @@ fn process() -> impl Strategy<Value = Process> {
             end_s: time / 3.0,
             clock_cpu_s: clock,
             available_processors: numbers[2],
+            processors: "0-3,8".into(),
+            quota_milli: Some(numbers[1]),
         })
 }
 

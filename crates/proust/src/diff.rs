@@ -228,7 +228,7 @@ fn one(dir: &Path, measures: &[Measure]) -> Result<ComparedRun> {
         None => {
             if profile.samples.is_empty() && profile.events.is_empty() {
                 // Where nothing was kept the profile was made just now, and has them.
-                store::read_rows(dir, &mut profile).ok();
+                store::read_rows(dir, &mut profile)?;
             }
             findings::findings(&profile, None)?
         }

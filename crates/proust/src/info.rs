@@ -94,7 +94,10 @@ fn processes(profile: &Profile, style: &Style) -> String {
         fact("ended by", format!("{} at {}", process.ending, duration(process.end_s)));
         fact("CPU clock", process.clock_cpu_s.map_or_else(|| "not read at its end".into(), duration));
         fact("threads", threads.to_string());
-        fact("processors", process.available_processors.to_string());
+        let quota = process.quota_milli.map_or_else(String::new, |milli| {
+            format!(", {:.3} of them at once by its control group", f64::from(milli) / 1000.0)
+        });
+        fact("processors", format!("{} ({}{quota})", process.available_processors, process.processors));
         for variable in &process.environment {
             fact("environment", variable.clone());
         }

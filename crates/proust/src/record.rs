@@ -1,6 +1,7 @@
 //! `proust record`: runs a command under the collector.
 //!
 //! - [`folder`]: the run's folder and what is in it from the start
+//! - [`control_group`]: how much of the processors the run may use
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
 //! - [`time_limit`]: ends a run that takes too long
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 mod closing;
+mod control_group;
 mod folder;
 mod job;
 mod launch;

@@ -1,7 +1,7 @@
 //! Page faults: memory that is touched for the first time.
 //!
-//! When and by whom is measured exactly; what a fault costs is not told by the system. The time in the kernel where they
-//! happened is an upper limit, and more exact than a fixed cost, which the ledger books. Which memory it was is not known.
+//! When and by whom is measured exactly; what a fault costs is fitted to the run, and booked by the ledger: what a finding
+//! says is what stands on the account. Which memory it was is not known.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,7 @@ use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
-
-/// A page fault takes no longer than this, s, on a virtual machine, the page being cleared included.
-pub(super) const FAULT_AT_MOST_S: f64 = 10e-6;
+use crate::timelines::FaultCost;
 
 /// Parts of the run by which faults are told apart in time.
 const PARTS: usize = 12;
@@ -31,16 +29,14 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
     }
     let all: f64 = by_context.values().sum();
     let mut checks = Checks::default();
-    let limit_s = |(&context, &faults): (&ContextId, &f64)| {
-        facts.system[context as usize].min(faults * FAULT_AT_MOST_S)
-    };
-    let lost_s: f64 = by_context.iter().map(limit_s).sum();
+    let lost_s = facts.ledger.with_beyond_ns(Account::Fault) as f64 / 1e9;
     if !facts.matters(&mut checks, lost_s, lost_s) || !checks.holds(&limits::FAULTS, all) {
         return None;
     }
     let (&toucher, &by_one) = by_location.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
     let cause = facts.places.cause(&by_context, 0.5)?;
-    let (in_kernel_s, booked_s) = (lost_s, facts.ledger.accounts[Account::Fault] as f64 / 1e9);
+    let in_kernel_s: f64 = by_context.keys().map(|&context| facts.system[context as usize]).sum();
+    let cost = FaultCost::of(facts.profile);
     let when = When::of(facts);
     let by_one_share = by_one / all;
     let used_after = when.used_after(facts, toucher);
@@ -63,7 +59,11 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
     finding.evidence = vec![
         Figure::count("page faults", all),
         Figure::seconds("in the kernel where they happened", in_kernel_s),
-        Figure::seconds("of it on the account fault, by a fixed cost", booked_s),
+        Figure::seconds("a fault takes, by the system time of stretches with and without", cost.ns / 1e9),
+        Figure::seconds(
+            "standard error of that (0: not fitted, the usual cost)",
+            cost.error_ns.unwrap_or(0.0) / 1e9,
+        ),
         Figure::share("of them by one thread", by_one_share),
         Figure::share("of them within one half of the processor time", when.at_once),
         Figure::share("of the processor time was other threads' afterwards", used_after),

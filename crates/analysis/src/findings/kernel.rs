@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, Function, FunctionId};
 
 use super::facts::Facts;
-use super::faults::FAULT_AT_MOST_S;
 use super::finding::{Figure, Finding, Kind, Sure};
 use super::overhead::Overhead;
 use super::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
+use crate::timelines::FaultCost;
 
 /// Functions whose time in the kernel other kinds of findings are about.
 const OTHERS: [&str; 28] = [
@@ -66,7 +66,7 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
     let (cpu_s, samples) = (sum(&facts.cpu), sum(&facts.samples));
     // What faults took is told by another kind, and known as an estimate only.
     let faults = sum(&facts.faults);
-    let lost_s = (sum(&facts.system) - faults * FAULT_AT_MOST_S).max(0.0);
+    let lost_s = (sum(&facts.system) - faults * FaultCost::of(facts.profile).at_most_ns() / 1e9).max(0.0);
     let error_s = facts.error_s(contexts.iter().copied());
     let mut checks = Checks::default();
     if !checks.holds(&limits::SYSTEM_SAMPLES, samples)

@@ -34,7 +34,7 @@ impl Builder {
         let location = |tid| Location { tid, end_s, ..Location::default() };
         let module = |path: &str| Module { path: path.into(), ..Module::default() };
         let mut profile = Profile {
-            processes: vec![Process { end_s, ..Process::default() }],
+            processes: vec![Process { end_s, available_processors: 2, ..Process::default() }],
             locations: (0..threads).map(location).collect(),
             modules: vec![module("/home/me/solve"), module("/usr/lib/libc.so.6")],
             contexts: vec![program],
@@ -303,5 +303,6 @@ fn what_could_be_won_is_what_the_processors_had_left() {
         (400, 1000),
     );
     run.profile.facts.available_processors = 1;
+    run.profile.processes[0].available_processors = 1;
     assert!(!has(&run.findings(), Kind::SerialPhase));
 }

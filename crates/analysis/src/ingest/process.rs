@@ -67,6 +67,8 @@ pub(super) fn process(log: &LogHarvest) -> Process {
         end_s: 0.0,
         clock_cpu_s: log.process_cpu_ns().map(seconds),
         available_processors: header.available_processors,
+        processors: first(log, Subject::Processors),
+        quota_milli: first(log, Subject::ProcessorQuota).parse().ok().filter(|&milli| milli > 0),
     }
 }
 

@@ -11,17 +11,30 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct Owner {
     /// The process under which its slots are shown: the rank's first process, or the root of the tree.
     pub process: ProcessId,
-    pub rank: Option<u32>,
+    pub rank: Option<Rank>,
     /// From its start to its end.
     pub life: Window,
     /// When any of its processes was not recorded.
     pub paused: Windows,
 }
 
+/// A rank of a job: one run may have several jobs, after one another or side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Rank {
+    pub job: Option<u32>,
+    pub rank: u32,
+}
+
+impl Rank {
+    fn of(process: &Process) -> Option<Rank> {
+        process.rank.map(|rank| Rank { job: process.job, rank })
+    }
+}
+
 /// The owners of a run and the processes that use their slots.
 #[derive(Clone, Debug)]
 pub(super) struct Owners {
-    /// By rank.
+    /// By job and rank.
     pub list: Vec<Owner>,
     /// The run's time: from the first owner's start to the last owner's end.
     pub life: Window,
@@ -41,7 +54,7 @@ impl Owners {
         } else {
             tree(processes, &by_id).into_iter().collect()
         };
-        let slot_of_rank: HashMap<Option<u32>, usize> =
+        let slot_of_rank: HashMap<Option<Rank>, usize> =
             list.iter().enumerate().map(|(index, owner)| (owner.rank, index)).collect();
         let of_process: HashMap<ProcessId, Option<usize>> = processes
             .iter()
@@ -66,9 +79,9 @@ impl Owners {
 }
 
 fn ranks(processes: &[Process]) -> Vec<Owner> {
-    let mut by_rank: BTreeMap<u32, Vec<&Process>> = BTreeMap::new();
+    let mut by_rank: BTreeMap<Rank, Vec<&Process>> = BTreeMap::new();
     for process in processes {
-        if let Some(rank) = process.rank {
+        if let Some(rank) = Rank::of(process) {
             by_rank.entry(rank).or_default().push(process);
         }
     }
@@ -102,12 +115,12 @@ fn tree(processes: &[Process], by_id: &HashMap<ProcessId, &Process>) -> Option<O
 }
 
 /// The rank of the process or of its nearest ancestor that has one.
-fn rank_of(process: &Process, by_id: &HashMap<ProcessId, &Process>) -> Option<u32> {
+fn rank_of(process: &Process, by_id: &HashMap<ProcessId, &Process>) -> Option<Rank> {
     let ancestors = std::iter::successors(Some(process), |process| {
         process.parent.and_then(|parent| by_id.get(&parent).copied())
     });
     // A damaged log may make two processes each other's parents: no chain is longer than the run has processes.
-    ancestors.take(by_id.len()).find_map(|process| process.rank)
+    ancestors.take(by_id.len()).find_map(Rank::of)
 }
 
 fn span_of(windows: impl Iterator<Item = Window>) -> Window {

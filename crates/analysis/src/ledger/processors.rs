@@ -26,6 +26,8 @@ pub struct Processors(BTreeMap<ProcessId, Used>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Used {
     processors: u32,
+    /// None where it is not known.
+    available: Option<u32>,
     /// Locations active at once, whether there were processors for them or not.
     active: u32,
 }
@@ -46,8 +48,8 @@ impl Processors {
             let active = busy_at_once(owner, &members, windows);
             let mine = run.processes.iter().filter(|process| owners.of(process.id) == Ok(Some(index)));
             let sets = mine.filter_map(|process| run.processor_sets.get(process.processor_set?));
-            let processors = active.min(available(sets).unwrap_or(u32::MAX));
-            (owner.process, Used { processors, active })
+            let available = available(sets);
+            (owner.process, Used { processors: active.min(available.unwrap_or(u32::MAX)), available, active })
         };
         Ok(Processors(owners.list.iter().zip(members).enumerate().map(used).collect()))
     }
@@ -57,7 +59,7 @@ impl Processors {
         let owners = Owners::new(&run.processes)?.list;
         let count = u32::try_from(owners.len()).unwrap_or(u32::MAX).max(1);
         let share = |index: usize| total / count + u32::from((index as u64) < u64::from(total % count));
-        let used = |index: usize| Used { processors: share(index), active: share(index) };
+        let used = |index: usize| Used { processors: share(index), available: None, active: share(index) };
         Ok(Processors(owners.iter().enumerate().map(|(index, owner)| (owner.process, used(index))).collect()))
     }
 
@@ -70,6 +72,11 @@ impl Processors {
     /// ranks, of the run.
     pub fn of(&self, process: ProcessId) -> Option<u32> {
         self.0.get(&process).map(|used| used.processors)
+    }
+
+    /// How many processors this owner may use, as far as that is known.
+    pub fn available(&self, process: ProcessId) -> Option<u32> {
+        self.0.get(&process)?.available
     }
 
     /// How many locations of this owner were active at once; where the processors were given, as many as these.

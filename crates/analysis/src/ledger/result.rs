@@ -88,6 +88,10 @@ pub struct SlotAccounts {
     pub process: ProcessId,
     /// Its rank, where there are ranks.
     pub rank: Option<u32>,
+    /// The job that it is a rank of, by number; None where it is not known.
+    pub job: Option<u32>,
+    /// Processors available to it; None where that is not known.
+    pub available: Option<u32>,
     /// Its processors.
     pub processors: u32,
     /// P × T of this rank: its locations' accounts, without what stands beyond the processors, and these, ns.
@@ -166,7 +170,9 @@ impl Ledger {
             ledger.blamed.extend(rows);
             ledger.slots.push(SlotAccounts {
                 process: owner.process,
-                rank: owner.rank,
+                rank: owner.rank.map(|rank| rank.rank),
+                job: owner.rank.and_then(|rank| rank.job),
+                available: processors.available(owner.process),
                 processors: processors.of(owner.process).unwrap_or_default(),
                 total_ns: slots.sums.total_ns,
                 beyond_ns: slots.sums.beyond_ns,

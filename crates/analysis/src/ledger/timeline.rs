@@ -154,6 +154,8 @@ pub struct Process {
     pub parent: Option<ProcessId>,
     /// Its MPI world rank, where it has one.
     pub rank: Option<u32>,
+    /// The job that it is a rank of, by any number: each has a rank 0. None where there is one at most.
+    pub job: Option<u32>,
     /// Start, ns on the run's clock.
     pub start_ns: u64,
     /// End, ns on the run's clock.
@@ -171,6 +173,7 @@ impl Process {
             id,
             parent: None,
             rank: None,
+            job: None,
             start_ns,
             end_ns,
             processor_set: None,

@@ -1,76 +1,125 @@
 //! Efficiencies of the threads of a run, from the ledger's seconds.
 //!
-//! Σ is the ledger's total without what it was asleep or not recorded. Of it is lost: to serialisation S (`serial`, `narrow`,
-//! `lock`: somebody works, others cannot), to imbalance B (`barrier`, but for its latency), to scheduling O (`runtime`, and the latency
-//! of barriers). Multiplicative, in the order of the POP centre's and TALP's models: with U = Σ − S − B − O,
-//! serialisation = U ÷ (U + S), load balance = (U + S) ÷ (U + S + B), scheduling = (U + S + B) ÷ Σ. Their product is the
-//! parallel efficiency U ÷ Σ. Additive: S ÷ Σ, B ÷ Σ and O ÷ Σ, which with it sum up to 1.
+//! Σ is the ledger's total without what it was asleep or not recorded, and U what was useful: what is productive. Each
+//! other account is in exactly one loss: serialisation S (`serial`, `narrow`, `lock`, `replicated`: somebody works, others
+//! cannot), imbalance B (`barrier`, but for its latency, and `idle`), scheduling O (`runtime`, and the latency of
+//! barriers), processors Q (`oversubscribed`, `preempted`: queued for one, or taken away), and other X (faults, measuring,
+//! messages, what is not known). So Σ = U + S + B + O + Q + X.
+//!
+//! Multiplicative, in the order of the POP centre's and TALP's models: serialisation = U ÷ (U + S), load balance =
+//! (U + S) ÷ (U + S + B), and so on. The product is the parallel efficiency U ÷ Σ, which is the ledger's efficiency.
+//! Additive: each loss ÷ Σ, which with it sum up to 1.
 
 use super::sums::RegionSums;
-use crate::ledger::{Account, Ledger};
+use crate::ledger::{Account, IoAs, Ledger};
 
 /// The efficiencies, and the seconds behind them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Efficiencies {
-    /// Σ, ns.
-    pub total_ns: u64,
+    /// U, ns.
+    pub useful_ns: u64,
     /// S, ns.
     pub serialisation_ns: u64,
     /// B, ns.
     pub imbalance_ns: u64,
     /// O, ns.
     pub scheduling_ns: u64,
+    /// Q, ns.
+    pub processors_ns: u64,
+    /// X, ns.
+    pub other_ns: u64,
 }
 
 impl Efficiencies {
     /// Of a ledger; `sums` tells which part of the waits at barriers was latency.
-    pub fn of(ledger: &Ledger, sums: &RegionSums) -> Efficiencies {
-        let account = |account: Account| ledger.accounts[account];
+    pub fn of(ledger: &Ledger, sums: &RegionSums, io: IoAs) -> Efficiencies {
         // In a team of one nobody is waited for: its waits are on no account of waiting.
         let teams = sums.regions.iter().filter(|sum| sum.team_max != 1);
         let (imbalance_ns, latency_ns) = teams.fold((0, 0), |(imbalance, latency), sum| {
             (imbalance + sum.lost.imbalance_ns, latency + sum.lost.latency_ns)
         });
-        let barrier_ns = account(Account::Barrier);
         let waits_ns = imbalance_ns + latency_ns;
-        let latency_ns = match waits_ns {
-            0 => 0,
-            _ => (u128::from(barrier_ns) * u128::from(latency_ns) / u128::from(waits_ns)) as u64,
-        };
-        let left_out = account(Account::Asleep) + account(Account::Paused) + account(Account::Idle);
-        Efficiencies {
-            total_ns: ledger.total_ns.saturating_sub(left_out),
-            serialisation_ns: account(Account::Serial) + account(Account::Narrow) + account(Account::Lock),
-            imbalance_ns: barrier_ns - latency_ns,
-            scheduling_ns: account(Account::Runtime) + latency_ns,
+        let mut all = Efficiencies::default();
+        for (account, ns) in ledger.accounts.iter() {
+            match account {
+                Account::Asleep | Account::Paused => {}
+                _ if account.productive(io) => all.useful_ns += ns,
+                Account::Serial | Account::Narrow | Account::Lock | Account::Replicated => {
+                    all.serialisation_ns += ns;
+                }
+                Account::Barrier => {
+                    let latency_ns = match waits_ns {
+                        0 => 0,
+                        _ => (u128::from(ns) * u128::from(latency_ns) / u128::from(waits_ns)) as u64,
+                    };
+                    all.imbalance_ns += ns - latency_ns;
+                    all.scheduling_ns += latency_ns;
+                }
+                Account::Idle => all.imbalance_ns += ns,
+                Account::Runtime => all.scheduling_ns += ns,
+                Account::Oversubscribed | Account::Preempted => all.processors_ns += ns,
+                Account::Compute
+                | Account::Io
+                | Account::MpiPartner
+                | Account::MpiTransfer
+                | Account::Measurement
+                | Account::Fault
+                | Account::Unattributed => all.other_ns += ns,
+            }
         }
+        all
     }
 
-    /// U, ns.
-    pub fn useful_ns(&self) -> u64 {
-        self.total_ns.saturating_sub(self.serialisation_ns + self.imbalance_ns + self.scheduling_ns)
+    /// Σ, ns.
+    pub fn total_ns(&self) -> u64 {
+        self.up_to(6)
     }
 
-    /// Parallel efficiency.
+    /// Parallel efficiency: the product of all factors.
     pub fn parallel(&self) -> f64 {
-        ratio(self.useful_ns(), self.total_ns)
+        ratio(self.useful_ns, self.total_ns())
     }
 
     /// Multiplicative: serialisation.
     pub fn serialisation(&self) -> f64 {
-        ratio(self.useful_ns(), self.useful_ns() + self.serialisation_ns)
+        self.factor(2)
     }
 
     /// Multiplicative: load balance.
     pub fn load_balance(&self) -> f64 {
-        let before = self.useful_ns() + self.serialisation_ns;
-        ratio(before, before + self.imbalance_ns)
+        self.factor(3)
     }
 
     /// Multiplicative: scheduling.
     pub fn scheduling(&self) -> f64 {
-        let before = self.useful_ns() + self.serialisation_ns + self.imbalance_ns;
-        ratio(before, before + self.scheduling_ns)
+        self.factor(4)
+    }
+
+    /// Multiplicative: processors.
+    pub fn processors(&self) -> f64 {
+        self.factor(5)
+    }
+
+    /// Multiplicative: everything else.
+    pub fn other(&self) -> f64 {
+        self.factor(6)
+    }
+
+    /// The first `count` of U, S, B, O, Q, X.
+    fn up_to(&self, count: usize) -> u64 {
+        let parts = [
+            self.useful_ns,
+            self.serialisation_ns,
+            self.imbalance_ns,
+            self.scheduling_ns,
+            self.processors_ns,
+            self.other_ns,
+        ];
+        parts[..count].iter().sum()
+    }
+
+    fn factor(&self, count: usize) -> f64 {
+        ratio(self.up_to(count - 1), self.up_to(count))
     }
 }
 

@@ -2,7 +2,7 @@ use proust_log::operations::Operation;
 use proust_profile::{Context, ContextKind, Location, OperationInfo, Profile, RegionInfo, SegmentRow};
 
 use super::*;
-use crate::ledger::{Account, Ledger, Row};
+use crate::ledger::{Account, IoAs, Ledger, Row};
 use crate::query::Selection;
 
 /// Two threads in a region of which one works three times as long, with a barrier inside, ten times.
@@ -88,14 +88,52 @@ fn work_and_loss_sum_up_by_thread_and_by_site_alike() {
 }
 
 #[test]
-fn efficiencies_multiply_and_their_losses_add() {
+fn efficiencies_multiply_and_are_the_ledgers() {
     let profile = profile();
-    let (selection, ledger) = (Selection::all(&profile), ledger());
-    let all = Efficiencies::of(&ledger, &RegionSums::of(&selection, &ledger));
-    assert_eq!(all.total_ns, 8_000);
-    assert_eq!((all.serialisation_ns, all.imbalance_ns, all.scheduling_ns), (1_500, 2_000, 400));
-    assert_eq!(all.useful_ns(), 4_100);
-    let product = all.serialisation() * all.load_balance() * all.scheduling();
-    assert!((product - all.parallel()).abs() < 1e-12);
+    let selection = Selection::all(&profile);
+    let mut ledger = ledger();
+    // Of 10 s: 2.1 computed and 0.3 in I/O, 0.9 queued, 0.5 preempted, 0.2 in faults, 0.1 measuring.
+    for (account, ns) in [
+        (Account::Compute, 2_100),
+        (Account::Io, 300),
+        (Account::Oversubscribed, 900),
+        (Account::Preempted, 500),
+        (Account::Fault, 200),
+        (Account::Measurement, 100),
+    ] {
+        ledger.accounts[account] = ns;
+    }
+    assert_eq!(ledger.residual_ns(), 0);
+    let sums = RegionSums::of(&selection, &ledger);
+    for (io, useful_ns, other_ns) in [(IoAs::Productive, 2_400, 300), (IoAs::Lost, 2_100, 600)] {
+        let all = Efficiencies::of(&ledger, &sums, io);
+        assert_eq!((all.total_ns(), all.useful_ns, all.other_ns), (8_000, useful_ns, other_ns));
+        // The queue is no use: it is a loss of its own.
+        assert_eq!((all.serialisation_ns, all.imbalance_ns, all.scheduling_ns), (1_500, 2_000, 400));
+        assert_eq!(all.processors_ns, 1_400);
+        let factors =
+            [all.serialisation(), all.load_balance(), all.scheduling(), all.processors(), all.other()];
+        assert!((factors.iter().product::<f64>() - all.parallel()).abs() < 1e-12);
+        assert!((all.parallel() - ledger.efficiency(io).unwrap()).abs() < 1e-12);
+    }
     assert_eq!(Efficiencies::default().parallel(), 1.0);
+}
+
+/// Whatever is on which account: parallel efficiency and ledger agree, and every account is in one factor.
+#[test]
+fn each_account_is_in_one_factor() {
+    let profile = profile();
+    let sums = RegionSums::of(&Selection::all(&profile), &ledger());
+    for one in Account::ALL {
+        let mut ledger = Ledger::default();
+        for (n, account) in Account::ALL.into_iter().enumerate() {
+            ledger.accounts[account] = 7 + 13 * n as u64;
+        }
+        ledger.accounts[one] += 1_000;
+        ledger.total_ns = ledger.accounts.sum_ns();
+        for io in [IoAs::Productive, IoAs::Lost] {
+            let all = Efficiencies::of(&ledger, &sums, io);
+            assert!((all.parallel() - ledger.efficiency(io).unwrap()).abs() < 1e-12, "{one}");
+        }
+    }
 }

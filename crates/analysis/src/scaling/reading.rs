@@ -31,6 +31,6 @@ fn one(source: &Source) -> Result<Swept, StoreError> {
     if profile.samples.is_empty() && profile.events.is_empty() {
         profile = store::open(&source.dir, &mut |_| ())?;
     }
-    let ledger = findings::findings(&profile, None).map(|(ledger, _)| ledger).unwrap_or_default();
+    let (ledger, _) = findings::findings(&profile, None)?;
     Ok(Swept::new(source.count, &source.name, &profile, &ledger))
 }

@@ -6,6 +6,7 @@
 
 use proust_profile::{ContextId, Location, SampleRow};
 
+use super::faults::FaultCost;
 use super::gaps::Gap;
 use super::nanoseconds;
 use super::operations::{Operations, Short};
@@ -13,10 +14,6 @@ use super::room::{Room, Turn};
 use super::shares::{Claim, Spread, by_room, by_weight};
 use super::states::{Class, TIERS};
 use crate::ledger::{State, Work};
-
-/// What one page fault without I/O is taken to cost, ns. The kernel does not tell the time it spent in faults;
-/// half to one microsecond is what servers and virtual machines of this decade need for a small page.
-const FAULT_NS: u64 = 700;
 
 /// The part of an operation that lies in one gap.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +113,7 @@ pub(super) fn explain(
     operations: &Operations,
     waits: impl Fn(usize) -> bool,
     stolen_ns: u64,
+    fault: FaultCost,
 ) -> Explanation {
     let mut explanation = Explanation { gaps: Vec::with_capacity(gaps.len()), ..Explanation::default() };
     explanation.parts.reserve(operations.singles.len());
@@ -125,7 +123,7 @@ pub(super) fn explain(
     explanation.place_sleep(rows, waits);
     explanation.place_stolen(rows);
     explanation.place_queue(nanoseconds(location.queued_s).saturating_add(stolen_ns), rows);
-    explanation.place_faults(rows);
+    explanation.place_faults(rows, fault);
     explanation
 }
 
@@ -290,10 +288,10 @@ impl Explanation {
     }
 
     /// Faults are computation, and cannot have taken more than the thread's whole system time.
-    fn place_faults(&mut self, rows: &[SampleRow]) {
+    fn place_faults(&mut self, rows: &[SampleRow], fault: FaultCost) {
         let system_ns = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.system_ns));
-        let faults_ns = rows.iter().map(|row| u64::from(row.minor_faults) * FAULT_NS);
-        let faults_ns = faults_ns.fold(0_u64, u64::saturating_add).min(system_ns);
+        let faults = rows.iter().map(|row| u64::from(row.minor_faults)).sum();
+        let faults_ns = fault.of_faults_ns(faults, system_ns);
         if faults_ns == 0 {
             return;
         }

@@ -48,7 +48,7 @@ pub fn library() -> Option<&'static CStr> {
 
 /// Whether a variable says how a program runs in parallel; only these are recorded.
 pub fn tells_of_parallelism(entry: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 16] = [
+    const PREFIXES: [&[u8]; 18] = [
         b"OMP_",
         b"GOMP_",
         b"KMP_",
@@ -57,6 +57,8 @@ pub fn tells_of_parallelism(entry: &[u8]) -> bool {
         b"PMI_",
         b"PMIX_RANK",
         b"PMIX_NAMESPACE",
+        b"OMPI_MCA_ess_base_jobid",
+        b"OMPI_MCA_orte_hnp_uri",
         b"MV2_COMM_WORLD_",
         b"MPI_LOCAL",
         b"SLURM_PROCID",

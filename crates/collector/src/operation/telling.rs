@@ -142,7 +142,7 @@ fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
     let (node, flags) = path_of(record, passed);
     let region = record.member.region();
     record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
-    record.spent(clock::now_ns().saturating_sub(taken_since_ns));
+    record.spent_since(taken_since_ns, 0);
 }
 
 fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
@@ -173,7 +173,7 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     }
     push_event(record, passed, (node, node_flags), cpu_ns);
     record.limit.told(passed.end_ns);
-    record.spent(clock::now_ns().saturating_sub(passed.taken_since(entered_ns)));
+    record.spent_since(passed.taken_since(entered_ns), cpu_ns);
 }
 
 /// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread did since then it did

@@ -23,11 +23,14 @@ pub fn kernel_version() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Number of processors in the calling thread's affinity mask.
-pub fn affinity_count() -> u32 {
-    let mut mask = [0_u64; 128];
+/// Words of a set of processors, of which Linux knows at most 8192.
+pub const MASK_WORDS: usize = 128;
+
+/// The calling thread's affinity mask; empty if the kernel does not say.
+pub fn affinity() -> [u64; MASK_WORDS] {
+    let mut mask = [0; MASK_WORDS];
     let outcome = sys!(SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr());
-    if failed(outcome) { 0 } else { mask.iter().map(|word| word.count_ones()).sum() }
+    if failed(outcome) { [0; MASK_WORDS] } else { mask }
 }
 
 /// The processor the thread runs on.

@@ -39,6 +39,10 @@ pub enum Subject {
     ExecTarget = 8,
     /// Nanoseconds, in decimal, that this process's CLOCK_MONOTONIC is ahead of its host's (a time namespace). Without one: 0.
     MonotonicOffset = 9,
+    /// Processors that this process may run on when it begins, as ranges of numbers: `0-3,8`.
+    Processors = 10,
+    /// What its control group may use of them, in thousandths of a processor, in decimal. Without one: all.
+    ProcessorQuota = 11,
 }
 
 impl Subject {
@@ -54,6 +58,8 @@ impl Subject {
             7 => Subject::Variable,
             8 => Subject::ExecTarget,
             9 => Subject::MonotonicOffset,
+            10 => Subject::Processors,
+            11 => Subject::ProcessorQuota,
             _ => return None,
         })
     }

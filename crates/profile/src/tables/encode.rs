@@ -94,6 +94,8 @@ fn processes(profile: &Profile) -> Vec<Column> {
         column!(rows, "end_s", F64, |r| r.end_s),
         column!(rows, "clock_cpu_s", OptionalF64, |r| r.clock_cpu_s),
         column!(rows, "available_processors", U32, |r| r.available_processors),
+        column!(rows, "processors", Text, |r| text(&r.processors)),
+        column!(rows, "quota_milli", OptionalU32, |r| r.quota_milli),
     ]
 }
 

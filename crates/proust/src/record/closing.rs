@@ -58,6 +58,7 @@ pub fn finish(
         exit_code: status.code(),
         signal: status.signal(),
         stolen_s: folder.stolen.so_far_s(),
+        throttled_s: folder.throttled.so_far_s(),
     });
     let sum = Recorded::of(&folder.path);
     if sanitizers.are_there() {

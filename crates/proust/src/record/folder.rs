@@ -17,6 +17,7 @@ use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
 use zerocopy::IntoBytes;
 
+use super::control_group::{ControlGroup, Throttled};
 use super::stolen::Stolen;
 use super::{RecordArgs, Source, job};
 
@@ -47,6 +48,8 @@ pub struct RunFolder {
     pub start: Instant,
     /// What the host of a virtual machine takes of its processors from then on.
     pub stolen: Stolen,
+    /// For how long its control group had no processor time left.
+    pub throttled: Throttled,
     elsewhere: Option<PathBuf>,
     /// What makes it this folder and no other.
     identity: Option<(u64, u64)>,
@@ -137,6 +140,7 @@ impl RunFolder {
             created: true,
             start,
             stolen: Stolen::since_now(),
+            throttled: Throttled::since_now(),
             elsewhere,
             identity,
         })
@@ -171,6 +175,7 @@ impl RunFolder {
             created: false,
             start,
             stolen: Stolen::since_now(),
+            throttled: Throttled::since_now(),
             elsewhere: None,
             identity,
         })
@@ -237,7 +242,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
         rate_hz: args.options.rate,
         budget_bytes: args.options.max_size,
         options: options.iter().filter(|(on, _)| *on).map(|(_, bit)| bit).sum(),
-        processor_limit: std::thread::available_parallelism().map_or(0, |n| n.get() as u32),
+        quota_milli: ControlGroup::of_this_process().quota_milli().unwrap_or(0),
         filters: filters(),
         sync_threshold_ns: args.options.sync_threshold.unwrap_or(CALIBRATED),
         ..Control::default()

@@ -421,8 +421,11 @@ fn the_page_sums_up() {
             }
         }
         let all = &page["efficiencies"];
-        let product = ["/serialisation", "/load_balance", "/scheduling"].map(|name| number(all, name));
+        let factors = ["/serialisation", "/load_balance", "/scheduling", "/processors", "/other"];
+        let product = factors.map(|name| number(all, name));
         assert_close("efficiency", product.iter().product(), number(all, "/parallel"), 1e-9);
+        let ledger = run.summary().ledger.efficiency.expect("a program that computed");
+        assert_close("the ledger's efficiency", ledger, number(all, "/parallel"), 1e-9);
         let text = crate::recording::report(&run.dir, "openmp", &[] as &[&str]).printed();
         assert!(text.contains("parallel region at regions.c:"), "{text}");
     });

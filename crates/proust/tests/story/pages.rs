@@ -43,13 +43,16 @@ pub struct Ledger {
     pub lost_s: f64,
     pub unattributed_s: f64,
     pub efficiency: Option<f64>,
+    /// What stands beyond the processors, by account.
+    pub beyond: HashMap<String, f64>,
     pub accounts: Vec<Account>,
 }
 
 impl Ledger {
-    /// Seconds on an account.
+    /// Seconds on an account, whether they fill processors or stand beyond them.
     pub fn account_s(&self, id: &str) -> f64 {
-        self.accounts.iter().filter(|account| account.id == id).map(|account| account.seconds).sum()
+        let within = self.accounts.iter().filter(|account| account.id == id).map(|account| account.seconds);
+        within.sum::<f64>() + self.beyond.get(id).copied().unwrap_or(0.0)
     }
 }
 

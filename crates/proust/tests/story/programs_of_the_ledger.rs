@@ -78,7 +78,10 @@ fn assert_account(what: &str, run: &Recorded, truths: &[Value]) -> Summary {
     // hundredth of the time is one more processor.
     let threads = summary.run.threads as f64;
     let unseen = if queued > 0.01 * summary.run.wall_s { 1.0 + 0.1 * threads } else { 0.0 };
+    // Never more than there are.
+    let available = summary.run.available_processors;
     let (least, most) = (activity.processors(0.02), activity.processors(0.005) + unseen);
+    let (least, most) = (least.min(available), most.min(available));
     assert!(
         processors >= least && processors <= most,
         "{what}: {processors} processors, {least} to {most} by the program's clock: {summary:#?}"
@@ -97,7 +100,9 @@ fn assert_account(what: &str, run: &Recorded, truths: &[Value]) -> Summary {
              {summary:#?}"
         );
     };
-    assert_near("total", ledger.total_s, activity.integral(|active| active.max(processors)), processors);
+    assert_near("total", ledger.total_s, activity.integral(|_| processors), processors);
+    let beyond = activity.integral(|active| (active - processors).max(0.0));
+    assert_near("beyond", ledger.beyond.values().sum(), beyond, processors);
     assert_near("compute", of(&["compute", "fault", "measurement", "io"]), activity.cpu_s, 1.0);
     let working =
         of(&["compute", "fault", "measurement", "io", "oversubscribed", "preempted", "unattributed"]);
@@ -135,7 +140,7 @@ fn a_burst_of_64_threads_that_counts() {
 #[test]
 fn a_pool_of_four_with_main_in_join() {
     let Some((run, summary)) = assert_case(&["1", "pool"]) else { return };
-    assert!(summary.run.processors >= 4.0, "{summary:#?}");
+    assert!(summary.run.processors >= summary.run.available_processors.min(4.0), "{summary:#?}");
     let threads = run.threads();
     let main = threads.thread(number(&run.truth(), "/pid") as u64);
     assert!(main.passive_s("join") >= 0.9 * main.wall_s - 0.03, "{main:#?}");

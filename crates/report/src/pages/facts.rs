@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proust_analysis::ledger::{Accounts, Ledger};
+use proust_analysis::ledger::{Account, Accounts, Ledger};
 use proust_analysis::query::Selection;
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::{ContextId, Profile, Quality};
@@ -60,7 +60,7 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
     let profile = selection.profile();
     let mut quality = profile.quality.clone();
     if !question.filter.is_empty() {
-        let (mut cpu_ns, mut own_ns, mut lost_ns, mut unrecorded_ns) = (0, 0, 0, 0);
+        let (mut cpu_ns, mut lost_ns, mut unrecorded_ns) = (0, 0, 0);
         (quality.samples, quality.partial_paths) = (0, 0);
         let function = |context: ContextId| {
             let function = profile.contexts[context as usize].function;
@@ -70,7 +70,6 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
             quality.samples += u64::from(!row.tail);
             quality.partial_paths += u64::from(!row.tail && row.partial);
             cpu_ns += row.cpu_ns;
-            own_ns += row.measurement_ns;
             match function(row.context) {
                 LOST_RECORDS if row.tail => lost_ns += row.cpu_ns,
                 NOT_RECORDED if row.tail => unrecorded_ns += row.cpu_ns,
@@ -82,8 +81,12 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
             0 => 1.0,
             samples => 1.0 - quality.partial_paths as f64 / samples as f64,
         };
-        quality.measurement_s = seconds(own_ns);
         (quality.lost_records_s, quality.unrecorded_s) = (seconds(lost_ns), seconds(unrecorded_ns));
+    }
+    // What the ledger's threads spent on it, beyond the processors or not: one number on all pages.
+    if !ledger.locations.is_empty() {
+        let own_ns = ledger.locations.iter().map(|row| row.accounts[Account::Measurement]).sum();
+        quality.measurement_s = seconds(own_ns);
     }
     if ledger.total_ns > 0 {
         quality.account_residual = ledger.residual_ns().unsigned_abs() as f64 / ledger.total_ns as f64;

@@ -3,7 +3,7 @@
 //!
 //! JSON: `{"schema":1,"run":{…},"ledger":{…},"owners":[…],"locations":[…],"notes":[…]}`; `run` and `ledger` as in
 //! `summary`. An owner of slots is a rank with its child processes, or all processes of a run without ranks:
-//! `{"process":pid,"rank":n|null,"processors":n,"total_s":…,"locations":{account: seconds},"slots":{account: seconds},
+//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,"locations":{account: seconds},"slots":{account: seconds},
 //! "beyond_s":…}`; its two maps sum to its `total_s`, those of all owners to the ledger's; `locations` is without what
 //! its threads spent beyond the processors. A location is `{"handle","process",
 //! "rank","thread","name","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds},
@@ -55,7 +55,9 @@ pub(super) struct LedgerPage {
 struct OwnerRow {
     process: u32,
     rank: Option<u32>,
+    job: Option<u32>,
     processors: u32,
+    available: Option<u32>,
     total_s: f64,
     locations: Seconds,
     slots: Seconds,
@@ -101,7 +103,9 @@ impl LedgerPage {
         let owners = ledger.slots.iter().zip(&by_owner).map(|(row, locations)| OwnerRow {
             process: profile.processes[row.process as usize].pid,
             rank: row.rank,
+            job: row.job,
             processors: row.processors,
+            available: row.available,
             total_s: seconds(row.total_ns),
             locations: accounts_of(locations),
             slots: accounts_of(&row.accounts),

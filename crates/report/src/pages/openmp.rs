@@ -47,24 +47,32 @@ struct EfficiencyRow {
     serialisation_s: f64,
     imbalance_s: f64,
     scheduling_s: f64,
+    processors_s: f64,
+    other_s: f64,
     parallel: f64,
     serialisation: f64,
     load_balance: f64,
     scheduling: f64,
+    processors: f64,
+    other: f64,
 }
 
 impl EfficiencyRow {
     fn new(all: &Efficiencies) -> EfficiencyRow {
         EfficiencyRow {
-            total_s: seconds(all.total_ns),
-            useful_s: seconds(all.useful_ns()),
+            total_s: seconds(all.total_ns()),
+            useful_s: seconds(all.useful_ns),
             serialisation_s: seconds(all.serialisation_ns),
             imbalance_s: seconds(all.imbalance_ns),
             scheduling_s: seconds(all.scheduling_ns),
+            processors_s: seconds(all.processors_ns),
+            other_s: seconds(all.other_ns),
             parallel: all.parallel(),
             serialisation: all.serialisation(),
             load_balance: all.load_balance(),
             scheduling: all.scheduling(),
+            processors: all.processors(),
+            other: all.other(),
         }
     }
 }
@@ -100,7 +108,7 @@ impl OpenmpPage {
         }
         Ok(OpenmpPage {
             schema: SCHEMA,
-            efficiencies: EfficiencyRow::new(&Efficiencies::of(&drawn.ledger, &sums)),
+            efficiencies: EfficiencyRow::new(&Efficiencies::of(&drawn.ledger, &sums, drawn.io)),
             regions,
             cut,
             notes,

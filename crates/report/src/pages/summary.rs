@@ -171,6 +171,16 @@ impl Summary {
                 duration(stolen_s)
             ));
         }
+        if let Some(throttled_s) =
+            profile.facts.throttled_s.filter(|&s| s >= STOLEN * seconds(ledger.total_ns))
+            && throttled_s > 0.0
+        {
+            notes.push(format!(
+                "the control group of this run had used up its processor time for {} (summed over processors): threads \
+                 that could have gone on then are in oversubscribed and preempted",
+                duration(throttled_s)
+            ));
+        }
         let dir = if question.dir.is_empty() { profile.facts.dir.clone() } else { question.dir.clone() };
         let found: Cow<'_, [Finding]> = match kept {
             // They are about the whole run.

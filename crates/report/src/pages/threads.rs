@@ -124,7 +124,7 @@ impl Threads {
                     } else {
                         location.queued_s
                     },
-                    measurement_s: known(row.location, Metric::Measurement, location.measurement_s),
+                    measurement_s: seconds(row.accounts[Account::Measurement]),
                     samples: known(row.location, Metric::Samples, location.samples as f64) as u64,
                     lost_s: if row.charged { seconds(row.accounts.lost_ns(drawn.io)) } else { 0.0 },
                     caused_s: seconds(caused.get(&row.location).copied().unwrap_or(0)),

@@ -150,6 +150,7 @@ pub fn profile() -> Profile {
 pub fn crowded() -> Profile {
     let mut profile = profile();
     profile.facts.available_processors = 1;
+    profile.processes[0].available_processors = 1;
     profile.locations[1].start_s = 0.0;
     for row in profile.samples.iter_mut().filter(|row| row.location == 1) {
         row.time_ns -= 500_000_000;

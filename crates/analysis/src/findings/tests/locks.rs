@@ -66,6 +66,7 @@ fn a_lock_that_nobody_waits_for_is_none() {
 fn several_in_line_are_a_convoy() {
     let mut run = Builder::new(3, 900);
     run.profile.facts.available_processors = 3;
+    run.profile.processes[0].available_processors = 3;
     let path = "worker section";
     for turn in 0..90_u64 {
         let at_ms = turn * 10;

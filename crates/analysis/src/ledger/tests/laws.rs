@@ -52,10 +52,12 @@ fn process(id: u32) -> impl Strategy<Value = Process> {
     let parent = prop_oneof![Just(None), (0..id.max(1)).prop_map(Some)];
     let paused = prop_oneof![3 => Just(Windows::default()), 1 => windows()];
     let set = prop_oneof![Just(None), (0..2usize).prop_map(Some)];
-    (ranked, parent, 0..LENGTH / 2, 0..LENGTH, paused, set).prop_map(
-        move |(rank, parent, start, length, paused, processor_set)| Process {
+    let job = prop_oneof![2 => Just(None), 1 => (0..2u32).prop_map(Some)];
+    (ranked, job, parent, 0..LENGTH / 2, 0..LENGTH, paused, set).prop_map(
+        move |(rank, job, parent, start, length, paused, processor_set)| Process {
             parent: parent.filter(|parent| *parent < id),
             rank,
+            job,
             paused,
             processor_set,
             ..Process::new(id, start, start + length)

@@ -23,8 +23,13 @@ struct Doing<'a> {
     recorded: bool,
 }
 
-/// An owner of slots: a rank, or 0 for a run without ranks.
-type Owner = u32;
+/// An owner of slots: a rank of a job, or any for a run without ranks.
+type Owner = (Option<u32>, u32);
+const ALL: Owner = (None, 0);
+
+fn rank_of(process: &Process) -> Option<Owner> {
+    process.rank.map(|rank| (process.job, rank))
+}
 
 fn process(run: &Run, id: ProcessId) -> &Process {
     run.processes.iter().find(|process| process.id == id).unwrap()
@@ -32,10 +37,10 @@ fn process(run: &Run, id: ProcessId) -> &Process {
 
 fn owner_of(run: &Run, id: ProcessId) -> Option<Owner> {
     if run.processes.iter().all(|process| process.rank.is_none()) {
-        return Some(0);
+        return Some(ALL);
     }
     let process = process(run, id);
-    process.rank.or_else(|| process.parent.and_then(|parent| owner_of(run, parent)))
+    rank_of(process).or_else(|| process.parent.and_then(|parent| owner_of(run, parent)))
 }
 
 fn covers(windows: &Windows, at: u64) -> bool {
@@ -45,15 +50,15 @@ fn covers(windows: &Windows, at: u64) -> bool {
 /// The processes that make an owner's lifetime, as opposed to those that only use its slots.
 fn life(run: &Run, owner: Owner) -> Window {
     let ranked = run.processes.iter().any(|process| process.rank.is_some());
-    let of_owner = || run.processes.iter().filter(|process| !ranked || process.rank == Some(owner));
+    let of_owner = || run.processes.iter().filter(|process| !ranked || rank_of(process) == Some(owner));
     Window::new(of_owner().map(|p| p.start_ns).min().unwrap(), of_owner().map(|p| p.end_ns).max().unwrap())
 }
 
 fn owners(run: &Run) -> Vec<Owner> {
-    let mut owners: Vec<Owner> = run.processes.iter().filter_map(|process| process.rank).collect();
+    let mut owners: Vec<Owner> = run.processes.iter().filter_map(rank_of).collect();
     owners.sort_unstable();
     owners.dedup();
-    if owners.is_empty() && !run.processes.is_empty() { vec![0] } else { owners }
+    if owners.is_empty() && !run.processes.is_empty() { vec![ALL] } else { owners }
 }
 
 fn whole_life(run: &Run) -> Window {

@@ -298,6 +298,20 @@ fn ranks_compete_only_with_those_who_share_their_processors() {
     assert_accounts(&together, 2, 16.0, &[(Account::Compute, 8.0), (Account::Oversubscribed, 8.0)]);
 }
 
+/// Two jobs of two ranks after one another in one script: four owners of one processor each, idle while the others run.
+#[test]
+fn ranks_of_two_jobs_are_not_the_same() {
+    let run = [(0, 0.0), (1, 10.0)].into_iter().fold(Program::new(), |run, (job, from)| {
+        (0..2).fold(run, |run, rank| {
+            let mut run = run.process(10 * job + rank, from, from + 10.0);
+            let process = run.0.processes.last_mut().expect("just added");
+            (process.rank, process.job) = (Some(rank), Some(job));
+            run.thread(10 * job + rank, vec![span(from, from + 10.0, COMPUTE)])
+        })
+    });
+    assert_accounts(&run.ledger(), 4, 80.0, &[(Account::Compute, 40.0), (Account::Idle, 40.0)]);
+}
+
 /// Four threads under a quota of one processor and a half: P = 2, and the run can have 1.5 of them.
 #[test]
 fn part_of_a_processor_counts_as_one() {

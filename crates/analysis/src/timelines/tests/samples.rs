@@ -150,6 +150,6 @@ fn images_of_one_process_follow_each_other() {
     };
     let processes = vec![process(5, 1, 0.0), process(6, 5, 1.0), process(6, 5, 2.0), process(7, 6, 3.0)];
     let profile = Profile { processes, ..Profile::default() };
-    let parents: Vec<_> = (0..4).map(|id| parent_of(&profile, id)).collect();
+    let parents: Vec<_> = (0..4).map(|id| Parents::of(&profile).of_image(id)).collect();
     assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
 }

@@ -57,14 +57,14 @@ impl Locks {
             Some(handle) => format!("{handle}: {} of {}", lock.kind, lock.site.name()),
             None => "Short waits".to_owned(),
         };
+        let scale = Scale::of("s", [lock.waited_s]);
         let mut table = Table::new([
-            ("s", Align::Right),
+            (scale.unit, Align::Right),
             ("%", Align::Right),
             ("", Align::Left),
             ("", Align::Left),
             ("", Align::Left),
         ]);
-        let scale = Scale::of("s", [lock.waited_s]);
         let mut push = |what: &'static str, seconds: f64, handle: &str, cell: Cell| {
             let share = percents(&[seconds], lock.waited_s).concat();
             table.row(vec![

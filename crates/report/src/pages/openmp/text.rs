@@ -26,18 +26,22 @@ pub(super) fn page(page: &OpenmpPage, style: &Style) -> String {
     let all = &page.efficiencies;
     let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
     text.push_str(&format!(
-        " parallel efficiency {} = serialisation {} × load balance {} × scheduling {}.\n",
+        " parallel efficiency {} = serialisation {} × load balance {} × scheduling {} × processors {} × other {}.\n",
         percent(all.parallel),
         percent(all.serialisation),
         percent(all.load_balance),
         percent(all.scheduling),
+        percent(all.processors),
+        percent(all.other),
     ));
     text.push_str(&format!(
-        " {} useful + {} serialised + {} imbalance + {} scheduling = {}.\n\n",
+        " {} useful + {} serialised + {} imbalance + {} scheduling + {} queued + {} other = {}.\n\n",
         duration(all.useful_s),
         duration(all.serialisation_s),
         duration(all.imbalance_s),
         duration(all.scheduling_s),
+        duration(all.processors_s),
+        duration(all.other_s),
         duration(all.total_s),
     ));
     let scale = Scale::of("s", page.regions.iter().map(|region| region.work_s + region.lost.lost_s));

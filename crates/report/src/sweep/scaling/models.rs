@@ -85,10 +85,15 @@ impl ModelRow {
 
 /// `5 + 2·p·log2 p`
 fn formula(model: &Model) -> String {
+    // As many digits as matter: a small coefficient may belong to a large power.
     let number = |number: f64| {
-        let text = format!("{number:.3}");
-        let text = text.trim_end_matches('0').trim_end_matches('.');
-        if text.is_empty() || text == "-0" { "0".to_owned() } else { text.to_owned() }
+        if number == 0.0 {
+            return "0".to_owned();
+        }
+        let before = number.abs().log10().floor() as i32 + 1;
+        let decimals = usize::try_from((4 - before).max(0)).unwrap_or(0);
+        let text = format!("{number:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
     };
     if model.is_constant() {
         return number(model.constant);
