@@ -205,6 +205,24 @@ def parallel(result):
         "processors shared a cache in some runs and none in others; runs between two of different groups are left out."
 
 
+def barriers(result):
+    rows = []
+    for row in result["rows"]:
+        threads = f"{row['threads']}, sharing {row['processors_share']}" if row.get("processors_share") else row["threads"]
+        rows.append([row["compiler"], threads, row["runs"], of(row["bare_ns"], 0), of(row["proust_ns"], 0), sure(row["added_ns"], 1),
+                     "≤ 15 ns" if row["threads"] == 1 else "", verdict(row["added_ns"], 15.0) if row["threads"] == 1 else "",
+                     sure(row["added_percent"], 1), "≤ 5 %", verdict(row["added_percent"], 5.0)])
+    return table(["compiler", "threads", "runs", "a loop with its barrier, ns", "with the collector, ns", "added, ns [95 %]", "target", "",
+                  "added, % [95 %]", "target", ""], rows) + \
+        f"\n\n{result['rounds']} runs, with and without in turn; of each the median of its batches. What is added in ns is found within one process by GCC."
+
+
+def nested(result):
+    rows = [[row["kind"], of(row["bare_ns"], 0), of(row["proust_ns"], 0), sure(row["added_ns"], 0), "≤ 60 ns", verdict(row["added_ns"], 60.0)]
+            for row in result["rows"]]
+    return table(["inside another operation", "bare, ns", "with the collector, ns", "added, ns [95 %]", "target", ""], rows)
+
+
 def throughput(result):
     rows = [[row["what"], f"{row['best_m_per_s']:.1f} ({row['worst_m_per_s']:.1f})", f"M {row['unit']}/s",
              "≥ 10 M/s a core" if row["what"].startswith("logs to profile, 1 ") else "",
@@ -282,7 +300,8 @@ def setting(result):
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
           "threads": threads, "forks": forks, "many_waits": many_waits, "live_threads": live_threads,
-          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "throughput": throughput, "blame": blame,
+          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "barriers": barriers, "nested": nested,
+          "throughput": throughput, "blame": blame,
           "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 

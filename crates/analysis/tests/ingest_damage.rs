@@ -249,6 +249,8 @@ fn anything() -> impl Strategy<Value = Anything> {
                     wait_ns,
                     latency_ns,
                     executions,
+                    unmeasured: work_ns,
+                    wait_error_ns: until_ns,
                     contended: node,
                     region,
                     node,

@@ -43,7 +43,9 @@ mod output;
 mod record;
 mod usage;
 
-pub use current::{begin_fork, end_fork, get as current, is_forking, set as set_current, thread_pointer};
+pub use current::{
+    begin_fork, end_fork, get as current, is_forking, set as set_current, set_visits, thread_pointer, visits,
+};
 pub use hold::prepare as prepare_holds;
 use hold::{ByOwner, Hold};
 pub use ids::Ids;
@@ -355,6 +357,25 @@ impl Lane {
         let waits = self.open.object() == lock
             && self.open.kind().is_some_and(|kind| waited::is_for_lock(kind.operation));
         if waits { Some(self.open.begin_ns()) } else { self.tries.since_ns(lock) }
+    }
+
+    /// The word of the log that says which operation the owner is in; null = there is none.
+    pub fn wait_operation_word(&self) -> *mut u32 {
+        let header = self.header.load(Ordering::Relaxed);
+        if header.is_null() {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: the header is mapped for the process's life.
+        unsafe { &raw mut (*header).wait_operation }
+    }
+
+    /// The log says that a wait of the owner's which is not measured, and so has no begin, began at this instant or later.
+    pub fn waits_since(&self, ns: u64) {
+        let header = self.header.load(Ordering::Relaxed);
+        if !header.is_null() {
+            // SAFETY: as in `enter_unwatched`.
+            unsafe { (&raw mut (*header).wait_since_ns).write_volatile(ns) };
+        }
     }
 
     /// The owner's first instant.

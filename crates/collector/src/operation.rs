@@ -335,12 +335,18 @@ pub fn stop_waiting(lane: &'static Lane) {
 }
 
 /// The operation that the thread was in is over, though its hook never returned; false if it is not.
-#[cold]
+///
+/// A program that polls, yields or locks inside an operation asks this at each call.
 #[inline(never)]
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
     if lane.open.is_live(sp, true, lane, raw::alternate_stack) {
         return false;
     }
-    let left = lane.with_record(|record| note_left(life, lane, record, clock::now_ns()));
-    left.is_some()
+    leave_behind(life, lane)
+}
+
+#[cold]
+#[inline(never)]
+fn leave_behind(life: &Life, lane: &'static Lane) -> bool {
+    lane.with_record(|record| note_left(life, lane, record, clock::now_ns())).is_some()
 }

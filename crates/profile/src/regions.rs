@@ -51,13 +51,17 @@ pub struct SegmentRow {
     pub context: ContextId,
     /// How often.
     pub executions: u64,
-    /// Of these, how often somebody had to be waited for.
+    /// Of these, how many were only counted: their part of `work_ns` and `wait_ns` is estimated from the others.
+    pub unmeasured: u64,
+    /// Of the executions, how often somebody had to be waited for.
     pub contended: u64,
     /// Time from the site before to this one, ns: work, on a processor or not.
     pub work_ns: u64,
     /// Time in the site, ns.
     pub wait_ns: u64,
-    /// Of that, when there was nobody to wait for any more, ns.
+    /// Its standard error, ns; 0 = all was measured. That of the work is as large.
+    pub wait_error_ns: u64,
+    /// Of the time in the site, when there was nobody to wait for any more, ns.
     pub latency_ns: u64,
     /// Fewest threads that were in the team; 0 = not known.
     pub team_min: u32,

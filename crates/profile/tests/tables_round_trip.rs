@@ -141,6 +141,8 @@ fn regions(
                 operation,
                 context,
                 executions: numbers[0],
+                unmeasured: numbers[2],
+                wait_error_ns: numbers[1],
                 contended: numbers[1],
                 work_ns: numbers[2],
                 wait_ns: numbers[3],

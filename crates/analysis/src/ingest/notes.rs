@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
-use proust_profile::{Profile, RunFile};
+use proust_profile::{Profile, RunFile, SegmentRow};
 
 use crate::words::{count, counted, verb};
 
@@ -31,10 +31,11 @@ pub(super) fn notes(
 ) -> Vec<String> {
     let mut notes: Vec<String> = run.map(|run| run.notes.clone()).unwrap_or_default();
     about_run(&mut notes, profile, refused, run, clock);
-    for (log, process) in logs.iter().zip(&profile.processes) {
+    for (id, (log, process)) in logs.iter().zip(&profile.processes).enumerate() {
         let who = format!("{} (pid {})", process.name, process.pid);
         about_process(&mut notes, log, &who);
         about_records(&mut notes, log, &who);
+        about_barriers(&mut notes, profile, id, &who);
     }
     about_children(&mut notes, profile, logs);
     about_images(&mut notes, profile, logs);
@@ -236,6 +237,30 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
             "a larger limit of the size of files (ulimit -f) records all",
         ),
         _ => ("the storage took no more (full, gone, or not permitted)", "record to another place"),
+    }
+}
+
+/// Barriers that follow each other so closely that only some visits are measured.
+fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, who: &str) {
+    let of_process = |row: &&SegmentRow| profile.locations[row.location as usize].process as usize == process;
+    let rows = profile.segments.iter().filter(of_process).filter(|row| row.unmeasured > 0);
+    let (mut visits, mut unmeasured, mut wait_ns, mut error_ns) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for row in rows {
+        visits = visits.saturating_add(row.executions);
+        unmeasured = unmeasured.saturating_add(row.unmeasured);
+        wait_ns = wait_ns.saturating_add(row.wait_ns);
+        // The same instances are drawn in all threads: their errors may go together.
+        error_ns = error_ns.saturating_add(row.wait_error_ns);
+    }
+    if unmeasured > 0 {
+        notes.push(format!(
+            "{who} came to barriers so often that {} of {} visits were measured, drawn by chance; all were counted, and \
+             {:.3} s ± {:.3} were waited there",
+            count(visits.saturating_sub(unmeasured)),
+            count(visits),
+            seconds(wait_ns),
+            seconds(error_ns),
+        ));
     }
 }
 

@@ -133,6 +133,7 @@ impl InRegions {
         let wait_ns = segments.wait_ns.min(i64::MAX as u64);
         let (latency_ns, work_ns) = (segments.latency_ns.min(wait_ns), segments.work_ns.min(i64::MAX as u64));
         let contended = u64::from(segments.contended).min(segments.executions);
+        let unmeasured = segments.unmeasured.min(segments.executions);
         self.segments.push(RawSegments {
             row: SegmentRow {
                 location: 0,
@@ -140,6 +141,8 @@ impl InRegions {
                 operation: operation.into(),
                 context: place,
                 executions: segments.executions,
+                unmeasured,
+                wait_error_ns: segments.wait_error_ns.min(i64::MAX as u64),
                 contended,
                 work_ns,
                 wait_ns,
@@ -148,7 +151,8 @@ impl InRegions {
                 team_max: segments.team_max.into(),
             },
         });
-        (wait_ns, latency_ns, contended) == (segments.wait_ns, segments.latency_ns, segments.contended.into())
+        (wait_ns, latency_ns) == (segments.wait_ns, segments.latency_ns)
+            && (contended, unmeasured) == (segments.contended.into(), segments.unmeasured)
     }
 }
 

@@ -67,6 +67,9 @@ impl Regions {
             ..SegmentRow::default()
         });
         sum.executions = sum.executions.saturating_add(row.executions);
+        sum.unmeasured = sum.unmeasured.saturating_add(row.unmeasured);
+        // Of one thread and site: which instances were measured is drawn anew from record to record.
+        sum.wait_error_ns = (sum.wait_error_ns as f64).hypot(row.wait_error_ns as f64) as u64;
         sum.contended = sum.contended.saturating_add(row.contended);
         sum.work_ns = sum.work_ns.saturating_add(row.work_ns);
         sum.wait_ns = sum.wait_ns.saturating_add(row.wait_ns);

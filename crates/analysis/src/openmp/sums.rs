@@ -74,7 +74,11 @@ pub struct SiteSum {
     pub context: ContextId,
     /// How often threads came there.
     pub executions: u64,
-    /// Of these, how often somebody had to be waited for.
+    /// Of these, how many were only counted, and their times estimated.
+    pub unmeasured: u64,
+    /// Standard error of the waiting, and of the work: at most that, since those of several threads may go together.
+    pub error_ns: u64,
+    /// Of the executions, how often somebody had to be waited for.
     pub contended: u64,
     /// Work in the segments before it, ns.
     pub work_ns: u64,
@@ -188,6 +192,8 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
                 operation: row.operation,
                 context: row.context,
                 executions: 0,
+                unmeasured: 0,
+                error_ns: 0,
                 contended: 0,
                 work_ns: 0,
                 work_max_ns: 0,
@@ -197,6 +203,8 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
             (site, BTreeMap::new())
         });
         site.executions += row.executions;
+        site.unmeasured += row.unmeasured;
+        site.error_ns = site.error_ns.saturating_add(row.wait_error_ns);
         site.contended += row.contended;
         site.work_ns += row.work_ns;
         *works.entry(row.location).or_default() += row.work_ns;

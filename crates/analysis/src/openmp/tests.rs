@@ -21,6 +21,7 @@ fn profile() -> Profile {
         latency_ns,
         team_min: 2,
         team_max: 2,
+        ..SegmentRow::default()
     };
     Profile {
         processes: vec![Default::default()],

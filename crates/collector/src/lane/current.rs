@@ -4,6 +4,7 @@
 use core::ffi::c_void;
 
 use super::Lane;
+use crate::openmp::visits::Visits;
 
 core::arch::global_asm!(
     ".pushsection .tbss.proust_lane,\"awT\",@nobits",
@@ -19,6 +20,12 @@ core::arch::global_asm!(
     ".type proust_fork_mask,@object",
     ".size proust_fork_mask,8",
     "proust_fork_mask:",
+    ".zero 8",
+    ".globl proust_visits",
+    ".hidden proust_visits",
+    ".type proust_visits,@object",
+    ".size proust_visits,8",
+    "proust_visits:",
     ".zero 8",
     ".popsection",
 );
@@ -61,6 +68,7 @@ macro_rules! words {
 words! {
     "proust_lane": load_lane, store_lane;
     "proust_fork_mask": load_fork_mask, store_fork_mask;
+    "proust_visits": load_visits, store_visits;
 }
 
 /// The calling thread's lane.
@@ -72,6 +80,7 @@ pub fn get() -> Option<&'static Lane> {
 
 /// Sets the calling thread's lane.
 pub fn set(lane: Option<&'static Lane>) {
+    set_visits(None);
     store_lane(lane.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
 }
 
@@ -102,4 +111,16 @@ pub fn thread_pointer() -> u64 {
     // SAFETY: on x86-64 the word at fs:0 is the thread pointer itself.
     unsafe { core::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, readonly)) };
     pointer
+}
+
+/// The calling thread's visits to barriers, once it has begun to count them.
+#[inline(always)]
+pub fn visits() -> Option<&'static Visits> {
+    // SAFETY: null or the visits of a lane, which are never freed.
+    unsafe { load_visits().cast::<Visits>().as_ref() }
+}
+
+/// Sets what [`visits`] gives.
+pub fn set_visits(visits: Option<&'static Visits>) {
+    store_visits(visits.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
 }

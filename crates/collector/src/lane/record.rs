@@ -11,6 +11,7 @@ use super::output::Output;
 use super::usage::{Usage, scheduler_numbers};
 use crate::openmp::Member;
 use crate::openmp::regions::Regions;
+use crate::openmp::settling;
 use crate::openmp::sites::Sites;
 use crate::openmp::tasks::Tasks;
 use crate::operation::known_paths::KnownPaths;
@@ -167,6 +168,7 @@ impl Record {
 
     /// Tells the operations that were summed since the last time.
     pub fn tell_sums(&mut self) {
+        settling::settle(self);
         self.sums.tell(&mut self.output);
         let calls = self.sums.take_calls();
         if calls > 0 {

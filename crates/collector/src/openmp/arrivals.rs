@@ -20,6 +20,17 @@ struct Arrival {
     ns: AtomicU64,
     /// The next barrier to be shared, as the team's first thread says.
     next: AtomicU32,
+    /// The level of the site from now on, as it says, too.
+    level: AtomicU32,
+}
+
+/// What the team knows behind a shared barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// When the last one came.
+    pub ns: u64,
+    /// The level of the barrier's site from now on.
+    pub level: u32,
 }
 
 /// The team's side. Two in turn are enough: nobody can be two shared barriers ahead.
@@ -94,9 +105,10 @@ impl Barriers {
 }
 
 impl Arrivals {
-    /// A thread comes to its next barrier, as the team's first one if `leads`.
+    /// A thread comes to its next barrier that is measured, as the team's first one if `leads`: then it says which `level` the
+    /// barrier's site shall have.
     #[inline]
-    pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64) {
+    pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
         let count = own.count.load(Ordering::Relaxed);
         own.count.store(count.wrapping_add(1), Ordering::Relaxed);
         let is_shared = count >= own.next.load(Ordering::Relaxed);
@@ -107,15 +119,16 @@ impl Arrivals {
             let arrival = &self.0[shared as usize % 2];
             if leads {
                 arrival.next.store(own.following(count, now_ns), Ordering::Relaxed);
+                arrival.level.store(level(), Ordering::Relaxed);
             }
             // Who comes later stores later: no need to compare, and to wait for who came before.
             arrival.ns.store(now_ns, Ordering::Relaxed);
         }
     }
 
-    /// When the last one came to the barrier that the thread has just left; None if that one was not shared.
+    /// What the team knows of the barrier that the thread has just left; None if that one was not shared.
     #[inline]
-    pub fn last_ns(&self, own: &Barriers) -> Option<u64> {
+    pub fn last(&self, own: &Barriers) -> Option<Shared> {
         if own.is_shared.load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -123,7 +136,7 @@ impl Arrivals {
         // All of the team read this here, and nobody writes it before all have come to the next shared barrier but one: so
         // all share the same ones.
         own.next.store(arrival.next.load(Ordering::Relaxed), Ordering::Relaxed);
-        Some(arrival.ns.load(Ordering::Relaxed))
+        Some(Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) })
     }
 }
 
@@ -138,13 +151,13 @@ mod tests {
             let now_ns = 1_000_000_000 + number * apart_ns;
             let second_is_late = number % 2 == 1;
             if second_is_late {
-                team.come(&first, true, now_ns);
-                team.come(&second, false, now_ns + 5);
+                team.come(&first, true, now_ns, || 0);
+                team.come(&second, false, now_ns + 5, || 0);
             } else {
-                team.come(&second, false, now_ns);
-                team.come(&first, true, now_ns + 5);
+                team.come(&second, false, now_ns, || 0);
+                team.come(&first, true, now_ns + 5, || 0);
             }
-            [team.last_ns(&first), team.last_ns(&second)].map(|ns| ns.map(|ns| ns - now_ns))
+            [team.last(&first), team.last(&second)].map(|last| last.map(|last| last.ns - now_ns))
         };
         (0..barriers).map(barrier).collect()
     }
@@ -167,12 +180,12 @@ mod tests {
     #[test]
     fn a_region_inside_leaves_the_outer_ones_barriers_alone() {
         let (outer, inner, own) = (Arrivals::default(), Arrivals::default(), Barriers::default());
-        outer.come(&own, true, 1_000);
+        outer.come(&own, true, 1_000, || 3);
         let passed = own.passed();
         own.restore(&Passed::default());
-        inner.come(&own, true, 2_000);
-        assert_eq!(inner.last_ns(&own), Some(2_000));
+        inner.come(&own, true, 2_000, || 0);
+        assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0 }));
         own.restore(&passed);
-        assert_eq!(outer.last_ns(&own), Some(1_000));
+        assert_eq!(outer.last(&own), Some(Shared { ns: 1_000, level: 3 }));
     }
 }

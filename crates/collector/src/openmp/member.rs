@@ -6,7 +6,9 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::arrivals::{Barriers, Passed};
+use super::settling;
 use super::team::Team;
+use super::visits::{OUTSIDE, Visits};
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
 use crate::room;
@@ -35,6 +37,10 @@ pub struct Member {
     number: AtomicU32,
     /// Threads of that team; 0 = not known.
     size: AtomicU32,
+    /// The execution of a region that it is in, the same for all of its team; [`OUTSIDE`] = none.
+    epoch: AtomicU64,
+    /// Its visits to barriers; null = none yet.
+    visits: AtomicPtr<Visits>,
     /// Its barriers in that team.
     pub barriers: Barriers,
     /// Requests for iterations.
@@ -81,6 +87,8 @@ pub struct Place {
     pub number: u32,
     /// Threads of the team.
     pub size: u32,
+    /// The execution of the region; 0 = none.
+    pub epoch: u64,
     /// Barriers passed in it.
     pub barriers: Passed,
     /// Begin of the part.
@@ -147,13 +155,65 @@ impl Member {
         self.handed_out.store(site, Ordering::Relaxed);
     }
 
+    /// The work since the last site, up to when it stopped working.
+    pub fn worked_ns(&self) -> u64 {
+        self.worked_ns.load(Ordering::Relaxed)
+    }
+
     /// Sets the work since the last site.
     pub fn set_worked(&self, worked_ns: u64) {
         self.worked_ns.store(worked_ns, Ordering::Relaxed);
     }
 
-    /// It begins its part in a team.
-    pub fn enter(&self, team: &'static Team, region: u32, (number, size): (u32, u32), now_ns: u64) {
+    /// The execution of a region that it is in, the same for all of its team.
+    #[inline]
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed).max(OUTSIDE)
+    }
+
+    fn set_epoch(&self, epoch: u64) {
+        self.epoch.store(epoch, Ordering::Relaxed);
+        if let Some(visits) = self.visits() {
+            visits.look_again();
+        }
+    }
+
+    /// Its visits to barriers.
+    #[inline]
+    pub fn visits(&self) -> Option<&'static Visits> {
+        // SAFETY: null, or pages that are never given back.
+        unsafe { self.visits.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Sets them, once.
+    pub fn set_visits(&self, visits: *mut Visits) {
+        self.visits.store(visits, Ordering::Relaxed);
+    }
+
+    /// Takes the work of the segment that has ended at `now_ns` at no barrier. If barriers were passed in it that were not measured,
+    /// it is no work but a gap. For who has taken the record.
+    #[inline]
+    pub fn take_work_after_visits(&self, now_ns: u64) -> u64 {
+        let work_ns = self.take_work();
+        match self.visits() {
+            Some(visits) if visits.end_segment() => {
+                // SAFETY: the caller has taken the record.
+                settling::add_gap(unsafe { visits.pending() }, work_ns, now_ns);
+                0
+            }
+            _ => work_ns,
+        }
+    }
+
+    /// It begins its part in a team, in the execution of the region that was opened at `fork_ns`.
+    pub fn enter(
+        &self,
+        team: &'static Team,
+        region: u32,
+        (number, size): (u32, u32),
+        (fork_ns, now_ns): (u64, u64),
+    ) {
+        self.set_epoch(fork_ns.max(OUTSIDE + 1));
         self.size.store(size, Ordering::Relaxed);
         self.region.store(region, Ordering::Relaxed);
         self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
@@ -166,6 +226,7 @@ impl Member {
 
     /// It is in no team any more.
     pub fn leave(&self) {
+        self.set_epoch(OUTSIDE);
         self.team.store(core::ptr::null_mut(), Ordering::Relaxed);
         self.since_ns.store(0, Ordering::Relaxed);
     }
@@ -243,6 +304,7 @@ impl Member {
             team: self.team.load(Ordering::Relaxed) as usize,
             number: self.number(),
             size: self.size.load(Ordering::Relaxed),
+            epoch: self.epoch.load(Ordering::Relaxed),
             barriers: self.barriers.passed(),
             begin_ns: self.begin_ns(),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
@@ -251,6 +313,7 @@ impl Member {
 
     /// Takes it up again.
     pub fn restore(&self, place: &Place, now_ns: u64) {
+        self.set_epoch(place.epoch);
         self.region.store(place.region, Ordering::Relaxed);
         self.team.store(place.team as *mut Team, Ordering::Relaxed);
         self.number.store(place.number, Ordering::Relaxed);
@@ -388,6 +451,9 @@ impl Member {
     /// The lane's next thread begins.
     pub fn forget(&self) {
         self.restore(&Place::default(), 0);
+        if let Some(visits) = self.visits() {
+            visits.forget();
+        }
         self.docked_ns.store(0, Ordering::Relaxed);
         self.docked_in.store(core::ptr::null_mut(), Ordering::Relaxed);
         self.owed.store(core::ptr::null_mut(), Ordering::Relaxed);
@@ -430,15 +496,15 @@ mod tests {
     fn a_region_inside_leaves_the_outer_one_as_it_was() {
         let member = Member::default();
         let (outer, inner) = (member.push_level().unwrap(), member.push_level().unwrap());
-        member.enter(outer, 7, (3, 4), 1_000);
-        outer.arrivals.come(&member.barriers, true, 1_005);
+        member.enter(outer, 7, (3, 4), (990, 1_000));
+        outer.arrivals.come(&member.barriers, true, 1_005, || 0);
         member.pause(1_010);
         let place = member.place();
-        member.enter(inner, 8, (0, 2), 1_020);
+        member.enter(inner, 8, (0, 2), (1_015, 1_020));
         member.restore(&place, 1_100);
         assert_eq!((member.region(), member.number(), member.begin_ns()), (7, 3, 1_000));
         assert_eq!(member.team_size(), 4);
-        assert_eq!(outer.arrivals.last_ns(&member.barriers), Some(1_005));
+        assert_eq!(outer.arrivals.last(&member.barriers).map(|last| last.ns), Some(1_005));
         member.pause(1_105);
         assert_eq!(member.take_work(), 15);
         member.pop_level();

@@ -9,21 +9,28 @@
 //! - [`team`]: the threads of a region, from its begin to its end
 //! - [`arrivals`]: who came last to a barrier
 //! - [`wait`], [`holders`]: waiting for all others, and for who is in a section
+//! - [`visits`]: which visits to barriers are measured, and how many there are of each; [`draws`] is the rule
+//! - [`estimate`], [`long_gaps`], [`settling`]: what those come to that are not measured
 //! - [`regions`]: numbers for regions, by who opens them
 //! - [`sites`]: work and waits, by region and site
 //! - [`tasks`]: deferred work, wherever it is done
 //! - [`runtime`]: which library a construct ends up in
 
 pub mod arrivals;
+pub mod draws;
+pub mod estimate;
 pub mod gomp;
 pub mod holders;
+pub mod long_gaps;
 pub mod member;
 pub mod ompt;
 pub mod regions;
 pub mod runtime;
+pub mod settling;
 pub mod sites;
 pub mod tasks;
 pub mod team;
+pub mod visits;
 pub mod wait;
 
 pub use member::Member;

@@ -54,6 +54,10 @@ pub struct Passed {
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
+    /// Whether it was only counted, and its times are estimated.
+    pub is_estimated: bool,
+    /// By how much the variance grows of what is estimated from it, ns².
+    pub variance_ns2: f64,
     /// Whether it is not known when there was nobody to wait for any more.
     pub is_whole: bool,
     /// Whether somebody had to be waited for.
@@ -69,6 +73,8 @@ struct Slot {
     sums: Segments,
     /// Of the time in it, that of which the latency is not known.
     whole_ns: u64,
+    /// Variance of the time in it, ns².
+    variance_ns2: f64,
 }
 
 impl Slot {
@@ -85,6 +91,10 @@ impl Slot {
         sums.latency_ns += passed.latency_ns;
         sums.executions += passed.executions;
         sums.contended = sums.contended.saturating_add(u32::from(passed.contended));
+        if passed.is_estimated {
+            sums.unmeasured += passed.executions;
+        }
+        self.variance_ns2 += passed.variance_ns2;
         if passed.is_whole {
             self.whole_ns += passed.wait_ns;
         }
@@ -105,6 +115,7 @@ impl Slot {
             sums.latency_ns +=
                 if own.wait_ns > 0 { own.latency_of(whole_ns) } else { all.latency_of(whole_ns) };
         }
+        sums.wait_error_ns = core::mem::take(&mut self.variance_ns2).sqrt() as u64;
         (sums.region, sums.node) = (self.site.region, self.node);
         sums.team_min = sums.team_min.min(sums.team_max);
         sums
@@ -209,6 +220,18 @@ impl Sites {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// The call path of a site; 0 = not known.
+    pub fn node(&mut self, site: &Site) -> NodeId {
+        self.slot(site).filter(|slot| slot.site == *site).map_or(0, |slot| slot.node)
+    }
+
+    /// Makes room for a site, at the call path `node`, before anything is added to it.
+    pub fn learn(&mut self, site: &Site, output: &mut Output, node: NodeId) {
+        if !self.knows(site) {
+            self.make(site, output, |_| node);
         }
     }
 

@@ -33,6 +33,8 @@ struct Interrupted {
     construct: u64,
     /// [`life::resumptions`] when it began.
     resumptions: u32,
+    /// Whether it was at a barrier that is not measured, and in a gap between such as are.
+    visits: (u32, bool),
 }
 
 /// The tasks that a thread is in.
@@ -92,6 +94,9 @@ pub fn begin(construct: u64) -> bool {
     };
     member.pause(now_ns);
     interrupted.worked_ns = member.take_work();
+    if let Some(visits) = member.visits() {
+        interrupted.visits = visits.interrupt();
+    }
     lane.with_record_in_silence(|record| {
         let tasks = &mut record.tasks;
         let levels = tasks.levels.get_or_make(|| [Interrupted::default(); LEVELS]);
@@ -162,6 +167,9 @@ pub fn end() {
     };
     add(lane, &site, &passed, Some(here!()));
     member.set_worked(interrupted.worked_ns);
+    if let Some(visits) = member.visits() {
+        visits.go_on(interrupted.visits);
+    }
     if interrupted.docked {
         member.set_docked(now_ns);
         lane.dock(now_ns, interrupted.object, member.region());

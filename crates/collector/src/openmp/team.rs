@@ -19,6 +19,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use super::arrivals::{Arrivals, Barriers};
 use super::member::Place;
 use super::runtime::Table;
+use super::visits::Levels;
 use crate::lane::Lane;
 use crate::path::memo::State;
 
@@ -56,6 +57,8 @@ pub struct Team {
     first: First,
     /// When the last one came to a barrier.
     pub arrivals: Arrivals,
+    /// How many visits to barriers are measured where its next region begins.
+    pub levels: Levels,
 }
 
 /// The opener writes them in each region. Who was given them with its work does not read them.
@@ -136,6 +139,7 @@ struct Outer {
     region: AtomicU32,
     number: AtomicU32,
     size: AtomicU32,
+    epoch: AtomicU64,
     barriers: Barriers,
     team: AtomicUsize,
     begin_ns: AtomicU64,
@@ -147,6 +151,7 @@ impl Outer {
         self.region.store(place.region, Ordering::Relaxed);
         self.number.store(place.number, Ordering::Relaxed);
         self.size.store(place.size, Ordering::Relaxed);
+        self.epoch.store(place.epoch, Ordering::Relaxed);
         self.barriers.restore(&place.barriers);
         self.team.store(place.team, Ordering::Relaxed);
         self.begin_ns.store(place.begin_ns, Ordering::Relaxed);
@@ -158,6 +163,7 @@ impl Outer {
             region: self.region.load(Ordering::Relaxed),
             number: self.number.load(Ordering::Relaxed),
             size: self.size.load(Ordering::Relaxed),
+            epoch: self.epoch.load(Ordering::Relaxed),
             barriers: self.barriers.passed(),
             team: self.team.load(Ordering::Relaxed),
             begin_ns: self.begin_ns.load(Ordering::Relaxed),

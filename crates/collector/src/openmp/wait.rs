@@ -1,28 +1,53 @@
 //! Waiting at a site of a region: for all others, or for who is in a section.
 //!
-//! An operation like any other; besides, the segment of work before it ends here.
+//! An operation like any other; besides, the segment of work before it ends here. Of barriers that follow each other closely only
+//! some are measured ([`visits`](super::visits)).
 
+use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
 
+use super::long_gaps;
 use super::member::Member;
+use super::settling;
 use super::sites::{Passed, Site};
 use super::team::Team;
+use super::visits::{self, Inside, Pending, Visits, Way};
 use crate::lane::{self, Lane};
-use crate::operation::{here, meeting, stretch};
+use crate::operation::{here, meeting, stretch, threshold};
 use crate::path::memo::State;
-use crate::{clock, life};
+use crate::{clock, life, options};
 
 /// Runs `call`, in which the thread waits until all of its team have come. `site` is where the hook returns to.
 #[inline(always)]
 pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
     let state = here!();
-    let begun = begin_for_all(operation, state, Some(&mut marker));
+    if operation == Operation::OmpBarrier
+        && let Some(visits) = visits::pass(site, state.sp, Inside::WithFrame)
+    {
+        let result = call();
+        visits.over();
+        return result;
+    }
+    let begun = begin_for_all(operation, site, state, Some(&mut marker));
     let result = call();
-    if let Some(lane) = begun {
-        end_for_all(lane, operation, site, state);
+    match begun {
+        Begun::Measured(lane) => end_for_all(lane, operation, site, state),
+        Begun::Passed(visits) => visits.over(),
+        Begun::Unknown => {}
     }
     result
+}
+
+/// How a wait for all has begun.
+#[derive(Clone, Copy)]
+pub enum Begun {
+    /// It is measured, in this lane.
+    Measured(&'static Lane),
+    /// It is a barrier that is not drawn.
+    Passed(&'static Visits),
+    /// It is not followed.
+    Unknown,
 }
 
 /// What waiting for all counts as: a team of one waits for nobody, and all that it takes is the runtime's.
@@ -36,26 +61,80 @@ pub fn of_team(operation: Operation, member: &Member) -> Operation {
     }
 }
 
-/// Begins to wait for all; `state` lives until the end, where there is a `marker` in its frame. The thread's lane, if that is
-/// followed.
+/// Begins to wait for all at `site`; `state` lives until the end, where there is a `marker` in its frame.
 #[inline(never)]
-pub fn begin_for_all(operation: Operation, state: State, marker: Option<&mut u64>) -> Option<&'static Lane> {
+pub fn begin_for_all(operation: Operation, site: u64, state: State, marker: Option<&mut u64>) -> Begun {
+    let visits = if operation == Operation::OmpBarrier { visits_of_caller() } else { None };
+    if let Some((lane, visits)) = visits {
+        let counts_as = of_team(operation, lane.member);
+        let (way, is_first) = visits.come(lane, counts_as, (site, state.sp));
+        if way != Way::Drawn {
+            pass_without_measuring(lane, visits, way, is_first, (site, state));
+            visits.enter(if marker.is_some() { Inside::WithFrame } else { Inside::WithoutFrame });
+            return Begun::Passed(visits);
+        }
+    }
     let what = |lane: &Lane| (of_team(operation, lane.member), lane.member.team().map_or(0, Team::object));
-    let (lane, begin_ns) = meeting::begin(what, state, marker)?;
+    let Some((lane, begin_ns)) = meeting::begin(what, state, marker) else { return Begun::Unknown };
     let member = lane.member;
     member.pause(begin_ns);
+    if let Some(visits) = member.visits() {
+        long_gaps::take_out(lane, visits, begin_ns);
+    }
     if member.waits_long() {
         stretch::clock_at(lane, of_team(operation, member), begin_ns, member.last_wait_ns());
     }
     if operation == Operation::OmpBarrier
         && let Some(team) = member.team()
     {
-        team.arrivals.come(&member.barriers, member.number() == 0, begin_ns);
+        let level = || visits.map_or(0, |(lane, visits)| wanted_level(lane, visits, begin_ns));
+        team.arrivals.come(&member.barriers, member.number() == 0, begin_ns, level);
     }
-    Some(lane)
+    Begun::Measured(lane)
 }
 
-/// Ends it.
+/// The calling thread and its visits to barriers, if those are followed.
+fn visits_of_caller() -> Option<(&'static Lane, &'static Visits)> {
+    life::in_hook()?;
+    let lane = lane::current()?;
+    let is_followed = options::live() & NO_WAITS == 0 && lane.member.docked_ns() == 0;
+    if is_followed { Some((lane, visits::of(lane)?)) } else { None }
+}
+
+fn wanted_level(lane: &'static Lane, visits: &Visits, now_ns: u64) -> u32 {
+    // SAFETY: the owner, and `with_record_in_silence` has taken the record.
+    let level = lane.with_record_in_silence(|_| visits.wanted_level(unsafe { visits.pending() }, now_ns));
+    level.unwrap_or(0)
+}
+
+/// Begins a visit that is not drawn. Where the visit before it was, the work between the two is measured.
+fn pass_without_measuring(
+    lane: &'static Lane,
+    visits: &'static Visits,
+    way: Way,
+    is_first: bool,
+    (site, state): (u64, State),
+) {
+    if way == Way::ClockBefore {
+        let now_ns = clock::now_ns();
+        lane.member.pause(now_ns);
+        let work_ns = lane.member.take_work();
+        lane.with_record_in_silence(|record| {
+            // SAFETY: the owner, who has taken the record.
+            let tally = unsafe { &mut visits.pending().tallies[visits.at()] };
+            tally.worked(work_ns, visits.weight().into());
+            tally.segment_was_measured();
+            let passed = Passed { end_ns: now_ns, work_ns, ..Passed::default() };
+            add_to(lane, record, Operation::OmpBarrier, (site, state), &passed);
+        });
+        lane.member.resume(now_ns);
+    } else if is_first {
+        // The site's call path is found while the thread stands there.
+        lane.with_record_in_silence(|record| learn(lane, record, (site, state)));
+    }
+}
+
+/// Ends a wait that is measured.
 #[inline(never)]
 pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: State) {
     let member = lane.member;
@@ -63,28 +142,83 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
     let team = member.team();
     let size = if team.is_some() { member.team_size() } else { 1 };
     let counts_as = if lane.open.is(operation) { operation } else { of_team(operation, member) };
+    let visits = member.visits().filter(|_| comes);
     let end_ns = meeting::end(lane, counts_as, |record, begin_ns, end_ns| {
         let ns = end_ns.saturating_sub(begin_ns);
         member.has_waited(ns);
         let mut passed = Passed {
             end_ns,
-            work_ns: member.take_work(),
             wait_ns: ns + member.take_waited(),
             executions: 1,
             team: size,
             ..Passed::default()
         };
+        let mut level = None;
         // Without a team of known members nobody knows who came last.
         if let Some(team) = team.filter(|_| comes) {
-            match team.arrivals.last_ns(&member.barriers) {
-                Some(last_ns) => passed.latency_ns = end_ns.saturating_sub(last_ns.max(begin_ns)),
+            match team.arrivals.last(&member.barriers) {
+                Some(last) => {
+                    passed.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
+                    level = Some(last.level);
+                }
                 None => passed.is_whole = true,
             }
+        }
+        match visits {
+            Some(visits) => {
+                // SAFETY: the owner, and `meeting::end` has taken the record.
+                let pending = unsafe { visits.pending() };
+                if size <= 1 {
+                    level = Some(visits.wanted_level(pending, end_ns));
+                }
+                end_drawn(lane, (visits, pending), level, begin_ns, &mut passed);
+            }
+            None => passed.work_ns = member.take_work_after_visits(begin_ns),
         }
         add_to(lane, record, operation, (site, state), &passed);
     });
     if end_ns != 0 {
+        if visits.is_some() {
+            lane.waits_since(end_ns);
+        }
         member.resume(end_ns);
+    }
+}
+
+/// Takes the work before a drawn visit, or adds to the gap; and notes what the visit stands for.
+fn end_drawn(
+    lane: &Lane,
+    (visits, pending): (&Visits, &mut Pending),
+    level: Option<u32>,
+    begin_ns: u64,
+    passed: &mut Passed,
+) {
+    let work_ns = lane.member.take_work();
+    let weight_before = visits.weight();
+    let (weight, was_in_gap) = visits.drawn(lane, level);
+    if was_in_gap {
+        settling::add_gap(pending, work_ns, begin_ns);
+    } else {
+        passed.work_ns = work_ns;
+    }
+    let at = visits.at();
+    let Some(tally) = pending.tallies.get_mut(at) else { return };
+    pending.drawn[at] += 1;
+    let long_ns = pending.long.from_ns();
+    if was_in_gap {
+        tally.segment_was_not_measured();
+    } else if work_ns >= long_ns {
+        pending.long.worked(work_ns, weight_before.into());
+    } else {
+        tally.worked(work_ns, weight_before.into());
+    }
+    // Reading the clock is part of what was measured, and no part of what was not.
+    let wait_ns = passed.wait_ns.saturating_sub(threshold::hook_ns() / 2);
+    if wait_ns >= long_ns {
+        // Others of that length are found by themselves.
+        pending.long.waited(wait_ns, weight.into());
+    } else {
+        passed.variance_ns2 = tally.waited(wait_ns, weight.into());
     }
 }
 
@@ -109,6 +243,17 @@ fn add_to(
         Site { region: lane.member.region(), operation: operation as u16, address: site, sp: state.sp };
     if !record.sites.add_known(&place, passed) {
         add_first(lane, record, &{ place }, state, &{ *passed });
+    }
+}
+
+/// Finds the call path of a barrier's site, if it is not known.
+fn learn(lane: &'static Lane, record: &mut lane::Record, (site, state): (u64, State)) {
+    let (region, operation) = (lane.member.region(), Operation::OmpBarrier as u16);
+    let place = Site { region, operation, address: site, sp: state.sp };
+    if !record.sites.knows(&place) {
+        // SAFETY: the owner, who has taken the record.
+        let node = unsafe { lane.with_room(|| node_of(record, state)) };
+        record.sites.learn(&place, &mut record.output, node);
     }
 }
 

@@ -75,6 +75,21 @@ fn find(slots: &mut [Slot; SLOTS], kind: u16) -> &mut Slot {
     &mut slots[at]
 }
 
+/// Operations that were counted, and of whose time there is an estimate.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimated {
+    /// Which.
+    pub kind: Kind,
+    /// How many.
+    pub calls: u64,
+    /// How long in all.
+    pub ns: u64,
+    /// Begin of the time in which they were.
+    pub since_ns: u64,
+    /// End of it.
+    pub until_ns: u64,
+}
+
 impl Sums {
     #[inline]
     fn slot(&mut self, kind: u16) -> Option<&mut Slot> {
@@ -115,6 +130,23 @@ impl Sums {
     pub fn forget(&mut self) {
         self.clear();
         self.told = 0;
+    }
+
+    /// Adds operations of which there is an estimate. Who called them is who calls the next one of the kind that is measured.
+    pub fn add_estimated(&mut self, estimated: &Estimated, output: &mut Output) {
+        let calls = u32::try_from(estimated.calls).unwrap_or(u32::MAX);
+        let Some(slot) = self.slot_or_new(estimated.kind.number(), output) else {
+            return leave_out(calls, estimated.ns, output);
+        };
+        if slot.calls == 0 || estimated.since_ns < slot.since_ns {
+            slot.since_ns = estimated.since_ns;
+        }
+        slot.calls = slot.calls.saturating_add(calls);
+        slot.ns += estimated.ns;
+        slot.unfound_ns += estimated.ns;
+        slot.until_ns = slot.until_ns.max(estimated.until_ns);
+        // No hook took time for them but what any call takes.
+        self.counted += u64::from(calls);
     }
 
     /// Adds one; true if its caller shall be found and given to [`Sums::caller`].

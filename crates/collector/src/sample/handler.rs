@@ -203,7 +203,9 @@ fn take(
         operation::note_left(life, lane, record, begin);
     }
     let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
-    if !lane.open.is_free() || lane.tries.is_live(begin) || lane.member.docked_ns() != 0 {
+    let own_stack = record.own_stack;
+    let is_inside = lane.member.visits().is_some_and(|visits| visits.is_sampled_inside(leaf.sp, own_stack));
+    if is_inside || !lane.open.is_free() || lane.tries.is_live(begin) || lane.member.docked_ns() != 0 {
         flags |= SAMPLE_IN_OPERATION;
     }
     record.tell_sums();

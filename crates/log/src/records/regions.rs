@@ -66,6 +66,10 @@ pub struct Segments {
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
+    /// Of these, how many were only counted: what they waited, and the work before them, is estimated from others of the site.
+    pub unmeasured: u64,
+    /// Standard error of [`Segments::wait_ns`], and of the work likewise.
+    pub wait_error_ns: u64,
     /// Of these, how often somebody had to wait for a holder.
     pub contended: u32,
     /// [`Region::id`].

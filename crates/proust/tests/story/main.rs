@@ -43,6 +43,7 @@ mod memo;
 mod openmp;
 mod openmp_hostile;
 mod openmp_intel;
+mod openmp_often;
 mod openmp_paths;
 mod openmp_runtimes;
 mod openmp_tools;

@@ -241,6 +241,7 @@ fn in_a_region(profile: &mut Profile) {
         latency_ns: latency_ms * MS,
         team_min: 2,
         team_max: 2,
+        ..SegmentRow::default()
     };
     profile.regions = vec![RegionInfo { process: 0, context: 4, parent: None, told: false }];
     profile.segments = vec![

@@ -14,7 +14,8 @@ use crate::lane::{self, Lane};
 use crate::life;
 use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
-use crate::openmp::{holders, tasks, wait};
+use crate::openmp::visits::Inside;
+use crate::openmp::{holders, tasks, visits, wait};
 use crate::operation::{here, releases};
 
 /// What the word of a region says of it, to those who do its work, too: [`Team::given`].
@@ -134,7 +135,15 @@ pub unsafe extern "C" fn sync_region_wait(
         _ => return,
     };
     if endpoint == BEGIN {
-        wait::begin_for_all(operation, here!(), None);
+        let state = here!();
+        if operation == Operation::OmpBarrier
+            && visits::pass(site as u64, state.sp, Inside::WithoutFrame).is_some()
+        {
+            return;
+        }
+        wait::begin_for_all(operation, site as u64, state, None);
+    } else if let Some(visits) = visits::inside() {
+        visits.over();
     } else if let Some(lane) = waiting_for_all(operation) {
         let state = here!();
         lane.open.set_frame(state);

@@ -8,6 +8,7 @@ use super::part::{add, done, end_open};
 use super::{PLACES, Team};
 use crate::lane::{self, Lane};
 use crate::openmp::sites::Passed;
+use crate::openmp::visits::OUTSIDE;
 use crate::path::memo::State;
 use crate::{clock, life};
 
@@ -67,6 +68,9 @@ pub fn close(team: &'static Team, state: Option<State>) {
         member.owe(team);
     }
     add(lane, Operation::OmpRegionEnd, team.region(), &passed);
+    if let Some(visits) = member.visits() {
+        visits.publish(team, fork_ns.max(OUTSIDE + 1));
+    }
     member.set_closed(end_ns);
     member.pop_level();
     member.restore(&team.own.outer.place(), end_ns);

@@ -9,6 +9,7 @@ use super::Team;
 use super::closing::release_the_rest;
 use super::given::{Given, Opened};
 use crate::lane::{self, Lane, Record};
+use crate::openmp::long_gaps;
 use crate::openmp::member::LONG_WORK_NS;
 use crate::openmp::sites::{Passed, Site};
 use crate::openmp::wait;
@@ -41,7 +42,7 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
         team.add(lane, number);
         (opened.fork_ns, now_ns)
     };
-    member.enter(team, team.region(), (number, size), now_ns);
+    member.enter(team, team.region(), (number, size), (fork_ns, now_ns));
     let passed = Passed {
         end_ns: now_ns,
         wait_ns: now_ns.saturating_sub(fork_ns),
@@ -71,16 +72,19 @@ pub fn done(team: &'static Team) {
         clock::now_ns()
     };
     member.pause(now_ns);
-    let passed = Passed {
-        end_ns: now_ns,
-        work_ns: member.take_work(),
-        executions: 1,
-        team: member.team_size(),
-        ..Passed::default()
-    };
+    if let Some(visits) = member.visits() {
+        long_gaps::take_out(lane, visits, now_ns);
+    }
     let region = team.region();
     let state = here!();
     lane.with_record_in_silence(|record| {
+        let passed = Passed {
+            end_ns: now_ns,
+            work_ns: member.take_work_after_visits(now_ns),
+            executions: 1,
+            team: member.team_size(),
+            ..Passed::default()
+        };
         add_to(record, Operation::OmpRegionEnd, region, &passed);
         let begin_ns = member.begin_ns();
         if now_ns.saturating_sub(begin_ns) >= record.stay_limit.ns {

@@ -65,6 +65,10 @@ pub(super) struct SiteRow {
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
     pub(super) executions: u64,
+    /// Executions whose times were measured; those of the others are estimated from them.
+    pub(super) measured: u64,
+    /// Standard error of the waits, and of the work.
+    pub(super) error_s: f64,
     pub(super) contended: u64,
     pub(super) threads: u32,
     pub(super) work_s: f64,
@@ -117,6 +121,8 @@ impl RegionRow {
                 file,
                 line,
                 executions: site.executions,
+                measured: site.executions - site.unmeasured.min(site.executions),
+                error_s: seconds(site.error_ns),
                 contended: site.contended,
                 threads: site.threads,
                 work_s: seconds(site.work_ns),

@@ -119,14 +119,26 @@ fn shown(scale: &Scale, amount: f64) -> String {
 fn sites_text(region: &RegionRow, style: &Style) -> String {
     let scale = Scale::of("s", region.sites.iter().map(|site| site.work_s + site.lost.lost_s));
     let columns = LossColumns::of(region.sites.iter().map(|site| &site.lost));
-    let mut titles = columns.titles(&scale, &["max/mean", "times"]);
+    // Where barriers follow each other so closely that only some are measured.
+    let is_estimated = region.sites.iter().any(|site| site.measured < site.executions);
+    let more: &[&str] =
+        if is_estimated { &["±", "max/mean", "times", "measured"] } else { &["max/mean", "times"] };
+    let mut titles = columns.titles(&scale, more);
     titles.push(("segment up to".into(), Align::Left));
     let mut table = Table::new(titles);
     let shown = &region.sites[..region.sites.len().min(SITES)];
     for site in shown {
         let mut cells = columns.cells(&scale, site.work_s, &site.lost);
         let factor = if site.work_s > 0.0 { factor(site.imbalance) } else { String::new() };
+        if is_estimated {
+            let error =
+                if site.measured < site.executions { scale.show(site.error_s) } else { String::new() };
+            cells.push(error.into());
+        }
         cells.extend([factor, count(site.executions)].map(Cell::from));
+        if is_estimated {
+            cells.push(count(site.measured).into());
+        }
         // Where the region itself is, its heading says.
         let at = place(site.file.as_deref(), site.line).filter(|_| site.context != region.context);
         let at = at.unwrap_or_default();

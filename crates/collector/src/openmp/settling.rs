@@ -1,0 +1,64 @@
+//! What visits to barriers that were not measured came to, added to the sums of their thread: by site, and as operations.
+
+use proust_log::operations::Operation;
+
+use super::estimate::{Settled, settle as divide};
+use super::sites::{Passed, Site};
+use super::visits::Pending;
+use crate::clock;
+use crate::lane::Record;
+use crate::operation::Kind;
+use crate::operation::sums::Estimated;
+
+/// A stretch of the thread's time is over in which barriers were passed that were not drawn.
+pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
+    let begin_ns = end_ns.saturating_sub(ns);
+    if pending.gap_ns == 0 || begin_ns < pending.since_ns {
+        pending.since_ns = begin_ns;
+    }
+    pending.gap_ns += ns;
+}
+
+/// Adds what the thread passed without a measurement since the last time. For who has taken the record.
+pub fn settle(record: &mut Record) {
+    let Some(visits) = record.member.visits() else { return };
+    let undrawn = visits.take_undrawn();
+    if undrawn == [0; _] {
+        return;
+    }
+    // SAFETY: the caller has taken the record.
+    let pending = unsafe { visits.pending() };
+    let (gap_ns, since_ns) = (core::mem::take(&mut pending.gap_ns), pending.since_ns);
+    let now_ns = clock::now_ns();
+    let settled = divide(gap_ns, &undrawn, &mut pending.tallies);
+    for (at, (Settled { wait_ns, work_ns }, executions)) in settled.into_iter().zip(undrawn).enumerate() {
+        if executions == 0 && wait_ns == 0 && work_ns == 0 {
+            continue;
+        }
+        let of = visits.site(at);
+        let site = Site {
+            region: of.region,
+            operation: Operation::OmpBarrier as u16,
+            address: of.address,
+            sp: of.sp,
+        };
+        let passed = Passed {
+            end_ns: now_ns,
+            work_ns,
+            wait_ns,
+            executions,
+            is_estimated: true,
+            is_whole: true,
+            ..Passed::default()
+        };
+        record.sites.add(&site, &passed, &mut record.output, |_| 0);
+        let estimated = Estimated {
+            kind: Kind::from(of.operation.unwrap_or(Operation::OmpBarrier)),
+            calls: executions,
+            ns: wait_ns,
+            since_ns: if gap_ns == 0 { now_ns } else { since_ns },
+            until_ns: now_ns,
+        };
+        record.sums.add_estimated(&estimated, &mut record.output);
+    }
+}
