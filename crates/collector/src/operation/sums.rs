@@ -45,6 +45,8 @@ pub struct Sums {
     kinds: usize,
     /// Calls that were told since this was last asked.
     told: u64,
+    /// Of these, how many are of an estimate.
+    estimated: u64,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -129,7 +131,7 @@ impl Sums {
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
         self.clear();
-        self.told = 0;
+        (self.told, self.estimated) = (0, 0);
     }
 
     /// Adds operations of which there is an estimate. Who called them is who calls the next one of the kind that is measured.
@@ -146,7 +148,7 @@ impl Sums {
         slot.unfound_ns += estimated.ns;
         slot.until_ns = slot.until_ns.max(estimated.until_ns);
         // No hook took time for them but what any call takes.
-        self.counted += u64::from(calls);
+        self.estimated += u64::from(calls);
     }
 
     /// Adds one; true if its caller shall be found and given to [`Sums::caller`].
@@ -197,7 +199,7 @@ impl Sums {
 
     /// Calls that were told since this was last asked: for what the hooks themselves took.
     pub fn take_calls(&mut self) -> u64 {
-        core::mem::take(&mut self.told)
+        core::mem::take(&mut self.told).saturating_sub(core::mem::take(&mut self.estimated))
     }
 }
 
