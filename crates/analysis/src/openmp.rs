@@ -10,4 +10,4 @@ mod sums;
 mod tests;
 
 pub use efficiency::Efficiencies;
-pub use sums::{Lost, RegionSum, RegionSums, SiteSum, ThreadSum};
+pub use sums::{Came, Lost, RegionSum, RegionSums, SiteSum, ThreadSum};

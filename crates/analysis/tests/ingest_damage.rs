@@ -251,6 +251,8 @@ fn anything() -> impl Strategy<Value = Anything> {
                     executions,
                     unmeasured: work_ns,
                     wait_error_ns: until_ns,
+                    known: region,
+                    last: node,
                     contended: node,
                     region,
                     node,

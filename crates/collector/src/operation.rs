@@ -217,8 +217,8 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         }
         tries::stop(life, lane);
     }
-    if lane.member.docked_ns() != 0 {
-        // The runtime's own, while it waits for work.
+    if lane.member.docked_ns() != 0 || is_at_barrier(lane, state.sp) {
+        // The runtime's own, while it waits for work or for the others.
         return Ticket::NONE;
     }
     if lane.member.owes() {
@@ -257,6 +257,14 @@ fn known_path(life: &Life, lane: &'static Lane, state: &State) -> NodeId {
         lane.with_record(|record| record.check_known(*state, life.pid, node));
     }
     node
+}
+
+/// Whether the thread is inside a barrier for which no operation is open, seen from a hook's frame at `sp`.
+#[inline]
+fn is_at_barrier(lane: &Lane, sp: u64) -> bool {
+    // SAFETY: the owner, outside of its handler; the own stack is written by it, with the record taken.
+    lane::visits()
+        .is_some_and(|visits| visits.is_inside() && visits.is_inside_at(sp, unsafe { lane.own_stack() }))
 }
 
 /// The caller of an operation that is about to begin.

@@ -53,6 +53,10 @@ pub struct SegmentRow {
     pub executions: u64,
     /// Of these, how many were only counted: their part of `work_ns` and `wait_ns` is estimated from the others.
     pub unmeasured: u64,
+    /// Of the executions, how many there are of which it is known who of the team came last.
+    pub known: u64,
+    /// Of those, how often this thread did.
+    pub last: u64,
     /// Of the executions, how often somebody had to be waited for.
     pub contended: u64,
     /// Time from the site before to this one, ns: work, on a processor or not.

@@ -142,6 +142,8 @@ fn regions(
                 context,
                 executions: numbers[0],
                 unmeasured: numbers[2],
+                known: numbers[3],
+                last: numbers[0],
                 wait_error_ns: numbers[1],
                 contended: numbers[1],
                 work_ns: numbers[2],

@@ -134,6 +134,9 @@ impl InRegions {
         let (latency_ns, work_ns) = (segments.latency_ns.min(wait_ns), segments.work_ns.min(i64::MAX as u64));
         let contended = u64::from(segments.contended).min(segments.executions);
         let unmeasured = segments.unmeasured.min(segments.executions);
+        // Those that were passed just before the last record of the site are in this one.
+        let known = u64::from(segments.known);
+        let last = u64::from(segments.last).min(known);
         self.segments.push(RawSegments {
             row: SegmentRow {
                 location: 0,
@@ -142,6 +145,8 @@ impl InRegions {
                 context: place,
                 executions: segments.executions,
                 unmeasured,
+                known,
+                last,
                 wait_error_ns: segments.wait_error_ns.min(i64::MAX as u64),
                 contended,
                 work_ns,
@@ -153,6 +158,7 @@ impl InRegions {
         });
         (wait_ns, latency_ns) == (segments.wait_ns, segments.latency_ns)
             && (contended, unmeasured) == (segments.contended.into(), segments.unmeasured)
+            && last == u64::from(segments.last)
     }
 }
 

@@ -68,6 +68,8 @@ impl Regions {
         });
         sum.executions = sum.executions.saturating_add(row.executions);
         sum.unmeasured = sum.unmeasured.saturating_add(row.unmeasured);
+        sum.known = sum.known.saturating_add(row.known);
+        sum.last = sum.last.saturating_add(row.last);
         // Of one thread and site: which instances were measured is drawn anew from record to record.
         sum.wait_error_ns = (sum.wait_error_ns as f64).hypot(row.wait_error_ns as f64) as u64;
         sum.contended = sum.contended.saturating_add(row.contended);

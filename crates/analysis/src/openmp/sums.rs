@@ -59,10 +59,28 @@ pub struct ThreadSum {
     pub location: LocationId,
     /// Its parts of the region.
     pub executions: u64,
+    /// Barriers of which it is known who of the team came last, and how often this thread did.
+    pub came: Came,
     /// Work, on a processor or not, ns.
     pub work_ns: u64,
     /// What it lost.
     pub lost: Lost,
+}
+
+/// How often a thread came to barriers as the last of its team.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Came {
+    /// Barriers of which that is known: where they follow each other closely, some that were drawn by chance.
+    pub known: u64,
+    /// Of those, how often it did.
+    pub last: u64,
+}
+
+impl Came {
+    fn add(&mut self, row: &SegmentRow) {
+        self.known = self.known.saturating_add(row.known);
+        self.last = self.last.saturating_add(row.last);
+    }
 }
 
 /// A site of a region, and the segments of work that ended there.
@@ -86,6 +104,8 @@ pub struct SiteSum {
     pub work_max_ns: u64,
     /// Threads that came there.
     pub threads: u32,
+    /// How often each of them came as the last one, where that is known of any barrier.
+    pub came: Vec<(LocationId, Came)>,
     /// What was lost there.
     pub lost: Lost,
 }
@@ -178,12 +198,14 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
         threads: Vec::new(),
     };
     let mut threads: BTreeMap<LocationId, ThreadSum> = BTreeMap::new();
-    let mut sites: BTreeMap<(OperationId, ContextId), (SiteSum, BTreeMap<LocationId, u64>)> = BTreeMap::new();
+    let mut sites: BTreeMap<(OperationId, ContextId), (SiteSum, BTreeMap<LocationId, (u64, Came)>)> =
+        BTreeMap::new();
     for row in rows {
         let Some(operation) = operations.get(row.operation) else { continue };
         let thread = threads.entry(row.location).or_insert(ThreadSum {
             location: row.location,
             executions: 0,
+            came: Came::default(),
             work_ns: 0,
             lost: Lost::default(),
         });
@@ -198,6 +220,7 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
                 work_ns: 0,
                 work_max_ns: 0,
                 threads: 0,
+                came: Vec::new(),
                 lost: Lost::default(),
             };
             (site, BTreeMap::new())
@@ -207,7 +230,10 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
         site.error_ns = site.error_ns.saturating_add(row.wait_error_ns);
         site.contended += row.contended;
         site.work_ns += row.work_ns;
-        *works.entry(row.location).or_default() += row.work_ns;
+        let (work_ns, came) = works.entry(row.location).or_default();
+        *work_ns += row.work_ns;
+        came.add(row);
+        thread.came.add(row);
         site.lost.add(operation.nature(), operation, row);
         thread.lost.add(operation.nature(), operation, row);
         thread.work_ns += row.work_ns;
@@ -234,8 +260,13 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
     sum.sites = sites
         .into_values()
         .map(|(site, works)| SiteSum {
-            work_max_ns: works.values().copied().max().unwrap_or(0),
+            work_max_ns: works.values().map(|(work_ns, _)| *work_ns).max().unwrap_or(0),
             threads: works.len() as u32,
+            came: works
+                .iter()
+                .map(|(&location, (_, came))| (location, *came))
+                .filter(|(_, came)| came.known > 0)
+                .collect(),
             ..site
         })
         .collect();

@@ -46,6 +46,10 @@ pub struct Barriers {
     is_shared: AtomicU32,
     shared_count: AtomicU32,
     shared_ns: AtomicU64,
+    awaited: AtomicU32,
+    awaited_came_ns: AtomicU64,
+    awaited_since_ns: AtomicU64,
+    awaited_end_ns: AtomicU64,
 }
 
 /// What [`Barriers`] holds.
@@ -62,6 +66,25 @@ pub struct Passed {
     /// The newest shared one, and when the thread came to it. For the team's first thread.
     shared_count: u32,
     shared_ns: u64,
+    /// A shared one of which the team's side is not known yet: 1 + the place of its site; 0 = none.
+    awaited: u32,
+    /// When the thread came to that, since when it waited there, and until when.
+    awaited_came_ns: u64,
+    awaited_since_ns: u64,
+    awaited_end_ns: u64,
+}
+
+/// A visit to a barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Visit {
+    /// The place of its site.
+    pub at: usize,
+    /// When the thread came.
+    pub came_ns: u64,
+    /// Since when it waited there: later than it came if it did a task first.
+    pub since_ns: u64,
+    /// When it went on.
+    pub end_ns: u64,
 }
 
 impl Barriers {
@@ -74,6 +97,10 @@ impl Barriers {
             is_shared: self.is_shared.load(Ordering::Relaxed),
             shared_count: self.shared_count.load(Ordering::Relaxed),
             shared_ns: self.shared_ns.load(Ordering::Relaxed),
+            awaited: self.awaited.load(Ordering::Relaxed),
+            awaited_came_ns: self.awaited_came_ns.load(Ordering::Relaxed),
+            awaited_since_ns: self.awaited_since_ns.load(Ordering::Relaxed),
+            awaited_end_ns: self.awaited_end_ns.load(Ordering::Relaxed),
         }
     }
 
@@ -85,6 +112,35 @@ impl Barriers {
         self.is_shared.store(passed.is_shared, Ordering::Relaxed);
         self.shared_count.store(passed.shared_count, Ordering::Relaxed);
         self.shared_ns.store(passed.shared_ns, Ordering::Relaxed);
+        self.awaited.store(passed.awaited, Ordering::Relaxed);
+        self.awaited_came_ns.store(passed.awaited_came_ns, Ordering::Relaxed);
+        self.awaited_since_ns.store(passed.awaited_since_ns, Ordering::Relaxed);
+        self.awaited_end_ns.store(passed.awaited_end_ns, Ordering::Relaxed);
+    }
+
+    /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it has still to read what the
+    /// team says of the one before: so all share the same ones, and nobody writes where another one has still to read.
+    fn count(&self) -> (u32, bool) {
+        let count = self.count.load(Ordering::Relaxed);
+        self.count.store(count.wrapping_add(1), Ordering::Relaxed);
+        let is_shared =
+            self.awaited.load(Ordering::Relaxed) == 0 && count >= self.next.load(Ordering::Relaxed);
+        (count, is_shared)
+    }
+
+    /// The team's words of the barrier that is shared now.
+    fn share<'t>(&self, team: &'t Arrivals) -> &'t Arrival {
+        let shared = self.shared.load(Ordering::Relaxed);
+        self.shared.store(shared.wrapping_add(1), Ordering::Relaxed);
+        &team.0[shared as usize % 2]
+    }
+
+    /// What the team says of the newest one that was shared.
+    fn learn(&self, team: &Arrivals) -> Shared {
+        let arrival = &team.0[self.shared.load(Ordering::Relaxed).wrapping_sub(1) as usize % 2];
+        // All of the team read this between the same two barriers: so all share the same ones.
+        self.next.store(arrival.next.load(Ordering::Relaxed), Ordering::Relaxed);
+        Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) }
     }
 
     /// The barrier after this one that the team shares, where this thread came to this one, `count`, at `now_ns`.
@@ -109,14 +165,10 @@ impl Arrivals {
     /// barrier's site shall have.
     #[inline]
     pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
-        let count = own.count.load(Ordering::Relaxed);
-        own.count.store(count.wrapping_add(1), Ordering::Relaxed);
-        let is_shared = count >= own.next.load(Ordering::Relaxed);
+        let (count, is_shared) = own.count();
         own.is_shared.store(u32::from(is_shared), Ordering::Relaxed);
         if is_shared {
-            let shared = own.shared.load(Ordering::Relaxed);
-            own.shared.store(shared.wrapping_add(1), Ordering::Relaxed);
-            let arrival = &self.0[shared as usize % 2];
+            let arrival = own.share(self);
             if leads {
                 arrival.next.store(own.following(count, now_ns), Ordering::Relaxed);
                 arrival.level.store(level(), Ordering::Relaxed);
@@ -132,11 +184,47 @@ impl Arrivals {
         if own.is_shared.load(Ordering::Relaxed) == 0 {
             return None;
         }
-        let arrival = &self.0[own.shared.load(Ordering::Relaxed).wrapping_sub(1) as usize % 2];
-        // All of the team read this here, and nobody writes it before all have come to the next shared barrier but one: so
-        // all share the same ones.
-        own.next.store(arrival.next.load(Ordering::Relaxed), Ordering::Relaxed);
-        Some(Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) })
+        own.is_shared.store(0, Ordering::Relaxed);
+        Some(own.learn(self))
+    }
+
+    /// A thread has passed its next measured barrier, and said nothing before it: what it writes where others read would have
+    /// delayed it, and so changed what is measured. If this one is shared, it says now when it came; all of the team have said so
+    /// when they are at their next measured one. `leads` and `level` as above.
+    pub fn passed(&self, own: &Barriers, leads: bool, visit: &Visit, level: impl FnOnce() -> u32) {
+        let (count, is_shared) = own.count();
+        if !is_shared {
+            return;
+        }
+        let arrival = own.share(self);
+        if leads {
+            arrival.next.store(own.following(count, visit.came_ns), Ordering::Relaxed);
+            arrival.level.store(level(), Ordering::Relaxed);
+        }
+        // Later barriers have later times, so nothing is to be set back.
+        arrival.ns.fetch_max(visit.came_ns, Ordering::Relaxed);
+        own.awaited.store(visit.at as u32 + 1, Ordering::Relaxed);
+        own.awaited_came_ns.store(visit.came_ns, Ordering::Relaxed);
+        own.awaited_since_ns.store(visit.since_ns, Ordering::Relaxed);
+        own.awaited_end_ns.store(visit.end_ns, Ordering::Relaxed);
+    }
+
+    /// What the team knows by now of the barrier that was shared by [`Arrivals::passed`], if the thread has not asked yet. Asked where
+    /// a measured barrier is over, once that is counted.
+    #[inline]
+    pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
+        let awaited = own.awaited.load(Ordering::Relaxed);
+        if awaited == 0 {
+            return None;
+        }
+        own.awaited.store(0, Ordering::Relaxed);
+        let visit = Visit {
+            at: awaited as usize - 1,
+            came_ns: own.awaited_came_ns.load(Ordering::Relaxed),
+            since_ns: own.awaited_since_ns.load(Ordering::Relaxed),
+            end_ns: own.awaited_end_ns.load(Ordering::Relaxed),
+        };
+        Some((visit, own.learn(self)))
     }
 }
 
@@ -175,6 +263,43 @@ mod tests {
             |late: usize| found.iter().skip(late).step_by(2).filter(|both| both[0].is_some()).count();
         // One in 125, and as many of the one kind as of the other: 400 of each.
         assert!((320..480).contains(&shared(0)) && (320..480).contains(&shared(1)));
+    }
+
+    /// The barriers of two threads that say nothing before them; each time one of them is later. What both learn of them, by their
+    /// number.
+    fn found_later(barriers: u64, apart_ns: u64) -> [Vec<(u64, u64)>; 2] {
+        let (team, own) = (Arrivals::default(), [Barriers::default(), Barriers::default()]);
+        let mut learnt = [vec![], vec![]];
+        for number in 0..barriers {
+            let now_ns = 1_000_000_000 + number * apart_ns;
+            let late = number as usize % 2;
+            // Each of them goes on first now and then.
+            for who in [number as usize / 2 % 2, 1 - number as usize / 2 % 2] {
+                let awaited = own[who].awaited.load(Ordering::Relaxed) != 0;
+                let came_ns = now_ns + if who == late { 5 } else { 0 };
+                let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns: now_ns + 9 };
+                team.passed(&own[who], who == 0, &visit, || number as u32);
+                if awaited {
+                    let (visit, shared) = team.awaited(&own[who]).unwrap();
+                    let of = (visit.end_ns - 9 - 1_000_000_000) / apart_ns;
+                    assert_eq!((visit.at, shared.level), (3, of as u32));
+                    learnt[who].push((of, shared.ns - (visit.end_ns - 9)));
+                }
+            }
+        }
+        learnt
+    }
+
+    #[test]
+    fn who_says_when_it_came_afterwards_learns_of_the_same_barriers_as_the_others() {
+        for apart_ns in [800, 50_000, 1_000_000] {
+            let learnt = found_later(20_000, apart_ns);
+            assert_eq!(learnt[0], learnt[1]);
+            assert!(learnt[0].len() > 100, "{}", learnt[0].len());
+            assert!(learnt[0].iter().all(|&(_, late_ns)| late_ns == 5));
+            let even = learnt[0].iter().filter(|(number, _)| number % 2 == 0).count();
+            assert!(even > 30 && learnt[0].len() - even > 30, "{even} of {}", learnt[0].len());
+        }
     }
 
     #[test]

@@ -92,14 +92,17 @@ pub struct Settled {
 pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tally; N]) -> [Settled; N] {
     let mut all = [Settled::default(); N];
     let mut owed_ns: u128 = 0;
-    for (tally, &visits) in tallies.iter_mut().zip(visits) {
+    // Nothing waited at a site without a visit: what is owed to it stays so.
+    for (tally, &visits) in tallies.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0) {
         tally.owed_ns = tally.owed_ns.saturating_add(tally.waits.of(visits));
         owed_ns += u128::from(tally.owed_ns);
     }
     let room_ns = owed_ns.min(u128::from(gap_ns));
     let mut work_left_ns = gap_ns;
     if owed_ns > 0 {
-        for (tally, settled) in tallies.iter_mut().zip(&mut all) {
+        let all = all.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0).map(|(settled, _)| settled);
+        let tallies = tallies.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0);
+        for ((tally, _), settled) in tallies.zip(all) {
             settled.wait_ns = saturated(u128::from(tally.owed_ns) * room_ns / owed_ns);
             // One long wait that was drawn stands for others that lie in later gaps. What goes beyond that never finds room.
             tally.owed_ns = (tally.owed_ns - settled.wait_ns).min(tally.most_ns);

@@ -90,7 +90,8 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
             return None;
         }
         let excess_ns = gap_ns - long.mean_ns();
-        let (wait_ns, at) = divide(long, record.usage.switches.0, seen, excess_ns, visits);
+        let Divided { wait_ns, at, variance_ns2 } =
+            divide(long, record.usage.switches.0, seen, excess_ns, visits);
         let of = visits.site(at.min(SITES - 1));
         let site = Site {
             region: of.region,
@@ -104,6 +105,7 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
             work_ns: excess_ns - wait_ns,
             wait_ns,
             executions,
+            variance_ns2,
             is_whole: true,
             ..Passed::default()
         };
@@ -119,16 +121,23 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
 }
 
 /// How much of a long gap is waiting, and at which site.
+struct Divided {
+    wait_ns: u64,
+    at: usize,
+    /// Of the waiting, ns².
+    variance_ns2: f64,
+}
+
 fn divide(
     long: &mut Long,
     given_away_before: u64,
     seen: Option<Option<usize>>,
     excess_ns: u64,
     visits: &Visits,
-) -> (u64, usize) {
+) -> Divided {
     let given_away = Usage::now().switches.0;
     let before = core::mem::replace(&mut long.given_away, given_away).max(given_away_before);
-    match seen {
+    let (wait_ns, at) = match seen {
         Some(Some(at)) => {
             long.waited(SAMPLE_NS, 1);
             (excess_ns, at)
@@ -139,7 +148,16 @@ fn divide(
         }
         None if given_away > before => (excess_ns, visits.before()),
         None => (long.part_of(excess_ns), visits.before()),
-    }
+    };
+    // Where nothing is known all of it may have been the one or the other, with these chances. A sample says what its own time went
+    // into, and no more of a gap that is longer.
+    let not_seen_ns = match seen {
+        Some(_) => excess_ns.saturating_sub(SAMPLE_NS),
+        None if given_away > before => 0,
+        None => excess_ns,
+    };
+    let part = (long.part_of(1 << 20) as f64 / f64::from(1 << 20)).clamp(0.05, 0.95);
+    Divided { wait_ns, at, variance_ns2: (not_seen_ns as f64).powi(2) * part * (1.0 - part) }
 }
 
 #[cfg(test)]

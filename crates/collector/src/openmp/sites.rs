@@ -60,10 +60,35 @@ pub struct Passed {
     pub variance_ns2: f64,
     /// Whether it is not known when there was nobody to wait for any more.
     pub is_whole: bool,
+    /// Whether it is known who came last, and whether it was this thread.
+    pub came: Came,
     /// Whether somebody had to be waited for.
     pub contended: bool,
     /// Threads of the team.
     pub team: u16,
+}
+
+/// Whether the thread came to a barrier as the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Came {
+    /// That is not known.
+    #[default]
+    NotKnown,
+    /// Another one came later.
+    Early,
+    /// It did.
+    Last,
+}
+
+/// A wait in a sum, of which it turns out later when there was nobody to wait for any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Divided {
+    /// How long it was.
+    pub wait_ns: u64,
+    /// Of that, when there was nobody to wait for any more.
+    pub latency_ns: u64,
+    /// Whether the thread came last.
+    pub came: Came,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -80,6 +105,7 @@ struct Slot {
 impl Slot {
     #[inline]
     fn add(&mut self, passed: &Passed) {
+        self.came(passed.came);
         let sums = &mut self.sums;
         if sums.since_ns == 0 {
             sums.since_ns = passed.end_ns.max(1);
@@ -101,6 +127,25 @@ impl Slot {
         if passed.team != 0 && (passed.team != sums.team_min || passed.team != sums.team_max) {
             sums.team_min = sums.team_min.min(passed.team);
             sums.team_max = sums.team_max.max(passed.team);
+        }
+    }
+
+    fn came(&mut self, came: Came) {
+        if came != Came::NotKnown {
+            self.sums.known += 1;
+            self.sums.last += u32::from(came == Came::Last);
+        }
+    }
+
+    /// A wait of the sum is divided. If it was written since, it was divided as others were.
+    fn divide(&mut self, divided: &Divided) {
+        if self.sums.since_ns == 0 {
+            return;
+        }
+        self.came(divided.came);
+        if let Some(whole_ns) = self.whole_ns.checked_sub(divided.wait_ns) {
+            self.whole_ns = whole_ns;
+            self.sums.latency_ns += divided.latency_ns.min(divided.wait_ns);
         }
     }
 
@@ -220,6 +265,13 @@ impl Sites {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// A wait that was added to a site is divided.
+    pub fn divide(&mut self, site: &Site, divided: &Divided) {
+        if let Some(slot) = self.slot(site).filter(|slot| slot.site == *site && site.region != 0) {
+            slot.divide(divided);
         }
     }
 

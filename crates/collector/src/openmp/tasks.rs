@@ -3,7 +3,7 @@
 use proust_log::operations::{Nature, Operation};
 
 use super::sites::{Passed, Site};
-use super::team;
+use super::{team, visits};
 use crate::arena::Lazily;
 use crate::lane::{self, Lane};
 use crate::operation::stretch;
@@ -33,8 +33,8 @@ struct Interrupted {
     construct: u64,
     /// [`life::resumptions`] when it began.
     resumptions: u32,
-    /// Whether it was at a barrier that is not measured, and in a gap between such as are.
-    visits: (u32, bool),
+    /// Its visit to a barrier for which no operation is open.
+    visit: visits::Interrupted,
 }
 
 /// The tasks that a thread is in.
@@ -92,11 +92,15 @@ pub fn begin(construct: u64) -> bool {
     } else {
         clock::now_ns()
     };
+    if let Some(visits) = member.visits() {
+        if let Some(since_ns) = visits.waits_since() {
+            member.pause(since_ns);
+            member.waited(now_ns.saturating_sub(since_ns));
+        }
+        interrupted.visit = visits.interrupt();
+    }
     member.pause(now_ns);
     interrupted.worked_ns = member.take_work();
-    if let Some(visits) = member.visits() {
-        interrupted.visits = visits.interrupt();
-    }
     lane.with_record_in_silence(|record| {
         let tasks = &mut record.tasks;
         let levels = tasks.levels.get_or_make(|| [Interrupted::default(); LEVELS]);
@@ -168,7 +172,7 @@ pub fn end() {
     add(lane, &site, &passed, Some(here!()));
     member.set_worked(interrupted.worked_ns);
     if let Some(visits) = member.visits() {
-        visits.go_on(interrupted.visits);
+        visits.go_on(&interrupted.visit, now_ns);
     }
     if interrupted.docked {
         member.set_docked(now_ns);

@@ -16,6 +16,7 @@ use super::long_gaps::Long;
 use super::settling;
 use super::team::Team;
 use crate::arena;
+use crate::clock;
 use crate::lane::{self, Lane};
 use crate::life;
 use crate::path::stack::OwnStack;
@@ -34,8 +35,10 @@ const SEEN_AT_WORK: u32 = 1;
 const SEEN_INSIDE: u32 = 2;
 
 const NOT_INSIDE: u32 = 0;
+/// Added to [`Inside`]: this visit is drawn.
+const DRAWN: u32 = 4;
 
-/// How a thread is inside a barrier that is not measured.
+/// How a thread is inside a barrier for which no operation is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Inside {
@@ -77,6 +80,9 @@ struct Now {
     epoch: AtomicU64,
     /// The word of the lane's header that says what the thread is in.
     wait_operation: AtomicPtr<u32>,
+    /// Of a drawn visit: when the thread arrived, and when it began or went on to wait.
+    came_ns: AtomicU64,
+    waits_since_ns: AtomicU64,
     inside: AtomicU32,
     /// Whether a visit was not drawn since the thread's clock was last read for its segments.
     is_in_gap: AtomicU32,
@@ -162,14 +168,32 @@ pub fn pass(address: u64, sp: u64, inside: Inside) -> Option<&'static Visits> {
     let is_known = site.address.load(Ordering::Relaxed) == address
         && site.sp.load(Ordering::Relaxed) == sp
         && site.epoch.load(Ordering::Relaxed) == visits.now.epoch.load(Ordering::Relaxed);
-    if !is_known || count == site.next.load(Ordering::Relaxed) {
+    if !is_known {
         return None;
+    }
+    if count == site.next.load(Ordering::Relaxed) {
+        if !site.leaves_out() {
+            return None;
+        }
+        site.count.store(count + 1, Ordering::Relaxed);
+        visits.now.at.store(at as u32, Ordering::Relaxed);
+        visits.enter_drawn(inside);
+        return Some(visits);
     }
     site.count.store(count + 1, Ordering::Relaxed);
     site.undrawn.store(site.undrawn.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     visits.now.at.store(at as u32, Ordering::Relaxed);
     visits.enter(inside);
     Some(visits)
+}
+
+/// A visit to a barrier that was interrupted by something else, such as a task that the thread does inside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interrupted {
+    inside: u32,
+    at: u32,
+    came_ns: u64,
+    is_in_gap: bool,
 }
 
 /// The calling thread's visits, if it is inside one that is not drawn.
@@ -210,13 +234,42 @@ impl Visits {
         };
     }
 
-    /// It is inside no more.
+    /// As [`Visits::enter`], in a drawn visit. Nothing but this lies between the program's work and its barrier: if measuring
+    /// delayed the thread, waits that are measured would differ from those that are not.
     #[inline(always)]
-    pub fn over(&'static self) {
+    pub fn enter_drawn(&self, inside: Inside) {
+        self.enter(inside);
+        self.now.inside.store(inside as u32 | DRAWN, Ordering::Relaxed);
+        let now_ns = clock::now_ns();
+        self.now.came_ns.store(now_ns, Ordering::Relaxed);
+        self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// It is inside no more. What is to be done if the visit was drawn; it gets when it was over.
+    #[inline(always)]
+    pub fn over(&'static self, drawn: impl FnOnce(u64)) {
         // A child that was forked inside has other visits, and another record.
         if life::records_here() && lane::visits().is_some_and(|visits| core::ptr::eq(visits, self)) {
-            self.leave();
+            let is_drawn = self.now.inside.load(Ordering::Relaxed) & DRAWN != 0;
+            if is_drawn {
+                let end_ns = clock::now_ns();
+                self.leave();
+                drawn(end_ns);
+            } else {
+                self.leave();
+            }
         }
+    }
+
+    /// When the thread arrived at its newest drawn visit, and since when it has waited, but for what interrupted that.
+    pub fn came_and_waits_since(&self) -> (u64, u64) {
+        (self.now.came_ns.load(Ordering::Relaxed), self.now.waits_since_ns.load(Ordering::Relaxed))
+    }
+
+    /// Since when the thread has waited in the drawn visit that it is inside, if it is.
+    pub fn waits_since(&self) -> Option<u64> {
+        let is_drawn = self.now.inside.load(Ordering::Relaxed) & DRAWN != 0;
+        is_drawn.then(|| self.now.waits_since_ns.load(Ordering::Relaxed))
     }
 
     #[inline(always)]
@@ -226,32 +279,57 @@ impl Visits {
         self.now.inside.store(NOT_INSIDE, Ordering::Relaxed);
     }
 
-    /// Whether the thread is inside a barrier that is not measured.
+    /// Whether the thread is inside a barrier for which no operation is open.
     #[inline]
     pub fn is_inside(&self) -> bool {
         self.now.inside.load(Ordering::Relaxed) != NOT_INSIDE
     }
 
-    /// Something else is measured inside it (a task): whether it was inside, and in a gap. To be taken up by
-    /// [`Visits::go_on`].
-    pub fn interrupt(&self) -> (u32, bool) {
-        let was_inside = self.now.inside.load(Ordering::Relaxed);
-        if was_inside != NOT_INSIDE {
-            self.leave();
+    /// Whether it is, seen from a call whose frame is at `sp`: what it calls there is the runtime's waiting. A handler of the
+    /// program may have left the barrier by a jump; then it is inside no more.
+    #[inline]
+    pub fn is_inside_at(&self, sp: u64, own_stack: OwnStack) -> bool {
+        let inside = self.now.inside.load(Ordering::Relaxed);
+        if inside == NOT_INSIDE {
+            return false;
         }
-        self.now.epoch.store(0, Ordering::Relaxed);
-        let was_in_gap = self.now.is_in_gap.load(Ordering::Relaxed) != 0;
-        self.now.is_in_gap.store(0, Ordering::Relaxed);
-        (was_inside, was_in_gap)
+        if inside & !DRAWN == Inside::WithFrame as u32
+            && let Some(site) = self.sites.get(self.at())
+        {
+            let frame = site.sp.load(Ordering::Relaxed);
+            if frame < sp && own_stack.contains(frame) && own_stack.contains(sp) {
+                self.leave();
+                return false;
+            }
+        }
+        true
     }
 
-    /// Goes on behind what was measured inside.
-    pub fn go_on(&self, (was_inside, was_in_gap): (u32, bool)) {
-        self.now.is_in_gap.store(u32::from(was_in_gap), Ordering::Relaxed);
-        match was_inside {
-            NOT_INSIDE => {}
-            1 => self.enter(Inside::WithFrame),
-            _ => self.enter(Inside::WithoutFrame),
+    /// Something else is measured inside it (a task), to be taken up by [`Visits::go_on`].
+    pub fn interrupt(&self) -> Interrupted {
+        let interrupted = Interrupted {
+            inside: self.now.inside.load(Ordering::Relaxed),
+            at: self.now.at.load(Ordering::Relaxed),
+            came_ns: self.now.came_ns.load(Ordering::Relaxed),
+            is_in_gap: self.now.is_in_gap.load(Ordering::Relaxed) != 0,
+        };
+        if interrupted.inside != NOT_INSIDE {
+            self.leave();
+        }
+        self.look_again();
+        self.now.is_in_gap.store(0, Ordering::Relaxed);
+        interrupted
+    }
+
+    /// Goes on at `now_ns` behind what was measured inside.
+    pub fn go_on(&self, interrupted: &Interrupted, now_ns: u64) {
+        self.now.is_in_gap.store(u32::from(interrupted.is_in_gap), Ordering::Relaxed);
+        if interrupted.inside != NOT_INSIDE {
+            self.enter(Inside::WithFrame);
+            self.now.inside.store(interrupted.inside, Ordering::Relaxed);
+            self.now.at.store(interrupted.at, Ordering::Relaxed);
+            self.now.came_ns.store(interrupted.came_ns, Ordering::Relaxed);
+            self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
         }
     }
 
@@ -344,21 +422,14 @@ impl Visits {
 
     /// The thread is sampled at `sp`, on its `own_stack` or another: whether it is inside. In a gap that tells where the time goes.
     ///
-    /// A handler of the program may have left the barrier by a jump: then the hook's frame is gone.
     pub fn is_sampled_inside(&self, sp: u64, own_stack: OwnStack) -> bool {
-        if self.now.inside.load(Ordering::Relaxed) == Inside::WithFrame as u32
-            && let Some(site) = self.sites.get(self.at())
-        {
-            let frame = site.sp.load(Ordering::Relaxed);
-            if frame < sp && own_stack.contains(frame) && own_stack.contains(sp) {
-                self.leave();
-            }
-        }
-        if self.is_in_gap() {
-            let seen = if self.is_inside() { SEEN_INSIDE + self.at() as u32 } else { SEEN_AT_WORK };
+        let is_inside = self.is_inside_at(sp, own_stack);
+        // The time in a drawn visit is no part of the gap before it.
+        if self.is_in_gap() && self.waits_since().is_none() {
+            let seen = if is_inside { SEEN_INSIDE + self.at() as u32 } else { SEEN_AT_WORK };
             self.now.seen.store(seen, Ordering::Relaxed);
         }
-        self.is_inside()
+        is_inside
     }
 
     /// Where it was seen in the gap that is over: None = it was not sampled; otherwise at which site, None = at work.
@@ -426,13 +497,36 @@ impl Visits {
         };
         let weight = 1 << site.level();
         self.now.weight.store(weight, Ordering::Relaxed);
+        self.draw_next(lane, site, level);
+        (weight, was_in_gap)
+    }
+
+    /// The team has said the level of the site at a place, which a visit of this execution had.
+    pub fn set_level(&self, lane: &Lane, at: usize, level: u32) {
+        if let Some(site) = self.sites.get(at)
+            && site.epoch.load(Ordering::Relaxed) == lane.member.epoch()
+        {
+            self.draw_next(lane, site, Some(level));
+        }
+    }
+
+    fn draw_next(&self, lane: &Lane, site: &Visit, level: Option<u32>) {
         if let Some(level) = level.filter(|&level| level != site.level()) {
             site.set_level(level);
             self.now.has_changed.store(1, Ordering::Relaxed);
         }
         let next = draws::next(self.seed(lane), site.count.load(Ordering::Relaxed), site.level());
         site.next.store(next, Ordering::Relaxed);
-        (weight, was_in_gap)
+    }
+
+    /// Whether the newest visit that was looked at is to a site of which visits are left out.
+    pub fn leaves_out(&self) -> bool {
+        self.sites.get(self.at()).is_some_and(Visit::leaves_out)
+    }
+
+    /// Whether the site at a place had a visit in the execution that the thread is in.
+    pub fn is_of_now(&self, lane: &Lane, at: usize) -> bool {
+        self.sites.get(at).is_some_and(|site| site.epoch.load(Ordering::Relaxed) == lane.member.epoch())
     }
 
     /// The clock was read where a segment ended that was no barrier's: whether it lies in a gap.
@@ -518,6 +612,12 @@ impl Visits {
 }
 
 impl Visit {
+    /// Whether some of its visits are not measured.
+    #[inline(always)]
+    fn leaves_out(&self) -> bool {
+        self.kind.load(Ordering::Relaxed) & ((1 << LEVEL_BITS) - 1) != 0
+    }
+
     fn level(&self) -> u32 {
         (self.kind.load(Ordering::Relaxed) & ((1 << LEVEL_BITS) - 1)).min(draws::HIGHEST_LEVEL)
     }

@@ -6,12 +6,13 @@
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
 
+use super::arrivals::{Shared, Visit};
 use super::long_gaps;
 use super::member::Member;
 use super::settling;
-use super::sites::{Passed, Site};
+use super::sites::{Came, Divided, Passed, Site};
 use super::team::Team;
-use super::visits::{self, Inside, Pending, Visits, Way};
+use super::visits::{self, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
 use crate::operation::{here, meeting, stretch, threshold};
 use crate::path::memo::State;
@@ -26,14 +27,14 @@ pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> 
         && let Some(visits) = visits::pass(site, state.sp, Inside::WithFrame)
     {
         let result = call();
-        visits.over();
+        visits.over(|end_ns| end_drawn_visit(visits, end_ns, state));
         return result;
     }
     let begun = begin_for_all(operation, site, state, Some(&mut marker));
     let result = call();
     match begun {
         Begun::Measured(lane) => end_for_all(lane, operation, site, state),
-        Begun::Passed(visits) => visits.over(),
+        Begun::Passed(visits) => visits.over(|end_ns| end_drawn_visit(visits, end_ns, state)),
         Begun::Unknown => {}
     }
     result
@@ -44,7 +45,7 @@ pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> 
 pub enum Begun {
     /// It is measured, in this lane.
     Measured(&'static Lane),
-    /// It is a barrier that is not drawn.
+    /// It is a visit to a barrier of which not all are measured.
     Passed(&'static Visits),
     /// It is not followed.
     Unknown,
@@ -68,9 +69,14 @@ pub fn begin_for_all(operation: Operation, site: u64, state: State, marker: Opti
     if let Some((lane, visits)) = visits {
         let counts_as = of_team(operation, lane.member);
         let (way, is_first) = visits.come(lane, counts_as, (site, state.sp));
+        let inside = if marker.is_some() { Inside::WithFrame } else { Inside::WithoutFrame };
         if way != Way::Drawn {
             pass_without_measuring(lane, visits, way, is_first, (site, state));
-            visits.enter(if marker.is_some() { Inside::WithFrame } else { Inside::WithoutFrame });
+            visits.enter(inside);
+            return Begun::Passed(visits);
+        }
+        if visits.leaves_out() {
+            visits.enter_drawn(inside);
             return Begun::Passed(visits);
         }
     }
@@ -159,9 +165,13 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
             match team.arrivals.last(&member.barriers) {
                 Some(last) => {
                     passed.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
+                    passed.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
                     level = Some(last.level);
                 }
                 None => passed.is_whole = true,
+            }
+            if let Some(visits) = visits {
+                learn_awaited(lane, record, team, visits);
             }
         }
         match visits {
@@ -171,7 +181,7 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
                 if size <= 1 {
                     level = Some(visits.wanted_level(pending, end_ns));
                 }
-                end_drawn(lane, (visits, pending), level, begin_ns, &mut passed);
+                take_segment(lane, (visits, pending), level, begin_ns, &mut passed);
             }
             None => passed.work_ns = member.take_work_after_visits(begin_ns),
         }
@@ -185,8 +195,79 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
     }
 }
 
+/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time comes only now, when nobody waits for
+/// the thread any more. `state` is a frame that is still there.
+#[cold]
+#[inline(never)]
+pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
+    let Some(lane) = lane::current() else { return };
+    let member = lane.member;
+    let (came_ns, since_ns) = visits.came_and_waits_since();
+    member.pause(since_ns);
+    long_gaps::take_out(lane, visits, since_ns);
+    let team = member.team();
+    let size = if team.is_some() { member.team_size() } else { 1 };
+    let (at, of) = (visits.at(), visits.site(visits.at()));
+    let what = (of.operation.unwrap_or(Operation::OmpBarrier), team.map_or(0, Team::object));
+    meeting::record_passed(lane, what, (since_ns, end_ns), state, |record| {
+        let ns = end_ns.saturating_sub(since_ns);
+        member.has_waited(ns);
+        // SAFETY: the owner, who has taken the record.
+        let pending = unsafe { visits.pending() };
+        let mut passed = Passed {
+            end_ns,
+            wait_ns: ns + member.take_waited(),
+            executions: 1,
+            team: size,
+            is_whole: team.is_some(),
+            ..Passed::default()
+        };
+        if let Some(team) = team {
+            let visit = Visit { at, came_ns, since_ns, end_ns };
+            let level = || visits.wanted_level(pending, end_ns);
+            team.arrivals.passed(&member.barriers, member.number() == 0, &visit, level);
+        }
+        let level = (size <= 1).then(|| visits.wanted_level(pending, end_ns));
+        take_segment(lane, (visits, pending), level, since_ns, &mut passed);
+        let place = place_of(&of);
+        record.sites.add(&place, &passed, &mut record.output, |_| 0);
+        if let Some(team) = team {
+            learn_awaited(lane, record, team, visits);
+        }
+    });
+    lane.waits_since(end_ns);
+    member.resume(end_ns);
+}
+
+fn place_of(of: &SiteOf) -> Site {
+    Site { region: of.region, operation: Operation::OmpBarrier as u16, address: of.address, sp: of.sp }
+}
+
+/// What the team knows by now of the newest shared barrier whose times were exchanged behind it.
+#[inline]
+fn learn_awaited(lane: &Lane, record: &mut lane::Record, team: &Team, visits: &Visits) {
+    if let Some((visit, last)) = team.arrivals.awaited(&lane.member.barriers) {
+        learn_of(lane, record, visits, &visit, last);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn learn_of(lane: &Lane, record: &mut lane::Record, visits: &Visits, visit: &Visit, last: Shared) {
+    if !visits.is_of_now(lane, visit.at) {
+        return;
+    }
+    visits.set_level(lane, visit.at, last.level);
+    let divided = Divided {
+        wait_ns: visit.end_ns.saturating_sub(visit.since_ns),
+        latency_ns: visit.end_ns.saturating_sub(last.ns.max(visit.since_ns)),
+        came: if last.ns <= visit.came_ns { Came::Last } else { Came::Early },
+    };
+    record.sites.divide(&place_of(&visits.site(visit.at)), &divided);
+}
+
 /// Takes the work before a drawn visit, or adds to the gap; and notes what the visit stands for.
-fn end_drawn(
+fn take_segment(
     lane: &Lane,
     (visits, pending): (&Visits, &mut Pending),
     level: Option<u32>,

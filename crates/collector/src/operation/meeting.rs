@@ -60,23 +60,52 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
     }
     let (begin_ns, end_ns) = (lane.open.begin_ns(), clock::now_ns());
     if let Some(_held) = lane.take() {
-        let passed = Passed {
-            kind: Kind::from(operation),
-            begin_ns,
-            end_ns,
-            object: lane.open.object(),
-            object2: 0,
-            outcome: Outcome::default(),
-            flags: 0,
-            state: Some(lane.open.state()),
-            node: (0, 0),
-            is_postponed: false,
-        };
         // SAFETY: the owner, who has taken the record.
         let record = unsafe { lane.record() };
-        tell_in(lane, record, &passed);
+        let what = (operation, lane.open.object());
+        record_one(lane, record, what, (begin_ns, end_ns), lane.open.state());
         add(record, begin_ns, end_ns);
     }
     lane.leave_unwatched();
     end_ns
+}
+
+/// Records one that was never open, and is over: the operation and its object, begin and end. `state` is a frame that is still there.
+/// `add` may add to the record.
+pub fn record_passed(
+    lane: &'static Lane,
+    what: (Operation, u64),
+    times: (u64, u64),
+    state: State,
+    add: impl FnOnce(&mut Record),
+) {
+    if let Some(_held) = lane.take() {
+        // SAFETY: the owner, who has taken the record.
+        let record = unsafe { lane.record() };
+        record_one(lane, record, what, times, state);
+        add(record);
+    }
+}
+
+#[inline(always)]
+fn record_one(
+    lane: &Lane,
+    record: &mut Record,
+    (operation, object): (Operation, u64),
+    (begin_ns, end_ns): (u64, u64),
+    state: State,
+) {
+    let passed = Passed {
+        kind: Kind::from(operation),
+        begin_ns,
+        end_ns,
+        object,
+        object2: 0,
+        outcome: Outcome::default(),
+        flags: 0,
+        state: Some(state),
+        node: (0, 0),
+        is_postponed: false,
+    };
+    tell_in(lane, record, &passed);
 }

@@ -70,7 +70,11 @@ pub struct Segments {
     pub unmeasured: u64,
     /// Standard error of [`Segments::wait_ns`], and of the work likewise.
     pub wait_error_ns: u64,
-    /// Of these, how often somebody had to wait for a holder.
+    /// Of the executions, how many there are of which it is known who of the team came last.
+    pub known: u32,
+    /// Of those, how often this thread did.
+    pub last: u32,
+    /// Of the executions, how often somebody had to wait for a holder.
     pub contended: u32,
     /// [`Region::id`].
     pub region: u32,

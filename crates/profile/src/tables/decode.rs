@@ -258,7 +258,8 @@ fn regions(table: &Table, group: usize) -> Result<Vec<RegionInfo>, TablesError> 
 fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError> {
     zip_rows!(table, group;
     location: u32s, region: u32s, operation: u32s, context: u32s, executions: u64s, unmeasured: u64s,
-    contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s, latency_ns: u64s, team_min: u32s, team_max: u32s;
+    known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s, latency_ns: u64s,
+    team_min: u32s, team_max: u32s;
     SegmentRow {
         location,
         region,
@@ -266,6 +267,8 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
         context,
         executions,
         unmeasured,
+        known,
+        last,
         contended,
         work_ns,
         wait_ns,

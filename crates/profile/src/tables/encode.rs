@@ -212,6 +212,8 @@ fn segments(profile: &Profile) -> Vec<Column> {
         column!(rows, "context", U32, |r| r.context),
         column!(rows, "executions", U64, |r| r.executions),
         column!(rows, "unmeasured", U64, |r| r.unmeasured),
+        column!(rows, "known", U64, |r| r.known),
+        column!(rows, "last", U64, |r| r.last),
         column!(rows, "contended", U64, |r| r.contended),
         column!(rows, "work_ns", U64, |r| r.work_ns),
         column!(rows, "wait_ns", U64, |r| r.wait_ns),

@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record};
 
+/// What a barrier takes between the program's clocks and the collector's, at most.
+const WAYS_NS: f64 = 50.0;
+
 /// What the threads say, and the page's sites of barriers.
 struct Often {
     run: Recorded,
@@ -55,11 +58,12 @@ impl Often {
         assert_eq!(self.found("executions"), self.truth("barriers"), "{:#?}", self.sites);
         let (waited_s, worked_s) = (self.truth("wait_s"), self.truth("work_s"));
         let all_s = waited_s + worked_s;
-        // Between the two clocks lie the hooks, some tens of nanoseconds at each visit.
-        let hooks_s = 60e-9 * self.truth("barriers");
-        let off_s = (self.waited_s() - waited_s).abs();
-        let allowed_s = 3.0 * self.found("error_s") + 0.12 * all_s + hooks_s;
-        assert!(off_s <= allowed_s, "{off_s:.4} s off, {allowed_s:.4} allowed: {:#?}", self.sites);
+        // The program's clocks stand around the hooks, and around the runtime's way in and out: what that takes is a part of
+        // its waits, and counts as work here.
+        let ways_s = WAYS_NS * 1e-9 * self.truth("barriers");
+        let (off_s, error_s) = (self.waited_s() - waited_s, 3.0 * self.found("error_s"));
+        let allowed = -ways_s - error_s..=error_s + 0.1 * ways_s;
+        assert!(allowed.contains(&off_s), "{off_s:.4} s off, {allowed:.4?} allowed: {:#?}", self.sites);
         // Work of the region's end is none of a barrier's.
         let found_s = self.waited_s() + self.found("work_s");
         assert!((found_s - all_s).abs() <= 0.04 * all_s, "{found_s:.4} s of {all_s:.4}: {:#?}", self.sites);
@@ -102,6 +106,32 @@ fn a_place_that_is_seldom_visited_is_measured_each_time() {
         let waits = number(seldom, "/executions") / 2.0;
         let waited_s = number(seldom, "/imbalance_s") + number(seldom, "/latency_s");
         assert!(waited_s > 0.8 * 300e-6 * waits, "{waits} waits: {seldom:#}");
+    });
+}
+
+/// One thread has twice the work at each step: it is named as the one that the other waits for.
+#[test]
+fn a_thread_that_always_comes_late_is_named() {
+    Often::by_each("late", |often| {
+        often.assert_true();
+        let page: Value = often.run.page("openmp", &[]);
+        let threads = list(&page, "/regions/0/threads");
+        let work = |thread: &&Value| (number(thread, "/work_s") * 1e9) as u64;
+        let late = threads.iter().max_by_key(work).expect("two threads");
+        for site in &often.sites {
+            let of = |handle: &Value| {
+                let row = list(site, "/last").iter().find(|row| row["handle"] == *handle);
+                row.map_or((0.0, 0.0), |row| (number(row, "/known"), number(row, "/last")))
+            };
+            let (known, last) = of(&late["handle"]);
+            println!("last in {last} of {known} barriers that are known");
+            assert!(known >= 100.0 && last > 0.8 * known, "{site:#}");
+            for other in threads.iter().filter(|thread| thread["handle"] != late["handle"]) {
+                // The same barriers are known of all.
+                let (of_other, last) = of(&other["handle"]);
+                assert!((of_other - known).abs() <= 2.0 && last < 0.2 * of_other, "{site:#}");
+            }
+        }
     });
 }
 

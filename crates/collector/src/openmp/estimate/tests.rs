@@ -148,6 +148,18 @@ fn a_wait_is_never_longer_than_the_time_that_passed() {
     assert!((600_000_000..1_000_000_000).contains(&later_ns), "{later_ns}");
 }
 
+/// What a long wait stands for is no wait of a site that was not visited since.
+#[test]
+fn nothing_is_waited_where_nobody_was() {
+    let mut tallies = [Tally::default(); 2];
+    tallies[0].waited(1_000_000, 128);
+    tallies[1].waited(100, 16);
+    settle(1_000, &[127, 15], &mut tallies);
+    let settled = settle(50_000, &[0, 15], &mut tallies);
+    assert_eq!((settled[0].wait_ns, settled[1].wait_ns), (0, 1_500 + 1_499));
+    assert!(settle(1_000, &[1, 0], &mut tallies)[0].wait_ns > 900);
+}
+
 #[test]
 fn without_anything_drawn_all_is_work() {
     let mut tallies = [Tally::default(); 2];

@@ -143,7 +143,7 @@ pub unsafe extern "C" fn sync_region_wait(
         }
         wait::begin_for_all(operation, site as u64, state, None);
     } else if let Some(visits) = visits::inside() {
-        visits.over();
+        visits.over(|end_ns| wait::end_drawn_visit(visits, end_ns, here!()));
     } else if let Some(lane) = waiting_for_all(operation) {
         let state = here!();
         lane.open.set_frame(state);

@@ -1,8 +1,8 @@
 //! Regions, sites and threads as they are in JSON.
 
-use proust_analysis::openmp::{Lost, RegionSum};
+use proust_analysis::openmp::{Came, Lost, RegionSum};
 use proust_analysis::query::Handle;
-use proust_profile::{ContextId, ContextKind, Profile};
+use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 use serde::Serialize;
 
 use crate::pages::facts::seconds;
@@ -71,10 +71,22 @@ pub(super) struct SiteRow {
     pub(super) error_s: f64,
     pub(super) contended: u64,
     pub(super) threads: u32,
+    /// Who came last, of the barriers of which that is known.
+    pub(super) last: Vec<LastRow>,
     pub(super) work_s: f64,
     #[serde(flatten)]
     pub(super) lost: LostRow,
     pub(super) imbalance: Option<f64>,
+}
+
+/// How often a thread came to a barrier as the last one.
+#[derive(Debug, Serialize)]
+pub(super) struct LastRow {
+    pub(super) handle: String,
+    /// Barriers of which it is known who came last.
+    pub(super) known: u64,
+    /// Of those, how often this thread did.
+    pub(super) last: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,9 +95,16 @@ pub(super) struct ThreadRow {
     pub(super) name: String,
     pub(super) handle: String,
     pub(super) executions: u64,
+    /// Barriers of which it is known who came last, and of those, how often this thread did.
+    pub(super) known: u64,
+    pub(super) last: u64,
     pub(super) work_s: f64,
     #[serde(flatten)]
     pub(super) lost: LostRow,
+}
+
+fn last_row((location, came): &(LocationId, Came)) -> LastRow {
+    LastRow { handle: Handle::Location(*location).to_string(), known: came.known, last: came.last }
 }
 
 /// The function that a context is in, and where in it.
@@ -125,6 +144,7 @@ impl RegionRow {
                 error_s: seconds(site.error_ns),
                 contended: site.contended,
                 threads: site.threads,
+                last: site.came.iter().map(last_row).collect(),
                 work_s: seconds(site.work_ns),
                 lost: LostRow::new(&site.lost),
                 imbalance: site.imbalance(),
@@ -137,6 +157,8 @@ impl RegionRow {
                 name: location.name.clone(),
                 handle: Handle::Location(thread.location).to_string(),
                 executions: thread.executions,
+                known: thread.came.known,
+                last: thread.came.last,
                 work_s: seconds(thread.work_ns),
                 lost: LostRow::new(&thread.lost),
             }

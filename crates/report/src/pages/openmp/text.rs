@@ -157,12 +157,19 @@ fn sites_text(region: &RegionRow, style: &Style) -> String {
 fn threads_text(region: &RegionRow, style: &Style) -> String {
     let scale = Scale::of("s", region.threads.iter().map(|thread| thread.work_s + thread.lost.lost_s));
     let columns = LossColumns::of(region.threads.iter().map(|thread| &thread.lost));
-    let mut titles = columns.titles(&scale, &["times"]);
+    let is_known = region.threads.iter().any(|thread| thread.known > 0);
+    let more: &[&str] = if is_known { &["came last", "times"] } else { &["times"] };
+    let mut titles = columns.titles(&scale, more);
     titles.push(("thread".into(), Align::Left));
     let mut table = Table::new(titles);
     let shown = &region.threads[..region.threads.len().min(THREADS)];
     for thread in shown {
         let mut cells = columns.cells(&scale, thread.work_s, &thread.lost);
+        if is_known {
+            let percent = |part: u64, all: u64| format!("{:.0} %", 100.0 * part as f64 / all as f64);
+            let share = (thread.known > 0).then(|| percent(thread.last, thread.known));
+            cells.push(share.unwrap_or_default().into());
+        }
         cells.push(count(thread.executions).into());
         cells.push(Cell::from(thread.handle.clone()).with_tail(thread.name.clone()));
         table.row(cells);
