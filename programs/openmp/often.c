@@ -18,10 +18,11 @@
 #include <string.h>
 #include <x86intrin.h>
 
+/* What one thread writes shares no line of the processor's cache, nor the one beside it, with what the other writes: a store that waits
+ * for such a line would be waited for in the barrier. */
 static struct {
-    uint64_t wait, work, barriers, begin;
-    char apart[96];
-} of_thread[2];
+    uint64_t wait, work, barriers, begin, result;
+} __attribute__((aligned(256))) of_thread[2];
 
 static volatile int over;
 static double until;
@@ -93,7 +94,7 @@ static void step(int me, long i, const char *name)
     uint64_t x = steps((uint64_t)i, me == late ? work + work / (is_late ? 1 : 2) : work);
     if (me == 0 && strcmp(name, "uneven") == 0 && i % 500 == 250)
         work_alone(60e-6);
-    kept_result = x;
+    of_thread[me].result = x;
     if (strcmp(name, "sites") != 0) {
         meet(me);
     } else if (i % 200 == 199) {

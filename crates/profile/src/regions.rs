@@ -63,7 +63,7 @@ pub struct SegmentRow {
     pub work_ns: u64,
     /// Time in the site, ns.
     pub wait_ns: u64,
-    /// Its standard error, ns; 0 = all was measured. That of the work is as large.
+    /// Its standard error by drawing, ns; 0 = all was measured. That of the work is as large.
     pub wait_error_ns: u64,
     /// Of the time in the site, when there was nobody to wait for any more, ns.
     pub latency_ns: u64,
@@ -71,4 +71,16 @@ pub struct SegmentRow {
     pub team_min: u32,
     /// Most threads that were in the team; 0 = not known.
     pub team_max: u32,
+}
+
+/// A visit that is measured has one reading of the clock before it, and others have none. By how much that changes how long it waits
+/// is not known: about as long as the reading itself takes, ns.
+const READING_NS: u64 = 20;
+
+impl SegmentRow {
+    /// Standard error of the time in the site, ns, and of the work likewise: by drawing, and by measuring.
+    pub fn error_ns(&self) -> u64 {
+        let by_measuring = self.unmeasured.saturating_mul(READING_NS);
+        (self.wait_error_ns as f64).hypot(by_measuring as f64) as u64
+    }
 }

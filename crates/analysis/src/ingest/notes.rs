@@ -250,7 +250,7 @@ fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, wh
         unmeasured = unmeasured.saturating_add(row.unmeasured);
         wait_ns = wait_ns.saturating_add(row.wait_ns);
         // The same instances are drawn in all threads: their errors may go together.
-        error_ns = error_ns.saturating_add(row.wait_error_ns);
+        error_ns = error_ns.saturating_add(row.error_ns());
     }
     if unmeasured > 0 {
         notes.push(format!(

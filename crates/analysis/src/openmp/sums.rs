@@ -227,7 +227,7 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
         });
         site.executions += row.executions;
         site.unmeasured += row.unmeasured;
-        site.error_ns = site.error_ns.saturating_add(row.wait_error_ns);
+        site.error_ns = site.error_ns.saturating_add(row.error_ns());
         site.contended += row.contended;
         site.work_ns += row.work_ns;
         let (work_ns, came) = works.entry(row.location).or_default();

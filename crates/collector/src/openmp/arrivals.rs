@@ -169,12 +169,12 @@ impl Arrivals {
         own.is_shared.store(u32::from(is_shared), Ordering::Relaxed);
         if is_shared {
             let arrival = own.share(self);
+            // Later barriers have later times, so nothing is to be set back.
+            arrival.ns.fetch_max(now_ns, Ordering::Relaxed);
             if leads {
                 arrival.next.store(own.following(count, now_ns), Ordering::Relaxed);
                 arrival.level.store(level(), Ordering::Relaxed);
             }
-            // Who comes later stores later: no need to compare, and to wait for who came before.
-            arrival.ns.store(now_ns, Ordering::Relaxed);
         }
     }
 
@@ -190,27 +190,34 @@ impl Arrivals {
 
     /// A thread has passed its next measured barrier, and said nothing before it: what it writes where others read would have
     /// delayed it, and so changed what is measured. If this one is shared, it says now when it came; all of the team have said so
-    /// when they are at their next measured one. `leads` and `level` as above.
-    pub fn passed(&self, own: &Barriers, leads: bool, visit: &Visit, level: impl FnOnce() -> u32) {
+    /// when they are at their next measured one. Gives what is known by then of the one before. `leads` and `level` as above.
+    pub fn passed(
+        &self,
+        own: &Barriers,
+        leads: bool,
+        visit: &Visit,
+        level: impl FnOnce() -> u32,
+    ) -> Option<(Visit, Shared)> {
         let (count, is_shared) = own.count();
         if !is_shared {
-            return;
+            return self.awaited(own);
         }
         let arrival = own.share(self);
+        // Later barriers have later times, so nothing is to be set back.
+        arrival.ns.fetch_max(visit.came_ns, Ordering::Relaxed);
         if leads {
             arrival.next.store(own.following(count, visit.came_ns), Ordering::Relaxed);
             arrival.level.store(level(), Ordering::Relaxed);
         }
-        // Later barriers have later times, so nothing is to be set back.
-        arrival.ns.fetch_max(visit.came_ns, Ordering::Relaxed);
         own.awaited.store(visit.at as u32 + 1, Ordering::Relaxed);
         own.awaited_came_ns.store(visit.came_ns, Ordering::Relaxed);
         own.awaited_since_ns.store(visit.since_ns, Ordering::Relaxed);
         own.awaited_end_ns.store(visit.end_ns, Ordering::Relaxed);
+        None
     }
 
-    /// What the team knows by now of the barrier that was shared by [`Arrivals::passed`], if the thread has not asked yet. Asked where
-    /// a measured barrier is over, once that is counted.
+    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], behind the next one to which the thread came by
+    /// [`Arrivals::come`].
     #[inline]
     pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
         let awaited = own.awaited.load(Ordering::Relaxed);
@@ -275,12 +282,9 @@ mod tests {
             let late = number as usize % 2;
             // Each of them goes on first now and then.
             for who in [number as usize / 2 % 2, 1 - number as usize / 2 % 2] {
-                let awaited = own[who].awaited.load(Ordering::Relaxed) != 0;
                 let came_ns = now_ns + if who == late { 5 } else { 0 };
                 let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns: now_ns + 9 };
-                team.passed(&own[who], who == 0, &visit, || number as u32);
-                if awaited {
-                    let (visit, shared) = team.awaited(&own[who]).unwrap();
+                if let Some((visit, shared)) = team.passed(&own[who], who == 0, &visit, || number as u32) {
                     let of = (visit.end_ns - 9 - 1_000_000_000) / apart_ns;
                     assert_eq!((visit.at, shared.level), (3, of as u32));
                     learnt[who].push((of, shared.ns - (visit.end_ns - 9)));

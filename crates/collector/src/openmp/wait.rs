@@ -14,7 +14,7 @@ use super::sites::{Came, Divided, Passed, Site};
 use super::team::Team;
 use super::visits::{self, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
-use crate::operation::{here, meeting, stretch, threshold};
+use crate::operation::{here, meeting, stretch};
 use crate::path::memo::State;
 use crate::{clock, life, options};
 
@@ -110,7 +110,12 @@ fn visits_of_caller() -> Option<(&'static Lane, &'static Visits)> {
 fn wanted_level(lane: &'static Lane, visits: &Visits, now_ns: u64) -> u32 {
     // SAFETY: the owner, and `with_record_in_silence` has taken the record.
     let level = lane.with_record_in_silence(|_| visits.wanted_level(unsafe { visits.pending() }, now_ns));
-    level.unwrap_or(0)
+    level.unwrap_or_else(|| visits.level())
+}
+
+/// Whether the thread agrees with nobody on what is drawn. A worker may not know how many are in its team.
+fn is_alone(member: &Member) -> bool {
+    member.team().is_none() || member.team_size() == 1
 }
 
 /// Begins a visit that is not drawn. Where the visit before it was, the work between the two is measured.
@@ -136,7 +141,7 @@ fn pass_without_measuring(
         lane.member.resume(now_ns);
     } else if is_first {
         // The site's call path is found while the thread stands there.
-        lane.with_record_in_silence(|record| learn(lane, record, (site, state)));
+        lane.with_record_in_silence(|record| learn_path(lane, record, (site, state)));
     }
 }
 
@@ -149,7 +154,9 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
     let size = if team.is_some() { member.team_size() } else { 1 };
     let counts_as = if lane.open.is(operation) { operation } else { of_team(operation, member) };
     let visits = member.visits().filter(|_| comes);
+    let mut is_recorded = false;
     let end_ns = meeting::end(lane, counts_as, |record, begin_ns, end_ns| {
+        is_recorded = true;
         let ns = end_ns.saturating_sub(begin_ns);
         member.has_waited(ns);
         let mut passed = Passed {
@@ -170,15 +177,16 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
                 }
                 None => passed.is_whole = true,
             }
-            if let Some(visits) = visits {
-                learn_awaited(lane, record, team, visits);
+            let awaited = team.arrivals.awaited(&member.barriers);
+            if let (Some(visits), Some(awaited)) = (visits, &awaited) {
+                learn(lane, record, visits, awaited);
             }
         }
         match visits {
             Some(visits) => {
                 // SAFETY: the owner, and `meeting::end` has taken the record.
                 let pending = unsafe { visits.pending() };
-                if size <= 1 {
+                if is_alone(member) {
                     level = Some(visits.wanted_level(pending, end_ns));
                 }
                 take_segment(lane, (visits, pending), level, begin_ns, &mut passed);
@@ -188,7 +196,12 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
         add_to(lane, record, operation, (site, state), &passed);
     });
     if end_ns != 0 {
-        if visits.is_some() {
+        if let Some(visits) = visits {
+            if !is_recorded {
+                let level = team.and_then(|team| team.arrivals.last(&member.barriers)).map(|last| last.level);
+                let awaited = team.and_then(|team| team.arrivals.awaited(&member.barriers));
+                keep_step(lane, visits, level, awaited);
+            }
             lane.waits_since(end_ns);
         }
         member.resume(end_ns);
@@ -209,7 +222,14 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     let size = if team.is_some() { member.team_size() } else { 1 };
     let (at, of) = (visits.at(), visits.site(visits.at()));
     let what = (of.operation.unwrap_or(Operation::OmpBarrier), team.map_or(0, Team::object));
+    let awaited = team.and_then(|team| {
+        let visit = Visit { at, came_ns, since_ns, end_ns };
+        let level = || wanted_level(lane, visits, end_ns);
+        team.arrivals.passed(&member.barriers, member.number() == 0, &visit, level)
+    });
+    let mut is_recorded = false;
     meeting::record_passed(lane, what, (since_ns, end_ns), state, |record| {
+        is_recorded = true;
         let ns = end_ns.saturating_sub(since_ns);
         member.has_waited(ns);
         // SAFETY: the owner, who has taken the record.
@@ -222,38 +242,38 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
             is_whole: team.is_some(),
             ..Passed::default()
         };
-        if let Some(team) = team {
-            let visit = Visit { at, came_ns, since_ns, end_ns };
-            let level = || visits.wanted_level(pending, end_ns);
-            team.arrivals.passed(&member.barriers, member.number() == 0, &visit, level);
-        }
-        let level = (size <= 1).then(|| visits.wanted_level(pending, end_ns));
+        let level = is_alone(member).then(|| visits.wanted_level(pending, end_ns));
         take_segment(lane, (visits, pending), level, since_ns, &mut passed);
         let place = place_of(&of);
         record.sites.add(&place, &passed, &mut record.output, |_| 0);
-        if let Some(team) = team {
-            learn_awaited(lane, record, team, visits);
+        if let Some(awaited) = &awaited {
+            learn(lane, record, visits, awaited);
         }
     });
+    if !is_recorded {
+        keep_step(lane, visits, None, awaited);
+    }
     lane.waits_since(end_ns);
     member.resume(end_ns);
+}
+/// A drawn visit is over while another thread uses the record: what the team agrees on goes on all the same.
+#[cold]
+#[inline(never)]
+fn keep_step(lane: &Lane, visits: &Visits, level: Option<u32>, awaited: Option<(Visit, Shared)>) {
+    visits.drawn(lane, level);
+    if let Some((visit, last)) = awaited {
+        visits.set_level(lane, visit.at, last.level);
+    }
 }
 
 fn place_of(of: &SiteOf) -> Site {
     Site { region: of.region, operation: Operation::OmpBarrier as u16, address: of.address, sp: of.sp }
 }
 
-/// What the team knows by now of the newest shared barrier whose times were exchanged behind it.
-#[inline]
-fn learn_awaited(lane: &Lane, record: &mut lane::Record, team: &Team, visits: &Visits) {
-    if let Some((visit, last)) = team.arrivals.awaited(&lane.member.barriers) {
-        learn_of(lane, record, visits, &visit, last);
-    }
-}
-
+/// What the team knows by now of a barrier whose times were exchanged behind it.
 #[cold]
 #[inline(never)]
-fn learn_of(lane: &Lane, record: &mut lane::Record, visits: &Visits, visit: &Visit, last: Shared) {
+fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last): &(Visit, Shared)) {
     if !visits.is_of_now(lane, visit.at) {
         return;
     }
@@ -282,7 +302,7 @@ fn take_segment(
     } else {
         passed.work_ns = work_ns;
     }
-    let at = visits.at();
+    let (at, reading_ns) = (visits.at(), pending.reading_ns());
     let Some(tally) = pending.tallies.get_mut(at) else { return };
     pending.drawn[at] += 1;
     let long_ns = pending.long.from_ns();
@@ -294,7 +314,7 @@ fn take_segment(
         tally.worked(work_ns, weight_before.into());
     }
     // Reading the clock is part of what was measured, and no part of what was not.
-    let wait_ns = passed.wait_ns.saturating_sub(threshold::hook_ns() / 2);
+    let wait_ns = passed.wait_ns.saturating_sub(reading_ns);
     if wait_ns >= long_ns {
         // Others of that length are found by themselves.
         pending.long.waited(wait_ns, weight.into());
@@ -328,7 +348,7 @@ fn add_to(
 }
 
 /// Finds the call path of a barrier's site, if it is not known.
-fn learn(lane: &'static Lane, record: &mut lane::Record, (site, state): (u64, State)) {
+fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (u64, State)) {
     let (region, operation) = (lane.member.region(), Operation::OmpBarrier as u16);
     let place = Site { region, operation, address: site, sp: state.sp };
     if !record.sites.knows(&place) {

@@ -7,7 +7,7 @@ use crate::programs::built;
 use crate::recording::{Recorded, list, number, record};
 
 /// What a barrier takes between the program's clocks and the collector's, at most.
-const WAYS_NS: f64 = 50.0;
+const WAYS_NS: f64 = 40.0;
 
 /// What the threads say, and the page's sites of barriers.
 struct Often {
@@ -61,8 +61,11 @@ impl Often {
         // The program's clocks stand around the hooks, and around the runtime's way in and out: what that takes is a part of
         // its waits, and counts as work here.
         let ways_s = WAYS_NS * 1e-9 * self.truth("barriers");
+        // To record a drawn visit takes some microseconds if it was a long one; and where others want the processors, a thread
+        // may lose its own between the two clocks.
+        let records_s = (15e-6 * self.found("measured")).min(0.02 * all_s);
         let (off_s, error_s) = (self.waited_s() - waited_s, 3.0 * self.found("error_s"));
-        let allowed = -ways_s - error_s..=error_s + 0.1 * ways_s;
+        let allowed = -ways_s - records_s - error_s..=0.1 * ways_s + 0.002 * all_s + error_s;
         assert!(allowed.contains(&off_s), "{off_s:.4} s off, {allowed:.4?} allowed: {:#?}", self.sites);
         // Work of the region's end is none of a barrier's.
         let found_s = self.waited_s() + self.found("work_s");
