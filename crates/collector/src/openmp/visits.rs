@@ -236,9 +236,7 @@ pub fn of(lane: &'static Lane) -> Option<&'static Visits> {
         lane.member.set_visits(fresh);
     }
     let visits = visits?;
-    let word = lane.wait_operation_word();
-    let word = if word.is_null() { visits.now.no_header.as_ptr() } else { word };
-    visits.now.wait_operation.store(word, Ordering::Relaxed);
+    visits.find_header(lane);
     lane::set_visits(Some(visits));
     Some(visits)
 }
@@ -354,9 +352,17 @@ impl Visits {
         }
     }
 
+    /// Finds the lane's header in the log. A forked child has none before its first record.
+    fn find_header(&self, lane: &Lane) {
+        let word = lane.wait_operation_word();
+        let word = if word.is_null() { self.now.no_header.as_ptr() } else { word };
+        self.now.wait_operation.store(word, Ordering::Relaxed);
+    }
+
     /// Counts a visit that [`pass`] did not: what is to be done with it, and whether it is the first of the region's execution.
     pub fn come(&self, lane: &Lane, operation: Operation, (address, sp): (u64, u64)) -> (Way, bool) {
         let epoch = lane.member.epoch();
+        self.find_header(lane);
         self.now.before.store(self.now.at.load(Ordering::Relaxed), Ordering::Relaxed);
         let Some(at) = self.find(lane, operation, (address, sp), epoch) else {
             self.now.at.store(SITES as u32, Ordering::Relaxed);
