@@ -502,7 +502,10 @@ impl Visits {
         }
         let (count, epoch) = (site.count.load(Ordering::Relaxed), site.epoch.load(Ordering::Relaxed));
         let beside = self.sites.iter().filter(|other| {
-            other.epoch.load(Ordering::Relaxed) == epoch && other.count.load(Ordering::Relaxed) * 4 >= count
+            let of_other = other.count.load(Ordering::Relaxed);
+            // What is visited much less often takes little, and of what is visited much more often little is measured.
+            let is_like = of_other.saturating_mul(4) >= count && of_other <= count.saturating_mul(4);
+            other.epoch.load(Ordering::Relaxed) == epoch && is_like
         });
         let apart_ns = (now_ns - before_ns) / visits.saturating_sub(before).max(1);
         draws::level(apart_ns, beside.count() as u64)
