@@ -1,13 +1,15 @@
-//! When the last thread of a team came to a barrier: until then the others waited for somebody, from then on for the runtime.
+//! When the last thread of a team came to a barrier: until then the others waited for somebody, from then on
+//! for the runtime.
 //!
-//! Each thread stores when it came, and who came last has stored last. That line of the processor's cache goes from one thread
-//! to the next, which takes about as long as the runtime's own barrier. So where barriers follow each other closely some are
+//! Each thread stores when it came, and who came last has stored last. That line of the processor's cache
+//! goes from one thread to the next, which takes about as long as the runtime's own barrier. So where
+//! barriers follow each other closely some are
 //! *shared* in this way, by chance, and stand for the others: how a wait is split is an estimate then, how long it was is not.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// About so far apart are shared barriers: what it takes to share one, up to 800 ns where processors share no cache, then stays
-/// below 1 % of the time.
+/// About so far apart are shared barriers: what it takes to share one, up to 800 ns where processors share no
+/// cache, then stays below 1 % of the time.
 const APART_NS: u64 = 100_000;
 /// Of many barriers one in so many is shared at least, on average.
 const MOST_APART: u64 = 128;
@@ -118,8 +120,9 @@ impl Barriers {
         self.awaited_end_ns.store(passed.awaited_end_ns, Ordering::Relaxed);
     }
 
-    /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it has still to read what the
-    /// team says of the one before: so all share the same ones, and nobody writes where another one has still to read.
+    /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it
+    /// has still to read what the team says of the one before: so all share the same ones, and nobody writes
+    /// where another one has still to read.
     fn count(&self) -> (u32, bool) {
         let count = self.count.load(Ordering::Relaxed);
         self.count.store(count.wrapping_add(1), Ordering::Relaxed);
@@ -143,7 +146,8 @@ impl Barriers {
         Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) }
     }
 
-    /// The barrier after this one that the team shares, where this thread came to this one, `count`, at `now_ns`.
+    /// The barrier after this one that the team shares, where this thread came to this one, `count`, at
+    /// `now_ns`.
     fn following(&self, count: u32, now_ns: u64) -> u32 {
         let since = self.shared_count.load(Ordering::Relaxed);
         let passed_ns = now_ns.saturating_sub(self.shared_ns.load(Ordering::Relaxed));
@@ -161,8 +165,8 @@ impl Barriers {
 }
 
 impl Arrivals {
-    /// A thread comes to its next barrier that is measured, as the team's first one if `leads`: then it says which `level` the
-    /// barrier's site shall have.
+    /// A thread comes to its next barrier that is measured, as the team's first one if `leads`: then it says
+    /// which `level` the barrier's site shall have.
     #[inline]
     pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
         let (count, is_shared) = own.count();
@@ -188,9 +192,10 @@ impl Arrivals {
         Some(own.learn(self))
     }
 
-    /// A thread has passed its next measured barrier, and said nothing before it: what it writes where others read would have
-    /// delayed it, and so changed what is measured. If this one is shared, it says now when it came; all of the team have said so
-    /// when they are at their next measured one. Gives what is known by then of the one before. `leads` and `level` as above.
+    /// A thread has passed its next measured barrier, and said nothing before it: what it writes where others
+    /// read would have delayed it, and so changed what is measured. If this one is shared, it says now when
+    /// it came; all of the team have said so when they are at their next measured one. Gives what is known by
+    /// then of the one before. `leads` and `level` as above.
     pub fn passed(
         &self,
         own: &Barriers,
@@ -216,8 +221,8 @@ impl Arrivals {
         None
     }
 
-    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], behind the next one to which the thread came by
-    /// [`Arrivals::come`].
+    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], behind the next one to
+    /// which the thread came by [`Arrivals::come`].
     #[inline]
     pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
         let awaited = own.awaited.load(Ordering::Relaxed);
@@ -239,7 +244,8 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    /// The barriers of two threads, `apart_ns` from one to the next; when the last one came, as both of them found it.
+    /// The barriers of two threads, `apart_ns` from one to the next; when the last one came, as both of them
+    /// found it.
     fn found(barriers: u64, apart_ns: u64) -> Vec<[Option<u64>; 2]> {
         let (team, first, second) = (Arrivals::default(), Barriers::default(), Barriers::default());
         let barrier = |number: u64| {
@@ -272,8 +278,8 @@ mod tests {
         assert!((320..480).contains(&shared(0)) && (320..480).contains(&shared(1)));
     }
 
-    /// The barriers of two threads that say nothing before them; each time one of them is later. What both learn of them, by their
-    /// number.
+    /// The barriers of two threads that say nothing before them; each time one of them is later. What both
+    /// learn of them, by their number.
     fn found_later(barriers: u64, apart_ns: u64) -> [Vec<(u64, u64)>; 2] {
         let (team, own) = (Arrivals::default(), [Barriers::default(), Barriers::default()]);
         let mut learnt = [vec![], vec![]];

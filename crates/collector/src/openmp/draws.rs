@@ -1,12 +1,13 @@
 //! Which instances of a barrier are measured where barriers follow each other closely: the rule.
 //!
-//! Visits to a site are counted from the begin of the region's execution. They are cut into blocks of 2^level visits, and one
-//! visit of each block is *drawn*: which one is a hash of the seed and the block. All threads of a team count the same visits
-//! and have the same seed, so they draw the same instances, and each knows which before it arrives. A hash and not every n-th
-//! visit: programs repeat themselves, and every n-th visit may always be the same one of a loop's body.
+//! Visits to a site are counted from the begin of the region's execution. They are cut into blocks of 2^level
+//! visits, and one visit of each block is *drawn*: which one is a hash of the seed and the block. All threads
+//! of a team count the same visits and have the same seed, so they draw the same instances, and each knows
+//! which before it arrives. A hash and not every n-th visit: programs repeat themselves, and every n-th visit
+//! may always be the same one of a loop's body.
 
-/// Drawn instances of a thread are about so far apart, over all its sites: what measuring one takes, 300 to 1000 ns where the
-/// collector's code and data are in no near cache any more, stays below one percent then.
+/// Drawn instances of a thread are about so far apart, over all its sites: what measuring one takes, 300 to
+/// 1000 ns where the collector's code and data are in no near cache any more, stays below one percent then.
 pub const APART_NS: u64 = 100_000;
 
 /// Of so many visits, as a power of two, at least one is drawn.

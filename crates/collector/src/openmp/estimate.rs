@@ -1,9 +1,10 @@
 //! What waiting at barriers comes to where only drawn instances are measured: the estimate. A pure function.
 //!
-//! Between two readings of the clock a thread passes some barriers that are not drawn. How long that took in all is known
-//! (the *gap*), and how often each site was visited. How much of it was waiting follows from the drawn instances of the same
-//! sites; the rest of the gap is work. So what is estimated always sums to time that really passed, and no wait is longer
-//! than that: what the drawn instances say beyond it is carried to the next settlement.
+//! Between two readings of the clock a thread passes some barriers that are not drawn. How long that took in
+//! all is known (the *gap*), and how often each site was visited. How much of it was waiting follows from the
+//! drawn instances of the same sites; the rest of the gap is work. So what is estimated always sums to time
+//! that really passed, and no wait is longer than that: what the drawn instances say beyond it is carried to
+//! the next settlement.
 
 /// What is known of a site since the last settlement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,8 +22,8 @@ pub struct Tally {
     most_ns: u64,
 }
 
-/// A sum over drawn instances, and how many visits they stand for. What came before the last settlement is kept until there is
-/// something newer.
+/// A sum over drawn instances, and how many visits they stand for. What came before the last settlement is
+/// kept until there is something newer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Ratio {
     ns: u64,
@@ -49,10 +50,12 @@ impl Ratio {
 }
 
 impl Tally {
-    /// A drawn instance that stands for `weight` visits took `wait_ns`. The variance of the estimate grows by what comes back, ns².
+    /// A drawn instance that stands for `weight` visits took `wait_ns`. The variance of the estimate grows by
+    /// what comes back, ns².
     ///
-    /// One instance of each block is drawn, so that a block alone does not show how much instances differ: successive ones do. Half
-    /// the square of their difference is the variance within a block, and more if the program goes from one phase to another.
+    /// One instance of each block is drawn, so that a block alone does not show how much instances differ:
+    /// successive ones do. Half the square of their difference is the variance within a block, and more if
+    /// the program goes from one phase to another.
     pub fn waited(&mut self, wait_ns: u64, weight: u64) -> f64 {
         self.waits.add(wait_ns, weight);
         let total_ns = wait_ns.saturating_mul(weight);
@@ -87,8 +90,8 @@ pub struct Settled {
     pub work_ns: u64,
 }
 
-/// Divides a gap of `gap_ns` among the sites, of which `visits` were made that were not drawn. What comes back sums to the gap,
-/// if there was any visit.
+/// Divides a gap of `gap_ns` among the sites, of which `visits` were made that were not drawn. What comes
+/// back sums to the gap, if there was any visit.
 pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tally; N]) -> [Settled; N] {
     let mut all = [Settled::default(); N];
     let mut owed_ns: u128 = 0;
@@ -104,7 +107,8 @@ pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tal
         let tallies = tallies.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0);
         for ((tally, _), settled) in tallies.zip(all) {
             settled.wait_ns = saturated(u128::from(tally.owed_ns) * room_ns / owed_ns);
-            // One long wait that was drawn stands for others that lie in later gaps. What goes beyond that never finds room.
+            // One long wait that was drawn stands for others that lie in later gaps. What goes beyond that
+            // never finds room.
             tally.owed_ns = (tally.owed_ns - settled.wait_ns).min(tally.most_ns);
             work_left_ns -= settled.wait_ns;
         }

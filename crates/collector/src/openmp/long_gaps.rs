@@ -1,10 +1,12 @@
-//! Gaps between measured instances that are much longer than others: somewhere in one a thread waited long, or worked long.
+//! Gaps between measured instances that are much longer than others: somewhere in one a thread waited long,
+//! or worked long.
 //!
-//! Drawn instances say what waits of the usual length come to. A wait that is a thousand times as long, because another thread lost
-//! its processor or had something else to do, would be drawn once in so many times, and stand for all the others: right in the
-//! long run, and far off in a short one. But the gap that it lies in is long, and long gaps are few: each is looked at by itself.
-//! Who was sampled in it was seen at a barrier or at work; who gave its processor away was at a barrier. Of what neither is
-//! known the same part is waiting as of those of which something is, and of long ones that were drawn.
+//! Drawn instances say what waits of the usual length come to. A wait that is a thousand times as long,
+//! because another thread lost its processor or had something else to do, would be drawn once in so many
+//! times, and stand for all the others: right in the long run, and far off in a short one. But the gap that
+//! it lies in is long, and long gaps are few: each is looked at by itself. Who was sampled in it was seen at
+//! a barrier or at work; who gave its processor away was at a barrier. Of what neither is known the same part
+//! is waiting as of those of which something is, and of long ones that were drawn.
 
 use proust_log::operations::Operation;
 
@@ -62,7 +64,8 @@ impl Long {
         self.worked_ns = self.worked_ns.saturating_add(ns.saturating_mul(weight));
     }
 
-    /// How much of `ns` in a long gap is waiting, where nothing is known of that gap: as in those of which something is.
+    /// How much of `ns` in a long gap is waiting, where nothing is known of that gap: as in those of which
+    /// something is.
     fn part_of(&self, ns: u64) -> u64 {
         let all = u128::from(self.waited_ns) + u128::from(self.worked_ns);
         // So little is known of none that half of it is as good as any other part.
@@ -70,8 +73,8 @@ impl Long {
     }
 }
 
-/// The thread's segment ends at `now_ns`, and its work is counted up to then. If barriers were passed in it without measuring them,
-/// and it took long, what was long of it is taken out and told.
+/// The thread's segment ends at `now_ns`, and its work is counted up to then. If barriers were passed in it
+/// without measuring them, and it took long, what was long of it is taken out and told.
 #[inline]
 pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     if visits.is_in_gap() {
@@ -149,8 +152,8 @@ fn divide(
         None if given_away > before => (excess_ns, visits.before()),
         None => (long.part_of(excess_ns), visits.before()),
     };
-    // Where nothing is known all of it may have been the one or the other, with these chances. A sample says what its own time went
-    // into, and no more of a gap that is longer.
+    // Where nothing is known all of it may have been the one or the other, with these chances. A sample says
+    // what its own time went into, and no more of a gap that is longer.
     let not_seen_ns = match seen {
         Some(_) => excess_ns.saturating_sub(SAMPLE_NS),
         None if given_away > before => 0,

@@ -1,7 +1,9 @@
-//! What a thread is in: its innermost region, the segment of work that it is at, and since when it has been without any.
+//! What a thread is in: its innermost region, the segment of work that it is at, and since when it has been
+//! without any.
 //!
-//! A thread that has done its part of a region it did not open is *docked*: it waits for the others, and then for the next
-//! region. It does not know when the one becomes the other; who opened the region writes that into the lane's header.
+//! A thread that has done its part of a region it did not open is *docked*: it waits for the others, and then
+//! for the next region. It does not know when the one becomes the other; who opened the region writes that
+//! into the lane's header.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -19,8 +21,8 @@ pub const LEVELS: usize = 16;
 /// A wait as long as that is worth reading the CPU clock at its begin.
 const LONG_WAIT_NS: u64 = 20_000;
 
-/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: what of it was on a processor is known
-/// then, and not only by samples.
+/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: what of it was on
+/// a processor is known then, and not only by samples.
 pub const LONG_WORK_NS: u64 = 1_000_000;
 
 /// Parts of regions that are shorter are brief.
@@ -190,8 +192,8 @@ impl Member {
         self.visits.store(visits, Ordering::Relaxed);
     }
 
-    /// Takes the work of the segment that has ended at `now_ns` at no barrier. If barriers were passed in it that were not measured,
-    /// it is no work but a gap. For who has taken the record.
+    /// Takes the work of the segment that has ended at `now_ns` at no barrier. If barriers were passed in it
+    /// that were not measured, it is no work but a gap. For who has taken the record.
     #[inline]
     pub fn take_work_after_visits(&self, now_ns: u64) -> u64 {
         let work_ns = self.take_work();
@@ -267,8 +269,9 @@ impl Member {
         before
     }
 
-    /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long. What it used before and
-    /// what in the wait could not be told apart otherwise, since runtimes look for a while before they sleep.
+    /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long. What it
+    /// used before and what in the wait could not be told apart otherwise, since runtimes look for a while
+    /// before they sleep.
     #[inline]
     pub fn waits_long(&self) -> bool {
         self.last_wait_ns.load(Ordering::Relaxed) >= LONG_WAIT_NS
@@ -348,8 +351,8 @@ impl Member {
         self.docked_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Whether its part of the last region was so brief that the next one shall cost as little as can be. By chance one of 16 was
-    /// not.
+    /// Whether its part of the last region was so brief that the next one shall cost as little as can be. By
+    /// chance one of 16 was not.
     #[inline]
     pub fn was_brief(&self) -> bool {
         let docked_ns = self.docked_ns();
@@ -376,7 +379,8 @@ impl Member {
         !self.owed.load(Ordering::Relaxed).is_null()
     }
 
-    /// The others of this team are to be told that its newest region is over, if it takes long until the next one.
+    /// The others of this team are to be told that its newest region is over, if it takes long until the next
+    /// one.
     #[inline]
     pub fn owe(&self, team: &'static Team) {
         self.owed.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);

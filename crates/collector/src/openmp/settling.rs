@@ -1,4 +1,5 @@
-//! What visits to barriers that were not measured came to, added to the sums of their thread: by site, and as operations.
+//! What visits to barriers that were not measured came to, added to the sums of their thread: by site, and as
+//! operations.
 
 use proust_log::operations::Operation;
 

@@ -149,7 +149,8 @@ impl Slot {
         }
     }
 
-    /// Takes what came together. Waits that were not split are as those that were, of this site, or of all of the thread's.
+    /// Takes what came together. Waits that were not split are as those that were, of this site, or of all of
+    /// the thread's.
     fn take(&mut self, all: &mut Split) -> Segments {
         let mut sums = core::mem::take(&mut self.sums);
         let whole_ns = core::mem::take(&mut self.whole_ns);

@@ -1,9 +1,9 @@
 //! A thread's visits to barriers: how many of each, and which of them are measured ([`draws`](super::draws)).
 //!
-//! A visit that is not drawn reads no clock and touches no memory that other threads write: it finds its site's line, counts, and
-//! says that it is inside. What such visits took is estimated later ([`estimate`](super::estimate)), at the latest when the
-//! thread is sampled. Sites are found by their address and stack pointer. A thread has room for so many; visits to others are all
-//! measured.
+//! A visit that is not drawn reads no clock and touches no memory that other threads write: it finds its
+//! site's line, counts, and says that it is inside. What such visits took is estimated later
+//! ([`estimate`](super::estimate)), at the latest when the thread is sampled. Sites are found by their
+//! address and stack pointer. A thread has room for so many; visits to others are all measured.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -80,7 +80,8 @@ const LEVEL_BITS: u32 = 8;
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Now {
-    /// The execution that the thread is in; 0 = the next visit has to look again, since something was measured.
+    /// The execution that the thread is in; 0 = the next visit has to look again, since something was
+    /// measured.
     epoch: AtomicU64,
     /// The word of the lane's header that says what the thread is in.
     wait_operation: AtomicPtr<u32>,
@@ -92,10 +93,12 @@ struct Now {
     is_in_gap: AtomicU32,
     /// For how many visits that reading stands.
     weight: AtomicU32,
-    /// The site of the newest visit, and of the one before the newest that was looked at; [`SITES`] = there is no room for it.
+    /// The site of the newest visit, and of the one before the newest that was looked at; [`SITES`] = there
+    /// is no room for it.
     at: AtomicU32,
     before: AtomicU32,
-    /// Where the thread was when it was sampled in a gap: [`NOT_SEEN`], [`SEEN_AT_WORK`], or [`SEEN_INSIDE`] and the site.
+    /// Where the thread was when it was sampled in a gap: [`NOT_SEEN`], [`SEEN_AT_WORK`], or [`SEEN_INSIDE`]
+    /// and the site.
     seen: AtomicU32,
     /// Whether a level has changed since the begin of the region.
     has_changed: AtomicU32,
@@ -123,8 +126,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// What reading the clock takes where it has just been read: the least of some times. At the process's begin it takes longer
-    /// than later on.
+    /// What reading the clock takes where it has just been read: the least of some times. At the process's
+    /// begin it takes longer than later on.
     pub fn reading_ns(&mut self) -> u64 {
         let (least_ns, times) = &mut self.reading;
         if *times < READINGS {
@@ -175,8 +178,8 @@ fn home(address: u64) -> usize {
     (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize % SITES
 }
 
-/// Passes a barrier that is not drawn, if that is all there is to do: the thread is inside then until [`Visits::over`]. None if
-/// the visit has to be looked at.
+/// Passes a barrier that is not drawn, if that is all there is to do: the thread is inside then until
+/// [`Visits::over`]. None if the visit has to be looked at.
 #[inline(always)]
 pub fn pass(address: u64, sp: u64, inside: Inside) -> Option<&'static Visits> {
     if !life::records_here() {
@@ -246,15 +249,16 @@ impl Visits {
     #[inline(always)]
     pub fn enter(&self, inside: Inside) {
         self.now.inside.store(inside as u32, Ordering::Relaxed);
-        // SAFETY: a word of the lane's header, which is mapped for the process's life, or one of these pages. Volatile, so that it
-        // is stored now: the process may be killed inside.
+        // SAFETY: a word of the lane's header, which is mapped for the process's life, or one of these pages.
+        // Volatile, so that it is stored now: the process may be killed inside.
         unsafe {
             self.now.wait_operation.load(Ordering::Relaxed).write_volatile(Operation::OmpBarrier as u32)
         };
     }
 
-    /// As [`Visits::enter`], in a drawn visit. Nothing but this lies between the program's work and its barrier: if measuring
-    /// delayed the thread, waits that are measured would differ from those that are not.
+    /// As [`Visits::enter`], in a drawn visit. Nothing but this lies between the program's work and its
+    /// barrier: if measuring delayed the thread, waits that are measured would differ from those that are
+    /// not.
     #[inline(always)]
     pub fn enter_drawn(&self, inside: Inside) {
         self.enter(inside);
@@ -280,7 +284,8 @@ impl Visits {
         }
     }
 
-    /// When the thread arrived at its newest drawn visit, and since when it has waited, but for what interrupted that.
+    /// When the thread arrived at its newest drawn visit, and since when it has waited, but for what
+    /// interrupted that.
     pub fn came_and_waits_since(&self) -> (u64, u64) {
         (self.now.came_ns.load(Ordering::Relaxed), self.now.waits_since_ns.load(Ordering::Relaxed))
     }
@@ -304,8 +309,8 @@ impl Visits {
         self.now.inside.load(Ordering::Relaxed) != NOT_INSIDE
     }
 
-    /// Whether it is, seen from a call whose frame is at `sp`: what it calls there is the runtime's waiting. A handler of the
-    /// program may have left the barrier by a jump; then it is inside no more.
+    /// Whether it is, seen from a call whose frame is at `sp`: what it calls there is the runtime's waiting.
+    /// A handler of the program may have left the barrier by a jump; then it is inside no more.
     #[inline]
     pub fn is_inside_at(&self, sp: u64, own_stack: OwnStack) -> bool {
         let inside = self.now.inside.load(Ordering::Relaxed);
@@ -359,7 +364,8 @@ impl Visits {
         self.now.wait_operation.store(word, Ordering::Relaxed);
     }
 
-    /// Counts a visit that [`pass`] did not: what is to be done with it, and whether it is the first of the region's execution.
+    /// Counts a visit that [`pass`] did not: what is to be done with it, and whether it is the first of the
+    /// region's execution.
     pub fn come(&self, lane: &Lane, operation: Operation, (address, sp): (u64, u64)) -> (Way, bool) {
         let epoch = lane.member.epoch();
         self.find_header(lane);
@@ -442,13 +448,15 @@ impl Visits {
         draws::seed(lane.member.team().map_or(0, Team::object), lane.member.epoch())
     }
 
-    /// The thread enters or leaves a region, or something else was measured: the next visit is to be looked at.
+    /// The thread enters or leaves a region, or something else was measured: the next visit is to be looked
+    /// at.
     #[inline]
     pub fn look_again(&self) {
         self.now.epoch.store(0, Ordering::Relaxed);
     }
 
-    /// The thread is sampled at `sp`, on its `own_stack` or another: whether it is inside. In a gap that tells where the time goes.
+    /// The thread is sampled at `sp`, on its `own_stack` or another: whether it is inside. In a gap that
+    /// tells where the time goes.
     ///
     pub fn is_sampled_inside(&self, sp: u64, own_stack: OwnStack) -> bool {
         let is_inside = self.is_inside_at(sp, own_stack);
@@ -460,7 +468,8 @@ impl Visits {
         is_inside
     }
 
-    /// Where it was seen in the gap that is over: None = it was not sampled; otherwise at which site, None = at work.
+    /// Where it was seen in the gap that is over: None = it was not sampled; otherwise at which site, None =
+    /// at work.
     pub fn take_seen(&self) -> Option<Option<usize>> {
         let seen = self.now.seen.load(Ordering::Relaxed);
         self.now.seen.store(NOT_SEEN, Ordering::Relaxed);
@@ -477,7 +486,8 @@ impl Visits {
         self.now.before.load(Ordering::Relaxed) as usize
     }
 
-    /// One visit to a site that was not drawn is as good as measured: whether there is one that is not settled.
+    /// One visit to a site that was not drawn is as good as measured: whether there is one that is not
+    /// settled.
     pub fn take_one(&self, at: usize) -> bool {
         let Some(site) = self.sites.get(at) else { return false };
         let settled = site.settled.load(Ordering::Relaxed);
@@ -486,8 +496,9 @@ impl Visits {
         is_there
     }
 
-    /// The level that the site of the newest visit that was looked at shall have from now on, by how closely its visits follow each
-    /// other. For who says it to the team, or has nobody to say it to; `pending` is its own.
+    /// The level that the site of the newest visit that was looked at shall have from now on, by how closely
+    /// its visits follow each other. For who says it to the team, or has nobody to say it to; `pending` is
+    /// its own.
     pub fn wanted_level(&self, pending: &mut Pending, now_ns: u64) -> u32 {
         let at = self.at();
         let Some(site) = self.sites.get(at) else { return 0 };
@@ -503,7 +514,8 @@ impl Visits {
         let (count, epoch) = (site.count.load(Ordering::Relaxed), site.epoch.load(Ordering::Relaxed));
         let beside = self.sites.iter().filter(|other| {
             let of_other = other.count.load(Ordering::Relaxed);
-            // What is visited much less often takes little, and of what is visited much more often little is measured.
+            // What is visited much less often takes little, and of what is visited much more often little is
+            // measured.
             let is_like = of_other.saturating_mul(4) >= count && of_other <= count.saturating_mul(4);
             other.epoch.load(Ordering::Relaxed) == epoch && is_like
         });
@@ -516,8 +528,8 @@ impl Visits {
         self.now.at.load(Ordering::Relaxed) as usize
     }
 
-    /// A drawn visit is over: for how many visits it stands, and whether the work before it lies in a gap. The next one is found, at
-    /// the level that the team has said, if it has.
+    /// A drawn visit is over: for how many visits it stands, and whether the work before it lies in a gap.
+    /// The next one is found, at the level that the team has said, if it has.
     pub fn drawn(&self, lane: &Lane, level: Option<u32>) -> (u32, bool) {
         let was_in_gap = self.now.is_in_gap.load(Ordering::Relaxed) != 0;
         self.now.is_in_gap.store(0, Ordering::Relaxed);
@@ -581,8 +593,8 @@ impl Visits {
         self.now.weight.load(Ordering::Relaxed).max(1)
     }
 
-    /// Levels that have changed, as the team shall have them when it is next brought together. By who opened the region, at its
-    /// end.
+    /// Levels that have changed, as the team shall have them when it is next brought together. By who opened
+    /// the region, at its end.
     pub fn publish(&self, team: &Team, epoch: u64) {
         if self.now.has_changed.load(Ordering::Relaxed) == 0 {
             return;
@@ -671,7 +683,8 @@ impl Visit {
     }
 }
 
-/// The levels at which a team begins a region, by site. Written by who opens its regions, between two of them.
+/// The levels at which a team begins a region, by site. Written by who opens its regions, between two of
+/// them.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct Levels([AtomicU64; 16]);

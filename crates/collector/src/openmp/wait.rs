@@ -1,7 +1,7 @@
 //! Waiting at a site of a region: for all others, or for who is in a section.
 //!
-//! An operation like any other; besides, the segment of work before it ends here. Of barriers that follow each other closely only
-//! some are measured ([`visits`](super::visits)).
+//! An operation like any other; besides, the segment of work before it ends here. Of barriers that follow
+//! each other closely only some are measured ([`visits`](super::visits)).
 
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
@@ -18,7 +18,8 @@ use crate::operation::{here, meeting, stretch};
 use crate::path::memo::State;
 use crate::{clock, life, options};
 
-/// Runs `call`, in which the thread waits until all of its team have come. `site` is where the hook returns to.
+/// Runs `call`, in which the thread waits until all of its team have come. `site` is where the hook returns
+/// to.
 #[inline(always)]
 pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
@@ -208,8 +209,8 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: 
     }
 }
 
-/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time comes only now, when nobody waits for
-/// the thread any more. `state` is a frame that is still there.
+/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time comes only now,
+/// when nobody waits for the thread any more. `state` is a frame that is still there.
 #[cold]
 #[inline(never)]
 pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {

@@ -1,7 +1,7 @@
 //! Waits of a team for each other: operations like others, begun and ended by a shorter way.
 //!
-//! There are a million of them a second in some programs. They wait for no lock and no condition, nobody lets them go by a
-//! call, and what is summed up by site is written in the same bracket as the operation.
+//! There are a million of them a second in some programs. They wait for no lock and no condition, nobody lets
+//! them go by a call, and what is summed up by site is written in the same bracket as the operation.
 
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
@@ -12,7 +12,8 @@ use crate::lane::{self, Lane, Record};
 use crate::path::memo::State;
 use crate::{clock, life, options};
 
-/// Begins one; where, and when. `what` says which, and the object. `state` is the hook's frame, and `marker` a word in it, if that lives until the end.
+/// Begins one; where, and when. `what` says which, and the object. `state` is the hook's frame, and `marker`
+/// a word in it, if that lives until the end.
 #[inline]
 pub fn begin(
     what: impl FnOnce(&Lane) -> (Operation, u64),
@@ -50,8 +51,8 @@ pub fn begin(
     Some((lane, begin_ns))
 }
 
-/// Ends the one that the lane is in, if it is of this kind; when that was, 0 if it is not. `add` may add to the record; it gets
-/// begin and end.
+/// Ends the one that the lane is in, if it is of this kind; when that was, 0 if it is not. `add` may add to
+/// the record; it gets begin and end.
 #[inline]
 pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Record, u64, u64)) -> u64 {
     // A fork inside the operation: the child has a record of its own.
@@ -70,7 +71,8 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
     end_ns
 }
 
-/// Records one that was never open, and is over: the operation and its object, begin and end. `state` is a frame that is still there.
+/// Records one that was never open, and is over: the operation and its object, begin and end. `state` is a
+/// frame that is still there.
 /// `add` may add to the record.
 pub fn record_passed(
     lane: &'static Lane,

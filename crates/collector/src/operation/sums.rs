@@ -1,7 +1,7 @@
 //! Operations too short to be told alone: how many, how long, how many bytes, by kind.
 //!
-//! Each kind's caller is found once in a while, after so much time in it, and stands for all of that time: as samples
-//! stand for CPU time.
+//! Each kind's caller is found once in a while, after so much time in it, and stands for all of that time: as
+//! samples stand for CPU time.
 
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
@@ -16,7 +16,8 @@ use crate::turn::Quiet;
 const SLOTS: usize = 32;
 const MOST_KINDS: usize = 24;
 
-/// One line of the processor's cache: what the program or the kernel did since the last operation has made it forget the others.
+/// One line of the processor's cache: what the program or the kernel did since the last operation has made it
+/// forget the others.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Slot {
@@ -134,7 +135,8 @@ impl Sums {
         (self.told, self.estimated) = (0, 0);
     }
 
-    /// Adds operations of which there is an estimate. Who called them is who calls the next one of the kind that is measured.
+    /// Adds operations of which there is an estimate. Who called them is who calls the next one of the kind
+    /// that is measured.
     pub fn add_estimated(&mut self, estimated: &Estimated, output: &mut Output) {
         let calls = u32::try_from(estimated.calls).unwrap_or(u32::MAX);
         let Some(slot) = self.slot_or_new(estimated.kind.number(), output) else {
@@ -171,8 +173,8 @@ impl Sums {
         !slot.found || slot.unfound_ns >= SUM_PATH_NS
     }
 
-    /// The caller of the operation that was just added, the flags of its path and its region; what its kind came to is
-    /// told as his.
+    /// The caller of the operation that was just added, the flags of its path and its region; what its kind
+    /// came to is told as his.
     pub fn caller(&mut self, kind: Kind, (node, flags, region): (NodeId, u16, u32), output: &mut Output) {
         let Some(slot) = self.slot(kind.number()) else { return };
         slot.found = true;

@@ -1,5 +1,5 @@
-//! Barriers that follow each other so closely that only some are measured: all are counted, and what is said of the waits is what
-//! the program's threads measured themselves.
+//! Barriers that follow each other so closely that only some are measured: all are counted, and what is said
+//! of the waits is what the program's threads measured themselves.
 
 use serde_json::Value;
 
@@ -58,11 +58,11 @@ impl Often {
         assert_eq!(self.found("executions"), self.truth("barriers"), "{:#?}", self.sites);
         let (waited_s, worked_s) = (self.truth("wait_s"), self.truth("work_s"));
         let all_s = waited_s + worked_s;
-        // The program's clocks stand around the hooks, and around the runtime's way in and out: what that takes is a part of
-        // its waits, and counts as work here.
+        // The program's clocks stand around the hooks, and around the runtime's way in and out: what that
+        // takes is a part of its waits, and counts as work here.
         let ways_s = WAYS_NS * 1e-9 * self.truth("barriers");
-        // To record a drawn visit takes some microseconds if it was a long one; and where others want the processors, a thread
-        // may lose its own between the two clocks.
+        // To record a drawn visit takes some microseconds if it was a long one; and where others want the
+        // processors, a thread may lose its own between the two clocks.
         let records_s = (15e-6 * self.found("measured")).min(0.02 * all_s);
         let (off_s, error_s) = (self.waited_s() - waited_s, 3.0 * self.found("error_s"));
         let allowed = -ways_s - records_s - error_s..=0.1 * ways_s + 0.002 * all_s + error_s;

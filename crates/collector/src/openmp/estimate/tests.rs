@@ -18,7 +18,8 @@ impl Chance {
 /// What a thread went through: for each visit the work before it, and the wait in it, ns.
 type Visits = Vec<(u64, u64)>;
 
-/// What was estimated of the waits that were not measured and of the work, all of them measured ones included, and the variance.
+/// What was estimated of the waits that were not measured and of the work, all of them measured ones
+/// included, and the variance.
 struct Outcome {
     wait_ns: u64,
     work_ns: u64,
@@ -70,8 +71,8 @@ fn sums(visits: &Visits) -> (u64, u64) {
     visits.iter().fold((0, 0), |(work, wait), visit| (work + visit.0, wait + visit.1))
 }
 
-/// How often the truth lies within two standard errors of the estimate, and the mean of what the estimates are off by, in parts of
-/// the truth.
+/// How often the truth lies within two standard errors of the estimate, and the mean of what the estimates
+/// are off by, in parts of the truth.
 fn coverage(make: impl Fn(&mut Chance) -> Visits, level: u32) -> (f64, f64) {
     let (rounds, mut covered, mut off) = (400, 0, 0.0);
     for round in 0..rounds {
