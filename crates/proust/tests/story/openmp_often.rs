@@ -117,6 +117,11 @@ fn a_place_that_is_seldom_visited_is_measured_each_time() {
 fn a_thread_that_always_comes_late_is_named() {
     Often::by_each("late", |often| {
         often.assert_true();
+        // Where others want the processors, who comes last is whoever does not have one.
+        let rate = often.truth("barriers") / 2.0 / number(&often.truth, "/wall_s");
+        if rate < 1e5 {
+            return println!("SKIP: the machine is too busy: {rate:.0} barriers a second");
+        }
         let page: Value = often.run.page("openmp", &[]);
         let threads = list(&page, "/regions/0/threads");
         let work = |thread: &&Value| (number(thread, "/work_s") * 1e9) as u64;
