@@ -18,7 +18,7 @@ use crate::operation::Kind;
 use crate::operation::callers::Callers;
 use crate::operation::known_paths::KnownPaths;
 use crate::operation::open::Open;
-use crate::operation::postponed::{Postponed, Section};
+use crate::operation::postponed::{Postponed, Section, WithoutPath};
 use crate::operation::releases::LastWake;
 use crate::operation::sampling::Sampling;
 use crate::operation::sections::Sections;
@@ -105,6 +105,8 @@ pub struct Lane {
     pub sections: Sections,
     /// Which of them are recorded.
     pub sampling: Sampling,
+    /// The owner's short waits for locks without a call path.
+    pub without_path: WithoutPath,
     /// What is to be told of a section that has ended.
     pub postponed_section: Section,
     /// When the owner last recorded that it woke another thread.
@@ -179,6 +181,7 @@ pub fn claim() -> Option<&'static Lane> {
         last_wake: LastWake::default(),
         postponed: Postponed::default(),
         postponed_section: Section::default(),
+        without_path: WithoutPath::default(),
         room: Room::new(),
         callers: Callers::default(),
         known_paths: KnownPaths::default(),

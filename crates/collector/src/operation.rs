@@ -235,17 +235,11 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     if kind.operation.nature() == Nature::Condition {
         releases::unlocked_by_wait(lane, objects.1, state);
     }
-    let mut exact = if waited::is_for_lock(kind.operation) { known_path(life, lane, &state) } else { 0 };
-    let mut caller = if exact == 0 { lane.callers.known(kind, state.sp) } else { exact };
-    let is_wanted = caller == 0 || exact == 0 && waited::is_for_lock(kind.operation);
-    if is_wanted && lane.callers.may_find(begin_ns) {
+    let mut caller = lane.callers.known(kind, state.sp);
+    if caller == 0 && lane.callers.may_find(begin_ns) {
         caller = find_beforehand(life, lane, kind, state, begin_ns);
-        exact = lane.known_paths.find(&state);
     }
     lane.enter(kind, objects, begin_ns, state, marker as u64, caller);
-    if exact != 0 {
-        lane.open.set_exact();
-    }
     Ticket { lane: Some(lane), begin_ns }
 }
 

@@ -86,6 +86,7 @@ pub fn attach(
     lane.callers.forget();
     lane.known_paths.forget();
     lane.postponed.forget();
+    lane.without_path.begin();
     lane.sections.forget();
     lane.sampling.begin(clock::ticks::now(), u64::from(tid));
     lane.open.leave();

@@ -4,7 +4,7 @@
 //! last.
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::Kind;
 use crate::lane::{Lane, is_left};
@@ -17,8 +17,6 @@ use proust_log::operations::{Operation, Target};
 pub struct Open {
     /// [`Kind::number`]; 0 = none.
     kind: AtomicU16,
-    /// Whether `node` is this operation's own call path, and not that of one before it.
-    is_exact: AtomicBool,
     node: AtomicU32,
     begin_ns: AtomicU64,
     object: AtomicU64,
@@ -103,7 +101,6 @@ impl Open {
         node: NodeId,
     ) {
         self.node.store(node, Ordering::Relaxed);
-        self.is_exact.store(false, Ordering::Relaxed);
         self.begin_ns.store(begin_ns, Ordering::Relaxed);
         self.object.store(objects.0, Ordering::Relaxed);
         self.object2.store(objects.1, Ordering::Relaxed);
@@ -175,18 +172,6 @@ impl Open {
     /// Its call path, or that of the one before at this depth; 0 = not known.
     pub fn node(&self) -> NodeId {
         self.node.load(Ordering::Relaxed)
-    }
-
-    /// Its own call path; 0 = not known yet.
-    #[inline]
-    pub fn exact_node(&self) -> NodeId {
-        if self.is_exact.load(Ordering::Relaxed) { self.node() } else { 0 }
-    }
-
-    /// What [`Open::node`] gives is its own call path.
-    #[inline]
-    pub fn set_exact(&self) {
-        self.is_exact.store(true, Ordering::Relaxed);
     }
 
     /// Keeps its call path.

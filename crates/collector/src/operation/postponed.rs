@@ -9,12 +9,13 @@
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
+use proust_log::records::SUM_PATH_NS;
 
 use super::telling::{CLOCKED_LATER_NS, Passed, is_owner, tell_next};
-use super::{Kind, Outcome, Ticket, releases, waited};
+use super::{Kind, Outcome, Ticket, known_path, releases, waited};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
-use crate::life;
+use crate::life::{self, Life};
 use crate::path::tree::NodeId;
 
 /// Waits of that length are recorded at once: half a microsecond more is nothing to them.
@@ -52,6 +53,26 @@ pub struct Section {
     own_ticks: AtomicU64,
     weight_ns: AtomicU64,
     site: AtomicU64,
+}
+
+/// Time in short waits since one had its call path found, ns: as samples stand for CPU time.
+#[derive(Debug, Default)]
+pub struct WithoutPath(AtomicU64);
+
+impl WithoutPath {
+    /// The lane's next thread begins.
+    pub fn begin(&self) {
+        self.0.store(SUM_PATH_NS, Ordering::Relaxed);
+    }
+
+    /// Whether a short wait is one whose call path is found, for all of this thread since the last such one.
+    #[inline]
+    fn wants_path(&self, ns: u64) -> bool {
+        let without_ns = self.0.load(Ordering::Relaxed) + ns;
+        let is_wanted = without_ns >= SUM_PATH_NS;
+        self.0.store(if is_wanted { 0 } else { without_ns }, Ordering::Relaxed);
+        is_wanted
+    }
 }
 
 impl Postponed {
@@ -146,8 +167,7 @@ impl Section {
 pub fn end(ticket: &Ticket, outcome: Outcome) {
     let Some(lane) = ticket.lane else { return };
     let is_mine = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
-    let node = lane.open.node();
-    if !is_mine || node == 0 || outcome.error != 0 {
+    if !is_mine || outcome.error != 0 {
         super::end(ticket, outcome);
         lane.sampling.has_read(ticks::now());
         return;
@@ -158,14 +178,10 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     let limit_ns = unsafe { lane.limit_ns() };
     let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
     let ns = end_ns.saturating_sub(ticket.begin_ns);
-    // Its own path only where it is recorded alone.
-    let node = match lane.open.exact_node() {
-        0 if ns >= limit_ns => find_caller(lane, kind, ns),
-        _ if ns >= AT_ONCE_NS => 0,
-        0 => node,
-        exact => exact,
-    };
-    if node == 0 {
+    let is_short = ns < limit_ns;
+    let wants_path = if is_short { lane.without_path.wants_path(ns) } else { ns < AT_ONCE_NS };
+    let node = if wants_path { path(lane, kind) } else { 0 };
+    if node == 0 && (wants_path || !is_short) {
         super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
     } else {
         lane.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.open.object(), node);
@@ -173,12 +189,23 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     }
 }
 
-/// The call path of the wait that has just ended and that will be recorded alone: its frame will be gone then. 0 where it has to be
-/// recorded now.
+/// The call path of the wait that has just ended: its frame will be gone when it is recorded. 0 where it has to be recorded now.
+#[inline(never)]
+fn path(lane: &'static Lane, kind: Kind) -> NodeId {
+    let Some(life) = life::in_hook() else { return 0 };
+    match known_path(life, lane, &lane.open.state()) {
+        0 => find_caller(life, lane, kind),
+        node => node,
+    }
+}
+
+/// As [`path`], where none is known.
 #[cold]
 #[inline(never)]
-fn find_caller(lane: &'static Lane, kind: Kind, ns: u64) -> NodeId {
-    let Some(life) = life::in_hook().filter(|_| ns < AT_ONCE_NS && is_owner(lane)) else { return 0 };
+fn find_caller(life: &Life, lane: &'static Lane, kind: Kind) -> NodeId {
+    if !is_owner(lane) {
+        return 0;
+    }
     let state = lane.open.state();
     let found = lane.with_record(|record| {
         if record.output.is_open() { record.path_to_know(state, life.pid, &lane.known_paths) } else { (0, 0) }

@@ -95,7 +95,10 @@ pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
         bytes: passed.outcome.bytes,
         failed: passed.outcome.error != 0,
     };
-    if is_long || record.sums.add(&short, &mut record.output) {
+    let wants_path = !is_long && record.sums.add(&short, &mut record.output);
+    // Of what is postponed it was settled when it ended whose path is found.
+    let has_path = if passed.is_postponed { passed.node.0 != 0 } else { wants_path };
+    if is_long || has_path {
         look(lane, record, &{ *passed }, is_long);
     }
 }
