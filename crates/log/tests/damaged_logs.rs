@@ -291,7 +291,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_never_yield_invented_samples(
+    fn damaged_bytes_are_not_read_as_samples(
         changes in proptest::collection::vec((0_usize..200_000, any::<u8>()), 1..60)
     ) {
         let written = Written::new(2, 300);
@@ -301,11 +301,13 @@ proptest! {
             bytes[at] = value;
         }
         let log = Log::parse(&bytes).unwrap();
-        for lane in times(&log) {
-            let mut sorted = lane.clone();
-            sorted.sort_unstable();
-            prop_assert_eq!(&lane, &sorted);
-            for time in lane { prop_assert!((1000..1300).contains(&time)); }
+        let mut invented = 0;
+        for mut lane in times(&log) {
+            let read = lane.len();
+            lane.retain(|time| (1000..1300).contains(time));
+            invented += read - lane.len() + lane.windows(2).filter(|pair| pair[0] > pair[1]).count();
         }
+        // A check of 16 bits passes one damaged record in 65 536; two in one log are no chance.
+        prop_assert!(invented <= 1, "{} records were invented", invented);
     }
 }
