@@ -74,6 +74,9 @@ pub struct LogBytes<'a> {
     pub bytes: Result<&'a [u8], &'a str>,
 }
 
+/// A log that cannot be read, and its version if that is why.
+type Refusal = (Refused, Option<u32>);
+
 /// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is what the profile says of where it comes
 /// from.
 ///
@@ -103,7 +106,7 @@ pub fn ingest_logs_showing(
 ) -> Result<Profile, IngestError> {
     let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
     counter.begin(Stage::Reading, logs.iter().map(length).sum());
-    let read: Vec<Result<Vec<LogHarvest>, (Refused, Option<u32>)>> = logs
+    let read: Vec<Result<Vec<LogHarvest>, Refusal>> = logs
         .par_iter()
         .map(|log| {
             let name = log.name.to_owned();

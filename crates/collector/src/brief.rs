@@ -125,9 +125,12 @@ pub fn kept() -> core::ops::Range<usize> {
     chunk().map_or(0..0, |chunk| chunk.start as usize..chunk.start as usize + chunk.bytes)
 }
 
-/// Begins a brief child's life: from here on its slot says that it is there. Whether it does; it has to make its log at once
-/// otherwise.
-pub fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: OwnStack) -> bool {
+/// Begins a brief child's life: from here on its slot says that it is there. Whether it does; it has to make its
+/// log at once otherwise.
+///
+/// # Safety
+/// The process has one thread and has taken the slot.
+pub unsafe fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: OwnStack) -> bool {
     let Ok(timer) = timer::start(life.pid, life.options.period_ns, signal::number(signal::current())) else {
         // The log that it makes now says so.
         // SAFETY: the slot is this process's, and still zero: it reads as never written.

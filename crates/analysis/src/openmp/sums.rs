@@ -67,6 +67,9 @@ pub struct ThreadSum {
     pub lost: Lost,
 }
 
+/// What each thread worked before a site, ns, and how often it came last there.
+type CameBy = BTreeMap<LocationId, (u64, Came)>;
+
 /// How often a thread came to barriers as the last of its team.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Came {
@@ -198,8 +201,7 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
         threads: Vec::new(),
     };
     let mut threads: BTreeMap<LocationId, ThreadSum> = BTreeMap::new();
-    let mut sites: BTreeMap<(OperationId, ContextId), (SiteSum, BTreeMap<LocationId, (u64, Came)>)> =
-        BTreeMap::new();
+    let mut sites: BTreeMap<(OperationId, ContextId), (SiteSum, CameBy)> = BTreeMap::new();
     for row in rows {
         let Some(operation) = operations.get(row.operation) else { continue };
         let thread = threads.entry(row.location).or_insert(ThreadSum {

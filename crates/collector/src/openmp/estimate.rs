@@ -102,16 +102,14 @@ pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tal
     }
     let room_ns = owed_ns.min(u128::from(gap_ns));
     let mut work_left_ns = gap_ns;
-    if owed_ns > 0 {
-        let all = all.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0).map(|(settled, _)| settled);
-        let tallies = tallies.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0);
-        for ((tally, _), settled) in tallies.zip(all) {
-            settled.wait_ns = saturated(u128::from(tally.owed_ns) * room_ns / owed_ns);
-            // One long wait that was drawn stands for others that lie in later gaps. What goes beyond that
-            // never finds room.
-            tally.owed_ns = (tally.owed_ns - settled.wait_ns).min(tally.most_ns);
-            work_left_ns -= settled.wait_ns;
-        }
+    let with_visits = all.iter_mut().zip(tallies.iter_mut()).zip(visits).filter(|(_, visits)| **visits > 0);
+    for ((settled, tally), _) in with_visits {
+        let part = (u128::from(tally.owed_ns) * room_ns).checked_div(owed_ns);
+        settled.wait_ns = part.map_or(0, saturated);
+        // One long wait that was drawn stands for others that lie in later gaps. What goes beyond that
+        // never finds room.
+        tally.owed_ns = (tally.owed_ns - settled.wait_ns).min(tally.most_ns);
+        work_left_ns -= settled.wait_ns;
     }
     let mut shares = [0_u128; N];
     for ((share, tally), &visits) in shares.iter_mut().zip(tallies.iter_mut()).zip(visits) {

@@ -69,7 +69,7 @@ impl Long {
     fn part_of(&self, ns: u64) -> u64 {
         let all = u128::from(self.waited_ns) + u128::from(self.worked_ns);
         // So little is known of none that half of it is as good as any other part.
-        if all == 0 { ns / 2 } else { (u128::from(ns) * u128::from(self.waited_ns) / all) as u64 }
+        (u128::from(ns) * u128::from(self.waited_ns)).checked_div(all).map_or(ns / 2, |part| part as u64)
     }
 }
 

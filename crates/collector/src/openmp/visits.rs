@@ -1,4 +1,4 @@
-//! A thread's visits to barriers: how many of each, and which of them are measured ([`draws`](super::draws)).
+//! A thread's visits to barriers: how many of each, and which of them are measured ([`draws`]).
 //!
 //! A visit that is not drawn reads no clock and touches no memory that other threads write: it finds its
 //! site's line, counts, and says that it is inside. What such visits took is estimated later

@@ -1,7 +1,7 @@
 //! Waiting at a site of a region: for all others, or for who is in a section.
 //!
 //! An operation like any other; besides, the segment of work before it ends here. Of barriers that follow
-//! each other closely only some are measured ([`visits`](super::visits)).
+//! each other closely only some are measured ([`visits`]).
 
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;

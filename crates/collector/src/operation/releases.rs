@@ -184,13 +184,13 @@ pub struct Postponed {
     pub operation: Operation,
     /// The lock.
     pub object: u64,
-    /// As in [`Ended`].
+    /// As in `Ended`.
     pub ticks: u64,
-    /// As in [`Ended`].
+    /// As in `Ended`.
     pub own_ticks: u64,
-    /// As in [`Ended`].
+    /// As in `Ended`.
     pub weight_ns: u64,
-    /// As in [`Ended`].
+    /// As in `Ended`.
     pub is_bound: bool,
     /// Where the lock was acquired.
     pub site: u64,

@@ -11,6 +11,9 @@ const MOST_TOLD: usize = 5;
 /// Tries to come to one point.
 const TRIES: usize = 3;
 
+/// Ways that are tried as long as no point of one is reached: some work is due in few calls only.
+const MOST_WAYS: usize = 8;
+
 /// What is to be done.
 pub struct Laps {
     /// `programs/stepped.c`, built.
@@ -166,45 +169,19 @@ impl Laps {
 
     fn interrupt(&self, outcome: &mut Outcome) {
         let Some((traced, own)) = self.start(outcome) else { return };
-        let points = match self.way(&traced, &own, false) {
-            Ok(points) => points,
-            Err(lost) => {
-                outcome.wrong.push(format!("the way was not found: {lost:?}"));
-                return;
-            }
-        };
-        outcome.points = points.len();
-        let mut failures = match to_checked(&traced, 0) {
-            Ok(failures) => failures,
-            Err(what) => return outcome.wrong.push(what),
-        };
-        if failures != 0 {
-            outcome.wrong.push("the call fails without any signal".to_owned());
-        }
-        for goal in self.chosen(points.len()) {
-            outcome.tried += 1;
-            for _ in 0..TRIES {
+        let mut failures = 0;
+        for way in 0..MOST_WAYS {
+            if way > 0 {
                 traced.answer(1);
                 if !to_begin(&traced) {
-                    return outcome.failed(goal, points[goal].address, "the program ended by itself");
-                }
-                let came = path::follow(&traced, &points, goal);
-                let signal = if came.is_ok() { libc::SIGUSR1 } else { 0 };
-                match to_checked(&traced, signal) {
-                    Err(what) => return outcome.failed(goal, points[goal].address, &what),
-                    Ok(now) if now != failures => {
-                        failures = now;
-                        outcome.failed(goal, points[goal].address, "a call did not do what it should");
-                    }
-                    Ok(_) => {}
-                }
-                if came.is_ok() {
-                    outcome.reached += 1;
-                    break;
+                    return outcome.wrong.push("the program ended by itself".to_owned());
                 }
             }
-            if outcome.tried.is_multiple_of(100) {
-                eprintln!("{} {}: point {goal} of {}", self.call, self.how, points.len());
+            if !self.interrupt_on_a_way(&traced, &own, &mut failures, outcome) {
+                return;
+            }
+            if outcome.reached > 0 {
+                break;
             }
         }
         traced.answer(0);
@@ -218,6 +195,66 @@ impl Laps {
         if outcome.late_s == 0.0 {
             outcome.wrong.push(format!("the program did not say what it did: {printed}"));
         }
+    }
+
+    /// Interrupts the call at points of the way that it takes now; false if there is nothing left to go on with.
+    fn interrupt_on_a_way(
+        &self,
+        traced: &Traced,
+        own: &Own,
+        failures: &mut i64,
+        outcome: &mut Outcome,
+    ) -> bool {
+        let points = match self.way(traced, own, false) {
+            Ok(points) => points,
+            Err(lost) => {
+                outcome.wrong.push(format!("the way was not found: {lost:?}"));
+                return false;
+            }
+        };
+        (outcome.points, outcome.tried) = (points.len(), 0);
+        match to_checked(traced, 0) {
+            Ok(now) if now != *failures => {
+                *failures = now;
+                outcome.wrong.push("the call fails without any signal".to_owned());
+            }
+            Ok(_) => {}
+            Err(what) => {
+                outcome.wrong.push(what);
+                return false;
+            }
+        }
+        for goal in self.chosen(points.len()) {
+            outcome.tried += 1;
+            for _ in 0..TRIES {
+                traced.answer(1);
+                if !to_begin(traced) {
+                    outcome.failed(goal, points[goal].address, "the program ended by itself");
+                    return false;
+                }
+                let came = path::follow(traced, &points, goal);
+                let signal = if came.is_ok() { libc::SIGUSR1 } else { 0 };
+                match to_checked(traced, signal) {
+                    Err(what) => {
+                        outcome.failed(goal, points[goal].address, &what);
+                        return false;
+                    }
+                    Ok(now) if now != *failures => {
+                        *failures = now;
+                        outcome.failed(goal, points[goal].address, "a call did not do what it should");
+                    }
+                    Ok(_) => {}
+                }
+                if came.is_ok() {
+                    outcome.reached += 1;
+                    break;
+                }
+            }
+            if outcome.tried.is_multiple_of(100) {
+                eprintln!("{} {}: point {goal} of {}", self.call, self.how, points.len());
+            }
+        }
+        true
     }
 
     /// A process for each point, which is killed there.
