@@ -14,7 +14,7 @@ use crate::life::{self, Life};
 use crate::sample::handler::is_ours;
 use crate::sample::signal::{self, FALLBACK};
 use crate::sample::timer;
-use crate::{raw, thread};
+use crate::{raw, room, thread};
 
 /// Why a thread has no timer, a bit each.
 #[derive(Debug, Default)]
@@ -50,12 +50,26 @@ pub fn begin_child(mask: u64) {
 
 /// The program uses the first candidate: sampling moves to the other one, the calling thread at once.
 pub fn give_way() {
+    apart(give_way_under);
+}
+
+/// As [`give_way`], with all signals blocked; the thread goes on under `mask`.
+fn give_way_under(mask: &mut u64) {
     if signal::current() != FALLBACK && take_over(FALLBACK) {
         signal::set_current(FALLBACK);
     }
     if let Some(lane) = lane::current() {
-        lane.follow_signal(None);
+        lane.follow_under(mask);
     }
+}
+
+/// Runs `work` on a stack of the collector's, if the caller's has little left, with all signals blocked: it takes 3 KiB. What it
+/// makes of the thread's mask is the mask afterwards.
+#[inline(never)]
+fn apart(work: impl FnOnce(&mut u64)) {
+    let mut mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
+    room::apart(|| work(&mut mask));
+    raw::signal_mask(libc::SIG_SETMASK, mask);
 }
 
 /// The program is about to block what this mask says. If it names the sampling signal, it uses it.
@@ -76,8 +90,10 @@ fn before_naming() {
     if life::recording().is_some_and(life::is_borrowed) || signal::current() == FALLBACK {
         return;
     }
-    note_shared(signal::current());
-    give_way();
+    apart(|mask| {
+        note_shared(signal::current());
+        give_way_under(mask);
+    });
 }
 
 /// The program is about to wait for these signals without a handler.
@@ -117,7 +133,7 @@ pub unsafe fn hand_back(number: c_int, info: *const libc::siginfo_t, context: &m
             note_shared(signal::current());
             signal::set_current(FALLBACK);
         }
-        lane.follow_signal(Some(context));
+        lane.follow_signal(context);
         if signal::bit(lane.signal.load(Ordering::Relaxed)) == bit {
             lane.set_silence(life, BLOCKED, true);
         }
@@ -176,39 +192,40 @@ impl Lane {
         }
     }
 
-    /// The calling thread, the lane's owner, goes over to the current signal: its timer, and its mask, which is in
-    /// `context` where this is its signal handler.
-    pub fn follow_signal(&self, context: Option<&mut libc::ucontext_t>) {
+    /// The calling thread, the lane's owner, goes over to the current signal in its signal handler: its timer, and its mask, which
+    /// is in `context`.
+    pub fn follow_signal(&self, context: &mut libc::ucontext_t) {
+        let old = self.signal.load(Ordering::Relaxed);
+        let mut mask = first_word(&context.uc_sigmask);
+        if self.follow(&mut mask, || drop_pending(old)) {
+            set_first_word(&mut context.uc_sigmask, mask);
+        }
+    }
+
+    /// As [`Lane::follow_signal`], outside of it; the mask is that under which the thread goes on.
+    fn follow_under(&self, mask: &mut u64) {
+        self.follow(mask, || {});
+    }
+
+    /// Whether there was anything to follow. `settle` is done between the two timers.
+    fn follow(&self, mask: &mut u64, settle: impl FnOnce()) -> bool {
         let (old, new) = (self.signal.load(Ordering::Relaxed), signal::current());
-        let Some(life) = owning().filter(|_| old != new) else { return };
+        let Some(life) = owning().filter(|_| old != new) else { return false };
         if let Some(before) = self.replace_timer(None) {
             timer::stop(before);
         }
-        if context.is_some() {
-            // One that came during the handler would take the place of the program's next.
-            drop_pending(old);
-        }
+        // One that came during the handler would take the place of the program's next.
+        settle();
         self.signal.store(new, Ordering::Relaxed);
-        let mask = match context {
-            Some(context) => {
-                let mask = signal_masks::kernel(signal_masks::wanted(first_word(&context.uc_sigmask)));
-                set_first_word(&mut context.uc_sigmask, mask);
-                mask
-            }
-            None => {
-                let before = raw::signal_mask(libc::SIG_BLOCK, 0);
-                let mask = signal_masks::kernel(signal_masks::wanted(before));
-                raw::signal_mask(libc::SIG_SETMASK, mask);
-                mask
-            }
-        };
-        let blocks = mask & signal::bit(new) != 0;
+        *mask = signal_masks::kernel(signal_masks::wanted(*mask));
+        let blocks = *mask & signal::bit(new) != 0;
         self.silence.begin(self.silence.0.load(Ordering::Relaxed) & !BLOCKED);
         if blocks {
             self.set_silence(life, BLOCKED, true);
         } else if !self.silence.is_any() {
             thread::start_timer(life, self, self.owner.load(Ordering::Relaxed));
         }
+        true
     }
 }
 

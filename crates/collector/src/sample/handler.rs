@@ -146,7 +146,7 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
         };
     }
     if lane.signal.load(Ordering::Relaxed) != signal::current() {
-        lane.follow_signal(Some(context));
+        lane.follow_signal(context);
     }
     let own_ns = own_time(begin, cpu_ns);
     record.allowance.spend(cpu_ns, own_ns);
