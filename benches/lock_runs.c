@@ -32,7 +32,8 @@ static void *member(void *argument)
     uint64_t own = 1;
     while (!atomic_load_explicit(&work.is_over, memory_order_relaxed)) {
         pthread_mutex_lock(&shared.mutex);
-        /* It writes what it guards at each step, and does not wait for that: a step takes as long as one of thinking. */
+        /* It writes what it guards at each step, and does not wait for that: a step takes as long as one of
+           thinking. */
         uint64_t guarded = shared.guarded;
         for (uint64_t left = work.hold; left > 0; left--) {
             BURN(guarded, 1);

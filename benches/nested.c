@@ -1,5 +1,5 @@
-/* What a call takes inside another operation of the same thread: in a signal handler that runs while the thread waits for signals.
- * Medians of batches in nanoseconds, as JSON. nested [BATCHES] */
+/* What a call takes inside another operation of the same thread: in a signal handler that runs while the
+ * thread waits for signals. Medians of batches in nanoseconds, as JSON. nested [BATCHES] */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>

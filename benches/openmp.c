@@ -1,5 +1,5 @@
-/* What a barrier, a region, a task, a critical section and a chunk take, and a barrier after a microsecond of work: the least of many
- * batches, in nanoseconds, as JSON. */
+/* What a barrier, a region, a task, a critical section and a chunk take, and a barrier after a microsecond of
+ * work: the least of many batches, in nanoseconds, as JSON. */
 #include <stdint.h>
 #include <omp.h>
 #include <stdio.h>

@@ -100,7 +100,8 @@ static const char *shown_signal(int signal)
     return signal == SIGSEGV || signal == SIGBUS ? "fault" : strsignal(signal);
 }
 
-/* Whether an argument is an object that may lie in several pages: which of its words is looked at first is not compared. */
+/* Whether an argument is an object that may lie in several pages: which of its words is looked at first is
+   not compared. */
 static int is_large(const struct hook *hook)
 {
     for (int i = 0; i < hook->count; i++)
@@ -117,8 +118,8 @@ static int writes_anything(const char *name)
 
 typedef long (*function)(long, long, long, long, long, long, long, long, long, long, long, long);
 
-/* Where HOOK_FUZZ_STACK is set calls are made on a stack of their own, which is small and painted: how much of it a call takes is
- * part of its line. */
+/* Where HOOK_FUZZ_STACK is set calls are made on a stack of their own, which is small and painted: how much
+ * of it a call takes is part of its line. */
 enum { STACK_BYTES = 49152, PAINT = 0x5c };
 static unsigned char small_stack[STACK_BYTES] __attribute__((aligned(64)));
 static int is_measured;

@@ -232,7 +232,8 @@ static void exec_in_vain_beside(void)
 static atomic_int sharer_ended;
 static int turns = 200000;
 
-/* A task that shares everything with its maker, also its thread-local storage: it must not use what is kept there. */
+/* A task that shares everything with its maker, also its thread-local storage: it must not use what is kept
+   there. */
 static int shares_storage(void *nothing)
 {
     (void)nothing;

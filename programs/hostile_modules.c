@@ -94,7 +94,8 @@ static void hole(void)
     unsigned long inside = hole_of("libwith_hole.so");
     if (inside == 0)
         NOT_HERE("a library with a hole");
-    /* On the thread's own stack, above its stack pointer: the next frame pointer, and where the frame returns to. */
+    /* On the thread's own stack, above its stack pointer: the next frame pointer, and where the frame returns
+       to. */
     volatile unsigned long frame[2] = {0, inside + 64};
     double until = thread_cpu() + 0.3;
     while (thread_cpu() < until)

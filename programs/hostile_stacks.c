@@ -24,7 +24,8 @@ static long overwritten(void)
     return bytes;
 }
 
-/* Waits where hardly any stack is left. The call needs less than 1 KiB, once the dynamic linker has found it. */
+/* Waits where hardly any stack is left. The call needs less than 1 KiB, once the dynamic linker has found it.
+   */
 KEPT static void waits_near_the_end(void)
 {
     for (int i = 0; i < 30; i++) {

@@ -44,7 +44,8 @@ static struct truth *truth_of(const char *operation, const char *target)
     return &truths[truths_count++];
 }
 
-/* `times` calls, each of which returns `expected`, and fails where that is -1, and transfers `moved` bytes. */
+/* `times` calls, each of which returns `expected`, and fails where that is -1, and transfers `moved` bytes.
+   */
 #define MANY_OF(operation, target, times, expected, moved, call)                                             \
     do {                                                                                                     \
         struct truth *many_truth = truth_of(operation, target);                                              \
@@ -57,7 +58,8 @@ static struct truth *truth_of(const char *operation, const char *target)
         many_truth->errors += many_expected < 0 ? (uint64_t)many_times : 0;                                  \
         many_truth->bytes += (uint64_t)(many_times * (moved));                                               \
     } while (0)
-/* The same calls on a stream: where its file's offset is another one afterwards, the call went beyond the buffer. */
+/* The same calls on a stream: where its file's offset is another one afterwards, the call went beyond the
+   buffer. */
 #define ON_STREAM_OF(operation, times, expected, moved, call)                                                \
     do {                                                                                                     \
         struct truth *stream_truth = truth_of(operation, "stream");                                          \

@@ -70,7 +70,8 @@ static void busy(double share)
     work(seconds);
 }
 
-/* burst: 64 threads at work, for that share of the time on two processors. Before that and after it main works. */
+/* burst: 64 threads at work, for that share of the time on two processors. Before that and after it main
+   works. */
 enum { BURST = 64 };
 static struct {
     sem_t begins;

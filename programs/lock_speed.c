@@ -54,7 +54,8 @@ static char byte;
 BATCH_OF(with_read, CALLS, (void)!read(zero, &byte, 1))
 BATCH_OF(with_write, CALLS, (void)!write(null, &byte, 1))
 
-/* Threads that live as long as the program: only the batches are measured. They sleep in a barrier in between. */
+/* Threads that live as long as the program: only the batches are measured. They sleep in a barrier in
+   between. */
 struct crew {
     int threads, pairs;
     uint64_t inside, outside; /* steps of work with the lock, and without it */

@@ -1,4 +1,5 @@
-//! Rust programs that panic: in threads, while unwinding, in the end. `panics [abort]`: a panic that nobody catches, or an abort.
+//! Rust programs that panic: in threads, while unwinding, in the end. `panics [abort]`: a panic that nobody
+//! catches, or an abort.
 
 use std::time::{Duration, Instant};
 

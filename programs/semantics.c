@@ -41,7 +41,8 @@ static int asked_for(const char *group, int argc, char **argv)
 
 static pid_t main_process;
 
-/* Registered first, so that it runs after the handlers that are cases themselves; not for children that end by exit. */
+/* Registered first, so that it runs after the handlers that are cases themselves; not for children that end
+   by exit. */
 static void say_how_many(void)
 {
     if (getpid() != main_process)

@@ -310,7 +310,8 @@ int main(int argc, char **argv)
         } else {
             tell(END);
         }
-        /* What the interrupted call did on its way in a child is the program's own concern; the next one has to work. */
+        /* What the interrupted call did on its way in a child is the program's own concern; the next one has
+           to work. */
         if (is_child)
             failures = 0;
         calls[chosen].prepare();

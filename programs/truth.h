@@ -1,4 +1,5 @@
-/* What the programs share: a kernel that burns processor time, the clocks, and the form of the truth they print. */
+/* What the programs share: a kernel that burns processor time, the clocks, and the form of the truth they
+   print. */
 #ifndef PROUST_PROGRAMS_TRUTH_H
 #define PROUST_PROGRAMS_TRUTH_H
 

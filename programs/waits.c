@@ -89,7 +89,8 @@ static void wait_for_mutex(void)
 
 static void with_mutex(void) { both("mutex-holder", hold_mutex, "mutex-waiter", wait_for_mutex); }
 
-/* three-holders: one mutex, held for 5, 10 and 15 ms by three threads in turn, each from a function of its own. */
+/* three-holders: one mutex, held for 5, 10 and 15 ms by three threads in turn, each from a function of its
+   own. */
 static sem_t turn_of[3];
 static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
 

@@ -1,8 +1,9 @@
-//! Links the library against stubs of the C library, so that it imports nothing but what `imports.txt` lists, in the versions
-//! listed there, whatever C library this machine has.
+//! Links the library against stubs of the C library, so that it imports nothing but what `imports.txt` lists,
+//! in the versions listed there, whatever C library this machine has.
 //!
-//! The library is preloaded into programs of other roots too: containers, old trees of packages. There a version that the C
-//! library lacks, or a library that is not installed, ends the program before its first instruction.
+//! The library is preloaded into programs of other roots too: containers, old trees of packages. There a
+//! version that the C library lacks, or a library that is not installed, ends the program before its first
+//! instruction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;

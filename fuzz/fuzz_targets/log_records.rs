@@ -1,7 +1,7 @@
 //! Any records with right checks, which the fuzzer could hardly find by itself.
 //!
-//! The input is the file's header, one lane's header, and records of which the checks are put right. They fill chunks of growing
-//! size, as a lane's records do.
+//! The input is the file's header, one lane's header, and records of which the checks are put right. They
+//! fill chunks of growing size, as a lane's records do.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-/* What the cases of `findings` share: threads, a file of their own, and the time that each lost by its own clock. */
+/* What the cases of `findings` share: threads, a file of their own, and the time that each lost by its own
+   clock. */
 #ifndef PROUST_PROGRAMS_FINDINGS_CASES_H
 #define PROUST_PROGRAMS_FINDINGS_CASES_H
 

@@ -6,7 +6,8 @@ static double until;
 static char block[1 << 18];
 static int log_file;
 
-/* lock-across-io: two threads write to a file, and wait for its device, under a lock; repaired, each has a file. */
+/* lock-across-io: two threads write to a file, and wait for its device, under a lock; repaired, each has a
+   file. */
 KEPT static void append_locked(double *waited)
 {
     LOCK_TIMED(&mutex, waited);
@@ -92,7 +93,8 @@ static void *pauser_free(void *argument)
 static void lock_across_sleep(double seconds) { two(pauser, seconds); }
 static void lock_across_sleep_repaired(double seconds) { two(pauser_free, seconds); }
 
-/* hot-section: three threads count under a lock; repaired, each counts on its own and adds it up at the end. */
+/* hot-section: three threads count under a lock; repaired, each counts on its own and adds it up at the end.
+   */
 static uint64_t counted;
 
 KEPT static void count_locked(uint64_t value, double *waited)
@@ -216,7 +218,8 @@ static void *brief_worker(void *argument)
 static void long_section(double seconds) { two(locked_worker, seconds); }
 static void long_section_repaired(double seconds) { two(brief_worker, seconds); }
 
-/* lock-spin: two threads spin for a lock that is held for milliseconds; repaired, it is held for a moment only. */
+/* lock-spin: two threads spin for a lock that is held for milliseconds; repaired, it is held for a moment
+   only. */
 static pthread_spinlock_t spin;
 
 KEPT static void work_spinning(double *waited)

@@ -65,7 +65,8 @@ static void long_task(double seconds)
 
 static void long_task_repaired(double seconds) { pool(seconds, 0); }
 
-/* idle-pool: items are made slowly, one after the other, and used fast; repaired, they are there before they are used. */
+/* idle-pool: items are made slowly, one after the other, and used fast; repaired, they are there before they
+   are used. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int items, left;
@@ -128,7 +129,8 @@ static void idle_pool_repaired(double seconds)
     join_all();
 }
 
-/* late-thread: of two threads that meet at a barrier one has three times the work; repaired, both have as much. */
+/* late-thread: of two threads that meet at a barrier one has three times the work; repaired, both have as
+   much. */
 static pthread_barrier_t meeting;
 
 struct part {

@@ -108,7 +108,8 @@ static void thread_churn_repaired(double seconds)
     join_all();
 }
 
-/* sleep-poll: two threads work in turns, and sleep until they see that it is theirs; repaired, they wait for it. */
+/* sleep-poll: two threads work in turns, and sleep until they see that it is theirs; repaired, they wait for
+   it. */
 static int turn;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;

@@ -147,7 +147,8 @@ uint64_t digest_of_signals(void)
     return digest;
 }
 
-/* To the page: the collector may look at another word of an object that cannot be used than the C library does first. */
+/* To the page: the collector may look at another word of an object that cannot be used than the C library
+   does first. */
 const char *shown_fault(const void *address, char *text, size_t length)
 {
     const char *at = address;

@@ -5,7 +5,8 @@
 
 extern char **environ;
 
-/* One image of many, each with handlers for the signals that do no harm when they are still pending in the next. */
+/* One image of many, each with handlers for the signals that do no harm when they are still pending in the
+   next. */
 int chain(int left)
 {
     char next[16];
@@ -30,7 +31,8 @@ void exec_with_handlers(void)
     CHECK_IS(status, 77 << 8);
 }
 
-/* Handler, mask and ignored signals go over to a child and to the program that it becomes as they always do. */
+/* Handler, mask and ignored signals go over to a child and to the program that it becomes as they always do.
+   */
 void inherited(void)
 {
     int status;

@@ -96,7 +96,8 @@ void both_numbers(void)
     CHECK_IS(foreign, 0);
 }
 
-/* Every signal that a sampler could want has a handler: one of each at a time, and many of the one that queues. */
+/* Every signal that a sampler could want has a handler: one of each at a time, and many of the one that
+   queues. */
 void every_number(void)
 {
     int numbers[] = {SIGURG, SIGWINCH, SIGRTMAX};

@@ -1,4 +1,5 @@
-/* Alternate signal stacks of every size, and fibers whose stacks have no room for a signal. What lies below each is painted. */
+/* Alternate signal stacks of every size, and fibers whose stacks have no room for a signal. What lies below
+   each is painted. */
 #include "cases.h"
 
 #include <sys/auxv.h>
@@ -189,7 +190,8 @@ static void swaps(void)
     free(memory);
 }
 
-/* Runtimes with such fibers give each thread a stack for signals, and require of every handler that it uses it. */
+/* Runtimes with such fibers give each thread a stack for signals, and require of every handler that it uses
+   it. */
 static void *with_signal_stack(void *unused)
 {
     (void)unused;

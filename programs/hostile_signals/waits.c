@@ -127,7 +127,8 @@ void a_thread_for_all_signals(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* A blocked signal without a handler waits as others do: it is pending, and an awaited one is received when it is asked for. */
+/* A blocked signal without a handler waits as others do: it is pending, and an awaited one is received when
+   it is asked for. */
 void pending_without_a_handler(void)
 {
     sigset_t urgent, before, pending;

@@ -79,7 +79,8 @@ static void again_and_again(void (*step)(void))
 static void deep_construct(void) { again_and_again(divide_inner_loop); }
 static void deep_construct_repaired(void) { again_and_again(divide_outer_loop); }
 
-/* omp-uneven-loop: the later iterations are the longer ones; repaired, they are handed out as threads come for them. */
+/* omp-uneven-loop: the later iterations are the longer ones; repaired, they are handed out as threads come
+   for them. */
 #define PIECES 64
 
 KEPT static void units(int count)
@@ -117,7 +118,8 @@ static void uneven_loop_repaired(void)
         divide_on_demand();
 }
 
-/* omp-small-chunks: iterations of some nanoseconds are handed out one by one; repaired, a thousand at a time. */
+/* omp-small-chunks: iterations of some nanoseconds are handed out one by one; repaired, a thousand at a time.
+   */
 #define NUMBERS 200000
 static unsigned char numbers[NUMBERS];
 
@@ -151,7 +153,8 @@ static void small_chunks_repaired(void)
         many_at_a_time();
 }
 
-/* omp-hot-critical: each iteration adds to a sum that all share; repaired, each thread has its own until the end. */
+/* omp-hot-critical: each iteration adds to a sum that all share; repaired, each thread has its own until the
+   end. */
 KEPT static uint64_t add_in_critical(void)
 {
     uint64_t sum = 0;
@@ -204,7 +207,8 @@ static void nested(int threads)
 static void nested_teams(void) { nested(2 * processors); }
 static void nested_teams_repaired(void) { nested(1); }
 
-/* omp-spinning-waits: who waits for others keeps its processor, which other threads would need; repaired, it sleeps. */
+/* omp-spinning-waits: who waits for others keeps its processor, which other threads would need; repaired, it
+   sleeps. */
 static void *other_work(void *argument)
 {
     while (!is_enough())
@@ -232,7 +236,8 @@ static void beside_others(void)
         pthread_join(others[i], NULL);
 }
 
-/* omp-sleeping-waits: threads that wait a moment go to sleep, and have to be woken; repaired, they look again. */
+/* omp-sleeping-waits: threads that wait a moment go to sleep, and have to be woken; repaired, they look
+   again. */
 #define SHORT_LOOPS 100
 #define MOST_THREADS 256
 static struct {

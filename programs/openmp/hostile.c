@@ -1,4 +1,5 @@
-/* OpenMP in ways that a measurement must survive. Argument 1: which. Each checks itself; 0 = all went as without a measurement. */
+/* OpenMP in ways that a measurement must survive. Argument 1: which. Each checks itself; 0 = all went as
+   without a measurement. */
 #include "../truth.h"
 #include <errno.h>
 #include <omp.h>

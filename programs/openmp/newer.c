@@ -1,4 +1,5 @@
-/* Constructs of OpenMP 5 that hand the runtime more than a function and its argument; with the name of one, that one. */
+/* Constructs of OpenMP 5 that hand the runtime more than a function and its argument; with the name of one,
+   that one. */
 #include "../truth.h"
 #include <omp.h>
 #include <stdio.h>
@@ -33,7 +34,8 @@ static int detached(void)
     return bad != 0;
 }
 
-/* Dependences by an object, of tasks that exclude each other, by iterators; loops that wait for earlier iterations. */
+/* Dependences by an object, of tasks that exclude each other, by iterators; loops that wait for earlier
+   iterations. */
 static int depending(void)
 {
     int sum = 0, many[8] = {0}, before[65] = {0};

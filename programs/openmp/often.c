@@ -18,8 +18,8 @@
 #include <string.h>
 #include <x86intrin.h>
 
-/* What one thread writes shares no line of the processor's cache, nor the one beside it, with what the other writes: a store that waits
- * for such a line would be waited for in the barrier. */
+/* What one thread writes shares no line of the processor's cache, nor the one beside it, with what the other
+ * writes: a store that waits for such a line would be waited for in the barrier. */
 static struct {
     uint64_t wait, work, barriers, begin, result;
 } __attribute__((aligned(256))) of_thread[2];
@@ -27,7 +27,8 @@ static struct {
 static volatile int over;
 static double until;
 
-/* When all before it is done, and nothing behind it has begun: the processor would do some of the work after reading otherwise. */
+/* When all before it is done, and nothing behind it has begun: the processor would do some of the work after
+   reading otherwise. */
 static uint64_t reading = UINT64_MAX;
 
 static inline uint64_t counter(void)

@@ -288,8 +288,8 @@ KEPT static void many(double seconds)
         printf("wrong sum %ld\n", sum);
 }
 
-/* Both threads work for half of the time; for the other half one of them does, in regions of one thread, with a barrier at
- * which nobody is waited for: of so much work each. */
+/* Both threads work for half of the time; for the other half one of them does, in regions of one thread, with
+ * a barrier at which nobody is waited for: of so much work each. */
 KEPT static void teams_of_one(double seconds, int units)
 {
     double begin = wall();

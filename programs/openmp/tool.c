@@ -1,5 +1,6 @@
-/* A tool for OpenMP's runtimes that is not Proust: counts what it is told, and marks every thread, region and task with words of its
- * own, which it has to find again. Says at the end how much that was. As a library, or in a program. */
+/* A tool for OpenMP's runtimes that is not Proust: counts what it is told, and marks every thread, region and
+ * task with words of its own, which it has to find again. Says at the end how much that was. As a library, or
+ * in a program. */
 #include <stdint.h>
 #include <stdio.h>
 

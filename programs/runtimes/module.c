@@ -73,7 +73,8 @@ static void *work_of_thread(void *unused)
     return unused;
 }
 
-/* Waits for threads that use the runtime, of a region and one of its own, while the library is being loaded. */
+/* Waits for threads that use the runtime, of a region and one of its own, while the library is being loaded.
+   */
 __attribute__((constructor)) static void begin(void)
 {
 #ifndef THREAD_FIRST

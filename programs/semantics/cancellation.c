@@ -1,4 +1,5 @@
-/* Cancellation out of every kind of wait: cleanup runs, mutexes are held again, and what is no cancellation point is none. */
+/* Cancellation out of every kind of wait: cleanup runs, mutexes are held again, and what is no cancellation
+   point is none. */
 #include "cases.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* What the groups of semantics share: the lines they print, threads that are known to be blocked, and signals. */
+/* What the groups of semantics share: the lines they print, threads that are known to be blocked, and
+   signals. */
 #ifndef PROUST_PROGRAMS_CASES_H
 #define PROUST_PROGRAMS_CASES_H
 

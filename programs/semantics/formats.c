@@ -1,5 +1,5 @@
-/* stdio as it is called from outside the headers: variable arguments of every kind, what fortified code calls, single
- * characters, streams of the program's own functions. */
+/* stdio as it is called from outside the headers: variable arguments of every kind, what fortified code
+ * calls, single characters, streams of the program's own functions. */
 #include "cases.h"
 
 #include <stdarg.h>

@@ -161,7 +161,8 @@ static void in_handlers(void)
     outcome("handlers that wait: results", "slept in handler slept in handler", "%s", events());
 }
 
-/* Handlers that come while the thread does nothing but lock and unlock: another lock, which is never contended long. */
+/* Handlers that come while the thread does nothing but lock and unlock: another lock, which is never
+   contended long. */
 static atomic_int stop;
 static long in_handler_count;
 

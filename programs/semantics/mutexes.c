@@ -124,7 +124,8 @@ struct kind {
     const char *again_try, *again_timed, *unlock_elsewhere, *unlock_free;
 };
 
-/* A normal mutex says nothing of who unlocks it; only the kernel knows the owner of a priority-inheriting one. */
+/* A normal mutex says nothing of who unlocks it; only the kernel knows the owner of a priority-inheriting
+   one. */
 static const struct kind kinds[] = {
     {"normal", PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, "EBUSY", "ETIMEDOUT", "0", NULL},
     {"recursive", PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE, "0", "0", "EPERM", "EPERM"},

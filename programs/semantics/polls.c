@@ -8,7 +8,8 @@
 
 static int ends[2];
 
-/* A signal that is blocked but for the wait: pending, it ends the wait at once, and is blocked again after it. */
+/* A signal that is blocked but for the wait: pending, it ends the wait at once, and is blocked again after
+   it. */
 static void make_pending(void)
 {
     sigset_t blocked;

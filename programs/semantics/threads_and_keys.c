@@ -68,7 +68,8 @@ static void joins(void)
             NOT_EARLY(ERR(clocked(worker.thread, &result, CLOCK_MONOTONIC, SHORTLY_MS))));
     outcome("clockjoin, CPU clock", "EINVAL", "%s",
             ERR(clocked(worker.thread, &result, CLOCK_THREAD_CPUTIME_ID, LATER_MS)));
-    /* Two joiners, or two that join each other, are undefined, and hang with some versions of the C library. */
+    /* Two joiners, or two that join each other, are undefined, and hang with some versions of the C library.
+       */
     start(&joiner, join_other, &worker.thread);
     until_asleep(&joiner);
     may_end = 1;

@@ -1,4 +1,5 @@
-//! A fixed amount of work on a rayon pool of two threads: rayon-work [AMOUNT]; 1 is about one second of CPU time.
+//! A fixed amount of work on a rayon pool of two threads: rayon-work [AMOUNT]; 1 is about one second of CPU
+//! time.
 
 use std::ffi::{c_int, c_long};
 use std::hint::black_box;

@@ -1,8 +1,10 @@
-//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput [WAITS [findings | DIR]]`.
+//! How fast the causes of waits are found: `cargo run --release -p proust-analysis --example blame-throughput
+//! [WAITS [findings | DIR]]`.
 //!
-//! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in memory. What
-//! is timed is all from the profile to the ledger with its blame, the same without blame, and the same with findings; or the last
-//! one alone. With a folder nothing is timed: it becomes a run with this profile, without logs.
+//! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in
+//! memory. What is timed is all from the profile to the ledger with its blame, the same without blame, and
+//! the same with findings; or the last one alone. With a folder nothing is timed: it becomes a run with this
+//! profile, without logs.
 
 use std::error::Error;
 use std::fs;

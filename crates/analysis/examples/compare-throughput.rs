@@ -1,10 +1,12 @@
-//! How fast runs are compared: `cargo run --release -p proust-analysis --example compare-throughput [RUNS [CONTEXTS [DIR]]]`.
+//! How fast runs are compared: `cargo run --release -p proust-analysis --example compare-throughput [RUNS
+//! [CONTEXTS [DIR]]]`.
 //!
-//! Runs of so many contexts each are made in memory: calls of 5000 functions up to 30 deep, a quarter of the contexts lines,
-//! seen by four threads; every other run is of another build, whose lines have moved. What is timed is all from the profiles
-//! to the joint tree with the amounts of every run by node and by function, and their errors; and all of a comparison of the
-//! first half of the runs with the second: what changed by context and by function. With a folder nothing is timed: it becomes
-//! a sweep of these runs, each half with repetitions of one count, whose profiles are kept and whose logs are not.
+//! Runs of so many contexts each are made in memory: calls of 5000 functions up to 30 deep, a quarter of the
+//! contexts lines, seen by four threads; every other run is of another build, whose lines have moved. What is
+//! timed is all from the profiles to the joint tree with the amounts of every run by node and by function,
+//! and their errors; and all of a comparison of the first half of the runs with the second: what changed by
+//! context and by function. With a folder nothing is timed: it becomes a sweep of these runs, each half with
+//! repetitions of one count, whose profiles are kept and whose logs are not.
 
 use std::error::Error;
 use std::fs;

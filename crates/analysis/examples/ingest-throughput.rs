@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release -p proust-analysis --example ingest-throughput [SAMPLES [LANES [OPERATIONS]]]`
 //!
-//! Writes synthetic logs in memory (paths 20 deep, some new nodes all the time, as a collector writes them; before
-//! each sample so many operations, half of them sums), and prints, for one processor and for all: bare reading of records, the analysis to a profile, and what
-//! timelines and ledger take, and writing and opening the profile. Names come from a table, so that the time is the analysis's own.
+//! Writes synthetic logs in memory (paths 20 deep, some new nodes all the time, as a collector writes them;
+//! before each sample so many operations, half of them sums), and prints, for one processor and for all: bare
+//! reading of records, the analysis to a profile, and what timelines and ledger take, and writing and opening
+//! the profile. Names come from a table, so that the time is the analysis's own.
 
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;

@@ -46,8 +46,8 @@ impl Bindings {
     }
 }
 
-/// Processors that a run may use: of each host those of any of its processes. In a job only ranks count: their launcher
-/// is bound to nothing and computes nothing. 0 = not known.
+/// Processors that a run may use: of each host those of any of its processes. In a job only ranks count:
+/// their launcher is bound to nothing and computes nothing. 0 = not known.
 pub(crate) fn available(processes: &[Process]) -> u32 {
     let has_ranks = processes.iter().any(|process| process.rank.is_some());
     let counts = |process: &Process| !has_ranks || process.rank.is_some();
@@ -81,10 +81,11 @@ const NAMES: [&str; 6] = [
     "SLURM_JOB_ID",
 ];
 
-/// The job of each process that is a rank: several may run in one recorded command, one after the other or side by side,
-/// and each has a rank 0.
+/// The job of each process that is a rank: several may run in one recorded command, one after the other or
+/// side by side, and each has a rank 0.
 ///
-/// Where the launcher names no job, its process is the parent of all ranks on a host; that tells jobs apart on one host.
+/// Where the launcher names no job, its process is the parent of all ranks on a host; that tells jobs apart
+/// on one host.
 pub(crate) fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<usize>) -> Vec<Option<u32>> {
     let one_host = processes.windows(2).all(|pair| pair[0].host == pair[1].host);
     let mut numbers: HashMap<String, u32> = HashMap::new();
@@ -92,7 +93,8 @@ pub(crate) fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<us
         let process = &processes[id];
         process.rank?;
         let key = name_of(process).or_else(|| {
-            // A rank's shell and what it starts have its variables: their launcher is that of the first of them.
+            // A rank's shell and what it starts have its variables: their launcher is that of the first of
+            // them.
             let is_same = |parent: &usize| processes[*parent].rank == process.rank;
             let ancestors = std::iter::successors(Some(id), |&id| parent_of(id).filter(is_same));
             let first = ancestors.take(processes.len()).last()?;

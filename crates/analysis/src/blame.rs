@@ -1,17 +1,19 @@
-//! Blame: for every lost nanosecond the place that caused it, as a pure function of timelines, operations and releases.
+//! Blame: for every lost nanosecond the place that caused it, as a pure function of timelines, operations and
+//! releases.
 //!
-//! The ledger says who lost how much where. Here each loss gets its causes, and **blame conserves**: what is charged for
-//! a row of the ledger is what the row says, to the nanosecond.
+//! The ledger says who lost how much where. Here each loss gets its causes, and **blame conserves**: what is
+//! charged for a row of the ledger is what the row says, to the nanosecond.
 //!
-//! - `lock`: the sections that held the object during the wait (`sections`); the time in which nobody held it is
-//!   hand-over, the lock's own.
+//! - `lock`: the sections that held the object during the wait (`sections`); the time in which nobody held it
+//!   is hand-over, the lock's own.
 //! - `barrier`: what the last to come did longer than who waited for it (`barriers`).
 //! - `serial`, `narrow`: those who worked meanwhile, as the ledger has charged them already.
 //! - everything else that is lost is its own cause, and so is a wait whose cause is not known.
 //!
 //! Outside of all accounts stands who woke the threads that were passive (`wakers`).
 //!
-//! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up for.
+//! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up
+//! for.
 
 mod barriers;
 mod cause;
@@ -48,8 +50,8 @@ pub use wakers::WakerRow;
 /// The causes of what a run lost waiting, and who woke whom.
 #[derive(Clone, Debug, Default)]
 pub struct Blame {
-    /// The causes of all waits of the ledger: of what locations waited, and of the slots that were empty because somebody
-    /// waited. Sorted.
+    /// The causes of all waits of the ledger: of what locations waited, and of the slots that were empty
+    /// because somebody waited. Sorted.
     pub rows: Vec<BlameRow>,
     /// The locks that were waited for, in the order in which they first were.
     pub locks: Vec<Lock>,
@@ -60,8 +62,8 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// Draws up the account of `run` and finds its causes. `run` must be the timelines of `profile`. Without a number of
-    /// processors they are those that the whole run really used, whatever the windows.
+    /// Draws up the account of `run` and finds its causes. `run` must be the timelines of `profile`. Without
+    /// a number of processors they are those that the whole run really used, whatever the windows.
     ///
     /// The ledger knows the blame by context, too ([`Ledger::caused`]).
     ///

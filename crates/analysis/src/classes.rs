@@ -1,13 +1,13 @@
 //! The class table: what a wait is, by the functions on its call path.
 //!
-//! An intercepted wait says little of itself: a futex may be a mutex, a barrier, or a worker without work. What it
-//! is follows from who called it: rules name functions and say what waiting in them counts as. The same rules say
-//! which processor time is waiting, too: a worker that spins for work does not compute.
+//! An intercepted wait says little of itself: a futex may be a mutex, a barrier, or a worker without work.
+//! What it is follows from who called it: rules name functions and say what waiting in them counts as. The
+//! same rules say which processor time is waiting, too: a worker that spins for work does not compute.
 //!
-//! Rules are text (`classes/standard.table`, and the user's own files); the form is described in the user guide.
-//! A path is read from its innermost frame outwards, and only through frames that belong to a runtime: the first
-//! one that no rule knows ends it. So code of the program, called by a runtime that waits further out, is never
-//! taken for waiting.
+//! Rules are text (`classes/standard.table`, and the user's own files); the form is described in the user
+//! guide. A path is read from its innermost frame outwards, and only through frames that belong to a runtime:
+//! the first one that no rule knows ends it. So code of the program, called by a runtime that waits further
+//! out, is never taken for waiting.
 //!
 //! This module does not know what an interval between two clocks means; it only names it.
 
@@ -125,8 +125,8 @@ pub struct ClassesOf {
 impl ClassesOf {
     /// What a thread does in an operation of this nature that was called in `context`.
     ///
-    /// Where no rule knows the path, the nature alone decides; then I/O is [`Work::Io`], whatever it leads to, and
-    /// giving the processor away is [`Work::Delayed`].
+    /// Where no rule knows the path, the nature alone decides; then I/O is [`Work::Io`], whatever it leads
+    /// to, and giving the processor away is [`Work::Delayed`].
     pub fn wait(&self, context: ContextId, nature: Nature) -> State {
         self.by_path(context, nature).unwrap_or_else(|| by_nature(nature))
     }

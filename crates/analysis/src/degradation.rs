@@ -1,9 +1,11 @@
 //! Degradation: places that become slower, not faster, with more threads.
 //!
-//! The definitions are those of Li, Shu, Chen and Wang, "Performance degradation diagnosis and processing for OpenMP programs",
-//! Mini-Micro Systems 26(9), 2005, numbered as there, and a robust form of them that knows noise:
+//! The definitions are those of Li, Shu, Chen and Wang, "Performance degradation diagnosis and processing for
+//! OpenMP programs", Mini-Micro Systems 26(9), 2005, numbered as there, and a robust form of them that knows
+//! noise:
 //!
-//! 1. speedup of a region with m threads = T(1) ÷ T(m), where T(m) is the time of the thread that takes longest in it;
+//! 1. speedup of a region with m threads = T(1) ÷ T(m), where T(m) is the time of the thread that takes
+//!    longest in it;
 //! 2. efficiency = speedup ÷ m;
 //! 3. a region is *degraded at m* if with some fewer threads it is faster: T(m) > T(m') for an m' < m;
 //! 4. the m for which that holds are its *ranks*; 5. the least of them is its *minimal rank*: 2 is the worst;

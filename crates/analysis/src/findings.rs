@@ -1,9 +1,9 @@
 //! Findings: what a run lost, said so that somebody can act on it.
 //!
-//! A finding names a cause (a source line), the seconds that could be won, who was the victim, the numbers that it was
-//! found by, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file holds one family of kinds.
-//! What a kind asks for is in one place, [`thresholds`], and every finding keeps what was compared with what
-//! ([`Check`]), so that its derivation can be shown.
+//! A finding names a cause (a source line), the seconds that could be won, who was the victim, the numbers
+//! that it was found by, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file
+//! holds one family of kinds. What a kind asks for is in one place, [`thresholds`], and every finding keeps
+//! what was compared with what ([`Check`]), so that its derivation can be shown.
 //!
 //! - `locks`: sections held across I/O or sleep, short ones in hot loops, convoys, long ones, spinning
 //! - `phases`: serial phases, a long task at the end of a pool, too few tasks
@@ -17,9 +17,9 @@
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //!
-//! What can be won is capped by what the processors had to give beyond what was used ([`Facts::recoverable_s`]); findings
-//! are ranked by it, the smallest are left out, and so is what chance or a busy machine may have brought about
-//! (`rank`). This module decides no wording.
+//! What can be won is capped by what the processors had to give beyond what was used
+//! ([`Facts::recoverable_s`]); findings are ranked by it, the smallest are left out, and so is what chance or
+//! a busy machine may have brought about (`rank`). This module decides no wording.
 
 mod barriers;
 mod calls;
@@ -88,8 +88,8 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// That of a run on so many processors (None = those that it really used). The profile needs its samples, operations
-    /// and releases.
+    /// That of a run on so many processors (None = those that it really used). The profile needs its samples,
+    /// operations and releases.
     ///
     /// # Errors
     /// When the profile's processes and locations contradict each other.

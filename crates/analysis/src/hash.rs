@@ -1,5 +1,5 @@
-//! A fast hasher for numbers. What is hashed are positions and addresses of the measured program: whoever wants to
-//! slow the analysis down has easier ways.
+//! A fast hasher for numbers. What is hashed are positions and addresses of the measured program: whoever
+//! wants to slow the analysis down has easier ways.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

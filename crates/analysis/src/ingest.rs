@@ -1,8 +1,9 @@
 //! From the logs of a run to its profile.
 //!
-//! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock
-//!    becomes a row that names a node of its lane, and each operation and release one of its own. Memory grows with threads, nodes and texts, and with the
-//!    rows themselves, which are the profile's samples, events and releases.
+//! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock becomes a
+//!    row that names a node of its lane, and each operation and release one of its own. Memory grows with
+//!    threads, nodes and texts, and with the rows themselves, which are the profile's samples, events and
+//!    releases.
 //! 2. The sampled addresses of all processes are resolved together, module by module.
 //! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
 //!
@@ -59,7 +60,8 @@ use paths::{LaneContexts, Paths};
 use thread::{LOST, NOT_RECORDED};
 use values::Sums;
 
-/// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept profiles of other versions are made anew.
+/// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
+/// profiles of other versions are made anew.
 pub const ANALYSIS_VERSION: u32 = 17;
 
 /// Name of the location that stands for threads which ended without room for a record.
@@ -77,8 +79,8 @@ pub struct LogBytes<'a> {
 /// A log that cannot be read, and its version if that is why.
 type Refusal = (Refused, Option<u32>);
 
-/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is what the profile says of where it comes
-/// from.
+/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is what the profile says
+/// of where it comes from.
 ///
 /// # Errors
 /// [`IngestError`] when not a single log can be read; a log that cannot is a note otherwise.

@@ -1,18 +1,18 @@
 //! The ledger: where the processors' time went, as a pure function from timelines of states to accounts.
 //!
-//! At each instant a location is *working*, *waiting* for a partner or a holder, or *passive*: waiting for work to
-//! appear, for what it started, or for the outside. Active is who works or waits. With `P` processors ([`Processors`]),
-//! never more than those available, during the wall time `T` the run has had
+//! At each instant a location is *working*, *waiting* for a partner or a holder, or *passive*: waiting for
+//! work to appear, for what it started, or for the outside. Active is who works or waits. With `P` processors
+//! ([`Processors`]), never more than those available, during the wall time `T` the run has had
 //!
 //! ```text
 //! total = P × T
 //! ```
 //!
-//! and **the account closes**: every nanosecond of it is on exactly one account. With `A(t)` active locations `A ≤ P`
-//! slots are filled, each by the account of what its location does. With `A > P` the slots are filled by those computing,
-//! then by those in I/O or in a runtime, then by those who wait for a partner or holder, then by those who queue for a
-//! processor; the rest stands *beyond the processors* ([`Ledger::beyond`]), by account, outside of the total. Nobody
-//! loses a processor that was not there. The `P − A(t)` empty slots are
+//! and **the account closes**: every nanosecond of it is on exactly one account. With `A(t)` active locations
+//! `A ≤ P` slots are filled, each by the account of what its location does. With `A > P` the slots are filled
+//! by those computing, then by those in I/O or in a runtime, then by those who wait for a partner or holder,
+//! then by those who queue for a processor; the rest stands *beyond the processors* ([`Ledger::beyond`]), by
+//! account, outside of the total. Nobody loses a processor that was not there. The `P − A(t)` empty slots are
 //!
 //! - `serial` if somebody works, or `narrow` if that somebody is inside a parallel region: charged to those
 //!   working, in equal parts;
@@ -22,12 +22,12 @@
 //! - `paused` while recording was switched off in one of the processes that use these slots.
 //!
 //! A rank's slots are filled and judged by the rank and its child processes alone. A run without ranks is one
-//! owner of slots. Locations internal to a runtime, and processes outside all ranks (the launcher), are shown but
-//! take part in nothing of this.
+//! owner of slots. Locations internal to a runtime, and processes outside all ranks (the launcher), are shown
+//! but take part in nothing of this.
 //!
 //! For each location, what it spent, beyond the processors or not, plus its passive time is its wall time
-//! ([`LocationAccounts`]). Sums are whole
-//! nanoseconds, so all these identities hold exactly; where a slot is shared in parts, the rounding keeps sums.
+//! ([`LocationAccounts`]). Sums are whole nanoseconds, so all these identities hold exactly; where a slot is
+//! shared in parts, the rounding keeps sums.
 //!
 //! ```
 //! use proust_analysis::ledger::*;

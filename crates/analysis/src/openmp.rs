@@ -1,5 +1,5 @@
-//! Parallel regions, summed up: how often, by how many threads, what was worked, and what was lost to what, for each
-//! region, site and thread. A pure function of a profile's segments and of the rows of its ledger.
+//! Parallel regions, summed up: how often, by how many threads, what was worked, and what was lost to what,
+//! for each region, site and thread. A pure function of a profile's segments and of the rows of its ledger.
 //!
 //! - `sums`: regions, sites and threads
 //! - `efficiency`: what the whole run lost to parallelism, as factors and as parts

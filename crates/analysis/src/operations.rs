@@ -7,8 +7,8 @@ use proust_profile::{EventRow, Metric, OperationId, Profile};
 pub const EVENT_METRICS: [Metric; 5] =
     [Metric::Waits, Metric::IoCalls, Metric::IoErrors, Metric::ReadBytes, Metric::WrittenBytes];
 
-/// The operations of a profile as the log's table knows them, by [`OperationId`]. A profile may name others, of which
-/// nothing is known but that they were waited in.
+/// The operations of a profile as the log's table knows them, by [`OperationId`]. A profile may name others,
+/// of which nothing is known but that they were waited in.
 #[derive(Clone, Debug, Default)]
 pub struct Operations(Vec<Option<Operation>>);
 

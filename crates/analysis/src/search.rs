@@ -1,6 +1,7 @@
 //! Searching long sorted lists without going through all of them.
 
-/// As [`slice::partition_point`], beginning at a guess: it looks at as many elements as the logarithm of how far that is off.
+/// As [`slice::partition_point`], beginning at a guess: it looks at as many elements as the logarithm of how
+/// far that is off.
 pub(crate) fn partition_near<T>(list: &[T], guess: usize, before: impl Fn(&T) -> bool) -> usize {
     let guess = guess.min(list.len());
     let mut step = 1;
@@ -22,7 +23,8 @@ pub(crate) fn partition_near<T>(list: &[T], guess: usize, before: impl Fn(&T) ->
     from + list[from..to].partition_point(before)
 }
 
-/// The parts of a list, sorted by `key`, that have the same key. Finds their ends by bisection: parts should be long.
+/// The parts of a list, sorted by `key`, that have the same key. Finds their ends by bisection: parts should
+/// be long.
 pub(crate) fn groups<T, K: Ord>(mut list: &[T], key: impl Fn(&T) -> K) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let first = key(list.first()?);

@@ -109,8 +109,8 @@ impl<'d> View<'d> {
         Ok(())
     }
 
-    /// The account of the whole run, without its rows, as it was kept with the profile; None where it was not, is
-    /// damaged, or does not fit the logs.
+    /// The account of the whole run, without its rows, as it was kept with the profile; None where it was
+    /// not, is damaged, or does not fit the logs.
     pub fn ledger(&self) -> Option<Ledger> {
         serde_json::from_slice(&self.kept_file(LEDGER)?).ok()
     }
@@ -130,15 +130,15 @@ impl<'d> View<'d> {
         serde_json::from_slice(&self.kept_file(FINDINGS)?).ok()
     }
 
-    /// The causes of what the whole run lost, as they were kept with the profile; None under the same conditions as
-    /// [`View::ledger`].
+    /// The causes of what the whole run lost, as they were kept with the profile; None under the same
+    /// conditions as [`View::ledger`].
     pub fn blame(&self, profile: &Profile) -> Option<Blame> {
         let kept: KeptBlame = serde_json::from_slice(&self.kept_file(BLAME)?).ok()?;
         kept.of_profile(profile)
     }
 
-    /// All operations of the run, summed up, as they were kept with the profile; None under the same conditions as
-    /// [`View::ledger`].
+    /// All operations of the run, summed up, as they were kept with the profile; None under the same
+    /// conditions as [`View::ledger`].
     pub fn operations(&self, profile: &Profile) -> Option<OperationSums> {
         let kept: OperationSums = serde_json::from_slice(&self.kept_file(OPERATIONS)?).ok()?;
         Some(kept).filter(|kept| kept.fits(profile))
@@ -228,8 +228,8 @@ pub fn open(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, S
     open_with(dir, Parts::All, &Structurer::new(default_cache_dir()), progress)
 }
 
-/// As [`open`], without the samples and events where the profile was kept: pages that ask for no time range need
-/// none. [`read_rows`] reads them.
+/// As [`open`], without the samples and events where the profile was kept: pages that ask for no time range
+/// need none. [`read_rows`] reads them.
 ///
 /// # Errors
 /// As [`open`].
@@ -312,8 +312,8 @@ fn kept(folder: &Path, parts: Parts, expected: &Provenance) -> Result<Profile, T
     }
 }
 
-/// Whether what was kept was made from these logs by these rules. A run whose logs were removed to save room still has its
-/// profile.
+/// Whether what was kept was made from these logs by these rules. A run whose logs were removed to save room
+/// still has its profile.
 fn fits(folder: &Path, expected: &Provenance) -> Result<bool, TablesError> {
     Ok(expected.sources.is_empty() || tables::read_provenance(folder)? == *expected)
 }

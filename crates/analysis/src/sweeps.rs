@@ -1,7 +1,7 @@
 //! Two sweeps beside each other: what became of speedup, and of the counts at which places are degraded.
 //!
-//! This is how a repair for many threads is judged: the speedup curves before and after, and by region its time with each
-//! count, the ranks that it lost (they are repaired) and those that it gained (they are new).
+//! This is how a repair for many threads is judged: the speedup curves before and after, and by region its
+//! time with each count, the ranks that it lost (they are repaired) and those that it gained (they are new).
 
 use proust_profile::ContextKind;
 
@@ -112,8 +112,8 @@ impl<'s> TwoSweeps<'s> {
             .collect()
     }
 
-    /// All places but lines, by these definitions of degradation: those whose ranks differ first, and of them those that take
-    /// most time.
+    /// All places but lines, by these definitions of degradation: those whose ranks differ first, and of them
+    /// those that take most time.
     pub fn places(&self, a: Definition, b: Definition) -> Vec<PlaceChange> {
         let (of_a, of_b) = (Assessment::of(self.a, a), Assessment::of(self.b, b));
         let [in_a, in_b] = &self.places;
@@ -163,8 +163,8 @@ pub fn gained_and_lost(a: Option<&Degradation>, b: Option<&Degradation>) -> (Vec
     (only(&after, &before), only(&before, &after))
 }
 
-/// For each node of the joint tree of both sweeps the node of a sweep's own: that which is the same in one of its runs.
-/// `first` is the position of the sweep's first run in the joint tree.
+/// For each node of the joint tree of both sweeps the node of a sweep's own: that which is the same in one of
+/// its runs. `first` is the position of the sweep's first run in the joint tree.
 fn places(joint: &Joint<'_>, own: &Joint<'_>, first: usize) -> Vec<Option<JointId>> {
     let mut places = vec![None; joint.len()];
     for run in 0..own.runs() {
@@ -194,8 +194,8 @@ mod tests {
     use crate::ledger::{Account, Ledger, Row};
     use crate::scaling::Swept;
 
-    /// A run in which each thread computes for so long in each of these functions, which main calls; the lines of a build
-    /// begin somewhere.
+    /// A run in which each thread computes for so long in each of these functions, which main calls; the
+    /// lines of a build begin somewhere.
     fn run(threads: u32, begin: u32, functions: &[(&str, f64)]) -> Swept {
         let wall_s: f64 = functions.iter().map(|(_, seconds)| seconds).sum();
         let function = |name: &str| Function {
@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn a_repaired_place_loses_its_ranks_and_a_new_fault_gains_some() {
-        // With 1, 2 and 4 threads, three times each: before, `solve` becomes slower and `store` faster; after, `solve` scales,
-        // and `store` is gone for `pack`, which does not.
+        // With 1, 2 and 4 threads, three times each: before, `solve` becomes slower and `store` faster;
+        // after, `solve` scales, and `store` is gone for `pack`, which does not.
         let side = |begin: u32, of: fn(f64) -> Vec<(&'static str, f64)>| -> Vec<Swept> {
             [1, 2, 4]
                 .iter()
@@ -288,8 +288,9 @@ mod tests {
 
     #[test]
     fn the_repair_of_the_paper() {
-        // Its program, class A: 260.2 s with one thread, speedups 1.512, 1.557 and 1.061 with two, three and four. At four threads
-        // the repair took 245.26 s to 119.36 s and then 115.49 s; lhsx.1 went from 48.653 s to 5.095 s and 1.917 s.
+        // Its program, class A: 260.2 s with one thread, speedups 1.512, 1.557 and 1.061 with two, three and
+        // four. At four threads the repair took 245.26 s to 119.36 s and then 115.49 s; lhsx.1 went from
+        // 48.653 s to 5.095 s and 1.917 s.
         let before = judged([260.2, 260.2 / 1.512, 260.2 / 1.557, 245.26]);
         assert_eq!(before.set(), [4]);
         let after = judged([260.2, 172.1, 140.0, 119.36]);

@@ -1,18 +1,19 @@
 //! From the samples and operations of a profile to the timelines of states that the ledger is drawn up from.
 //!
-//! Between two instants at which a thread's CPU clock was read it is known how much wall time and how much processor
-//! time passed, and of operations when and how long. The rest follows by rule:
+//! Between two instants at which a thread's CPU clock was read it is known how much wall time and how much
+//! processor time passed, and of operations when and how long. The rest follows by rule:
 //!
 //! 1. `gaps`: the time between two such instants, and its processor time
-//! 2. `operations`, `states`: which operations lie in it, and what their time counts as, by themselves and by the
-//!    class table
-//! 3. `explained`: which processor time lies in them and which outside; what explains the time off the processor:
-//!    short operations, the run queue, or nothing
+//! 2. `operations`, `states`: which operations lie in it, and what their time counts as, by themselves and by
+//!    the class table
+//! 3. `explained`: which processor time lies in them and which outside; what explains the time off the
+//!    processor: short operations, the run queue, or nothing
 //! 4. `charged`: where the processor time outside operations is charged
 //! 5. `spans`: all of it in order
 //! 6. `regions`: what of it lies in a parallel region
 //!
-//! Where the host of a virtual machine took processors away, `stolen` says how much of it may have been whose.
+//! Where the host of a virtual machine took processors away, `stolen` says how much of it may have been
+//! whose.
 //!
 //! Spans of a location follow each other from its begin to its end, without holes and without overlap.
 
@@ -51,8 +52,8 @@ pub fn ledger(profile: &Profile) -> Result<Ledger, LedgerError> {
     ledger_within(profile, None, &Windows::all())
 }
 
-/// The account of the run within `windows`, on so many processors; None = those that the whole run really used,
-/// whatever the windows.
+/// The account of the run within `windows`, on so many processors; None = those that the whole run really
+/// used, whatever the windows.
 ///
 /// # Errors
 /// As [`ledger`].
@@ -132,7 +133,8 @@ impl OperationStates {
         OperationStates(States::of(profile))
     }
 
-    /// What the location does in this operation while it has no processor. With one it may compute, or do I/O.
+    /// What the location does in this operation while it has no processor. With one it may compute, or do
+    /// I/O.
     pub fn of_event(&self, event: &EventRow) -> State {
         self.0.of_event(event).off_processor()
     }
@@ -165,8 +167,8 @@ impl<'a> Parents<'a> {
         Parents { profile, images }
     }
 
-    /// The process image that a process was started by: the last one of that number that began before it. An image
-    /// that began by exec continues the image with its own number.
+    /// The process image that a process was started by: the last one of that number that began before it. An
+    /// image that began by exec continues the image with its own number.
     fn of_image(&self, id: usize) -> Option<usize> {
         let processes = &self.profile.processes;
         let child = &processes[id];

@@ -13,7 +13,8 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A number with its noun: `counted(2, "process")` is `2 processes`. What is inflected is the noun's last word.
+/// A number with its noun: `counted(2, "process")` is `2 processes`. What is inflected is the noun's last
+/// word.
 pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     let ending = match number {

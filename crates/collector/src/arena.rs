@@ -1,8 +1,9 @@
 //! The collector's memory: never the program's heap.
 //!
-//! Memory is taken from areas, by one atomic exchange; an area that is used up is followed by a new one, a quarter as large as
-//! all before it together. So little is mapped that is not used, and the mappings are few. What is given back is kept in a
-//! list for its size and used again. None of it locks or fails over into the C library, so it may be met anywhere.
+//! Memory is taken from areas, by one atomic exchange; an area that is used up is followed by a new one, a
+//! quarter as large as all before it together. So little is mapped that is not used, and the mappings are
+//! few. What is given back is kept in a list for its size and used again. None of it locks or fails over into
+//! the C library, so it may be met anywhere.
 //!
 //! What the language's own collections take by the global allocator is never taken back.
 
@@ -188,8 +189,8 @@ pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
     }
 }
 
-/// A value that takes memory when it is first used: most threads need few of what a thread may need. Whoever owns this is never
-/// dropped, and neither is the value.
+/// A value that takes memory when it is first used: most threads need few of what a thread may need. Whoever
+/// owns this is never dropped, and neither is the value.
 #[derive(Debug)]
 pub struct Lazily<T>(*mut T);
 
@@ -216,7 +217,8 @@ impl<T> Lazily<T> {
         self.get()
     }
 
-    /// The value is made on a stack before it is where it belongs, and may be larger than the caller's has room for.
+    /// The value is made on a stack before it is where it belongs, and may be larger than the caller's has
+    /// room for.
     #[cold]
     #[inline(never)]
     fn make(&mut self, first: impl FnOnce() -> T) {

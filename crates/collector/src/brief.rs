@@ -1,12 +1,14 @@
-//! Forked children that have nothing to record but that they were there: most only exit, or load another image.
+//! Forked children that have nothing to record but that they were there: most only exit, or load another
+//! image.
 //!
-//! Such a child takes a slot in a chunk of its parent's log ([`proust_log::children`]) and makes a log of its own when it has
-//! something to record: in the first hook that asks [`life::in_hook`], or when its timer first expires. Until then
-//! [`life::is_brief`] holds, it has no lane, and hooks that record nothing worth a log pass on. At its end it fills its slot.
+//! Such a child takes a slot in a chunk of its parent's log ([`proust_log::children`]) and makes a log of its
+//! own when it has something to record: in the first hook that asks [`life::in_hook`], or when its timer
+//! first expires. Until then [`life::is_brief`] holds, it has no lane, and hooks that record nothing worth a
+//! log pass on. At its end it fills its slot.
 //!
-//! What a child of it needs is inherited: the chunk stays mapped, and a grandchild takes a slot in it, too. Where there is none
-//! left, or anything speaks against waiting (a sampling signal that is blocked or deadly, another clock), a child makes its log at
-//! once.
+//! What a child of it needs is inherited: the chunk stays mapped, and a grandchild takes a slot in it, too.
+//! Where there is none left, or anything speaks against waiting (a sampling signal that is blocked or deadly,
+//! another clock), a child makes its log at once.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
@@ -31,7 +33,8 @@ use crate::{clock, logfile, process, raw, room};
 static CHUNK: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 /// How many such chunks this process took.
 static CHUNKS: AtomicU32 = AtomicU32::new(0);
-/// Slots that shall be free when a process forks: a child that forks before it has a log cannot make more of them.
+/// Slots that shall be free when a process forks: a child that forks before it has a log cannot make more of
+/// them.
 const SPARE_SLOTS: usize = 4;
 /// Whether nothing else of the log that the chunk lies in is mapped any more.
 static IS_ALONE: AtomicBool = AtomicBool::new(false);
@@ -56,7 +59,8 @@ pub struct Begun {
 
 struct Place(UnsafeCell<Begun>);
 
-// SAFETY: written by the only thread of a new child, and read by it, or by who has changed the life's state from brief.
+// SAFETY: written by the only thread of a new child, and read by it, or by who has changed the life's state
+// from brief.
 unsafe impl Sync for Place {}
 
 static BEGUN: Place = Place(UnsafeCell::new(Begun {
@@ -94,7 +98,8 @@ fn take_chunk() {
     let Some(chunk) = logfile::take_chunk(chunk_bytes(CHUNKS.fetch_add(1, Ordering::Relaxed))) else {
         return;
     };
-    // SAFETY: fresh, and nobody else's. Two threads that fork at once may both come here: the slots of one chunk are lost.
+    // SAFETY: fresh, and nobody else's. Two threads that fork at once may both come here: the slots of one
+    // chunk are lost.
     unsafe { children::begin_chunk(chunk) };
     CHUNK.store(chunk.start, Ordering::Release);
 }
@@ -107,7 +112,8 @@ pub fn after_fork() {
     CHUNKS.store(0, Ordering::Relaxed);
 }
 
-/// A slot for a forked child that began at `begin_ns` and goes on under `mask`; None if it shall make its log at once.
+/// A slot for a forked child that began at `begin_ns` and goes on under `mask`; None if it shall make its log
+/// at once.
 pub fn take(begin_ns: u64, mask: u64) -> Option<*mut ChildSlot> {
     let signal = signal::current();
     let can_be_sampled = !signal::is_deadly(signal)
@@ -125,8 +131,8 @@ pub fn kept() -> core::ops::Range<usize> {
     chunk().map_or(0..0, |chunk| chunk.start as usize..chunk.start as usize + chunk.bytes)
 }
 
-/// Begins a brief child's life: from here on its slot says that it is there. Whether it does; it has to make its
-/// log at once otherwise.
+/// Begins a brief child's life: from here on its slot says that it is there. Whether it does; it has to make
+/// its log at once otherwise.
 ///
 /// # Safety
 /// The process has one thread and has taken the slot.
@@ -158,12 +164,13 @@ pub unsafe fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: Own
     true
 }
 
-/// A child has a log of its own, or none at all: the chunk of its parent's log is of no use to it. Where that is all
-/// that is mapped of the log, it is unmapped.
+/// A child has a log of its own, or none at all: the chunk of its parent's log is of no use to it. Where that
+/// is all that is mapped of the log, it is unmapped.
 pub fn leave_chunk() {
     let start = CHUNK.swap(core::ptr::null_mut(), Ordering::AcqRel);
     if IS_ALONE.swap(false, Ordering::Relaxed) && !start.is_null() {
-        // SAFETY: it stayed mapped when the rest of the parent's log did not, and nothing of this process uses it any more.
+        // SAFETY: it stayed mapped when the rest of the parent's log did not, and nothing of this process
+        // uses it any more.
         unsafe {
             let chunk = children::chunk_at(start);
             raw::unmap(chunk.start, chunk.bytes);
@@ -223,8 +230,8 @@ fn make_log(mask: u64) {
     leave_chunk();
 }
 
-/// Ends a brief child's record: its slot says how. `target` is the image that it is about to load. False if the process is no
-/// brief child, or that does not fit its slot.
+/// Ends a brief child's record: its slot says how. `target` is the image that it is about to load. False if
+/// the process is no brief child, or that does not fit its slot.
 pub fn end(ending: Ending, status: i32, target: &[u8]) -> bool {
     if !life::is_brief() || target.len() > TARGET_BYTES || life::is_other_process() {
         return false;

@@ -1,4 +1,5 @@
-//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO or told by the processor's counter; CPU time by system calls.
+//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO or told by the processor's counter; CPU time by
+//! system calls.
 //!
 //! The vDSO is called directly and not through the C library, since a program or another preloaded
 //! library may have put its own `clock_gettime` there.
@@ -16,8 +17,9 @@ type GetCpu = unsafe extern "C" fn(*mut u32, *mut u32, *mut u8) -> i32;
 static GET_TIME: AtomicUsize = AtomicUsize::new(0);
 static GET_CPU: AtomicUsize = AtomicUsize::new(0);
 
-/// The program forbids itself the processor's counter, by `prctl(PR_SET_TSC)`: from here on nothing of ours reads it, in no
-/// thread, and neither does the vDSO's clock for us. The kernel's setting is the calling thread's and its children's.
+/// The program forbids itself the processor's counter, by `prctl(PR_SET_TSC)`: from here on nothing of ours
+/// reads it, in no thread, and neither does the vDSO's clock for us. The kernel's setting is the calling
+/// thread's and its children's.
 pub fn forbid_counter() {
     ticks::forbid();
     anchor::forbid_counter();
@@ -53,8 +55,8 @@ fn find_vdso() {
 
 pub use anchor::{now, now_ns};
 
-/// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of its own the clock counts
-/// from another beginning.
+/// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of
+/// its own the clock counts from another beginning.
 pub fn after_fork() {
     anchor::after_fork();
     ticks::after_fork();
@@ -108,7 +110,8 @@ pub fn cpu_clock_of(tid: u32) -> i32 {
     (!(tid as i32) << 3) | 6
 }
 
-/// Processors the machine had online when the image first asked; 0 if unknown. A forked child has the number from its parent.
+/// Processors the machine had online when the image first asked; 0 if unknown. A forked child has the number
+/// from its parent.
 pub fn online_processors() -> u32 {
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     let known = KNOWN.load(Ordering::Relaxed);

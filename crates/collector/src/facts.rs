@@ -1,7 +1,7 @@
 //! What a log says of its process beside its measurements: host, program, arguments, folder, clock.
 //!
-//! A forked child has most of it from its parent. What lies below `/proc` is asked once for an image: the kernel makes nodes there
-//! for each process that asks, which takes as long as the rest of a child's begin.
+//! A forked child has most of it from its parent. What lies below `/proc` is asked once for an image: the
+//! kernel makes nodes there for each process that asks, which takes as long as the rest of a child's begin.
 
 use core::ffi::c_char;
 
@@ -40,7 +40,8 @@ impl Facts {
         }
     }
 
-    /// Asks again for the clock's offset in a child that began at `begin_ns`, if its clock may be another one than its parent's.
+    /// Asks again for the clock's offset in a child that began at `begin_ns`, if its clock may be another one
+    /// than its parent's.
     pub fn follow_clock(&mut self, begin_ns: u64) {
         if process::may_have_other_clock(begin_ns) {
             self.clock_offset_ns = time_namespace::monotonic_offset_ns();
@@ -95,7 +96,8 @@ impl Facts {
     }
 }
 
-/// Which processors this process may use, and how much of them. A child may have been bound before its exec: asked each time.
+/// Which processors this process may use, and how much of them. A child may have been bound before its exec:
+/// asked each time.
 fn write_processors(output: &mut Output) {
     let mut text = [0; RANGES_BYTES];
     output.push_text(Subject::Processors, 0, ranges(&raw::affinity(), &mut text));

@@ -1,7 +1,7 @@
 //! A list of things that are free, which any thread, and any handler on it, may take from and give to.
 //!
-//! Nobody waits: the head is changed by one exchange. It is a place and a number that changes each time, so that who was
-//! interrupted between looking and taking finds out.
+//! Nobody waits: the head is changed by one exchange. It is a place and a number that changes each time, so
+//! that who was interrupted between looking and taking finds out.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +19,8 @@ pub struct FreeList {
 }
 
 impl FreeList {
-    /// None yet, of things with a word for the list at the offset `link`, which is theirs while they are not free.
+    /// None yet, of things with a word for the list at the offset `link`, which is theirs while they are not
+    /// free.
     pub const fn new(link: usize) -> FreeList {
         FreeList { head: AtomicU64::new(0), link }
     }
@@ -48,7 +49,8 @@ impl FreeList {
             if place.is_null() {
                 return place;
             }
-            // SAFETY: a head's place was given. If somebody has taken it meanwhile its word is anything, and the exchange fails.
+            // SAFETY: a head's place was given. If somebody has taken it meanwhile its word is anything, and
+            // the exchange fails.
             let next = unsafe { self.link(place) }.load(Ordering::Relaxed) as *mut u8;
             match self.head.compare_exchange_weak(
                 head,

@@ -1,7 +1,8 @@
 //! One thread's record: its lane in the log, its tree and memo, its clocks.
 //!
-//! Lanes are made once and go from thread to thread. A lane's record is used by its owner only, in the owner's signal handler
-//! or in a hook, never both at once; another thread may look into it at the process's end. Each holds it meanwhile (`hold.rs`).
+//! Lanes are made once and go from thread to thread. A lane's record is used by its owner only, in the
+//! owner's signal handler or in a hook, never both at once; another thread may look into it at the process's
+//! end. Each holds it meanwhile (`hold.rs`).
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -57,12 +58,12 @@ pub use usage::{Usage, scheduler_numbers};
 /// `owner` of a lane that was claimed for a thread which does not run yet.
 pub const RESERVED: u32 = u32::MAX;
 
-/// A lane. What every operation asks comes first, in as few lines of the processor's cache as can be: what the program and the
-/// kernel did since the last one has made it forget them.
+/// A lane. What every operation asks comes first, in as few lines of the processor's cache as can be: what
+/// the program and the kernel did since the last one has made it forget them.
 #[repr(C, align(64))]
 pub struct Lane {
-    /// The lane's header in the log; null = none. Read by other threads for each region that they open: in this line, up to `open`,
-    /// is nothing that the owner writes often.
+    /// The lane's header in the log; null = none. Read by other threads for each region that they open: in
+    /// this line, up to `open`, is nothing that the owner writes often.
     header: AtomicPtr<LaneHeader>,
     /// What the owner is in of a parallel program.
     pub member: &'static Member,
@@ -243,8 +244,8 @@ impl Lane {
         &self.unloading
     }
 
-    /// In a forked child: nothing is written through the parent's lane any more, by whatever hook the child goes on in. Returns where
-    /// the lane's header lay, null = nowhere: its address may be in a register.
+    /// In a forked child: nothing is written through the parent's lane any more, by whatever hook the child
+    /// goes on in. Returns where the lane's header lay, null = nowhere: its address may be in a register.
     pub fn leave_log(&self) -> *mut u8 {
         // SAFETY: the child's only thread, with all signals blocked: nobody is at work on the record.
         unsafe { self.record() }.output = Output::new(None);
@@ -254,8 +255,8 @@ impl Lane {
     /// The owner's part.
     ///
     /// # Safety
-    /// The caller has taken the record, in the owner's handler, in a hook or for a closed process, or holds the lane
-    /// [`RESERVED`]; and no other reference from this function is alive.
+    /// The caller has taken the record, in the owner's handler, in a hook or for a closed process, or holds
+    /// the lane [`RESERVED`]; and no other reference from this function is alive.
     #[expect(clippy::mut_from_ref, reason = "exclusive by ownership of the lane, which the type cannot show")]
     pub unsafe fn record(&self) -> &mut Record {
         // SAFETY: the caller's promise.
@@ -300,7 +301,8 @@ impl Lane {
         }
     }
 
-    /// As [`Lane::enter`], of what nobody ends by a call that we see: who lets go need not know that the owner waits.
+    /// As [`Lane::enter`], of what nobody ends by a call that we see: who lets go need not know that the
+    /// owner waits.
     #[inline]
     pub fn enter_unwatched(
         &self,
@@ -313,8 +315,9 @@ impl Lane {
     ) {
         let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
-            // SAFETY: the header is mapped for the process's life, and these fields are written by the owner alone.
-            // Volatile, so that they are stored now and in this order: the process may be killed in the operation.
+            // SAFETY: the header is mapped for the process's life, and these fields are written by the owner
+            // alone. Volatile, so that they are stored now and in this order: the process may be killed in
+            // the operation.
             unsafe {
                 (&raw mut (*header).wait_object).write_volatile(objects.0);
                 (&raw mut (*header).wait_since_ns).write_volatile(begin_ns);
@@ -372,7 +375,8 @@ impl Lane {
         unsafe { &raw mut (*header).wait_operation }
     }
 
-    /// The log says that a wait of the owner's which is not measured, and so has no begin, began at this instant or later.
+    /// The log says that a wait of the owner's which is not measured, and so has no begin, began at this
+    /// instant or later.
     pub fn waits_since(&self, ns: u64) {
         let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
@@ -393,11 +397,13 @@ impl Lane {
         self.member.forget();
     }
 
-    /// The owner has done its part of a region, and waits for the others of `team`: the log says so before it blocks.
+    /// The owner has done its part of a region, and waits for the others of `team`: the log says so before it
+    /// blocks.
     pub fn dock(&self, now_ns: u64, team: u64, region: u32) {
         let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {
-            // SAFETY: as in `enter`; `wait_released_ns` is the opener's to write only between here and `undock`.
+            // SAFETY: as in `enter`; `wait_released_ns` is the opener's to write only between here and
+            // `undock`.
             unsafe {
                 (&raw mut (*header).wait_object).write_volatile(team);
                 (&raw mut (*header).wait_since_ns).write_volatile(now_ns);
@@ -410,8 +416,8 @@ impl Lane {
         }
     }
 
-    /// The owner has work again; when the region at whose end it waited was over, and how long before that the last one had
-    /// come. None where nobody said so.
+    /// The owner has work again; when the region at whose end it waited was over, and how long before that
+    /// the last one had come. None where nobody said so.
     pub fn undock(&self) -> Option<(u64, u64)> {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
@@ -435,15 +441,16 @@ impl Lane {
         if header.is_null() { 0 } else { unsafe { (&raw const (*header).wait_object).read_volatile() } }
     }
 
-    /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later. For who opened it: a
-    /// thread that was in the team before may be docked for another one by now, or have ended, and its lane be another's.
+    /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later.
+    /// For who opened it: a thread that was in the team before may be docked for another one by now, or have
+    /// ended, and its lane be another's.
     pub fn is_docked_for(&self, team: u64, since_ns: u64) -> bool {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return self.member.docked_ns() >= since_ns;
         }
-        // SAFETY: the header is mapped for the process's life. What its owner writes meanwhile concerns another region, and is
-        // one of the two numbers or the other.
+        // SAFETY: the header is mapped for the process's life. What its owner writes meanwhile concerns
+        // another region, and is one of the two numbers or the other.
         unsafe {
             (&raw const (*header).wait_operation).read_volatile() == Operation::OmpRegionEnd as u32
                 && (&raw const (*header).wait_object).read_volatile() == team
@@ -506,23 +513,26 @@ impl Lane {
         }
     }
 
-    /// The owner takes the record in a hook; None if the collector is at work in this thread already, or another thread has it.
+    /// The owner takes the record in a hook; None if the collector is at work in this thread already, or
+    /// another thread has it.
     #[inline]
     pub fn take(&self) -> Option<ByOwner<'_>> {
         // SAFETY: the caller is the owner (or a vforked child, for which the owner waits).
         self.hold.take(|| unsafe { self.own_stack() })
     }
 
-    /// Runs `work` on the owner's part with all signals blocked, and with plenty of stack; None if the collector is at
-    /// work in this thread already.
+    /// Runs `work` on the owner's part with all signals blocked, and with plenty of stack; None if the
+    /// collector is at work in this thread already.
     pub fn with_record<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _quiet = Quiet::begin();
         let _held = self.take()?;
-        // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.
+        // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the
+        // record.
         Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
 
-    /// Like [`Lane::with_record`], where it must not be left out because another thread looks into the record just now.
+    /// Like [`Lane::with_record`], where it must not be left out because another thread looks into the record
+    /// just now.
     pub fn with_record_in_time<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _quiet = Quiet::begin();
         // SAFETY: called by the owner.
@@ -531,11 +541,13 @@ impl Lane {
         Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
 
-    /// Like [`Lane::with_record`], but writes nothing to the log by itself, for vforked children too, stays on the
-    /// caller's stack, and leaves signals as they are: `work` may be left by a jump at any instruction.
+    /// Like [`Lane::with_record`], but writes nothing to the log by itself, for vforked children too, stays
+    /// on the caller's stack, and leaves signals as they are: `work` may be left by a jump at any
+    /// instruction.
     pub fn with_record_in_silence<R>(&self, work: impl FnOnce(&mut Record) -> R) -> Option<R> {
         let _held = self.take()?;
-        // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the record.
+        // SAFETY: called by the owner (or a vforked child, for which the owner waits), who has taken the
+        // record.
         Some(work(unsafe { self.record() }))
     }
 }

@@ -65,7 +65,8 @@ static HERE: OfThisProcess = OfThisProcess {
 
 const _: () = assert!(size_of::<OfThisProcess>() == 4096);
 
-/// What a log says of so many modules, about 130 bytes each, leaves room in a page for all else that a short process has to say.
+/// What a log says of so many modules, about 130 bytes each, leaves room in a page for all else that a short
+/// process has to say.
 const FEW_MODULES: usize = 12;
 
 /// Largest stack assumed for a first thread without a limit.
@@ -92,11 +93,12 @@ pub fn in_hook() -> Option<&'static Life> {
     unsafe { LIFE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether this very process records. One comparison: a child that was forked behind the collector's back says no until
-/// [`in_hook`] is asked.
+/// Whether this very process records. One comparison: a child that was forked behind the collector's back
+/// says no until [`in_hook`] is asked.
 #[inline(always)]
 pub fn records_here() -> bool {
-    // SAFETY: an aligned word. Volatile is all that this processor needs for an ordered load, and can be compared in place.
+    // SAFETY: an aligned word. Volatile is all that this processor needs for an ordered load, and can be
+    // compared in place.
     unsafe { HERE.records.as_ptr().read_volatile() == ON }
 }
 
@@ -147,7 +149,8 @@ fn not_known_to_record() -> Option<&'static Life> {
     }
     let life = recording()?;
     if HERE.began.load(Ordering::Relaxed) == 1 {
-        // It stopped, and goes on just now. Or tasks share their thread-local storage: none but the lane's owner uses it.
+        // It stopped, and goes on just now. Or tasks share their thread-local storage: none but the lane's
+        // owner uses it.
         let is_owner = |lane: &lane::Lane| lane.owner.load(Ordering::Relaxed) == raw::gettid();
         return (!borrowers::share_storage() || lane::current().is_none_or(is_owner)).then_some(life);
     }
@@ -155,8 +158,8 @@ fn not_known_to_record() -> Option<&'static Life> {
     recording()
 }
 
-/// Whether this process, or one that it was forked from, has begun to record: our handler is installed, and the kernel's signal
-/// masks are not the program's own.
+/// Whether this process, or one that it was forked from, has begun to record: our handler is installed, and
+/// the kernel's signal masks are not the program's own.
 #[inline]
 pub fn has_begun() -> bool {
     HAS_BEGUN.load(Ordering::Relaxed)
@@ -261,8 +264,8 @@ pub fn begin_child(begin: u64) -> Option<&'static Life> {
     Some(life)
 }
 
-/// Opens the log and puts the calling thread, which has this stack of its own, under measurement. `before` is given where
-/// the measurement began some time ago.
+/// Opens the log and puts the calling thread, which has this stack of its own, under measurement. `before` is
+/// given where the measurement began some time ago.
 pub fn begin_recording(
     begin: u64,
     origin: Origin,

@@ -23,8 +23,8 @@ use growth::{GROWING, Growing};
 
 /// The file's first page.
 static HEADER: AtomicPtr<FileHeader> = AtomicPtr::new(core::ptr::null_mut());
-/// The first unit that was not handed out yet, and in the upper half how often the log was closed and opened again: who
-/// looked before that must not take from it.
+/// The first unit that was not handed out yet, and in the upper half how often the log was closed and opened
+/// again: who looked before that must not take from it.
 static NEXT: AtomicU64 = AtomicU64::new(CLOSED as u64);
 /// Units from the file's begin on that are reserved on storage and mapped.
 static RESERVED: AtomicU32 = AtomicU32::new(0);
@@ -38,8 +38,9 @@ const CLOSED: u32 = u32::MAX;
 const HEADER_UNITS: u32 = (HEADER_BYTES / UNIT_BYTES) as u32;
 /// Units that are reserved at first beside the header: a lane's first chunk and its second one.
 pub const USUAL_UNITS: u32 = 3;
-/// The same of a process that will hardly write more than what it is: a lane's first chunk. Most forked children only exit or
-/// load another image, and reserving what is given back again takes a quarter as long as making the file.
+/// The same of a process that will hardly write more than what it is: a lane's first chunk. Most forked
+/// children only exit or load another image, and reserving what is given back again takes a quarter as long
+/// as making the file.
 pub const FEW_UNITS: u32 = 1;
 /// Units that are reserved later, at once.
 const LEAST_MORE: u32 = 16;
@@ -75,9 +76,9 @@ pub fn digits(mut number: u64, buffer: &mut [u8; 20]) -> &[u8] {
 /// Permissions of a log: a recording shows what its user's programs do.
 const MODE: u32 = 0o600;
 
-/// Creates the log of this process and maps it. Makes about ten system calls, takes no memory but the arena's, and may be
-/// called in a hook or a handler, with all signals blocked; where a log is there already it has to be left first ([`abandon`]).
-/// `units` are reserved beside the header.
+/// Creates the log of this process and maps it. Makes about ten system calls, takes no memory but the
+/// arena's, and may be called in a hook or a handler, with all signals blocked; where a log is there already
+/// it has to be left first ([`abandon`]). `units` are reserved beside the header.
 pub fn create(options: &Options, pid: u32, start_ns: u64, units: u32) -> bool {
     let (mut pid_digits, mut time_digits) = ([0; 20], [0; 20]);
     let pid_digits = digits(pid.into(), &mut pid_digits);
@@ -121,15 +122,17 @@ pub fn create(options: &Options, pid: u32, start_ns: u64, units: u32) -> bool {
 pub struct ParentLog(window::Left);
 
 impl ParentLog {
-    /// Gives it up; `followed` tells whether the child has a log of its own now. Where a handler has forked inside a hook, the
-    /// child goes on in the middle of it, and may still write what the hook was about to: into the lane's header `left`,
-    /// or the file's. So memory that nobody reads takes the place of these two pages.
+    /// Gives it up; `followed` tells whether the child has a log of its own now. Where a handler has forked
+    /// inside a hook, the child goes on in the middle of it, and may still write what the hook was about to:
+    /// into the lane's header `left`, or the file's. So memory that nobody reads takes the place of these two
+    /// pages.
     pub fn give_up(self, followed: bool, left: *mut u8) {
         let header = self.0.header().cast::<FileHeader>();
         if header.is_null() {
             return;
         }
-        // SAFETY: the header is mapped, shared with the parent; the child is single-threaded and holds no writer.
+        // SAFETY: the header is mapped, shared with the parent; the child is single-threaded and holds no
+        // writer.
         unsafe {
             if !followed {
                 AtomicU64::from_ptr(&raw mut (*header).unfollowed_children).fetch_add(1, Ordering::Relaxed);
@@ -144,7 +147,8 @@ impl ParentLog {
         if header.is_null() {
             return;
         }
-        // SAFETY: mapped by this process's parent, shared with it; the child is single-threaded and holds no writer.
+        // SAFETY: mapped by this process's parent, shared with it; the child is single-threaded and holds no
+        // writer.
         unsafe {
             self.0.unmap_but(kept);
             for page in [header, left] {
@@ -371,7 +375,8 @@ mod tests {
 
     use super::*;
 
-    /// One thread's exec fails again and again while others need chunks: what they get is theirs, and lies in the file.
+    /// One thread's exec fails again and again while others need chunks: what they get is theirs, and lies in
+    /// the file.
     #[test]
     fn what_is_handed_out_beside_an_end_that_is_taken_back_lies_in_the_file() {
         let folder = std::env::temp_dir().join(format!("proust-log-{}", std::process::id()));

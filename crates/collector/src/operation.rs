@@ -1,10 +1,11 @@
 //! Intercepted operations: what a thread does between the call of a hooked function and its return.
 //!
-//! A hook brackets the real function with [`begin`] and [`end`], by [`around`]. Before the thread may block, the log's
-//! lane header says what it is in and since when. Afterwards the operation is told alone if it was long enough
-//! ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one of the same thread (a signal
-//! handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor: cancellation, exceptions
-//! and longjmp leave an operation open, which the thread's next record notices ([`open`]).
+//! A hook brackets the real function with [`begin`] and [`end`], by [`around`]. Before the thread may block,
+//! the log's lane header says what it is in and since when. Afterwards the operation is told alone if it was
+//! long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one of the same
+//! thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor:
+//! cancellation, exceptions and longjmp leave an operation open, which the thread's next record notices
+//! ([`open`]).
 
 use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS};
 use proust_log::operations::{Nature, Operation, Target};
@@ -122,8 +123,8 @@ fn wanted(nature: Nature) -> bool {
     options::live() & (if nature.is_io() { NO_IO } else { NO_WAITS }) == 0
 }
 
-/// Runs `call` as an operation; `outcome` tells what came of it. Expanded in the hook itself, whose frame the call
-/// path begins at.
+/// Runs `call` as an operation; `outcome` tells what came of it. Expanded in the hook itself, whose frame the
+/// call path begins at.
 #[inline(always)]
 pub fn around<R: Copy>(
     kind: impl Into<Kind>,
@@ -158,7 +159,8 @@ pub fn around_lock<R: Copy>(
     result
 }
 
-/// As [`around`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it began.
+/// As [`around`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it
+/// began.
 #[inline(always)]
 pub fn around_asking<R: Copy>(
     operation: Operation,
@@ -194,8 +196,8 @@ pub fn around_two<R: Copy>(
     result
 }
 
-/// Whether a forked child makes its log for such an operation: before it ends, or loads another image, it closes what it does
-/// not need.
+/// Whether a forked child makes its log for such an operation: before it ends, or loads another image, it
+/// closes what it does not need.
 #[inline(always)]
 const fn is_worth_a_log(operation: Operation) -> bool {
     !matches!(operation, Operation::Close)
@@ -291,8 +293,8 @@ pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
     end_with(ticket, outcome, |kind, object| (kind, object))
 }
 
-/// Ends an operation of which only its end shows what it was about: `found` makes of its kind and object what they
-/// really are. What that takes is no part of the operation.
+/// Ends an operation of which only its end shows what it was about: `found` makes of its kind and object what
+/// they really are. What that takes is no part of the operation.
 #[inline]
 pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) -> u64 {
     let Some(lane) = ticket.lane else { return 0 };

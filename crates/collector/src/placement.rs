@@ -1,20 +1,22 @@
 //! Where the collector's own memory lies: away from the program's.
 //!
-//! The kernel puts a mapping into the highest hole that is large enough. A program may have left that hole on purpose, as for a
-//! stack that grows downwards, so the collector asks for places of its own, far below its code. What it maps there later
-//! follows what it has there already, and both become one mapping: the number of mappings is limited, too.
+//! The kernel puts a mapping into the highest hole that is large enough. A program may have left that hole on
+//! purpose, as for a stack that grows downwards, so the collector asks for places of its own, far below its
+//! code. What it maps there later follows what it has there already, and both become one mapping: the number
+//! of mappings is limited, too.
 //!
-//! A mapping is made without access first, and opened when the kernel has been told not to lock it: a program that locks all
-//! its future memory would otherwise lock ours, too, of which most is not used yet.
+//! A mapping is made without access first, and opened when the kernel has been told not to lock it: a program
+//! that locks all its future memory would otherwise lock ours, too, of which most is not used yet.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::raw;
 
-/// From the collector's code down to its places. Far enough for what a program maps, and still where run times that divide the
-/// address space between themselves and the program expect the program's memory.
+/// From the collector's code down to its places. Far enough for what a program maps, and still where run
+/// times that divide the address space between themselves and the program expect the program's memory.
 const DISTANCE: usize = 64 << 30;
-/// A place of this size for the log; each forked child takes the next one, since its parent's is mapped until it has its own.
+/// A place of this size for the log; each forked child takes the next one, since its parent's is mapped until
+/// it has its own.
 const LOG_BYTES: usize = 4 << 30;
 const LOG_PLACES: u32 = 4;
 const ALIGNMENT: usize = 1 << 30;

@@ -42,8 +42,8 @@ pub fn forked_ns() -> u64 {
 /// A child begins less than that after its parent asked for it, unless its clock is another one.
 const MOST_FORK_NS: u64 = 50_000_000;
 
-/// Whether the clock of a forked child that began at `begin_ns` seems to be another one than its parent's: only a child can come
-/// into a new time namespace.
+/// Whether the clock of a forked child that began at `begin_ns` seems to be another one than its parent's:
+/// only a child can come into a new time namespace.
 pub fn may_have_other_clock(begin_ns: u64) -> bool {
     begin_ns.wrapping_sub(forked_ns()) >= MOST_FORK_NS
 }
@@ -71,7 +71,8 @@ unsafe extern "C" fn after_fork() {
 
 unsafe extern "C" fn in_child() {
     let mask = lane::end_fork();
-    // Where another thread was about to end the parent's record, or to replace its image, the child goes on alone.
+    // Where another thread was about to end the parent's record, or to replace its image, the child goes on
+    // alone.
     if life::recording().is_some() || life::was_brief() || life::has_stopped() && !is_confined() {
         let mask = mask.unwrap_or_else(|| raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
         room::apart_from(own_stack(), || begin_under(mask, brief::take));
@@ -98,8 +99,9 @@ fn own_stack() -> OwnStack {
     lane::current().map_or_else(brief::stack_of_parent, |lane| unsafe { lane.own_stack() })
 }
 
-/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the log is not. The child
-/// goes on under `mask`, the forking thread's, and on that thread's stack. It makes no log yet if `slot` gives it one.
+/// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the
+/// log is not. The child goes on under `mask`, the forking thread's, and on that thread's stack. It makes no
+/// log yet if `slot` gives it one.
 fn begin_under(mask: u64, slot: fn(u64, u64) -> Option<*mut ChildSlot>) {
     let stack = own_stack();
     clock::after_fork();

@@ -32,7 +32,8 @@ pub fn failed(outcome: Outcome) -> bool {
 /// How often a call is made again that a signal has interrupted before it did anything.
 const MOST_INTERRUPTIONS: u32 = 100;
 
-/// Makes a call again as long as it is interrupted: by a signal, or by work that the kernel does for the thread.
+/// Makes a call again as long as it is interrupted: by a signal, or by work that the kernel does for the
+/// thread.
 fn until_done(mut make: impl FnMut() -> Outcome) -> Outcome {
     for _ in 0..MOST_INTERRUPTIONS {
         let outcome = make();
@@ -75,7 +76,8 @@ macro_rules! sys {
         let given = [$($argument as usize),*];
         let mut arguments = [0_usize; 6];
         arguments[..given.len()].copy_from_slice(&given);
-        // SAFETY: each use in this module and below passes pointers to live memory of the sizes the call expects.
+        // SAFETY: each use in this module and below passes pointers to live memory of the sizes the call
+        // expects.
         unsafe { call(libc::$number, arguments) }
     }};
 }
@@ -133,7 +135,8 @@ pub fn register_barriers() -> bool {
     !failed(sys!(SYS_membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
 }
 
-/// Every thread of this process executes a full memory barrier before this returns. Only after [`register_barriers`].
+/// Every thread of this process executes a full memory barrier before this returns. Only after
+/// [`register_barriers`].
 pub fn barrier() {
     sys!(SYS_membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }

@@ -19,8 +19,8 @@ impl Real {
         Real::new_since(name, 0)
     }
 
-    /// The function `name`, which the C library has since its version 2.`since`. An older one is not asked: to be told
-    /// that there is none would take memory from the program's heap.
+    /// The function `name`, which the C library has since its version 2.`since`. An older one is not asked:
+    /// to be told that there is none would take memory from the program's heap.
     pub const fn new_since(name: &'static CStr, since: u32) -> Real {
         Real { name, since, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
@@ -44,8 +44,8 @@ impl Real {
         if self.since > running_minor_version() {
             return core::ptr::null_mut();
         }
-        // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all` has found the
-        // functions of all hooks that may be called from delicate places before.
+        // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all` has
+        // found the functions of all hooks that may be called from delicate places before.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         self.address.store(address, Ordering::Relaxed);
         address
@@ -81,7 +81,8 @@ pub fn running_minor_version() -> u32 {
     version.to_str().map_or(0, minor_version)
 }
 
-/// Declares functions: `real! { NAME: "symbol" as type; … }` (or `"symbol" since "2.NUMBER" as type`) gives a static for each.
+/// Declares functions: `real! { NAME: "symbol" as type; … }` (or `"symbol" since "2.NUMBER" as type`) gives a
+/// static for each.
 macro_rules! real {
     ($($name:ident: $symbol:literal $(since $version:literal)? as $type:ty;)*) => {
         $(

@@ -1,9 +1,10 @@
 //! Room to work in where the caller's stack has little: another stack.
 //!
-//! The program's stacks may be as small as 8 KiB, a coroutine's somewhere in the heap, without anything below that would stop
-//! who writes beyond. The collector may take at most 1 KiB of them. So whatever takes more runs on a stack of the collector's
-//! own, unless the caller is known to have plenty: with the lane's record ([`Lane::with_room`]) or without it ([`apart`]). No signal
-//! handler of the program runs meanwhile, so that nothing leaves such a stack but by its end.
+//! The program's stacks may be as small as 8 KiB, a coroutine's somewhere in the heap, without anything below
+//! that would stop who writes beyond. The collector may take at most 1 KiB of them. So whatever takes more
+//! runs on a stack of the collector's own, unless the caller is known to have plenty: with the lane's record
+//! ([`Lane::with_room`]) or without it ([`apart`]). No signal handler of the program runs meanwhile, so that
+//! nothing leaves such a stack but by its end.
 
 use core::arch::naked_asm;
 use core::ffi::c_void;
@@ -20,8 +21,8 @@ use crate::{arena, raw};
 const PLENTY_BYTES: u64 = 64 << 10;
 const PRIVATE_BYTES: usize = 64 << 10;
 
-/// Stacks that nobody works on. There are as many in all as threads ever worked on one at once, which are few: whoever does is
-/// not blocked meanwhile. Thousands of threads with small stacks need no more.
+/// Stacks that nobody works on. There are as many in all as threads ever worked on one at once, which are
+/// few: whoever does is not blocked meanwhile. Thousands of threads with small stacks need no more.
 static STACKS: FreeList = FreeList::new(0);
 
 /// A stack to work on, until this is dropped.
@@ -59,7 +60,8 @@ impl Room {
         Room(AtomicPtr::new(core::ptr::null_mut()))
     }
 
-    /// Runs `work` on a stack of the collector's. Only for who has taken the lane's record, with all signals blocked.
+    /// Runs `work` on a stack of the collector's. Only for who has taken the lane's record, with all signals
+    /// blocked.
     fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let Some(stack) = Stack::take() else { return on_reserve(work) };
         let outer = self.0.swap(stack.0, Ordering::Relaxed);
@@ -86,7 +88,8 @@ fn is_plenty(own: OwnStack, sp: u64) -> bool {
 }
 
 impl Lane {
-    /// Runs `work` with plenty of stack and with all signals blocked: no handler of the program may leave it half done.
+    /// Runs `work` with plenty of stack and with all signals blocked: no handler of the program may leave it
+    /// half done.
     ///
     /// # Safety
     /// The caller is the owner and has taken the record.
@@ -109,9 +112,9 @@ impl Lane {
         if stays { unsafe { on_stack(core::ptr::null_mut(), work) } } else { self.room.run(work) }
     }
 
-    /// As [`Lane::with_room_in_quiet`], before the record has been taken: for the sampling handler, which is on a stack that may have
-    /// no more room than for the kernel's own frame, as the pieces of a split stack. It interrupts nobody who is on a stack of the
-    /// collector's, since all signals are blocked there.
+    /// As [`Lane::with_room_in_quiet`], before the record has been taken: for the sampling handler, which is
+    /// on a stack that may have no more room than for the kernel's own frame, as the pieces of a split stack.
+    /// It interrupts nobody who is on a stack of the collector's, since all signals are blocked there.
     ///
     /// # Safety
     /// The caller is the owner's handler.
@@ -121,8 +124,8 @@ impl Lane {
         if is_plenty(unsafe { self.own_stack() }, stack_pointer()) { work() } else { self.room.run(work) }
     }
 
-    /// As [`Lane::with_room_in_quiet`], on another stack in any case: the caller's is an alternate one, which may lie within the
-    /// thread's own.
+    /// As [`Lane::with_room_in_quiet`], on another stack in any case: the caller's is an alternate one, which
+    /// may lie within the thread's own.
     ///
     /// # Safety
     /// As for [`Lane::with_room`], by a caller that is not on that other stack already.
@@ -133,7 +136,8 @@ impl Lane {
 
 /// Runs `work` with plenty of stack, for whoever has not taken a lane's record; `work` may take it.
 pub fn apart<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: a copy of two words that only the owner changes, whose thread this is (or a child that has its stack).
+    // SAFETY: a copy of two words that only the owner changes, whose thread this is (or a child that has its
+    // stack).
     let own = lane::current().map_or(OwnStack::default(), |lane| unsafe { lane.own_stack() });
     apart_from(own, work)
 }
@@ -166,9 +170,9 @@ static IN_RESERVE: AtomicBool = AtomicBool::new(false);
 /// How often one looks whether the reserve is free.
 const MOST_TRIES: u32 = 10_000;
 
-/// Runs `work` on the one stack that is there even if there is no memory; all signals are blocked. Who holds it meanwhile is
-/// done in a moment, or it is the caller, further out. One that was killed there as a vforked child is never done: then
-/// nothing is left but the caller's stack.
+/// Runs `work` on the one stack that is there even if there is no memory; all signals are blocked. Who holds
+/// it meanwhile is done in a moment, or it is the caller, further out. One that was killed there as a vforked
+/// child is never done: then nothing is left but the caller's stack.
 #[cold]
 #[inline(never)]
 fn on_reserve<R>(work: impl FnOnce() -> R) -> R {
@@ -207,8 +211,8 @@ fn stack_pointer() -> u64 {
     sp
 }
 
-/// Calls `run(call)` on the stack below `top`, or on the present one if that is null. Debuggers and unwinders find the caller's
-/// frame through `rbp`.
+/// Calls `run(call)` on the stack below `top`, or on the present one if that is null. Debuggers and unwinders
+/// find the caller's frame through `rbp`.
 #[unsafe(naked)]
 unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_void), top: *mut u8) {
     naked_asm!(
@@ -232,8 +236,8 @@ unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_void),
 /// Runs `work` on another stack, or on this one if `top` is null.
 ///
 /// # Safety
-/// Below `top`, which is aligned to 16 bytes, lies mapped memory that nobody else uses meanwhile, enough for `work`,
-/// which does not unwind out of this.
+/// Below `top`, which is aligned to 16 bytes, lies mapped memory that nobody else uses meanwhile, enough for
+/// `work`, which does not unwind out of this.
 #[inline]
 unsafe fn on_stack<F: FnOnce() -> R, R>(top: *mut u8, work: F) -> R {
     struct Call<F, R> {

@@ -22,14 +22,15 @@ static END_KEY: AtomicU32 = AtomicU32::new(NO_KEY);
 
 const NO_KEY: u32 = u32::MAX;
 
-/// Whether the process's first thread has ended while others go on: the kernel lists it until the last one ends.
+/// Whether the process's first thread has ended while others go on: the kernel lists it until the last one
+/// ends.
 static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Rounds of key destructors that the C library makes; the last one is ours.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-/// What must be there before threads can be followed. Where the C library has its threads in a library of their own that
-/// nobody has loaded, there are none to be followed, and [`prepare_for_second`] does this.
+/// What must be there before threads can be followed. Where the C library has its threads in a library of
+/// their own that nobody has loaded, there are none to be followed, and [`prepare_for_second`] does this.
 pub fn prepare() -> bool {
     let mut key = 0;
     // SAFETY: the destructor has the type the library expects.
@@ -59,9 +60,10 @@ fn watch_own_end() {
     }
 }
 
-/// Puts the calling thread under measurement in `lane`, which was claimed for it. `stack` is the thread's own, `start` its
-/// start function and the registers of the frame that is about to call it; `before` says where the thread stood when its
-/// measurement began, if that was some time ago. Whether it is under measurement now.
+/// Puts the calling thread under measurement in `lane`, which was claimed for it. `stack` is the thread's
+/// own, `start` its start function and the registers of the frame that is about to call it; `before` says
+/// where the thread stood when its measurement began, if that was some time ago. Whether it is under
+/// measurement now.
 pub fn attach(
     life: &Life,
     lane: &'static Lane,
@@ -130,8 +132,8 @@ impl Beginning {
         Beginning { time_ns, cpu_ns, usage: lane::Usage::now(), ..Beginning::NONE }
     }
 
-    /// The calling thread just now, which is the first of its process; when that was asked for, 0 = not known, as of an image,
-    /// and of a fork that nobody told of.
+    /// The calling thread just now, which is the first of its process; when that was asked for, 0 = not
+    /// known, as of an image, and of a fork that nobody told of.
     pub fn now(asked_ns: u64) -> Beginning {
         let called_ns = clock::now_ns();
         let beginning = Beginning { usage: lane::Usage::now(), ..Beginning::of_created(asked_ns) };
@@ -141,8 +143,8 @@ impl Beginning {
     /// As [`Beginning::now`], of a thread of which nothing has been counted yet.
     fn of_created(asked_ns: u64) -> Beginning {
         let (mut time_ns, mut cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
-        // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a question
-        // where it was long.
+        // Since its creation was asked for it ran, or queued, or its creator did; which of these is worth a
+        // question where it was long.
         let mut queued_ns = time_ns.saturating_sub(asked_ns).saturating_sub(cpu_ns);
         if queued_ns >= lane::WORTH_ASKING_NS {
             queued_ns = queued_until_now().unwrap_or(if asked_ns == 0 { 0 } else { queued_ns });
@@ -267,8 +269,8 @@ pub fn detach(life: &Life) {
 /// Most unseen threads that one census remembers.
 const SUSPECTS: usize = 32;
 
-/// Threads without a lane at the last census. A thread that is just ending has given its lane back already and is
-/// gone a moment later: only what is still there at the next census is put under measurement.
+/// Threads without a lane at the last census. A thread that is just ending has given its lane back already
+/// and is gone a moment later: only what is still there at the next census is put under measurement.
 static SUSPECTED: [AtomicU32; SUSPECTS] = [const { AtomicU32::new(0) }; SUSPECTS];
 
 /// Looks for threads that no hook saw, and puts them under measurement from outside.

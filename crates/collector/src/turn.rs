@@ -1,7 +1,7 @@
 //! A lock of the whole process that nobody waits for without a bound, and that no jump can leave locked.
 //!
-//! Its holder has all signals blocked: no handler of the program can jump out of the work, or meet it half done. Its word
-//! is the holder's kernel id, so that it can be taken from a thread that is gone.
+//! Its holder has all signals blocked: no handler of the program can jump out of the work, or meet it half
+//! done. Its word is the holder's kernel id, so that it can be taken from a thread that is gone.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -60,7 +60,8 @@ impl Turn {
         if self.0.load(Ordering::Relaxed) == 0 { self.take_from(0) } else { None }
     }
 
-    /// As [`Turn::try_begin`]; takes the lock from a thread that is gone, too, which costs a system call if anybody has it.
+    /// As [`Turn::try_begin`]; takes the lock from a thread that is gone, too, which costs a system call if
+    /// anybody has it.
     pub fn try_begin_or_inherit(&'static self) -> Option<Mine> {
         let holder = self.0.load(Ordering::Relaxed);
         if holder != 0 && raw::has_thread(holder) {
@@ -69,7 +70,8 @@ impl Turn {
         self.take_from(holder)
     }
 
-    /// Waits for the lock for `patience_ns`; never spins, so that a thread of lower priority can give it back.
+    /// Waits for the lock for `patience_ns`; never spins, so that a thread of lower priority can give it
+    /// back.
     pub fn begin_within(&'static self, patience_ns: u64) -> Option<Mine> {
         let until_ns = clock::now_ns() + patience_ns;
         let mut pause_ns = FIRST_PAUSE_NS;

@@ -4,7 +4,8 @@
 //!
 //! Prints one JSON object per log: facts of the header, records and bytes by kind, the time to read them, and
 //! for every lane its samples as `[time_ns, cpu_ns, depth, own_ns, flags]`. `own_ns` is what *this* sample's
-//! handler took, which the collector writes into the thread's next sample; the last sample of a thread has none.
+//! handler took, which the collector writes into the thread's next sample; the last sample of a thread has
+//! none.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

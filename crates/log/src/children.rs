@@ -1,15 +1,15 @@
 //! Slots for forked children in the log of the process that forked them.
 //!
-//! Most forked children only exit or load another image. Such a child makes no log of its own: it takes a slot in a chunk of its
-//! parent's log, writes its begin there, and its end if it has recorded nothing until then. A child of that child takes its slot
-//! in the same chunk.
+//! Most forked children only exit or load another image. Such a child makes no log of its own: it takes a
+//! slot in a chunk of its parent's log, writes its begin there, and its end if it has recorded nothing until
+//! then. A child of that child takes its slot in the same chunk.
 //!
 //! ```text
 //! chunk = ChunkHeader with CHILDREN_MAGIC, padded to 256 bytes , slot , slot , …      4 to 64 KiB
 //! ```
 //!
-//! Several processes take slots of one chunk at once: the chunk's `used` is advanced by compare-and-exchange. A slot is written by
-//! the process that took it alone. Its begin and its end have a check each, stored last.
+//! Several processes take slots of one chunk at once: the chunk's `used` is advanced by compare-and-exchange.
+//! A slot is written by the process that took it alone. Its begin and its end have a check each, stored last.
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -273,7 +273,8 @@ pub struct Child {
     pub is_unfollowed: bool,
 }
 
-/// The children in a chunk of slots that have no log of their own; `skipped` counts the bytes that do not read as slots.
+/// The children in a chunk of slots that have no log of their own; `skipped` counts the bytes that do not
+/// read as slots.
 pub fn children_in(chunk: &[u8], skipped: &mut u64) -> Vec<Child> {
     let mut children = Vec::new();
     for bytes in chunk.chunks_exact(SLOT_BYTES).skip(1) {

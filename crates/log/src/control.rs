@@ -18,16 +18,19 @@ pub const COLLECTOR_FILE: &str = "libproust_collector.so";
 
 /// Option bit: compare every call path with a full unwind.
 pub const CHECK_PATHS: u32 = 1;
-/// Option bit, may change during the run: deliver samples but take no call path and write nothing; for measuring the cost of delivery.
+/// Option bit, may change during the run: deliver samples but take no call path and write nothing; for
+/// measuring the cost of delivery.
 pub const EMPTY_HANDLER: u32 = 2;
-/// Option bit, may change during the run: unwind every call path in full, without the memo; for measuring what the memo saves.
+/// Option bit, may change during the run: unwind every call path in full, without the memo; for measuring
+/// what the memo saves.
 pub const NO_MEMO: u32 = 4;
 /// Option bit: waits are not intercepted.
 pub const NO_WAITS: u32 = 8;
 /// Option bit: I/O is not intercepted.
 pub const NO_IO: u32 = 16;
 
-/// Option bit, may change during the run: calls that samples interrupt go on, on kernels too on which samples interrupt none; for tests.
+/// Option bit, may change during the run: calls that samples interrupt go on, on kernels too on which samples
+/// interrupt none; for tests.
 pub const RESUME_CALLS: u32 = 32;
 /// Option bit, may change during the run: the sampling handler panics; for tests.
 pub const PANIC: u32 = 64;
@@ -52,10 +55,11 @@ pub struct Control {
     pub paused: u32,
     /// Processes that began to record so far.
     pub processes: u32,
-    /// Processor time that the run's control group may use in any stretch of time, in thousandths of a processor; 0 = all.
+    /// Processor time that the run's control group may use in any stretch of time, in thousandths of a
+    /// processor; 0 = all.
     pub quota_milli: u32,
-    /// Waits and I/O calls shorter than this are summed and not told one by one, ns; [`CALIBRATED`] = each process
-    /// finds out what is worth it.
+    /// Waits and I/O calls shorter than this are summed and not told one by one, ns; [`CALIBRATED`] = each
+    /// process finds out what is worth it.
     pub sync_threshold_ns: u64,
     /// System call filters that `record` itself runs under. A process under more of them is not recorded.
     pub filters: u32,

@@ -23,8 +23,8 @@ pub const EXTENSION: &str = "plog";
 /// Name of the folder of logs inside a run's folder.
 pub const LOG_FOLDER: &str = "log";
 
-/// Bytes that a lane asks for when it takes its chunk number `sequence`: one unit at first, since most threads record little,
-/// then twice as many each time.
+/// Bytes that a lane asks for when it takes its chunk number `sequence`: one unit at first, since most
+/// threads record little, then twice as many each time.
 pub const fn chunk_bytes(sequence: u32) -> usize {
     let doublings = (MAX_CHUNK_BYTES / UNIT_BYTES).ilog2();
     UNIT_BYTES << if sequence < doublings { sequence } else { doublings }
@@ -52,7 +52,8 @@ pub enum Ending {
     ImmediateExit = 2,
     /// Replaced by another program image.
     Exec = 3,
-    /// The program was about to confine itself to system calls of its own choice: it went on without a record.
+    /// The program was about to confine itself to system calls of its own choice: it went on without a
+    /// record.
     Confined = 4,
 }
 
@@ -125,7 +126,8 @@ pub struct FileHeader {
     pub modules: u32,
     /// 1 when a chunk was refused because the run's size budget was used up.
     pub budget_exhausted: u32,
-    /// Not 0 when a chunk was refused because the log could not grow: the errno with which the system refused it.
+    /// Not 0 when a chunk was refused because the log could not grow: the errno with which the system refused
+    /// it.
     pub storage_failed: u32,
     /// Threads that could not be measured at all (no timer or no lane).
     pub unmeasured_threads: u32,
@@ -176,7 +178,8 @@ impl ChunkHeader {
         ChunkHeader { check: header.check_of_facts(), ..header }
     }
 
-    /// Of a chunk of slots for forked children ([`crate::children`]), of which `used` bytes of headers are in use.
+    /// Of a chunk of slots for forked children ([`crate::children`]), of which `used` bytes of headers are in
+    /// use.
     pub fn of_children(bytes: u32, used: u32) -> ChunkHeader {
         let lane = u32::MAX;
         let header = ChunkHeader { magic: CHILDREN_MAGIC, lane, sequence: 0, used, bytes, check: 0 };
@@ -216,8 +219,8 @@ impl ChunkHeader {
 pub struct LaneHeader {
     /// Kernel id of the thread that owns the lane now; 0 = none.
     pub tid: u32,
-    /// The [`crate::operations::Operation`] that the thread is in, as number; 0 = none. Stored after the fields that
-    /// describe it, before the thread may block.
+    /// The [`crate::operations::Operation`] that the thread is in, as number; 0 = none. Stored after the
+    /// fields that describe it, before the thread may block.
     pub wait_operation: u32,
     /// Object of that operation.
     pub wait_object: u64,
@@ -227,8 +230,8 @@ pub struct LaneHeader {
     pub wait_node: u32,
     /// [`crate::operations::Target`] of that operation.
     pub wait_target: u32,
-    /// When the thread that opened the region at whose end this thread waits went on; 0 = not yet. Written by that
-    /// thread; from then on this one is without work.
+    /// When the thread that opened the region at whose end this thread waits went on; 0 = not yet. Written by
+    /// that thread; from then on this one is without work.
     pub wait_released_ns: u64,
     /// How long before that the last of the team had come. Written like it.
     pub wait_latency_ns: u64,

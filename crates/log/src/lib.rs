@@ -1,8 +1,8 @@
 //! The measurement log: what is on disk after a run.
 //!
-//! Each measured process writes one log file, but a forked child that records nothing. It is written through a shared memory mapping by code that
-//! may run in signal handlers, and is complete up to the last record at every instant, so that a process
-//! ended by SIGKILL loses nothing that was recorded.
+//! Each measured process writes one log file, but a forked child that records nothing. It is written through
+//! a shared memory mapping by code that may run in signal handlers, and is complete up to the last record at
+//! every instant, so that a process ended by SIGKILL loses nothing that was recorded.
 //!
 //! ```text
 //! file   = FileHeader (4096 bytes) , chunk 0 , chunk 1 , …

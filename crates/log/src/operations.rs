@@ -62,8 +62,8 @@ impl Nature {
 
 macro_rules! operations {
     ($($number:literal $name:ident $text:literal $nature:ident;)*) => {
-        /// An intercepted operation, by the function that the program called; variants of a function that differ in
-        /// their types only (`pread64`, `__read_chk`) are one operation.
+        /// An intercepted operation, by the function that the program called; variants of a function that
+        /// differ in their types only (`pread64`, `__read_chk`) are one operation.
         #[repr(u16)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Operation {

@@ -22,7 +22,8 @@ const _: () = assert!(
     size_of::<ChunkHeader>() + size_of::<LaneHeader>() + MAX_RECORD_BYTES + RESERVED_BYTES <= UNIT_BYTES
 );
 
-/// Room for records: mapped, reserved on storage, zero filled, aligned to 8 bytes, and used by one lane alone.
+/// Room for records: mapped, reserved on storage, zero filled, aligned to 8 bytes, and used by one lane
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Its first byte.

@@ -73,8 +73,8 @@ impl Target {
 
 /// One operation that was told alone, or the sum of short ones of one kind.
 ///
-/// The single operations of a location do not overlap. Those of a sum lie somewhere between its begin and its end,
-/// `time_ns` of it in all, and in no single one.
+/// The single operations of a location do not overlap. Those of a sum lie somewhere between its begin and its
+/// end, `time_ns` of it in all, and in no single one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventRow {
     /// Which thread.
@@ -99,7 +99,8 @@ pub struct EventRow {
     pub bytes: u64,
     /// CPU time of the location from its begin to the end of this operation, where it was read.
     pub cpu_clock_ns: Option<u64>,
-    /// What was waited for or used: the address of a lock, a descriptor, the id of a process or thread; 0 = nothing.
+    /// What was waited for or used: the address of a lock, a descriptor, the id of a process or thread; 0 =
+    /// nothing.
     pub object: u64,
     /// A second object: the mutex of a condition variable, the other descriptor; 0 = none.
     pub object2: u64,

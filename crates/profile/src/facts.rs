@@ -23,12 +23,12 @@ pub struct RunFacts {
     pub host: String,
     /// How the command ended: `exit N`, `signal N (NAME)`, or `unknown`.
     pub outcome: String,
-    /// Seconds for which the host of this virtual machine had the processors that the run may use, summed over them,
-    /// whoever would have used them; None if that is not known.
+    /// Seconds for which the host of this virtual machine had the processors that the run may use, summed
+    /// over them, whoever would have used them; None if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
-    /// Seconds for which its control group had used up the processor time that it may have, summed over processors;
-    /// None where nothing limits it.
+    /// Seconds for which its control group had used up the processor time that it may have, summed over
+    /// processors; None where nothing limits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
     /// The user's rules for what waits count as, as they were when the profile was made; empty = none.
@@ -52,9 +52,9 @@ pub struct Quality {
     /// Both are thread CPU clocks: the advance between the first and the last record of each thread. It shows
     /// what was clamped or lost on the way, not what a thread used outside its records.
     pub cpu_residual: f64,
-    /// Σ over processes |Σ threads' CPU time − CPU clock of the process| / Σ CPU clocks of the processes, over
-    /// those that ended in order. The clocks are read at slightly different instants, and the process clock
-    /// has what a thread used before its first and after its last record.
+    /// Σ over processes |Σ threads' CPU time − CPU clock of the process| / Σ CPU clocks of the processes,
+    /// over those that ended in order. The clocks are read at slightly different instants, and the process
+    /// clock has what a thread used before its first and after its last record.
     #[serde(default)]
     pub process_residual: f64,
     /// CPU seconds whose records were lost; shown as `[lost records]`.

@@ -1,8 +1,8 @@
 //! The profile: the analysed, self-contained database of a run.
 //!
-//! A profile is a number per (context, location, metric), plus the facts of the run and, for questions
-//! about time ranges, processors and waits, the samples and operations themselves. It holds names, files and lines, so that it
-//! can be read on another machine, after the binaries are gone.
+//! A profile is a number per (context, location, metric), plus the facts of the run and, for questions about
+//! time ranges, processors and waits, the samples and operations themselves. It holds names, files and lines,
+//! so that it can be read on another machine, after the binaries are gone.
 //!
 //! - [`context`]: where in the program (a tree)
 //! - [`location`]: which thread of which process
@@ -60,11 +60,11 @@ pub struct Value {
 
 /// The analysed, self-contained database of a run.
 ///
-/// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are
-/// positions; `values` are sorted by (context, location, metric) and hold each combination at most once;
-/// `samples` and `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
-/// `segments` by (location, region, operation, context), each combination once; no event ends before it begins,
-/// and its time is what lies between, of a sum at most that.
+/// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are positions;
+/// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
+/// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
+/// `segments` by (location, region, operation, context), each combination once; no event ends before it
+/// begins, and its time is what lies between, of a sum at most that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     /// The run as a whole.

@@ -26,7 +26,8 @@ pub struct Process {
     pub environment: Vec<String>,
     /// `image` or `fork`: how its measurement began.
     pub origin: String,
-    /// `exit`, `immediate-exit`, `exec`, `confined` (went on without a record) or `open` (killed, crashed, or still running).
+    /// `exit`, `immediate-exit`, `exec`, `confined` (went on without a record) or `open` (killed, crashed, or
+    /// still running).
     pub ending: String,
     /// Begin, seconds since the run's start.
     pub start_s: f64,
@@ -38,7 +39,8 @@ pub struct Process {
     pub available_processors: u32,
     /// Which these are, as ranges of numbers (`0-3,8`); empty = not known.
     pub processors: String,
-    /// Processor time that its control group may use in any stretch of time, in thousandths of a processor; None = all.
+    /// Processor time that its control group may use in any stretch of time, in thousandths of a processor;
+    /// None = all.
     pub quota_milli: Option<u32>,
 }
 

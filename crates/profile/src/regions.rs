@@ -1,4 +1,5 @@
-//! Parallel regions: where they are, who was in them when, and what was worked and waited at each of their sites.
+//! Parallel regions: where they are, who was in them when, and what was worked and waited at each of their
+//! sites.
 
 use crate::{ContextId, LocationId, OperationId, ProcessId};
 
@@ -18,8 +19,8 @@ pub struct RegionInfo {
     pub told: bool,
 }
 
-/// A thread was in a region, long enough to be told alone. Stays of a location do not overlap, but for those in regions
-/// that are opened inside.
+/// A thread was in a region, long enough to be told alone. Stays of a location do not overlap, but for those
+/// in regions that are opened inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StayRow {
     /// Which thread.
@@ -51,7 +52,8 @@ pub struct SegmentRow {
     pub context: ContextId,
     /// How often.
     pub executions: u64,
-    /// Of these, how many were only counted: their part of `work_ns` and `wait_ns` is estimated from the others.
+    /// Of these, how many were only counted: their part of `work_ns` and `wait_ns` is estimated from the
+    /// others.
     pub unmeasured: u64,
     /// Of the executions, how many there are of which it is known who of the team came last.
     pub known: u64,
@@ -73,8 +75,8 @@ pub struct SegmentRow {
     pub team_max: u32,
 }
 
-/// A visit that is measured has one reading of the clock before it, and others have none. By how much that changes how long it waits
-/// is not known: about as long as the reading itself takes, ns.
+/// A visit that is measured has one reading of the clock before it, and others have none. By how much that
+/// changes how long it waits is not known: about as long as the reading itself takes, ns.
 const READING_NS: u64 = 20;
 
 impl SegmentRow {

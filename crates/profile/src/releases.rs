@@ -4,8 +4,8 @@ use crate::{ContextId, LocationId, OperationId};
 
 /// A lock that was let go, or somebody who was woken, while other threads waited for the same object.
 ///
-/// Only what happens while somebody waits is here, and of very many short sections only some, in proportion to their
-/// length: `weight_ns` says for how much held time a row stands.
+/// Only what happens while somebody waits is here, and of very many short sections only some, in proportion
+/// to their length: `weight_ns` says for how much held time a row stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReleaseRow {
     /// Which thread let it go.
@@ -22,8 +22,8 @@ pub struct ReleaseRow {
     pub object: u64,
     /// How long the section was, where `since_ns` is known; otherwise how long at most, 0 = not known.
     pub held_ns: u64,
-    /// For how much held time this row stands: `held_ns`, or more where it stands for others, too; 0 for those who wake
-    /// and hold nothing.
+    /// For how much held time this row stands: `held_ns`, or more where it stands for others, too; 0 for
+    /// those who wake and hold nothing.
     pub weight_ns: u64,
     /// When the thread acquired the lock, nanoseconds since the run's start. None = not known.
     pub since_ns: Option<u64>,

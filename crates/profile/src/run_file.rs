@@ -55,12 +55,12 @@ pub struct Finished {
     pub exit_code: Option<i32>,
     /// Signal that ended the command, if one did.
     pub signal: Option<i32>,
-    /// Seconds for which the host of this virtual machine had the processors that the run may use meanwhile, summed
-    /// over them; None if the system does not tell.
+    /// Seconds for which the host of this virtual machine had the processors that the run may use meanwhile,
+    /// summed over them; None if the system does not tell.
     #[serde(default)]
     pub stolen_s: Option<f64>,
-    /// Seconds for which the control group of the run had used up the processor time that it may have, summed over
-    /// processors; None where nothing limits it.
+    /// Seconds for which the control group of the run had used up the processor time that it may have, summed
+    /// over processors; None where nothing limits it.
     #[serde(default)]
     pub throttled_s: Option<f64>,
 }

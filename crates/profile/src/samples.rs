@@ -35,7 +35,7 @@ pub struct SampleRow {
     pub tail: bool,
     /// Whether the path's upper end was not found.
     pub partial: bool,
-    /// Whether it fell into an intercepted operation: its context is that of the operation, not of the computation
-    /// before it.
+    /// Whether it fell into an intercepted operation: its context is that of the operation, not of the
+    /// computation before it.
     pub in_operation: bool,
 }

@@ -116,8 +116,8 @@ impl SweepFile {
         point.values.get(at).map(String::as_str)
     }
 
-    /// Threads of all ranks together at a point: the product of its counts. 1 for the serial reference; None where
-    /// neither threads nor ranks are varied.
+    /// Threads of all ranks together at a point: the product of its counts. 1 for the serial reference; None
+    /// where neither threads nor ranks are varied.
     pub fn count(&self, point: &SweepPoint) -> Option<u32> {
         if point.serial {
             return Some(1);

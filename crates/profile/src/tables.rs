@@ -14,8 +14,9 @@
 //! that a reader sees a whole profile or none.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases and stays, by far the largest tables, can be
-//! left out ([`read_without_samples`]) and read later ([`read_samples`], [`read_events`], [`read_releases`]).
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases and stays, by far
+//! the largest tables, can be left out ([`read_without_samples`]) and read later ([`read_samples`],
+//! [`read_events`], [`read_releases`]).
 
 mod columns;
 mod decode;

@@ -25,7 +25,8 @@ Examples:
   proust explain solve.1.proust L2
   proust explain                   all words")]
 pub struct ExplainArgs {
-    /// A word of the reports, or a finding such as L1, after the folder of its run; without one all words are listed
+    /// A word of the reports, or a finding such as L1, after the folder of its run; without one all words are
+    /// listed
     #[arg(value_name = "DIR] [WORD", num_args = 0..=2)]
     pub words: Vec<String>,
 }

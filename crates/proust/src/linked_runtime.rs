@@ -1,4 +1,5 @@
-//! Runtimes of OpenMP that are linked into a program: its calls stay inside of it, so nobody can intercept them.
+//! Runtimes of OpenMP that are linked into a program: its calls stay inside of it, so nobody can intercept
+//! them.
 
 use std::fmt;
 use std::path::Path;

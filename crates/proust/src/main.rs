@@ -1,7 +1,7 @@
 //! `proust`: where every second of a parallel program's processor time went, and which line lost it.
 //!
-//! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under `--strict`, 4 a limit of
-//! `diff --fail-if` exceeded; `record` and `sweep` pass on the program's own.
+//! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under
+//! `--strict`, 4 a limit of `diff --fail-if` exceeded; `record` and `sweep` pass on the program's own.
 
 mod cli;
 mod completions;

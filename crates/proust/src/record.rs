@@ -170,7 +170,8 @@ pub fn run(args: &RecordArgs) -> ExitCode {
     }
 }
 
-/// Records a run of the program `found`: its ending and what there is to tell of it, or why it could not be started.
+/// Records a run of the program `found`: its ending and what there is to tell of it, or why it could not be
+/// started.
 ///
 /// # Errors
 /// If the run's folder cannot be made.

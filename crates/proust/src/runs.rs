@@ -40,7 +40,8 @@ pub fn runs_in(folder: &Path) -> Result<Vec<FoundRun>> {
     Ok(runs)
 }
 
-/// The sweeps directly in a folder, newest first, with their folders. One whose notes cannot be read is left out.
+/// The sweeps directly in a folder, newest first, with their folders. One whose notes cannot be read is left
+/// out.
 ///
 /// # Errors
 /// When the folder cannot be read.

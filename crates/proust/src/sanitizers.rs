@@ -1,5 +1,5 @@
-//! Sanitizers that a program is built with: what they check is part of what is measured, and AddressSanitizer wants to be the
-//! first library.
+//! Sanitizers that a program is built with: what they check is part of what is measured, and AddressSanitizer
+//! wants to be the first library.
 
 use std::fmt;
 use std::path::Path;
@@ -41,8 +41,8 @@ impl Sanitizers {
         !self.names.is_empty()
     }
 
-    /// What AddressSanitizer's variable must be, with what the user has put into it, where the program answers for its
-    /// options itself and the collector cannot.
+    /// What AddressSanitizer's variable must be, with what the user has put into it, where the program
+    /// answers for its options itself and the collector cannot.
     pub fn address_options(&self, users: Option<&str>) -> Option<String> {
         let users = users.filter(|users| !users.is_empty());
         self.answers_address.then(|| match users {

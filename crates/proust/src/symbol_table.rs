@@ -1,7 +1,8 @@
 //! The names in a program file, of its dynamic and of its full table.
 //!
-//! Names lie all over a table of strings, megabytes long in large programs. To look each of them up in the file takes two
-//! system calls a name, a second for a program of a million names; so the table is read whole, once.
+//! Names lie all over a table of strings, megabytes long in large programs. To look each of them up in the
+//! file takes two system calls a name, a second for a program of a million names; so the table is read whole,
+//! once.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -13,8 +14,8 @@ use object::{Endianness, ReadCache, ReadRef, elf};
 /// One name, as the linker knows it, and what the file says of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'data> {
-    /// From the name on, to the end of the table. Where it ends is not looked for: a damaged table may have no end of a name, and
-    /// a name for each of its bytes.
+    /// From the name on, to the end of the table. Where it ends is not looked for: a damaged table may have
+    /// no end of a name, and a name for each of its bytes.
     text: &'data [u8],
     /// Whether this file has it, and does not only ask for it.
     pub is_defined: bool,
@@ -34,8 +35,8 @@ impl Name<'_> {
     }
 }
 
-/// Calls `tell` for every name of the program file at `path`. None if there is no such file or it is not whole; what was told
-/// until then is true.
+/// Calls `tell` for every name of the program file at `path`. None if there is no such file or it is not
+/// whole; what was told until then is true.
 pub fn each_name(path: &Path, tell: impl FnMut(Name)) -> Option<()> {
     walk(&ReadCache::new(BufReader::new(File::open(path).ok()?)), tell)
 }
@@ -102,7 +103,8 @@ mod tests {
     }
 
     proptest! {
-        /// Bytes of the header and of the table of sections, changed in any way: told or refused, and neither a panic nor a long wait.
+        /// Bytes of the header and of the table of sections, changed in any way: told or refused, and neither
+        /// a panic nor a long wait.
         #[test]
         fn damaged_files_do_no_harm(changes in vec((any::<bool>(), 0_usize..2560, any::<u8>()), 1..6)) {
             static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read(std::env::current_exe().unwrap()).unwrap());

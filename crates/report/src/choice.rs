@@ -7,8 +7,8 @@ use proust_profile::Metric;
 use crate::column::{Amount, Column, Over, RowAmounts};
 use crate::question::{Format, Question, Sort};
 
-/// Metrics that every page with columns has when no others are chosen, even where there is nothing of them: who
-/// reads the JSON can rely on them.
+/// Metrics that every page with columns has when no others are chosen, even where there is nothing of them:
+/// who reads the JSON can rely on them.
 const USUAL: [Metric; 4] = [Metric::Cpu, Metric::User, Metric::System, Metric::Samples];
 
 /// What text shows beside CPU time where it takes a share of the wall time that matters.
@@ -41,8 +41,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// The columns asked for; or the usual metrics, and all measures of which there is anything. Text has fewer: what
-    /// it shows.
+    /// The columns asked for; or the usual metrics, and all measures of which there is anything. Text has
+    /// fewer: what it shows.
     pub fn new(selection: &Selection<'_>, question: &Question) -> Chosen {
         if !question.columns.is_empty() {
             let mut columns = question.columns.clone();
@@ -63,8 +63,8 @@ impl Chosen {
         let matters =
             |measure: &Measure| all.contains(measure) && selection.total(*measure) >= MATTERS * wall_s;
         let mut noticed: Vec<Measure> = NOTICED.into_iter().filter(matters).collect();
-        // Most first, since not all may have room; but first what was lost here, then what was caused here; what is
-        // passive is seldom what one looks for.
+        // Most first, since not all may have room; but first what was lost here, then what was caused here;
+        // what is passive is seldom what one looks for.
         noticed.sort_by(|a, b| {
             let place = |measure: &Measure| match measure {
                 Measure::Passive(_) => 2,
@@ -106,7 +106,8 @@ impl Chosen {
         self.lead
     }
 
-    /// Whether rows without an amount do not name the column: seconds by account are many, and most rows have few.
+    /// Whether rows without an amount do not name the column: seconds by account are many, and most rows have
+    /// few.
     pub fn is_sparse(&self, column: Column) -> bool {
         !self.given && column.measure.needs_rows()
     }
@@ -158,8 +159,8 @@ impl Order {
         self.of(b).total_cmp(&self.of(a)).then_with(|| wall(b).total_cmp(&wall(a)))
     }
 
-    /// A row's share of the whole, in the column that orders the rows or in wall time, whichever is larger: what only
-    /// waits must not be lost behind what computes, nor what computes behind many who wait.
+    /// A row's share of the whole, in the column that orders the rows or in wall time, whichever is larger:
+    /// what only waits must not be lost behind what computes, nor what computes behind many who wait.
     pub fn share(&self, amounts: &RowAmounts, whole: &RowAmounts) -> f64 {
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let first = share(self.of(amounts), self.of(whole));

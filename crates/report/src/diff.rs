@@ -1,8 +1,8 @@
 //! Pages that show two sides of a comparison: A, B, the difference and what it is.
 //!
-//! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are written from
-//! the same. Every page begins with the block `sides` (the runs of each), `cautions` (what speaks against the comparison) and
-//! `exceeded` (the limits of `--fail-if` that B exceeds).
+//! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are
+//! written from the same. Every page begins with the block `sides` (the runs of each), `cautions` (what
+//! speaks against the comparison) and `exceeded` (the limits of `--fail-if` that B exceeds).
 
 mod cautions;
 mod change;

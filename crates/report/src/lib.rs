@@ -59,7 +59,8 @@ pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<R
     pages::render(profile, None, question, style)
 }
 
-/// What is known of the whole run already, and is then not found again: that would take its samples and operations.
+/// What is known of the whole run already, and is then not found again: that would take its samples and
+/// operations.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     /// Its account; with its rows where [`Question::needs_rows`] says so.
@@ -72,8 +73,8 @@ pub struct Kept {
     pub operations: Option<OperationSums>,
 }
 
-/// As [`render`], with what is known of the whole run. The profile needs its samples and operations only where
-/// [`Question::needs_samples`] says so.
+/// As [`render`], with what is known of the whole run. The profile needs its samples and operations only
+/// where [`Question::needs_samples`] says so.
 ///
 /// # Errors
 /// As [`render`].
@@ -86,8 +87,9 @@ pub fn render_with(
     pages::render(profile, Some(kept), question, style)
 }
 
-/// A finding with its derivation, as text: which numbers, which formula, which thresholds, where to look next. `number` is its
-/// rank, from 1 on; None if there are not so many. `dir` is how commands name the run's folder.
+/// A finding with its derivation, as text: which numbers, which formula, which thresholds, where to look
+/// next. `number` is its rank, from 1 on; None if there are not so many. `dir` is how commands name the run's
+/// folder.
 pub fn derivation(
     ledger: &Ledger,
     findings: &[Finding],

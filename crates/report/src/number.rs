@@ -118,8 +118,8 @@ pub(crate) fn sum(numbers: impl IntoIterator<Item = f64>) -> f64 {
     numbers.into_iter().fold(0.0, |sum, number| sum + number)
 }
 
-/// Rounds numbers to integers whose sum is the rounded total, where the total is their sum. Rounding moves each
-/// by less than one; where the total is something else it stays so, and every number is rounded alone.
+/// Rounds numbers to integers whose sum is the rounded total, where the total is their sum. Rounding moves
+/// each by less than one; where the total is something else it stays so, and every number is rounded alone.
 fn round_to_sum(numbers: &[f64], total: f64) -> Vec<i64> {
     let mut rounded: Vec<i64> = numbers.iter().map(|number| number.floor() as i64).collect();
     let missing = total.round() as i64 - rounded.iter().sum::<i64>();
@@ -143,8 +143,8 @@ pub fn duration(seconds: f64) -> String {
     if seconds == 0.0 { "0 s".into() } else { format!("{} {}", scale.show(seconds), scale.unit) }
 }
 
-/// Bytes with a unit that fits. Units are powers of 1024, as those of `--max-size` are: what was given as 1G is
-/// shown as 1 GiB.
+/// Bytes with a unit that fits. Units are powers of 1024, as those of `--max-size` are: what was given as 1G
+/// is shown as 1 GiB.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let fits = |unit: &usize| number >> (10 * unit) < 1024;

@@ -69,7 +69,8 @@ impl PageName {
         }
     }
 
-    /// Whether it shows seconds by account of parts of the program, for which the rows of a ledger are needed.
+    /// Whether it shows seconds by account of parts of the program, for which the rows of a ledger are
+    /// needed.
     pub fn has_rows(self) -> bool {
         matches!(
             self,

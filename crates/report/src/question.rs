@@ -99,8 +99,8 @@ impl Question {
         self.page == PageName::Locks && !self.filter.needs_samples() && self.processors.is_none()
     }
 
-    /// Whether only the samples and operations can answer it: it is about time, about processors, or about some
-    /// threads' time.
+    /// Whether only the samples and operations can answer it: it is about time, about processors, or about
+    /// some threads' time.
     pub fn needs_samples(&self) -> bool {
         let of_rows =
             matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits | PageName::Locks);
@@ -131,8 +131,8 @@ impl Question {
         }
     }
 
-    /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and operations are
-    /// needed.
+    /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and
+    /// operations are needed.
     pub fn needs_rows(&self) -> bool {
         self.page.has_rows() || self.page == PageName::Threads
     }

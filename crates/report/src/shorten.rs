@@ -1,6 +1,7 @@
 //! Long names in narrow columns.
 
-/// The text in at most `width` characters; what is too long loses its middle, since both ends tell names apart.
+/// The text in at most `width` characters; what is too long loses its middle, since both ends tell names
+/// apart.
 pub fn middle(text: &str, width: usize, unicode: bool) -> String {
     let length = text.chars().count();
     if length <= width {

@@ -1,7 +1,8 @@
 //! Pages about all runs of a sweep.
 //!
-//! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are written from the same.
-//! Every page has the block `sweep` (command, counts, runs, what failed) and `notes` (what a reader must know).
+//! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are
+//! written from the same. Every page has the block `sweep` (command, counts, runs, what failed) and `notes`
+//! (what a reader must know).
 
 mod degradation;
 mod head;
@@ -138,7 +139,8 @@ fn check(view: &SweepView<'_>, question: &SweepQuestion) -> Result<(), ReportErr
     Ok(())
 }
 
-/// Draws the picture of a page as SVG: of degradation the tree of regions, else speedup and processor time by account.
+/// Draws the picture of a page as SVG: of degradation the tree of regions, else speedup and processor time by
+/// account.
 ///
 /// # Errors
 /// As [`render_sweep`].

@@ -39,7 +39,8 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// A text as it may be shown: names come from programs and may hold anything, which must move no cursor and break no line.
+/// A text as it may be shown: names come from programs and may hold anything, which must move no cursor and
+/// break no line.
 pub(crate) fn printable(text: String) -> String {
     if !text.chars().any(char::is_control) {
         return text;

@@ -70,8 +70,8 @@ impl Place {
         &self.file
     }
 
-    /// What is kept, if it rests on `evidence` (on any, where the binary itself is gone). A damaged file is as
-    /// good as none.
+    /// What is kept, if it rests on `evidence` (on any, where the binary itself is gone). A damaged file is
+    /// as good as none.
     pub(crate) fn load(&self, module_name: &str, evidence: Option<&Evidence>) -> Option<Record> {
         let bytes = fs::read(&self.file).ok()?;
         let content: Content<Record> = serde_json::from_slice(&bytes).ok()?;

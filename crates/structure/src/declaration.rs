@@ -47,8 +47,8 @@ impl Declaration {
         named.or_else(|| linkage_name.map(Names::of_symbol))
     }
 
-    /// The name under which a C library exports a function that it calls `__libc_malloc` or `_IO_puts` itself:
-    /// the one that callers know, and the only one without debug information.
+    /// The name under which a C library exports a function that it calls `__libc_malloc` or `_IO_puts`
+    /// itself: the one that callers know, and the only one without debug information.
     pub(crate) fn public_alias<'n>(&self, candidates: &'n [String]) -> Option<&'n str> {
         let is_private = |name: &str| name.starts_with('_');
         let preferred = candidates.first().filter(|symbol| !is_private(symbol))?;

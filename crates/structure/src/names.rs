@@ -11,7 +11,8 @@ pub(crate) use source::{component_without_template_arguments, lambda_as_linkers_
 /// A demangled name in two lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    /// Qualified, without parameters and template arguments (C++), without hashes and generic arguments (Rust).
+    /// Qualified, without parameters and template arguments (C++), without hashes and generic arguments
+    /// (Rust).
     pub short: String,
     /// Everything the linker's name says.
     pub full: String,

@@ -182,8 +182,8 @@ impl<'s, 'a> Resolver<'s, 'a> {
         }
     }
 
-    /// Where the function at `address` itself begins, even if its first instruction is inlined code of another
-    /// one: debug information with lines only does not say where functions are declared.
+    /// Where the function at `address` itself begins, even if its first instruction is inlined code of
+    /// another one: debug information with lines only does not say where functions are declared.
     fn entry(&self, address: u64) -> Location {
         let frames = self.debug_info.as_ref().and_then(|info| info.frames(address).ok());
         let physical = frames.and_then(|innermost_first| innermost_first.into_iter().next_back());

@@ -3,8 +3,9 @@
 //! KIND: mutex rwlock condvar barrier once oncelock park channel sync-channel join scope sleep parking-lot
 //! parking-lot-rwlock parking-lot-condvar crossbeam. All of them, one after another, where none is given.
 //!
-//! Prints for each thread: tid, name, wall_s and cpu_s, and its waits: kind, object, how the wait counts (lock, barrier,
-//! passive), calls, seconds. A call that did not block is a wait too, of well under a microsecond.
+//! Prints for each thread: tid, name, wall_s and cpu_s, and its waits: kind, object, how the wait counts
+//! (lock, barrier, passive), calls, seconds. A call that did not block is a wait too, of well under a
+//! microsecond.
 
 mod truth;
 

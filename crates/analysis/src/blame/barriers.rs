@@ -1,7 +1,8 @@
 //! Barriers: who came together, who came last, and what everybody had done since the time before.
 //!
-//! Waits for one barrier that have an instant in common are one instance of it. Who came last is told by the last call,
-//! or, where the last one does not wait (a barrier made of a condition or a futex), by who woke the others.
+//! Waits for one barrier that have an instant in common are one instance of it. Who came last is told by the
+//! last call, or, where the last one does not wait (a barrier made of a condition or a futex), by who woke
+//! the others.
 
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 

@@ -12,8 +12,8 @@ use crate::ledger::Account;
 pub enum CauseKind {
     /// It held the lock.
     Holder,
-    /// Nobody held the lock: it had been let go, and who waited had not yet got it. Charged to the lock itself, at the place
-    /// of who waited.
+    /// Nobody held the lock: it had been let go, and who waited had not yet got it. Charged to the lock
+    /// itself, at the place of who waited.
     HandOver,
     /// It came late to a barrier, and did this meanwhile.
     Late,
@@ -40,8 +40,8 @@ pub struct Cause {
     pub kind: CauseKind,
     /// Who; who waited, if nobody else is to blame.
     pub location: LocationId,
-    /// Where: the call path that let the lock go, what was done before a barrier. Where the wait was, if nobody else is
-    /// to blame.
+    /// Where: the call path that let the lock go, what was done before a barrier. Where the wait was, if
+    /// nobody else is to blame.
     pub context: ContextId,
     /// Where a holder had acquired the lock: a path of one frame.
     pub site: Option<ContextId>,
@@ -58,8 +58,8 @@ pub struct BlameRow {
     pub location: LocationId,
     /// Where it waited.
     pub context: ContextId,
-    /// Whether these are slots that were empty because this location waited and nobody worked. Otherwise it is the
-    /// location's own time.
+    /// Whether these are slots that were empty because this location waited and nobody worked. Otherwise it
+    /// is the location's own time.
     pub slots: bool,
     /// The cause.
     pub cause: Cause,

@@ -1,4 +1,5 @@
-//! Charges the waits that the sweep meets, beside it and in parallel: in shards by who waited, each with sums of its own.
+//! Charges the waits that the sweep meets, beside it and in parallel: in shards by who waited, each with sums
+//! of its own.
 //!
 //! There are always as many shards, so that sums are the same on every machine.
 
@@ -27,7 +28,8 @@ pub(super) struct Charged {
     pub(super) delays: Delays,
 }
 
-/// Runs `sweep`, which reports waits, each location's in their order, and charges them. Gives what `sweep` gave, too.
+/// Runs `sweep`, which reports waits, each location's in their order, and charges them. Gives what `sweep`
+/// gave, too.
 pub(super) fn charged<R>(
     evidence: &Evidence<'_>,
     barriers: &Barriers,

@@ -1,8 +1,9 @@
 //! The delay analysis: what who came late to a barrier did longer than who waited for it.
 //!
-//! Amounts are those of the waits; what was done only divides them. It is compared for each pair of late and waiting
-//! thread over all times that a barrier opened, so that samples tell enough, by function: `d = late's − waiting one's
-//! time`, where that is more than chance. What the late one waited itself for others goes on to what caused that.
+//! Amounts are those of the waits; what was done only divides them. It is compared for each pair of late and
+//! waiting thread over all times that a barrier opened, so that samples tell enough, by function: `d = late's
+//! − waiting one's time`, where that is more than chance. What the late one waited itself for others goes on
+//! to what caused that.
 
 use proust_profile::{ContextId, LocationId};
 

@@ -127,8 +127,8 @@ pub(super) const NEAREST: usize = 8;
 /// How many are looked at to find them.
 const LOOKED_AT: usize = 64;
 
-/// The releases by others than `me` next to an instant that stand for others, too, nearest first. `middle` is the position of
-/// the first one after it.
+/// The releases by others than `me` next to an instant that stand for others, too, nearest first. `middle` is
+/// the position of the first one after it.
 pub(super) fn nearest_sampled(
     list: &[Let],
     me: LocationId,

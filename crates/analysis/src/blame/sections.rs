@@ -1,12 +1,13 @@
 //! Which critical sections a wait for a lock waited for.
 //!
-//! Going back from each release by others during the wait, the section reaches to the release before it, or to the begin
-//! of the wait; where the holder had waited itself, only to when it got the lock: the time before is hand-over. What is
-//! left after the last release is hand-over, too. A wait without any release was for who held it before and after: it gave
-//! up, or was woken for nothing and waits again.
+//! Going back from each release by others during the wait, the section reaches to the release before it, or
+//! to the begin of the wait; where the holder had waited itself, only to when it got the lock: the time
+//! before is hand-over. What is left after the last release is hand-over, too. A wait without any release was
+//! for who held it before and after: it gave up, or was woken for nothing and waits again.
 //!
-//! Of short sections only some are told. Then the time that no section is known for is shared by the weights of the short
-//! ones that were told during the wait, or, if the wait was too short to contain any, of those next to it.
+//! Of short sections only some are told. Then the time that no section is known for is shared by the weights
+//! of the short ones that were told during the wait, or, if the wait was too short to contain any, of those
+//! next to it.
 
 use proust_log::records::RELEASE_WEIGHT_NS;
 
@@ -163,7 +164,8 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     } else if weight > 0.0 {
         near().for_each(|one| give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight));
     } else if let Some(next) = others().next() {
-        // Where all sections are recorded with their begins, nobody had it in between. Otherwise one was longer than was noticed.
+        // Where all sections are recorded with their begins, nobody had it in between. Otherwise one was
+        // longer than was noticed.
         let nobody = next.since_ns > 0;
         give(if nobody { Holder::HandOver } else { Holder::Release(next.row) }, untold_ns);
     } else {

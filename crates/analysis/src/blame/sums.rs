@@ -1,7 +1,7 @@
 //! Short waits, of which only sums are known: for which objects is not told.
 //!
-//! They are shared by the weights of the releases of locks by others of the same process meanwhile, or, if nothing was
-//! told in so short a time, of those next to it.
+//! They are shared by the weights of the releases of locks by others of the same process meanwhile, or, if
+//! nothing was told in so short a time, of those next to it.
 
 use super::evidence::{Evidence, Kind};
 use super::releases::{Let, nearest_sampled, within};

@@ -1,4 +1,5 @@
-//! Sums by victim and cause, and their settlement with the rows of the ledger: parts that sum up to them exactly.
+//! Sums by victim and cause, and their settlement with the rows of the ledger: parts that sum up to them
+//! exactly.
 
 use std::collections::HashSet;
 

@@ -13,8 +13,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Variable that names another file of rules, which must be there.
 const VARIABLE: &str = "PROUST_WAITS";
 
-/// Where the user's rules lie if there are any: the file that `PROUST_WAITS` names, else `proust/waits.table` in the
-/// user's folder for configuration. None where the environment names no such folder.
+/// Where the user's rules lie if there are any: the file that `PROUST_WAITS` names, else `proust/waits.table`
+/// in the user's folder for configuration. None where the environment names no such folder.
 pub fn user_file() -> Option<PathBuf> {
     place(|variable| std::env::var_os(variable))
 }

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 /// The plain path of a function's short name.
 ///
-/// Rust writes a method as `<std::sync::barrier::Barrier>::wait` or as `std::sync::barrier::Barrier::wait`, by the
-/// mangling its crate was built with, and a trait's as `<X as Trait>::f`; here it is the path of the type, or of the
-/// trait where the type is the language's own, and the function's name. A closure belongs to the function it is written in.
+/// Rust writes a method as `<std::sync::barrier::Barrier>::wait` or as `std::sync::barrier::Barrier::wait`,
+/// by the mangling its crate was built with, and a trait's as `<X as Trait>::f`; here it is the path of the
+/// type, or of the trait where the type is the language's own, and the function's name. A closure belongs to
+/// the function it is written in.
 pub(super) fn plain(name: &str) -> Cow<'_, str> {
     if !name.starts_with('<') && !name.contains('{') {
         return Cow::Borrowed(name);

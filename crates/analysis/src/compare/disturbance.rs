@@ -5,19 +5,22 @@ use crate::query::Measure;
 
 /// How much other processes were in a run's way.
 ///
-/// Known is how long its threads stood in the run queue while others had the processors (`preempted`). Where the run itself
-/// wants more processors than there are, the two cannot be told apart; but what it did not get of all processors is at
-/// least a bound. What follows from it is bounded, not computed: who waits for a thread that has no processor waits as long, every one of its partners; and
-/// who shares caches and cores with others computes slower, by up to 15 % of the share that the others had.
+/// Known is how long its threads stood in the run queue while others had the processors (`preempted`). Where
+/// the run itself wants more processors than there are, the two cannot be told apart; but what it did not get
+/// of all processors is at least a bound. What follows from it is bounded, not computed: who waits for a
+/// thread that has no processor waits as long, every one of its partners; and who shares caches and cores
+/// with others computes slower, by up to 15 % of the share that the others had.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disturbance {
-    /// Seconds in which threads of the run could have gone on and, as far as is known, other processes had the processors.
+    /// Seconds in which threads of the run could have gone on and, as far as is known, other processes had
+    /// the processors.
     pub others_s: f64,
     /// The same as a part of the time in which its threads had, or wanted, a processor.
     pub share: f64,
     /// Processors of the run.
     pub processors: u32,
-    /// Whether the program ends after some time, whatever it has done: then it does less when others have the processors.
+    /// Whether the program ends after some time, whatever it has done: then it does less when others have the
+    /// processors.
     pub is_fixed_time: bool,
 }
 

@@ -46,7 +46,8 @@ pub struct JointFunction {
     pub file: Option<String>,
 }
 
-/// The tree of all contexts of several runs. Parents come before their children; the first node is the program.
+/// The tree of all contexts of several runs. Parents come before their children; the first node is the
+/// program.
 #[derive(Debug)]
 pub struct Joint<'o> {
     outlines: Vec<&'o Outline>,
@@ -111,7 +112,8 @@ impl<'o> Joint<'o> {
         self.nodes[node as usize].parent
     }
 
-    /// Whether a node's own amount belongs to the exclusive amount of another one, a call around it: that one; else itself.
+    /// Whether a node's own amount belongs to the exclusive amount of another one, a call around it: that
+    /// one; else itself.
     pub fn exclusive_of(&self, node: JointId) -> JointId {
         self.exclusive_of[node as usize]
     }
@@ -161,7 +163,8 @@ impl<'o> Joint<'o> {
         self.spread(run, Some(self.outlines[run].squares()))
     }
 
-    /// By node the largest inclusive amount of a single location; None where the outline was not asked to keep it.
+    /// By node the largest inclusive amount of a single location; None where the outline was not asked to
+    /// keep it.
     pub fn most(&self, run: usize, measure: impl Into<Measure>) -> Option<Vec<f64>> {
         Some(self.spread(run, Some(self.outlines[run].most(measure)?)))
     }
@@ -188,8 +191,8 @@ impl<'o> Joint<'o> {
         self.over_functions(&self.amounts(run, measure))
     }
 
-    /// Standard errors of the CPU time, by node, as in [`Amounts::errors_by_context`], s; CPU time that no sample belongs to
-    /// may be anywhere.
+    /// Standard errors of the CPU time, by node, as in [`Amounts::errors_by_context`], s; CPU time that no
+    /// sample belongs to may be anywhere.
     pub fn errors(&self, run: usize) -> Amounts {
         let squares = self.upwards(&self.own_squares(run));
         self.errors_of(run, squares, &self.amounts(run, Metric::Cpu))

@@ -1,8 +1,9 @@
-//! Which nodes of several outlines are the same: from the top down, among the children of what is the same already.
+//! Which nodes of several outlines are the same: from the top down, among the children of what is the same
+//! already.
 //!
-//! Siblings are compared by kind and name. Where several have both, their places in the source decide: within one build
-//! exactly, between builds by their order, after the shift by which most of them fit, since an edit moves what comes after
-//! it. What finds no partner was added or has vanished, and is a node of its own.
+//! Siblings are compared by kind and name. Where several have both, their places in the source decide: within
+//! one build exactly, between builds by their order, after the shift by which most of them fit, since an edit
+//! moves what comes after it. What finds no partner was added or has vanished, and is a node of its own.
 
 use std::collections::HashSet;
 
@@ -16,7 +17,8 @@ use crate::hash::Map;
 /// No node of a run.
 pub(super) const ABSENT: NodeId = NodeId::MAX;
 
-/// Shifts are tried from so many siblings of each side: enough for an edit in the middle, and no square of many lines.
+/// Shifts are tried from so many siblings of each side: enough for an edit in the middle, and no square of
+/// many lines.
 const TRIED: usize = 12;
 
 /// The joint tree in the making.
@@ -120,8 +122,8 @@ fn pairs(kind: ContextKind, there: &[Place], here: &[Place]) -> Vec<Option<usize
     partner
 }
 
-/// Joins what is at the same place, moved by so many lines, and satisfies a condition. Each is joined at most once; both
-/// sides are in the order of the source.
+/// Joins what is at the same place, moved by so many lines, and satisfies a condition. Each is joined at most
+/// once; both sides are in the order of the source.
 fn join(
     partner: &mut [Option<usize>],
     free: &mut Vec<usize>,
@@ -175,8 +177,8 @@ fn shift(free: &[usize], partner: &[Option<usize>], there: &[Place], here: &[Pla
     best.1
 }
 
-/// What is left between two pairs is joined in its order. Lines only where as many are left on both sides: samples fall
-/// into other lines in every run.
+/// What is left between two pairs is joined in its order. Lines only where as many are left on both sides:
+/// samples fall into other lines in every run.
 fn in_order(
     kind: ContextKind,
     partner: &mut [Option<usize>],

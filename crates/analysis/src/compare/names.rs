@@ -1,4 +1,5 @@
-//! What a function is called in every build of a program: its name without what a compiler or a linker adds by chance.
+//! What a function is called in every build of a program: its name without what a compiler or a linker adds
+//! by chance.
 
 use std::collections::HashMap;
 
@@ -42,8 +43,9 @@ impl Texts {
 
 /// A function's name, and what tells it from others of that name within its caller.
 ///
-/// A function without a symbol is called by its module and its offset there: the offset is another one in each build, so
-/// it only orders. So does the number that a compiler gives to what it cuts out of a function (`solve._omp_fn.1`).
+/// A function without a symbol is called by its module and its offset there: the offset is another one in
+/// each build, so it only orders. So does the number that a compiler gives to what it cuts out of a function
+/// (`solve._omp_fn.1`).
 pub(super) fn stable(name: &str) -> (&str, u64) {
     if let Some((module, offset)) = name.rsplit_once("+0x")
         && let Ok(offset) = u64::from_str_radix(offset, 16)

@@ -12,11 +12,13 @@ pub type NodeId = u32;
 
 /// The tree of contexts of one run, and what was spent where.
 ///
-/// A node is a function called by its parent node, a line, a parallel region, and so on: known by its kind and name, and
-/// only among siblings of the same name by its place in the source, which is counted from the beginning of the function
-/// around it. Addresses and build-ids are no part of what a node is. Contexts that are the same by this are one node.
+/// A node is a function called by its parent node, a line, a parallel region, and so on: known by its kind
+/// and name, and only among siblings of the same name by its place in the source, which is counted from the
+/// beginning of the function around it. Addresses and build-ids are no part of what a node is. Contexts that
+/// are the same by this are one node.
 ///
-/// Amounts are kept exclusive, and summed over locations; what of them is inclusive is computed ([`super::Joint::amounts`]).
+/// Amounts are kept exclusive, and summed over locations; what of them is inclusive is computed
+/// ([`super::Joint::amounts`]).
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     pub(super) nodes: Vec<Node>,
@@ -64,8 +66,8 @@ pub(super) struct Position {
 }
 
 impl Outline {
-    /// Draws it up, with these measures by node; of those in `spread` also the largest amount of a single location is kept.
-    /// CPU time and its errors are always there.
+    /// Draws it up, with these measures by node; of those in `spread` also the largest amount of a single
+    /// location is kept. CPU time and its errors are always there.
     ///
     /// Measures that need rows need a selection that has them ([`Selection::with_rows`]); else they are zero.
     pub fn new(
@@ -87,7 +89,8 @@ impl Outline {
             }
         }
         outline.squares = outline.folded(selection.squares(), count);
-        // CPU time that is known without any sample is charged to where a thread began: it may belong anywhere.
+        // CPU time that is known without any sample is charged to where a thread began: it may belong
+        // anywhere.
         let unsampled = outline.squares.iter_mut().zip(outline.own.get(&cpu).into_iter().flatten());
         for (square, seconds) in unsampled.filter(|(square, _)| **square == 0.0) {
             *square = seconds * seconds;
@@ -275,7 +278,8 @@ impl Outline {
         self.own(measure).map_or(0.0, |own| own.iter().fold(0.0, |sum, amount| sum + amount))
     }
 
-    /// By node the largest inclusive amount that a single location has; None for measures that were not asked to be spread.
+    /// By node the largest inclusive amount that a single location has; None for measures that were not asked
+    /// to be spread.
     pub fn most(&self, measure: impl Into<Measure>) -> Option<&[f64]> {
         self.most.get(&measure.into()).map(Vec::as_slice)
     }
@@ -285,8 +289,8 @@ impl Outline {
         &self.squares
     }
 
-    /// By node how often a parallel region was executed or a site in it was reached, by the thread that did most often; 0
-    /// where that is not counted.
+    /// By node how often a parallel region was executed or a site in it was reached, by the thread that did
+    /// most often; 0 where that is not counted.
     pub fn executions(&self) -> &[u64] {
         &self.executions
     }

@@ -54,7 +54,8 @@ pub struct ComparedThread {
 }
 
 impl ComparedRun {
-    /// Takes what is needed of a run, with these measures by context, and what tells how sure they are. The ledger needs its rows where a measure does.
+    /// Takes what is needed of a run, with these measures by context, and what tells how sure they are. The
+    /// ledger needs its rows where a measure does.
     pub fn new(
         profile: &Profile,
         ledger: &Ledger,
@@ -89,7 +90,8 @@ impl ComparedRun {
         }
     }
 
-    /// What the samples of a place say. A sample more or less may always fall there, unless it is all of the program.
+    /// What the samples of a place say. A sample more or less may always fall there, unless it is all of the
+    /// program.
     pub fn sampled(&self, cpu_s: f64, error_s: f64, queued_s: f64) -> Sampled {
         let one_s = if self.samples > 0 { self.cpu_s / self.samples as f64 } else { 0.0 };
         let is_all = cpu_s >= self.cpu_s * (1.0 - 1e-9);
@@ -103,8 +105,8 @@ impl ComparedRun {
     }
 }
 
-/// Whether the program's own functions have lines. Those of its libraries, and the parts of the C library that are linked into
-/// every program, may have some where nothing else has.
+/// Whether the program's own functions have lines. Those of its libraries, and the parts of the C library
+/// that are linked into every program, may have some where nothing else has.
 pub fn has_lines(profile: &Profile) -> bool {
     let is_program = |path: &str| profile.processes.iter().any(|process| process.executable == path);
     let own = profile.functions.iter().filter(|function| {

@@ -17,8 +17,8 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// The standard error of an amount of a measure at this place. Waits, I/O and passive time were measured from begin to end
-    /// and have none.
+    /// The standard error of an amount of a measure at this place. Waits, I/O and passive time were measured
+    /// from begin to end and have none.
     pub fn error(&self, measure: Measure, amount: f64) -> f64 {
         match measure {
             Measure::Metric(Metric::Cpu) => self.error_s,

@@ -1,16 +1,19 @@
 //! What of a difference is more than chance.
 //!
-//! An amount of a run is an [`Observation`]: its value and, where it rests on samples, its standard error. The
-//! observations of repetitions make an [`Estimate`]; two of them a [`Change`]. A change is [`Verdict::More`] or
-//! [`Verdict::Less`] only if all three hold, else it is [`Verdict::Noise`], and [`Why`] says which did not:
+//! An amount of a run is an [`Observation`]: its value and, where it rests on samples, its standard error.
+//! The observations of repetitions make an [`Estimate`]; two of them a [`Change`]. A change is
+//! [`Verdict::More`] or [`Verdict::Less`] only if all three hold, else it is [`Verdict::Noise`], and [`Why`]
+//! says which did not:
 //!
-//! 1. it is larger than what chance makes of equal amounts in 3 of 1000 comparisons: by Student's test over the repetitions,
-//!    or Welch's where one side has more, or, where there is only one run on both sides, by the errors of the samples;
-//! 2. it is larger than what is allowed for what nobody measured ([`Matters::relative`], and more where a run stood in the run
-//!    queue: [`Observation::disturbed`]);
+//! 1. it is larger than what chance makes of equal amounts in 3 of 1000 comparisons: by Student's test over
+//!    the repetitions, or Welch's where one side has more, or, where there is only one run on both sides, by
+//!    the errors of the samples;
+//! 2. it is larger than what is allowed for what nobody measured ([`Matters::relative`], and more where a run
+//!    stood in the run queue: [`Observation::disturbed`]);
 //! 3. it matters to the whole ([`Matters::absolute`]).
 //!
-//! A single run tells nothing of how runs differ from each other: there the allowance is larger ([`Matters::single`]).
+//! A single run tells nothing of how runs differ from each other: there the allowance is larger
+//! ([`Matters::single`]).
 
 use super::student;
 
@@ -121,8 +124,8 @@ pub struct Matters {
 }
 
 impl Matters {
-    /// What is asked for when nobody says otherwise: 5 % with repetitions, 10 % without, and half a percent of the whole, at
-    /// least a millisecond.
+    /// What is asked for when nobody says otherwise: 5 % with repetitions, 10 % without, and half a percent
+    /// of the whole, at least a millisecond.
     pub fn of_total(total_s: f64) -> Matters {
         Matters { relative: 0.05, single: 0.1, absolute: (0.005 * total_s.abs()).max(0.001) }
     }

@@ -29,7 +29,8 @@ fn table(confidence: f64) -> Vec<f64> {
     (1..=MOST).map(|degrees| quantile(confidence, degrees as f64)).collect()
 }
 
-/// With t = √ν tan θ the density of t with ν degrees of freedom becomes cosᵛ⁻¹ θ between −π/2 and π/2: a smooth integral.
+/// With t = √ν tan θ the density of t with ν degrees of freedom becomes cosᵛ⁻¹ θ between −π/2 and π/2: a
+/// smooth integral.
 fn quantile(confidence: f64, degrees: f64) -> f64 {
     let step = std::f64::consts::FRAC_PI_2 / STEPS as f64;
     let density = |theta: f64| theta.cos().powf(degrees - 1.0);

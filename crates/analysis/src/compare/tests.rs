@@ -12,8 +12,9 @@ use proust_profile::{Context, ContextKind, Function, Location, Metric, Module, P
 use super::{Joint, Outline};
 use crate::query::{Measure, Selection};
 
-/// Paths with the seconds of CPU time in them. A step is `name`, or `name@12` called from line 12 of its caller, or `:12`, a
-/// line. Functions begin at line 0, and all is in one file, unless a step is `name@12/other.c`.
+/// Paths with the seconds of CPU time in them. A step is `name`, or `name@12` called from line 12 of its
+/// caller, or `:12`, a line. Functions begin at line 0, and all is in one file, unless a step is
+/// `name@12/other.c`.
 pub(super) fn profile(build_id: &str, paths: &[(&str, f64)]) -> Profile {
     profile_from(build_id, 0, paths)
 }

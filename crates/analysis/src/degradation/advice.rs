@@ -5,7 +5,8 @@ use super::causes::{Cause, Causes};
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Advice {
-    /// A work-sharing construct is too deep in the nest of loops: move it outwards (the paper's repair of SP).
+    /// A work-sharing construct is too deep in the nest of loops: move it outwards (the paper's repair of
+    /// SP).
     MoveOutwards {
         /// How often it was executed.
         visits: u64,
@@ -63,8 +64,9 @@ impl Advice {
 /// Executions from which on one asks what each of them costs.
 const MANY: u64 = 100;
 
-/// What a region's processor time at m and what of it is more than with fewer threads suggest; `visits` is how often each
-/// thread came by, 0 where nobody counted; `is_region` tells parallel regions from sites inside.
+/// What a region's processor time at m and what of it is more than with fewer threads suggest; `visits` is
+/// how often each thread came by, 0 where nobody counted; `is_region` tells parallel regions from sites
+/// inside.
 pub fn advice(now: &Causes, more: &Causes, visits: u64, threads: u32, is_region: bool) -> Option<Advice> {
     let (largest, seconds) = more.largest()?;
     let sync_s = now[Cause::Imbalance] + now[Cause::ReleaseLatency] + now[Cause::Runtime];

@@ -5,7 +5,8 @@ use std::ops::{AddAssign, Index, IndexMut};
 /// What processor time goes to. Processor time of a region is the number of its threads times its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// Running the program's code. What of it grows is work inflation: the same work takes more processor time.
+    /// Running the program's code. What of it grows is work inflation: the same work takes more processor
+    /// time.
     Work,
     /// Page faults.
     Faults,

@@ -5,7 +5,8 @@ use super::timing::Timing;
 /// What counts as degraded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Definition {
-    /// The paper's definition 3 to the letter: T(m) > T(m') for some m' < m. Noise of a microsecond makes a rank.
+    /// The paper's definition 3 to the letter: T(m) > T(m') for some m' < m. Noise of a microsecond makes a
+    /// rank.
     Paper,
     /// The same beyond doubt: longer than the uncertainty of both times, and by enough to matter.
     Robust(Limits),
@@ -21,7 +22,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The usual ones, in a program that takes so long: 5 % of the region, half a percent of the program, a millisecond.
+    /// The usual ones, in a program that takes so long: 5 % of the region, half a percent of the program, a
+    /// millisecond.
     pub fn of_program(program_s: f64) -> Limits {
         Limits { relative: 0.05, absolute_s: (0.005 * program_s).max(0.001) }
     }
@@ -81,7 +83,8 @@ pub struct Rank {
     pub count: u32,
     /// T(m), s.
     pub time_s: f64,
-    /// T of the least count ÷ T(m), times that count: definition 1 where it is 1. 0 if the region takes no time.
+    /// T of the least count ÷ T(m), times that count: definition 1 where it is 1. 0 if the region takes no
+    /// time.
     pub speedup: f64,
     /// Speedup ÷ m (definition 2).
     pub efficiency: f64,
@@ -140,8 +143,8 @@ impl Degradation {
             .collect()
     }
 
-    /// The least rank (definition 5), and the largest count below it that was tried: with counts left out the true minimal rank
-    /// lies above that and up to this.
+    /// The least rank (definition 5), and the largest count below it that was tried: with counts left out the
+    /// true minimal rank lies above that and up to this.
     pub fn minimal(&self) -> Option<(u32, u32)> {
         let at = self.ranks.iter().position(|rank| rank.is_degraded() && !rank.oversubscribed)?;
         Some((self.ranks[at].count, self.ranks[at.checked_sub(1)?].count))
@@ -193,11 +196,12 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
 /// The chance of an error that is accepted where repetitions are not all apart; it takes five on each side.
 const CHANCE: f64 = 0.01;
 
-/// A visit shorter than this, s, was hardly ever interrupted by another program, which would have kept the processor for milliseconds.
+/// A visit shorter than this, s, was hardly ever interrupted by another program, which would have kept the
+/// processor for milliseconds.
 const FINE_S: f64 = 2e-4;
 
-/// How many times as long a thread must compute as the region took with fewer threads, for that to be no other program's doing: threads
-/// spin for a while when a partner has no processor.
+/// How many times as long a thread must compute as the region took with fewer threads, for that to be no
+/// other program's doing: threads spin for a while when a partner has no processor.
 const MUCH: f64 = 2.0;
 
 fn verdict(best: &Timing, timing: &Timing, definition: Definition) -> Verdict {
@@ -208,7 +212,8 @@ fn verdict(best: &Timing, timing: &Timing, definition: Definition) -> Verdict {
         Definition::Paper => return Verdict::Not,
         Definition::Robust(limits) => limits,
     };
-    // What hardly takes time with fewer threads, such as the begin of further ones, is overhead of what is around it, and is judged there.
+    // What hardly takes time with fewer threads, such as the begin of further ones, is overhead of what is
+    // around it, and is judged there.
     if best_s < limits.absolute_s {
         return Verdict::Not;
     }
@@ -225,7 +230,8 @@ fn verdict(best: &Timing, timing: &Timing, definition: Definition) -> Verdict {
     }
     let undisturbed_s = timing.undisturbed_s();
     let is_disturbed = undisturbed_s <= margin * best_s || undisturbed_s - best_s < limits.absolute_s;
-    // Unless one thread alone computes for much longer than all of it took with fewer, a little at each of very many visits.
+    // Unless one thread alone computes for much longer than all of it took with fewer, a little at each of
+    // very many visits.
     let is_fine = timing.visits > 0 && time_s < FINE_S * timing.visits as f64;
     let is_its_own = is_fine && timing.busy_s() >= MUCH * best.interval().high;
     if is_disturbed && !is_its_own {

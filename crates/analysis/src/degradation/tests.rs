@@ -78,7 +78,8 @@ fn paths_of(places: &[(Option<u32>, f64, bool)]) -> Vec<Vec<u32>> {
 
 #[test]
 fn the_decomposition_of_the_paper() {
-    // Figure 4: the program; adi in it; x_solve, y_solve, z_solve; lhsx, lhsy, lhsz; the first loops of these. Excess at four threads.
+    // Figure 4: the program; adi in it; x_solve, y_solve, z_solve; lhsx, lhsy, lhsz; the first loops of
+    // these. Excess at four threads.
     let places = [
         (None, 78.1, true),
         (Some(0), 79.0, true),

@@ -7,8 +7,8 @@ pub struct Timing {
     pub count: u32,
     /// By repetition the time of the thread that took longest, s.
     pub times_s: Vec<f64>,
-    /// By repetition the time for which threads stood in the run queue there, s; summed over threads, since who waits for a thread that
-    /// has no processor is late, too.
+    /// By repetition the time for which threads stood in the run queue there, s; summed over threads, since
+    /// who waits for a thread that has no processor is late, too.
     pub queued_s: Vec<f64>,
     /// By repetition the CPU time of the thread that used most, s.
     pub busy_s: Vec<f64>,
@@ -27,7 +27,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// From so many repetitions on the median says what is typical; of fewer the least does: what disturbs only makes longer.
+/// From so many repetitions on the median says what is typical; of fewer the least does: what disturbs only
+/// makes longer.
 const MEDIAN_FROM: usize = 5;
 
 impl Timing {
@@ -36,13 +37,15 @@ impl Timing {
         Timing { count, times_s: times_s.into(), ..Timing::default() }
     }
 
-    /// What the region typically takes, s: the median of five repetitions or more, the least of fewer; 0 if there are none.
+    /// What the region typically takes, s: the median of five repetitions or more, the least of fewer; 0 if
+    /// there are none.
     pub fn typical_s(&self) -> f64 {
         typical(&self.times_s)
     }
 
-    /// The order statistics between which the median lies with at least 95 % probability, or all repetitions where they
-    /// are too few for that (five or fewer); twice the error of sampling is added on both sides. Whatever the distribution.
+    /// The order statistics between which the median lies with at least 95 % probability, or all repetitions
+    /// where they are too few for that (five or fewer); twice the error of sampling is added on both sides.
+    /// Whatever the distribution.
     pub fn interval(&self) -> Interval {
         let sorted = sorted(&self.times_s);
         let Some(last) = sorted.len().checked_sub(1) else { return Interval::default() };
@@ -59,8 +62,8 @@ impl Timing {
         shares.map(|(time, queued)| queued / time).fold(0.0, f64::max)
     }
 
-    /// What the region would typically take if every moment in which one of its threads stood in the run queue had made it longer, s:
-    /// what is left is no other program's doing.
+    /// What the region would typically take if every moment in which one of its threads stood in the run
+    /// queue had made it longer, s: what is left is no other program's doing.
     pub fn undisturbed_s(&self) -> f64 {
         let queued = |n: usize| self.queued_s.get(n).copied().unwrap_or(0.0);
         let left: Vec<f64> =
@@ -68,14 +71,15 @@ impl Timing {
         (typical(&left) - 2.0 * self.error_s).max(0.0)
     }
 
-    /// The typical CPU time of the thread that used most, s: it would take as long on a machine of its own, but for what it spins while a
-    /// partner has no processor.
+    /// The typical CPU time of the thread that used most, s: it would take as long on a machine of its own,
+    /// but for what it spins while a partner has no processor.
     pub fn busy_s(&self) -> f64 {
         typical(&self.busy_s)
     }
 
-    /// The probability that chance alone makes these times as much longer than so many times the others as they are, or more: the exact
-    /// one-sided rank-sum test of Wilcoxon, Mann and Whitney. 1 if there are none.
+    /// The probability that chance alone makes these times as much longer than so many times the others as
+    /// they are, or more: the exact one-sided rank-sum test of Wilcoxon, Mann and Whitney. 1 if there are
+    /// none.
     pub fn chance_of_longer(&self, factor: f64, others: &Timing) -> f64 {
         let (longer, shorter) = (self.times_s.len(), others.times_s.len());
         if longer == 0 || shorter == 0 {
@@ -92,8 +96,8 @@ impl Timing {
     }
 }
 
-/// By number of pairs in the wrong order, in how many ways `a` and `b` things can be arranged: the recursion of Mann and Whitney, on the
-/// larger of two last things.
+/// By number of pairs in the wrong order, in how many ways `a` and `b` things can be arranged: the recursion
+/// of Mann and Whitney, on the larger of two last things.
 fn arrangements(a: usize, b: usize) -> Vec<f64> {
     let mut rows: Vec<Vec<f64>> = vec![vec![1.0]; b + 1];
     for m in 1..=a {
@@ -161,7 +165,8 @@ mod tests {
 
     #[test]
     fn intervals_are_those_of_the_binomial_distribution() {
-        // The table of order statistics for the median: n = 8 leaves none out, 9 one, 12 two, 15 three, 20 five.
+        // The table of order statistics for the median: n = 8 leaves none out, 9 one, 12 two, 15 three, 20
+        // five.
         for (n, cut) in [(1, 0), (3, 0), (5, 0), (8, 0), (9, 1), (12, 2), (15, 3), (20, 5)] {
             assert_eq!(trimmed(n), cut, "{n}");
         }

@@ -1,7 +1,7 @@
 //! Barriers at which all wait for the one that has more to do.
 //!
-//! Who comes late because it had no processor has not more to do: what it worked more than the others is the most that
-//! each of them can have waited for it.
+//! Who comes late because it had no processor has not more to do: what it worked more than the others is the
+//! most that each of them can have waited for it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -20,7 +20,8 @@ pub(super) struct Calls {
     pub(super) time_ns: u64,
 }
 
-/// All calls of a run, by location, and in the order in which each kind first ended: whatever they were called on.
+/// All calls of a run, by location, and in the order in which each kind first ended: whatever they were
+/// called on.
 pub(super) fn calls(sums: &OperationSums) -> Vec<Calls> {
     let mut calls: Vec<Calls> = Vec::new();
     let mut known: Map<(LocationId, ContextId, OperationId, State), usize> = Map::default();

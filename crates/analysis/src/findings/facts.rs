@@ -69,7 +69,8 @@ impl<'r> Facts<'r> {
             known => f64::from(known),
         };
         let width = processors.min(available);
-        // All that stretches are found by is on these accounts: where it is too little for a finding, none is looked for.
+        // All that stretches are found by is on these accounts: where it is too little for a finding, none is
+        // looked for.
         let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
         let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
         let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
@@ -116,8 +117,8 @@ impl<'r> Facts<'r> {
         }
     }
 
-    /// What of a loss could be won: the processors gave C × T, and the part that other work used is gone. `burned_s` is
-    /// processor time that the loss itself took.
+    /// What of a loss could be won: the processors gave C × T, and the part that other work used is gone.
+    /// `burned_s` is processor time that the loss itself took.
     pub fn recoverable_s(&self, lost_s: f64, burned_s: f64) -> f64 {
         let left_s = self.available * self.wall_s - self.cpu_s + burned_s;
         lost_s.min(left_s.max(0.0))

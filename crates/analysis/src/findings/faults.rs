@@ -1,7 +1,7 @@
 //! Page faults: memory that is touched for the first time.
 //!
-//! When and by whom is measured exactly; what a fault costs is fitted to the run, and booked by the ledger: what a finding
-//! says is what stands on the account. Which memory it was is not known.
+//! When and by whom is measured exactly; what a fault costs is fitted to the run, and booked by the ledger:
+//! what a finding says is what stands on the account. Which memory it was is not known.
 
 use std::collections::HashMap;
 

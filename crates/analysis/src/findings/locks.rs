@@ -1,7 +1,7 @@
 //! Locks: what is done while they are held, how often, and how many stand in line.
 //!
-//! Each lock gets the one kind that says most of what to change: what its holders do meanwhile comes before how long
-//! they hold it, and that before how many wait.
+//! Each lock gets the one kind that says most of what to change: what its holders do meanwhile comes before
+//! how long they hold it, and that before how many wait.
 
 use std::collections::{BTreeMap, HashMap};
 

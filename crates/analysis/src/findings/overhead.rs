@@ -1,7 +1,8 @@
 //! Which processor time goes into handing out work and waiting for each other, and not into the work.
 //!
-//! What runs below the program's innermost function is looked at: if a function that synchronises threads, starts them or
-//! schedules tasks is among it, the time is overhead. A table of names, since nothing marks such code.
+//! What runs below the program's innermost function is looked at: if a function that synchronises threads,
+//! starts them or schedules tasks is among it, the time is overhead. A table of names, since nothing marks
+//! such code.
 
 use proust_profile::{ContextId, ContextKind, Profile};
 

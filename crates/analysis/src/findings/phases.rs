@@ -1,4 +1,5 @@
-//! Processors that are empty while somebody works: serial phases, a long task at the end of a pool, too few tasks.
+//! Processors that are empty while somebody works: serial phases, a long task at the end of a pool, too few
+//! tasks.
 //!
 //! Which of them it is, is told by how long the stretches are and by who works in them.
 
@@ -67,8 +68,8 @@ fn serial_phase(
     let phases: Vec<&Stretch> = stretches.iter().filter(with).copied().collect();
     let longest_s = phases.iter().map(|one| (one.end_ns - one.start_ns) as f64 / 1e9).fold(0.0, f64::max);
     let sum_s: f64 = empty_s.values().sum();
-    // What a thread does in the same function while others work is no serial phase: it was late with it, perhaps for
-    // want of a processor.
+    // What a thread does in the same function while others work is no serial phase: it was late with it,
+    // perhaps for want of a processor.
     let location = phases.first()?.location;
     let alone_s = sum_s / (facts.width - 1.0);
     let all_s: f64 = (0..facts.cpu.len() as ContextId)
@@ -98,7 +99,8 @@ fn serial_phase(
     Some(finding)
 }
 
-/// Of the processor time, what others than the busiest thread used: threads that only begin and sleep make nothing parallel.
+/// Of the processor time, what others than the busiest thread used: threads that only begin and sleep make
+/// nothing parallel.
 fn others_work(facts: &Facts<'_>) -> f64 {
     let most_s = facts.profile.locations.iter().map(|location| location.cpu_s).fold(0.0, f64::max);
     1.0 - most_s / facts.cpu_s.max(f64::MIN_POSITIVE)

@@ -23,7 +23,8 @@ pub struct Place {
     pub line: Option<u32>,
 }
 
-/// For each context the innermost function on its path that the program's author wrote, and where in it the path goes on.
+/// For each context the innermost function on its path that the program's author wrote, and where in it the
+/// path goes on.
 #[derive(Debug)]
 pub(super) struct Places<'p> {
     profile: &'p Profile,
@@ -91,8 +92,8 @@ impl<'p> Places<'p> {
         shared
     }
 
-    /// The place that most of these amounts have in common. Helpers that several functions call say little: of them it is
-    /// the caller.
+    /// The place that most of these amounts have in common. Helpers that several functions call say little:
+    /// of them it is the caller.
     pub(super) fn cause(
         &self,
         amounts: &HashMap<ContextId, f64, impl BuildHasher>,
@@ -116,9 +117,9 @@ impl<'p> Places<'p> {
         Some(Place { context: Some(inside), function, file: called.file.clone(), line: called.line })
     }
 
-    /// The part of the program that most of these amounts have in common: the outermost function in which threads neither
-    /// wait for nor wake each other. What a thread was started for is more than that; if nothing else is left, it is
-    /// [`Places::cause`].
+    /// The part of the program that most of these amounts have in common: the outermost function in which
+    /// threads neither wait for nor wake each other. What a thread was started for is more than that; if
+    /// nothing else is left, it is [`Places::cause`].
     pub(super) fn part(
         &self,
         amounts: &HashMap<ContextId, f64, impl BuildHasher>,
@@ -213,7 +214,8 @@ impl<'p> Places<'p> {
         Place { context: None, function: Some(function.name.clone()), file, line }
     }
 
-    /// The innermost context that has at least `share` of these amounts below it or in it; None if there are none.
+    /// The innermost context that has at least `share` of these amounts below it or in it; None if there are
+    /// none.
     pub(super) fn dominating(
         &self,
         amounts: &HashMap<ContextId, f64, impl BuildHasher>,

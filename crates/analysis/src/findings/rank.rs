@@ -8,10 +8,11 @@ use super::thresholds::LEAST_SHARE;
 /// The most that are shown.
 pub const MOST: usize = 10;
 
-/// Largest recoverable amount first; of the same cause and account only the largest; nothing that hardly matters.
+/// Largest recoverable amount first; of the same cause and account only the largest; nothing that hardly
+/// matters.
 ///
-/// More threads than processors lose time that no change gives back: that is worth a word all the same. Where a kind says more of
-/// the same loss than a general one, only that is told.
+/// More threads than processors lose time that no change gives back: that is worth a word all the same. Where
+/// a kind says more of the same loss than a general one, only that is told.
 pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
     let special: Vec<Finding> = found.iter().filter(|one| !general(one.kind).is_empty()).cloned().collect();
     found.retain(|finding| !special.iter().any(|special| says_more(facts, special, finding)));

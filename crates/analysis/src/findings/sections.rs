@@ -1,7 +1,7 @@
 //! What holders did while they held a lock that others waited for.
 //!
-//! A section is known to begin when the lock was let go before; that it was free for a while is not noticed. So only the part
-//! of it counts in which somebody waited, where that is told.
+//! A section is known to begin when the lock was let go before; that it was free for a while is not noticed.
+//! So only the part of it counts in which somebody waited, where that is told.
 
 use std::collections::HashMap;
 
@@ -148,8 +148,8 @@ impl<'p> Meanwhile<'p> {
         near.filter(move |(_, event)| event.begin_ns < to_ns)
     }
 
-    /// How much of an event lies in a stretch of time in which the thread waited for no lock, s. Of a sum a proportional part
-    /// does, and none of it where the thread waited.
+    /// How much of an event lies in a stretch of time in which the thread waited for no lock, s. Of a sum a
+    /// proportional part does, and none of it where the thread waited.
     fn inside_s(&self, event: &EventRow, from_ns: u64, to_ns: u64) -> f64 {
         let length_ns = event.end_ns.saturating_sub(event.begin_ns);
         let common_ns = event.end_ns.min(to_ns).saturating_sub(event.begin_ns.max(from_ns));

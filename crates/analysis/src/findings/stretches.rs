@@ -1,8 +1,9 @@
-//! Stretches of time in which processors were empty, by who worked meanwhile; and when nobody did because he slept.
+//! Stretches of time in which processors were empty, by who worked meanwhile; and when nobody did because he
+//! slept.
 //!
-//! The ledger says how much was lost so, and where those worked who are to blame. What it does not say is whether that was
-//! one long phase or a thousand short pauses, which are different faults of a program. Time in which who works has no
-//! processor is left out: it would have worked if it could.
+//! The ledger says how much was lost so, and where those worked who are to blame. What it does not say is
+//! whether that was one long phase or a thousand short pauses, which are different faults of a program. Time
+//! in which who works has no processor is left out: it would have worked if it could.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,8 @@ use crate::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, State, Wo
 /// Sleepers at once of which each is told; where there are more, nobody waits for one of them.
 const SLEEPERS: usize = 16;
 
-/// A stretch goes on after so short a moment in which nobody was active: a page fault blocks, a clock is read late.
+/// A stretch goes on after so short a moment in which nobody was active: a page fault blocks, a clock is read
+/// late.
 const PAUSE_NS: u64 = 2_000_000;
 /// And after so short a moment in which somebody else was.
 const OTHERS_NS: u64 = 100_000;

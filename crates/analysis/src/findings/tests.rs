@@ -17,8 +17,9 @@ use super::{Finding, Kind, findings};
 
 const MS: u64 = 1_000_000;
 
-/// A run in the making: one process on two processors. Functions are those of the program, but for those that begin
-/// with `libc:`. A path is named by its functions, outermost first; each is called once a line of its caller.
+/// A run in the making: one process on two processors. Functions are those of the program, but for those that
+/// begin with `libc:`. A path is named by its functions, outermost first; each is called once a line of its
+/// caller.
 struct Builder {
     profile: Profile,
     end_ms: u64,
@@ -287,7 +288,8 @@ fn findings_are_ranked_and_small_ones_are_left_out() {
 
 #[test]
 fn what_could_be_won_is_what_the_processors_had_left() {
-    // Alone on a machine of two processors: 0.4 s of the other one were empty. With four threads on it they were not.
+    // Alone on a machine of two processors: 0.4 s of the other one were empty. With four threads on it they
+    // were not.
     let mut run = Builder::new(2, 1000);
     run.work(0, "main read", (0, 400)).work(0, "main solve", (400, 1000)).work(
         1,

@@ -1,7 +1,7 @@
 //! One time base for all logs.
 //!
-//! CLOCK_MONOTONIC counts from the boot of its host: logs of one host share it, but for what a time namespace adds; logs of
-//! others are moved by the difference of the hosts' clocks of day.
+//! CLOCK_MONOTONIC counts from the boot of its host: logs of one host share it, but for what a time namespace
+//! adds; logs of others are moved by the difference of the hosts' clocks of day.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! One thread's intercepted operations, as they come from the log.
 //!
-//! The collector writes an operation when it has ended, so that they come by their ends; a sum is written before the
-//! next record that has a CPU clock. What contradicts that is damage that its check let through: it is clamped where
-//! something of it can be believed, dropped otherwise, and counted.
+//! The collector writes an operation when it has ended, so that they come by their ends; a sum is written
+//! before the next record that has a CPU clock. What contradicts that is damage that its check let through:
+//! it is clamped where something of it can be believed, dropped otherwise, and counted.
 
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};

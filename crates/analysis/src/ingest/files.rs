@@ -130,8 +130,8 @@ fn bytes_under(head: &[u8]) -> u64 {
     ChunkHeader::begins(head).map_or(UNIT_BYTES as u64, |header| header.bytes.into())
 }
 
-/// How much of a log of `bytes` will stay. A process that still records gives what it has reserved and not used back
-/// when it ends.
+/// How much of a log of `bytes` will stay. A process that still records gives what it has reserved and not
+/// used back when it ends.
 fn lasting_bytes(file: &File, bytes: u64) -> io::Result<u64> {
     let mut ending = [0; 4];
     let is_open = match file.read_exact_at(&mut ending, offset_of!(FileHeader, ending) as u64) {
@@ -205,8 +205,9 @@ fn map(path: &Path) -> (String, Result<Option<Mmap>, String>) {
             return Ok(None);
         }
         // SAFETY: the mapping is only read, as bytes, and every value read from it is taken once and then
-        // validated. A live process may still write to it: records are verified by their checks. It may make the file
-        // shorter, too, but not by what is mapped here; whoever else does ends this process with SIGBUS.
+        // validated. A live process may still write to it: records are verified by their checks. It may make
+        // the file shorter, too, but not by what is mapped here; whoever else does ends this process with
+        // SIGBUS.
         unsafe { MmapOptions::new().len(bytes as usize).map(&file) }.map(Some)
     };
     (format!("{LOG_FOLDER}/{name}"), map().map_err(|error: io::Error| error.to_string()))
@@ -217,8 +218,8 @@ mod tests {
     use super::*;
     use zerocopy::IntoBytes;
 
-    /// A log with one chunk of two units in use, behind it one with a damaged head, and two units that are reserved: how
-    /// much of it is mapped.
+    /// A log with one chunk of two units in use, behind it one with a damaged head, and two units that are
+    /// reserved: how much of it is mapped.
     fn mapped_bytes(ending: Ending) -> usize {
         let mut bytes = vec![0; HEADER_BYTES + 5 * UNIT_BYTES];
         let header = FileHeader { ending: ending as u32, ..FileHeader::default() };

@@ -167,7 +167,8 @@ impl Reading {
         }
     }
 
-    /// The thread that an operation is of. It takes no notice of lost records: the next sample's weight spans them.
+    /// The thread that an operation is of. It takes no notice of lost records: the next sample's weight spans
+    /// them.
     fn thread_of_operation(&mut self, begin_ns: u64, cpu_ns: Option<u64>) -> &mut ThreadMeter {
         let goes_back = |meter: &ThreadMeter| {
             cpu_ns.is_some_and(|cpu_ns| cpu_ns.saturating_add(SLACK_NS) < meter.cpu_ns())
@@ -236,8 +237,8 @@ impl Reading {
             self.harvest.unrecorded_operations = header.unrecorded_operations;
             self.harvest.unrecorded_operation_ns = header.unrecorded_operation_ns;
         }
-        // Where ends found no room, a thread that the end of the process did not close is one of them, and its
-        // time is among theirs.
+        // Where ends found no room, a thread that the end of the process did not close is one of them, and
+        // its time is among theirs.
         let counted_elsewhere = |header: &LaneHeader| self.limits.ends_without_room && header.final_ns == 0;
         let header = header.filter(|header| header.tid != 0 && !counted_elsewhere(header));
         match (self.current.take(), header) {

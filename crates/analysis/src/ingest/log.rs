@@ -21,7 +21,8 @@ pub(super) struct LogHarvest {
     pub(super) weights: Weights,
 }
 
-/// Reads a log, its lanes side by side: first what its process left, then what children without a log of their own left in it.
+/// Reads a log, its lanes side by side: first what its process left, then what children without a log of
+/// their own left in it.
 pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogError> {
     let log = Log::parse(bytes)?;
     let mut damage = log.damage();

@@ -1,7 +1,8 @@
 //! Parallel regions, as they come from the log: who opened them, who was in them, what was done there.
 //!
-//! A node of a thread's call path and the region that the thread was in make a place together: what a worker does is shown
-//! below the region, wherever that was opened. Such pairs are numbered; the numbers are above all of nodes.
+//! A node of a thread's call path and the region that the thread was in make a place together: what a worker
+//! does is shown below the region, wherever that was opened. Such pairs are numbered; the numbers are above
+//! all of nodes.
 
 use std::collections::HashMap;
 

@@ -23,10 +23,11 @@ pub(super) const LOST: Place = u32::MAX;
 /// Time whose samples found no room.
 pub(super) const NOT_RECORDED: Place = u32::MAX - 1;
 
-/// By how much a thread's CPU clock runs ahead of the time between two records at most: they are read one after
-/// the other.
+/// By how much a thread's CPU clock runs ahead of the time between two records at most: they are read one
+/// after the other.
 pub(super) const SLACK_NS: u64 = 2_000_000;
-/// What an interrupt, or the host of a virtual machine, may take between the two readings that the kernel counts as the thread's.
+/// What an interrupt, or the host of a virtual machine, may take between the two readings that the kernel
+/// counts as the thread's.
 pub(super) const STALL_NS: u64 = 20_000_000;
 
 /// No run lasts longer, and no thread uses more CPU time: more is damage.

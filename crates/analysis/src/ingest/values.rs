@@ -27,8 +27,8 @@ const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len()] = [
     EVENT_METRICS[4],
 ];
 
-/// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64 bits
-/// hold enough.
+/// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64
+/// bits hold enough.
 type Amounts = [u64; METRICS.len()];
 
 const NONE: u32 = u32::MAX;

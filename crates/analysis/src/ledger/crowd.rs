@@ -6,14 +6,14 @@ use super::processor_set::ProcessorSet;
 
 /// The sets of processors of a run, and the share of delays in each that the run itself explains.
 ///
-/// With `h` locations on the `C` processors of a set and `n` more that queue for one, the run wants `h + n − C`
-/// processors more than there are: with so many fewer locations nobody would queue for its sake. And whoever queues
-/// waits for all who hold a processor, of whom the run's own are `h ÷ C`. The run explains the smaller of both; the rest
-/// was taken by others. So a run that has little of the processors is not said to crowd itself out, however many of its
-/// threads the load of others lets pile up.
+/// With `h` locations on the `C` processors of a set and `n` more that queue for one, the run wants `h + n −
+/// C` processors more than there are: with so many fewer locations nobody would queue for its sake. And
+/// whoever queues waits for all who hold a processor, of whom the run's own are `h ÷ C`. The run explains the
+/// smaller of both; the rest was taken by others. So a run that has little of the processors is not said to
+/// crowd itself out, however many of its threads the load of others lets pile up.
 ///
-/// Locations are counted wherever they belong, service ones included, since all of them take processors. A delay is
-/// explained by any set that covers the location's own.
+/// Locations are counted wherever they belong, service ones included, since all of them take processors. A
+/// delay is explained by any set that covers the location's own.
 #[derive(Debug)]
 pub(super) struct Crowds {
     sets: Vec<Set>,
@@ -56,7 +56,8 @@ struct Set {
 struct Line {
     /// The share of the queued that stands beyond.
     beyond: u64,
-    /// ∫ min(beyond, share) dt up to `since_ns`: those crowded out by the run itself stand at the end of the queue.
+    /// ∫ min(beyond, share) dt up to `since_ns`: those crowded out by the run itself stand at the end of the
+    /// queue.
     level: Units,
     since_ns: u64,
 }

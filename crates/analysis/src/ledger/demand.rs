@@ -3,8 +3,8 @@
 use super::state::{State, Work};
 use super::timeline::{PartKind, Span};
 
-/// One location, as a rate: parts of a span have no place in it, so at each of its instants the location does all of
-/// what is in the span, each as its share.
+/// One location, as a rate: parts of a span have no place in it, so at each of its instants the location does
+/// all of what is in the span, each as its share.
 pub(super) const ONE: u64 = 1 << 40;
 
 /// Who fills an owner's slots first where more locations are active than there are slots.

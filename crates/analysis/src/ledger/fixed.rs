@@ -1,16 +1,16 @@
 //! Exact sums of fractions of nanoseconds.
 //!
-//! A slot shared by three workers gives each a third of its time. Such amounts are kept in fixed point, so that
-//! their sum depends neither on the order of the summands nor on their sizes; only results are rounded, and so
-//! that their sum stays what it was.
+//! A slot shared by three workers gives each a third of its time. Such amounts are kept in fixed point, so
+//! that their sum depends neither on the order of the summands nor on their sizes; only results are rounded,
+//! and so that their sum stays what it was.
 
 /// An amount of time in units of 2⁻³² ns.
 pub(super) type Units = u128;
 
 const BITS: u32 = 32;
 
-/// Added before rounding down: a half and a little. Exact halves are common (two sharers), and an earlier division
-/// may have left one a few units short; it shall be rounded as if it had not.
+/// Added before rounding down: a half and a little. Exact halves are common (two sharers), and an earlier
+/// division may have left one a few units short; it shall be rounded as if it had not.
 const ROUND_UP: Units = (1 << (BITS - 1)) + (1 << (BITS - 12));
 
 /// `ns` whole nanoseconds.
@@ -48,7 +48,8 @@ pub(super) fn ratio(amount: Units, part: Units, whole: Units) -> Units {
 
 /// Whole nanoseconds for amounts, none more than its bound, that sum up to `total_ns` if the bounds allow it.
 ///
-/// `total_ns` is known exactly, and the amounts as sums of rounded parts: nearly all of them are off by less than 1 ns.
+/// `total_ns` is known exactly, and the amounts as sums of rounded parts: nearly all of them are off by less
+/// than 1 ns.
 pub(super) fn apportion(amounts: &[(Units, u64)], total_ns: u64) -> Vec<u64> {
     let mut given: Vec<u64> =
         amounts.iter().map(|&(amount, most_ns)| whole_ns(amount).min(most_ns)).collect();
@@ -74,8 +75,8 @@ pub(super) fn apportion(amounts: &[(Units, u64)], total_ns: u64) -> Vec<u64> {
     given
 }
 
-/// Rounds amounts to whole nanoseconds by rounding their running sum: each is off by less than 1 ns, and the sum
-/// by at most a half.
+/// Rounds amounts to whole nanoseconds by rounding their running sum: each is off by less than 1 ns, and the
+/// sum by at most a half.
 pub(super) fn round_running(amounts: impl IntoIterator<Item = Units>) -> impl Iterator<Item = u64> {
     let (mut sum, mut given) = (0, 0);
     amounts.into_iter().map(move |amount| {
@@ -87,9 +88,9 @@ pub(super) fn round_running(amounts: impl IntoIterator<Item = Units>) -> impl It
     })
 }
 
-/// What each of several sharers has received since the beginning, as one number for all of them: a sharer's part
-/// is the difference between the levels at its end and at its begin. So a change of state costs the same for any
-/// number of sharers.
+/// What each of several sharers has received since the beginning, as one number for all of them: a sharer's
+/// part is the difference between the levels at its end and at its begin. So a change of state costs the same
+/// for any number of sharers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
     level: Units,

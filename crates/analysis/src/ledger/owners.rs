@@ -119,7 +119,8 @@ fn rank_of(process: &Process, by_id: &HashMap<ProcessId, &Process>) -> Option<Ra
     let ancestors = std::iter::successors(Some(process), |process| {
         process.parent.and_then(|parent| by_id.get(&parent).copied())
     });
-    // A damaged log may make two processes each other's parents: no chain is longer than the run has processes.
+    // A damaged log may make two processes each other's parents: no chain is longer than the run has
+    // processes.
     ancestors.take(by_id.len()).find_map(Rank::of)
 }
 

@@ -13,11 +13,11 @@ pub(super) struct Piece {
     pub paused: bool,
 }
 
-/// The pieces of a location's spans that lie in the given stretches (disjoint, in time order; those *inside* are
-/// pauses).
+/// The pieces of a location's spans that lie in the given stretches (disjoint, in time order; those *inside*
+/// are pauses).
 ///
-/// A span that begins before the previous one has ended is cut at that end: a location does one thing at a time.
-/// What was cut away is counted.
+/// A span that begins before the previous one has ended is cut at that end: a location does one thing at a
+/// time. What was cut away is counted.
 pub(super) struct Pieces<'a, I> {
     spans: I,
     stretches: &'a [Stretch],

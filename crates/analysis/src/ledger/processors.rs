@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 
 /// The processors of a run: of each rank, or of the process tree as a whole.
 ///
-/// The processors of a process are the largest k such that at least k of its locations were active at once for at
-/// least 1 % of its lifetime, but never more than those available to it, and never less than one: what is not there
-/// cannot be lost. So a short burst of threads does not make the rest of the run
-/// a waste, and threads that only sleep do not count. Time in which recording was switched off is not part of the
-/// lifetime. In a job with ranks only ranks have processors, a rank's child processes use its slots, and the run's
-/// number is the sum over ranks. Service locations count nowhere.
+/// The processors of a process are the largest k such that at least k of its locations were active at once
+/// for at least 1 % of its lifetime, but never more than those available to it, and never less than one: what
+/// is not there cannot be lost. So a short burst of threads does not make the rest of the run a waste, and
+/// threads that only sleep do not count. Time in which recording was switched off is not part of the
+/// lifetime. In a job with ranks only ranks have processors, a rank's child processes use its slots, and the
+/// run's number is the sum over ranks. Service locations count nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processors(BTreeMap<ProcessId, Used>);
 
@@ -33,7 +33,8 @@ struct Used {
 }
 
 impl Processors {
-    /// Determines the processors from what was active at once during `windows`; [`Windows::all`] for the run's.
+    /// Determines the processors from what was active at once during `windows`; [`Windows::all`] for the
+    /// run's.
     pub fn measured<S: Spans>(run: &Run<S>, windows: &Windows) -> Result<Processors, LedgerError> {
         let owners = Owners::new(&run.processes)?;
         let mut members: Vec<Vec<&Timeline<S>>> = vec![Vec::new(); owners.list.len()];
@@ -54,7 +55,8 @@ impl Processors {
         Ok(Processors(owners.list.iter().zip(members).enumerate().map(used).collect()))
     }
 
-    /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking what remains.
+    /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking what
+    /// remains.
     pub fn given<S>(run: &Run<S>, total: u32) -> Result<Processors, LedgerError> {
         let owners = Owners::new(&run.processes)?.list;
         let count = u32::try_from(owners.len()).unwrap_or(u32::MAX).max(1);
@@ -68,8 +70,8 @@ impl Processors {
         self.0.values().map(|used| used.processors).sum()
     }
 
-    /// The processors whose slots are shown under this process: of its rank, or, for the root of a run without
-    /// ranks, of the run.
+    /// The processors whose slots are shown under this process: of its rank, or, for the root of a run
+    /// without ranks, of the run.
     pub fn of(&self, process: ProcessId) -> Option<u32> {
         self.0.get(&process).map(|used| used.processors)
     }
@@ -79,7 +81,8 @@ impl Processors {
         self.0.get(&process)?.available
     }
 
-    /// How many locations of this owner were active at once; where the processors were given, as many as these.
+    /// How many locations of this owner were active at once; where the processors were given, as many as
+    /// these.
     pub fn active(&self, process: ProcessId) -> Option<u32> {
         self.0.get(&process).map(|used| used.active)
     }
@@ -108,8 +111,8 @@ fn busy_at_once<S: Spans>(owner: &Owner, members: &[&Timeline<S>], windows: &Win
     1
 }
 
-/// The stretches in which a location is active, adjoining spans joined: a thread that computes throughout has one,
-/// however often it was sampled.
+/// The stretches in which a location is active, adjoining spans joined: a thread that computes throughout has
+/// one, however often it was sampled.
 fn active_stretches<S: Spans>(timeline: &Timeline<S>, stretches: &[Stretch]) -> impl Iterator<Item = Window> {
     let mut pieces = Pieces::new(timeline.spans.spans(), stretches)
         .filter(|piece| !piece.paused && !matches!(piece.span.state, State::Passive(_)))

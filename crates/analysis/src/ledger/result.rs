@@ -20,17 +20,18 @@ use serde::{Deserialize, Serialize};
 pub struct Ledger {
     /// Processors of the run, P.
     pub processors: u32,
-    /// Wall time, T: from the first rank's (or process's) start to the last one's end, within the windows, ns.
+    /// Wall time, T: from the first rank's (or process's) start to the last one's end, within the windows,
+    /// ns.
     pub wall_ns: u64,
     /// P × T, ns.
     pub total_ns: u64,
-    /// The largest number of locations that were active at once for at least 1 % of the time, of all owners together. It
-    /// may be more than the processors, of which there are no more than those available.
+    /// The largest number of locations that were active at once for at least 1 % of the time, of all owners
+    /// together. It may be more than the processors, of which there are no more than those available.
     pub active: u32,
     /// The accounts of the total: of all charged locations as far as they fill slots, and of the empty slots.
     pub accounts: Accounts,
-    /// Beyond the processors: what charged locations spent while more of them were active than there are slots, and
-    /// others filled these. Outside of the total.
+    /// Beyond the processors: what charged locations spent while more of them were active than there are
+    /// slots, and others filled these. Outside of the total.
     pub beyond: Accounts,
     /// Σ of `beyond`: ∫ max(A − P, 0) dt, ns.
     pub beyond_ns: u64,
@@ -41,19 +42,20 @@ pub struct Ledger {
     /// What locations spent, by location, account and context. Sums to the locations' accounts.
     #[serde(skip)]
     pub spent: Vec<Row>,
-    /// Empty slots charged to those who worked (`serial`, `narrow`) or waited, by location, account and context.
-    /// Sums to the slots' accounts but `asleep`, `idle` and `paused`.
+    /// Empty slots charged to those who worked (`serial`, `narrow`) or waited, by location, account and
+    /// context. Sums to the slots' accounts but `asleep`, `idle` and `paused`.
     #[serde(skip)]
     pub blamed: Vec<Row>,
-    /// When locations were passive, by location, reason and context. Sums to the locations' passive times, so that
-    /// with `spent` every nanosecond of every location is in a context.
+    /// When locations were passive, by location, reason and context. Sums to the locations' passive times, so
+    /// that with `spent` every nanosecond of every location is in a context.
     #[serde(skip)]
     pub passive: Vec<PassiveRow>,
-    /// Empty slots and lost time by those who caused them: what was lost on all accounts but `idle`, which belongs to
-    /// no context. Sorted; empty unless the blame was found ([`crate::blame`]).
+    /// Empty slots and lost time by those who caused them: what was lost on all accounts but `idle`, which
+    /// belongs to no context. Sorted; empty unless the blame was found ([`crate::blame`]).
     #[serde(skip)]
     pub caused: Vec<Row>,
-    /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound data.
+    /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound
+    /// data.
     pub overlap_ns: u64,
 }
 
@@ -66,8 +68,8 @@ pub struct LocationAccounts {
     pub process: ProcessId,
     /// Whether it is internal to a runtime.
     pub service: bool,
-    /// Whether its accounts are part of the ledger's: not so for service locations and for processes outside all
-    /// ranks.
+    /// Whether its accounts are part of the ledger's: not so for service locations and for processes outside
+    /// all ranks.
     pub charged: bool,
     /// Whose slots it uses, if it is charged: a position in [`Ledger::slots`].
     pub slots: Option<usize>,
@@ -114,8 +116,8 @@ impl LocationAccounts {
 impl Ledger {
     /// Draws up the account of `run` within `windows`, with these processors.
     ///
-    /// Time O(n log m) for n spans of m locations; memory O(m + rows), independent of n if the spans are read from
-    /// a stream ([`Spans`]).
+    /// Time O(n log m) for n spans of m locations; memory O(m + rows), independent of n if the spans are read
+    /// from a stream ([`Spans`]).
     pub fn of<S: Spans>(
         run: &Run<S>,
         processors: &Processors,
@@ -232,9 +234,9 @@ impl Ledger {
 
     /// The part of the account that is these locations'.
     ///
-    /// Where all charged locations of an owner of slots are among them, its slots are too, and the part closes as
-    /// the whole does. Of other owners only what the locations spent themselves is there: an empty slot belongs to
-    /// all of them together. `processors` and `wall_ns` are 0 where no slots are left.
+    /// Where all charged locations of an owner of slots are among them, its slots are too, and the part
+    /// closes as the whole does. Of other owners only what the locations spent themselves is there: an empty
+    /// slot belongs to all of them together. `processors` and `wall_ns` are 0 where no slots are left.
     pub fn part(&self, in_scope: impl Fn(LocationId) -> bool) -> Ledger {
         let mut whole = vec![true; self.slots.len()];
         for location in self.locations.iter().filter(|location| !in_scope(location.location)) {
@@ -313,13 +315,14 @@ impl Ledger {
         i128::from(self.total_ns) - i128::from(self.accounts.sum_ns())
     }
 
-    /// What charged locations and empty slots had on an account, whether it stands beyond the processors or not, ns.
+    /// What charged locations and empty slots had on an account, whether it stands beyond the processors or
+    /// not, ns.
     pub fn with_beyond_ns(&self, account: Account) -> u64 {
         self.accounts[account] + self.beyond[account]
     }
 
-    /// The most that could be won on `available` processors: what they had to give, C × T, less the processor time
-    /// that was used, ns. Threads beyond the processors lose time that no change could give back.
+    /// The most that could be won on `available` processors: what they had to give, C × T, less the processor
+    /// time that was used, ns. Threads beyond the processors lose time that no change could give back.
     pub fn recoverable_ns(&self, available: u32, cpu_ns: u64) -> u64 {
         let given_ns = u128::from(available) * u128::from(self.wall_ns);
         u64::try_from(given_ns.saturating_sub(u128::from(cpu_ns))).unwrap_or(u64::MAX)

@@ -55,8 +55,10 @@ impl Kind {
 
 /// One location's amounts by context and kind, being summed up.
 ///
-/// A table with a row for each context and a column for each kind that has occurred: a location uses few of them. The sweep goes from location to location with every edge, and the tables of all do not fit into a
-/// processor's caches; so amounts are first put down in order, and a batch of them is entered into the table at once.
+/// A table with a row for each context and a column for each kind that has occurred: a location uses few of
+/// them. The sweep goes from location to location with every edge, and the tables of all do not fit into a
+/// processor's caches; so amounts are first put down in order, and a batch of them is entered into the table
+/// at once.
 #[derive(Debug)]
 pub(super) struct Amounts {
     pending: Vec<(ContextId, Kind, Units)>,
@@ -166,8 +168,9 @@ impl Amounts {
     }
 }
 
-/// Rounds amounts to rows of whole nanoseconds, sorted by account, location and context, in such a way that their
-/// sum is the rounded sum. The order makes the rounding independent of the order in which the amounts came.
+/// Rounds amounts to rows of whole nanoseconds, sorted by account, location and context, in such a way that
+/// their sum is the rounded sum. The order makes the rounding independent of the order in which the amounts
+/// came.
 pub(super) fn settle(amounts: impl Iterator<Item = (LocationId, Account, ContextId, Units)>) -> Vec<Row> {
     let mut amounts: Vec<_> = amounts.collect();
     amounts.sort_unstable_by_key(|&(location, account, context, _)| (account, location, context));
@@ -178,8 +181,8 @@ pub(super) fn settle(amounts: impl Iterator<Item = (LocationId, Account, Context
         .collect()
 }
 
-/// Hashes one integer. The default hasher would take a good part of the sweep's time, and its protection against
-/// chosen keys is not needed for context numbers.
+/// Hashes one integer. The default hasher would take a good part of the sweep's time, and its protection
+/// against chosen keys is not needed for context numbers.
 #[derive(Default)]
 pub(super) struct KeyHasher(u64);
 

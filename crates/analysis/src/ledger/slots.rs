@@ -16,12 +16,13 @@ enum Phase {
     Paused,
 }
 
-/// Integrates an owner's slots. Time is moved on by [`Slots::advance`], always before a location's state changes.
+/// Integrates an owner's slots. Time is moved on by [`Slots::advance`], always before a location's state
+/// changes.
 ///
-/// At each instant there are P slots, P the owner's processors. With A < P active locations the P − A empty ones are
-/// shared by those who work; if nobody does, by those who wait; if all are passive they are asleep. With A > P the slots
-/// are filled in the order of [`Place`]; where a place finds room for a part of those in it, each has his share of
-/// that. The rest stands beyond the processors.
+/// At each instant there are P slots, P the owner's processors. With A < P active locations the P − A empty
+/// ones are shared by those who work; if nobody does, by those who wait; if all are passive they are asleep.
+/// With A > P the slots are filled in the order of [`Place`]; where a place finds room for a part of those in
+/// it, each has his share of that. The rest stands beyond the processors.
 #[derive(Debug)]
 pub(super) struct Slots {
     processors: u64,

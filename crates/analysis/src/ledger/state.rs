@@ -13,7 +13,8 @@ pub enum State {
     Working(Work),
     /// It waits, blocked, for a partner or holder; it needs no processor meanwhile.
     Waiting(Wait),
-    /// It waits for a partner or holder by polling: as [`State::Waiting`], but it takes a processor from others.
+    /// It waits for a partner or holder by polling: as [`State::Waiting`], but it takes a processor from
+    /// others.
     Polling(Wait),
     /// It waits for something that is not another location's fault. Not on any account.
     Passive(PassiveReason),
@@ -35,8 +36,8 @@ pub enum Work {
     Runtime,
     /// Inside Proust's own handlers and hooks.
     Measurement,
-    /// Runnable but without a processor. Which account that is, `oversubscribed` or `preempted`, cannot be known
-    /// from one location: the ledger decides it from all of them.
+    /// Runnable but without a processor. Which account that is, `oversubscribed` or `preempted`, cannot be
+    /// known from one location: the ledger decides it from all of them.
     Delayed,
     /// Page faults.
     Fault,

@@ -1,4 +1,5 @@
-//! Tests of the pure function: programs whose accounts are known, rules one by one, and laws that hold for all.
+//! Tests of the pure function: programs whose accounts are known, rules one by one, and laws that hold for
+//! all.
 
 mod build;
 mod laws;

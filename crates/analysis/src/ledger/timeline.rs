@@ -8,11 +8,11 @@ use proust_profile::{ContextId, LocationId, ProcessId};
 
 /// A stretch of time that a location spent in one state and one context.
 ///
-/// Where a record knows more than one kind of work inside one stretch (between two samples: processor time, of
-/// it the sampler's own, the time in the run queue, page faults), the stretch stays *one* span, active from its
-/// start to its end, and `parts` says how many nanoseconds of it belong to other kinds of work than the state's
-/// own. What the parts leave over belongs to the state. The parts have no place inside the span: a window that
-/// cuts the span takes the same fraction of each.
+/// Where a record knows more than one kind of work inside one stretch (between two samples: processor time,
+/// of it the sampler's own, the time in the run queue, page faults), the stretch stays *one* span, active
+/// from its start to its end, and `parts` says how many nanoseconds of it belong to other kinds of work than
+/// the state's own. What the parts leave over belongs to the state. The parts have no place inside the span:
+/// a window that cuts the span takes the same fraction of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Begin, ns on the run's clock.
@@ -26,9 +26,10 @@ pub struct Span {
     /// Whether the location is in the team of a parallel region: empty slots charged to it are `narrow`, not
     /// `serial`.
     pub in_region: bool,
-    /// What of the span belongs to other kinds of work than the state's. Ignored in passive spans. Where several
-    /// kinds apply to the same nanosecond the caller books one: measurement before a wait for a partner or holder,
-    /// that before delay, delay before faults, faults before I/O, I/O before the runtime, all before compute.
+    /// What of the span belongs to other kinds of work than the state's. Ignored in passive spans. Where
+    /// several kinds apply to the same nanosecond the caller books one: measurement before a wait for a
+    /// partner or holder, that before delay, delay before faults, faults before I/O, I/O before the runtime,
+    /// all before compute.
     pub parts: Parts,
 }
 
@@ -87,7 +88,8 @@ impl PartKind {
     }
 }
 
-/// Nanoseconds of a span by kind of work. There are as many spans as operations: these are few, so that spans are small.
+/// Nanoseconds of a span by kind of work. There are as many spans as operations: these are few, so that spans
+/// are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Parts([u64; PartKind::ALL.len()]);
 
@@ -113,8 +115,8 @@ impl Parts {
     }
 }
 
-/// Spans that can be read from the beginning as often as needed: the ledger reads them twice (for the processors,
-/// then for the accounts) and never holds more than two of a location.
+/// Spans that can be read from the beginning as often as needed: the ledger reads them twice (for the
+/// processors, then for the accounts) and never holds more than two of a location.
 pub trait Spans {
     /// The spans, in time order and without overlap. Gaps mean that the location was not alive.
     fn spans(&self) -> impl Iterator<Item = Span> + '_;

@@ -1,8 +1,8 @@
 //! Which of many sources is due first, when always only the first one's time changes.
 
-/// A tournament of sources: each inner node of a binary tree keeps the loser of its match, the one that is due later, so that
-/// a new time of the winner is played against one loser on each level only, without a branch that a processor could guess
-/// wrong.
+/// A tournament of sources: each inner node of a binary tree keeps the loser of its match, the one that is
+/// due later, so that a new time of the winner is played against one loser on each level only, without a
+/// branch that a processor could guess wrong.
 pub(super) struct Tournament {
     /// Matches, the final first; the first place is not used. The leaves are in nobody's memory.
     losers: Vec<u128>,

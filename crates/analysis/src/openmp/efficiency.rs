@@ -1,14 +1,15 @@
 //! Efficiencies of the threads of a run, from the ledger's seconds.
 //!
-//! Σ is the ledger's total without what it was asleep or not recorded, and U what was useful: what is productive. Each
-//! other account is in exactly one loss: serialisation S (`serial`, `narrow`, `lock`, `replicated`: somebody works, others
-//! cannot), imbalance B (`barrier`, but for its latency, and `idle`), scheduling O (`runtime`, and the latency of
-//! barriers), processors Q (`oversubscribed`, `preempted`: queued for one, or taken away), and other X (faults, measuring,
-//! messages, what is not known). So Σ = U + S + B + O + Q + X.
+//! Σ is the ledger's total without what it was asleep or not recorded, and U what was useful: what is
+//! productive. Each other account is in exactly one loss: serialisation S (`serial`, `narrow`, `lock`,
+//! `replicated`: somebody works, others cannot), imbalance B (`barrier`, but for its latency, and `idle`),
+//! scheduling O (`runtime`, and the latency of barriers), processors Q (`oversubscribed`, `preempted`: queued
+//! for one, or taken away), and other X (faults, measuring, messages, what is not known). So Σ = U + S + B +
+//! O + Q + X.
 //!
-//! Multiplicative, in the order of the POP centre's and TALP's models: serialisation = U ÷ (U + S), load balance =
-//! (U + S) ÷ (U + S + B), and so on. The product is the parallel efficiency U ÷ Σ, which is the ledger's efficiency.
-//! Additive: each loss ÷ Σ, which with it sum up to 1.
+//! Multiplicative, in the order of the POP centre's and TALP's models: serialisation = U ÷ (U + S), load
+//! balance = (U + S) ÷ (U + S + B), and so on. The product is the parallel efficiency U ÷ Σ, which is the
+//! ledger's efficiency. Additive: each loss ÷ Σ, which with it sum up to 1.
 
 use super::sums::RegionSums;
 use crate::ledger::{Account, IoAs, Ledger};

@@ -97,7 +97,8 @@ pub struct SiteSum {
     pub executions: u64,
     /// Of these, how many were only counted, and their times estimated.
     pub unmeasured: u64,
-    /// Standard error of the waiting, and of the work: at most that, since those of several threads may go together.
+    /// Standard error of the waiting, and of the work: at most that, since those of several threads may go
+    /// together.
     pub error_ns: u64,
     /// Of the executions, how often somebody had to be waited for.
     pub contended: u64,
@@ -277,8 +278,8 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
     sum
 }
 
-/// What of the work was on a processor, and what queued for one: by the rows of the ledger below each region, but for
-/// those of regions inside.
+/// What of the work was on a processor, and what queued for one: by the rows of the ledger below each region,
+/// but for those of regions inside.
 fn give_processor_time(profile: &Profile, ledger: &Ledger, regions: &mut [RegionSum]) {
     let mut of_context: Vec<Option<usize>> = vec![None; profile.contexts.len()];
     for (position, sum) in regions.iter().enumerate() {

@@ -28,10 +28,10 @@ impl Amounts {
 
     /// Standard errors of the CPU seconds by context.
     ///
-    /// A sample of weight w stands for w seconds that may or may not have been spent here; for a share p of the
-    /// total the variance is Σ w² (1 − p), the total itself being known exactly from the CPU clock. Samples
-    /// come at regular distances of CPU time, which makes the true error smaller, never larger, unless the
-    /// program runs in step with the timer.
+    /// A sample of weight w stands for w seconds that may or may not have been spent here; for a share p of
+    /// the total the variance is Σ w² (1 − p), the total itself being known exactly from the CPU clock.
+    /// Samples come at regular distances of CPU time, which makes the true error smaller, never larger,
+    /// unless the program runs in step with the timer.
     pub fn errors_by_context(selection: &Selection<'_>) -> Amounts {
         let squares = over_contexts(selection.profile(), selection.forest(), selection.squares());
         let values = Amounts::by_context(selection, Metric::Cpu);

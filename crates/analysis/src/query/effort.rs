@@ -1,9 +1,10 @@
 //! Effort: work, idleness and overhead by context, and what their shares say of a parallelisation.
 //!
 //! - *work*: the program's code or a library's runs; I/O; page faults
-//! - *idleness*: what others lost waiting for this: processors that were empty while it worked, threads that waited for its
-//!   locks or at a barrier for it. It is charged to where those worked who are to blame
-//! - *overhead*: handing out work and waking each other: runtimes, synchronisation, too many threads, the measurement
+//! - *idleness*: what others lost waiting for this: processors that were empty while it worked, threads that
+//!   waited for its locks or at a barrier for it. It is charged to where those worked who are to blame
+//! - *overhead*: handing out work and waking each other: runtimes, synchronisation, too many threads, the
+//!   measurement
 //!
 //! Their sum is the effort. Time in which other processes had the processor is none of them.
 

@@ -6,10 +6,11 @@ use crate::ledger::{Account, IoAs, Ledger, PassiveReason};
 
 /// What a column of numbers counts, by context and location.
 ///
-/// Stored metrics are part of the profile. All others are rows of a [`Ledger`], in seconds: `active` plus `passive` is
-/// the `wall` time of a location. `lost` is what a location lost itself; `empty` are empty slots, which belong to no
-/// location, charged to the contexts of those who worked or waited meanwhile; `caused` is what was lost, of both, by the
-/// contexts to blame: its sum is the sum of the lost accounts, but for `idle`, which belongs to nobody.
+/// Stored metrics are part of the profile. All others are rows of a [`Ledger`], in seconds: `active` plus
+/// `passive` is the `wall` time of a location. `lost` is what a location lost itself; `empty` are empty
+/// slots, which belong to no location, charged to the contexts of those who worked or waited meanwhile;
+/// `caused` is what was lost, of both, by the contexts to blame: its sum is the sum of the lost accounts, but
+/// for `idle`, which belongs to nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// A stored metric.
@@ -32,8 +33,8 @@ pub enum Measure {
     Caused(Option<Account>),
 }
 
-/// Accounts of which a context can have something. `measurement` is a stored metric under the same name. Time that
-/// nobody spends and that is charged to nobody is in the ledger only.
+/// Accounts of which a context can have something. `measurement` is a stored metric under the same name. Time
+/// that nobody spends and that is charged to nobody is in the ledger only.
 pub(crate) const ACCOUNTS: [Account; 14] = [
     Account::Compute,
     Account::Io,

@@ -24,8 +24,8 @@ pub struct Neighbour {
 /// A function's callers and callees with exactly attributed amounts.
 ///
 /// Nothing is estimated from numbers of calls: each amount has one path. With recursion a path belongs to the
-/// caller of the outermost occurrence and to the callee of the innermost one, so that the callers' amounts sum
-/// to the function's inclusive amount, and the callees' amounts plus its exclusive amount do too.
+/// caller of the outermost occurrence and to the callee of the innermost one, so that the callers' amounts
+/// sum to the function's inclusive amount, and the callees' amounts plus its exclusive amount do too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbours {
     /// Inclusive amount of the function.

@@ -75,7 +75,8 @@ impl OperationSums {
         })
     }
 
-    /// Number of distinct objects that the operations of these keys waited for or used: locks, descriptors, threads.
+    /// Number of distinct objects that the operations of these keys waited for or used: locks, descriptors,
+    /// threads.
     pub fn objects(&self, keys: impl IntoIterator<Item = OperationKey>) -> usize {
         let of_key = |key| self.objects.iter().find(|(known, _)| *known == key).map(|(_, objects)| objects);
         let lists: Vec<&Vec<u64>> = keys.into_iter().filter_map(of_key).collect();
@@ -214,7 +215,8 @@ struct Clock<'p> {
 }
 
 impl Clock<'_> {
-    /// How long the location had no processor since the clock was last read: in this operation, as far as it lasted.
+    /// How long the location had no processor since the clock was last read: in this operation, as far as it
+    /// lasted.
     fn off_processor_ns(&mut self, event: &EventRow) -> u64 {
         while let Some((row, rest)) = self.samples.split_first()
             && row.time_ns <= event.end_ns
@@ -243,8 +245,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A thread that computes 10 ms, reads a file in 5 ms of which 4 ms on the processor, waits 20 ms for a lock and
-    /// 30 ms for another, and reads ten times shortly, failing once.
+    /// A thread that computes 10 ms, reads a file in 5 ms of which 4 ms on the processor, waits 20 ms for a
+    /// lock and 30 ms for another, and reads ten times shortly, failing once.
     fn profile() -> Profile {
         let program =
             Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };

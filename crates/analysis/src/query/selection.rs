@@ -139,8 +139,8 @@ impl<'p> Selection<'p> {
         selection
     }
 
-    /// With the rows of a ledger, of which what is in scope is taken. The ledger must be that of the range of time
-    /// that is asked for. Without it nothing is known of accounts.
+    /// With the rows of a ledger, of which what is in scope is taken. The ledger must be that of the range of
+    /// time that is asked for. Without it nothing is known of accounts.
     pub fn with_rows(mut self, ledger: &'p Ledger) -> Selection<'p> {
         self.ledger = Some(ledger);
         if !self.in_scope.processors.is_empty() {
@@ -207,8 +207,8 @@ impl<'p> Selection<'p> {
         self.in_scope.has_sample(row)
     }
 
-    /// Calls `take` with context, location and own amount for all there is of a measure in scope. A context may come
-    /// several times.
+    /// Calls `take` with context, location and own amount for all there is of a measure in scope. A context
+    /// may come several times.
     pub fn each(&self, measure: impl Into<Measure>, mut take: impl FnMut(ContextId, LocationId, f64)) {
         let measure = measure.into();
         if let Measure::Metric(metric) = measure {

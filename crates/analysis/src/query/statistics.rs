@@ -6,8 +6,8 @@ use super::forest::called_function;
 use super::measure::Measure;
 use super::selection::Selection;
 
-/// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included: a
-/// function that one thread of many runs is as unbalanced as can be.
+/// Statistics of an inclusive amount over *all* compute locations in scope, those where it is zero included:
+/// a function that one thread of many runs is as unbalanced as can be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
     /// Number of locations.

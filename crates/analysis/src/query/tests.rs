@@ -303,9 +303,9 @@ fn ten_thousand_frames_of_recursion_are_answered() {
     assert_eq!(roots.map(|(_, amount)| amount).sum::<f64>(), 25.0);
 }
 
-/// An account of the profile: the main thread computes 10 s, of it 1 s in the queue, and waits 4 s in `fact` for a
-/// lock that the worker holds; the worker computes 10 s, is passive for 5 s in `work`, and 6 s of empty slots are
-/// charged to it.
+/// An account of the profile: the main thread computes 10 s, of it 1 s in the queue, and waits 4 s in `fact`
+/// for a lock that the worker holds; the worker computes 10 s, is passive for 5 s in `work`, and 6 s of empty
+/// slots are charged to it.
 fn account() -> Ledger {
     let s = |seconds: u64| seconds * 1_000_000_000;
     let row = |location, account, context, seconds| Row { location, account, context, ns: s(seconds) };

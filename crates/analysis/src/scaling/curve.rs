@@ -9,12 +9,13 @@ pub struct Point {
     pub count: f64,
     /// What is typical, s.
     pub time_s: f64,
-    /// Where it lies, s: the ends of its interval, or all repetitions if they are few; None if there is only one.
+    /// Where it lies, s: the ends of its interval, or all repetitions if they are few; None if there is only
+    /// one.
     pub interval: Option<(f64, f64)>,
 }
 
-/// A ratio with its interval: the least and the most that the intervals of both times allow, so that it is not too narrow; None where
-/// one repetition tells nothing of it.
+/// A ratio with its interval: the least and the most that the intervals of both times allow, so that it is
+/// not too narrow; None where one repetition tells nothing of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratio {
     /// The ratio.
@@ -35,8 +36,8 @@ impl Ratio {
     }
 }
 
-/// How many times faster: T(p) ÷ T(q) for the same problem, times q ÷ p for one that has grown with the count. None if a time is
-/// not above zero.
+/// How many times faster: T(p) ÷ T(q) for the same problem, times q ÷ p for one that has grown with the
+/// count. None if a time is not above zero.
 pub fn speedup(kind: Kind, first: &Point, point: &Point) -> Option<Ratio> {
     let factor = if kind == Kind::Weak { point.count / first.count } else { 1.0 };
     Ratio::of(first, point, factor)

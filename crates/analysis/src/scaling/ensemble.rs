@@ -1,9 +1,10 @@
 //! The runs of a sweep laid over each other.
 //!
-//! A region's time in a run is that of the thread that takes longest in it: of contexts the largest inclusive wall time of one
-//! thread, by samples and operations; of sites of parallel regions (barriers, critical sections …) the work up to the site and the
-//! wait in it, which were measured from begin to end; of the program its wall time. Its processor time is what all threads spend there,
-//! and the empty slots beside them.
+//! A region's time in a run is that of the thread that takes longest in it: of contexts the largest inclusive
+//! wall time of one thread, by samples and operations; of sites of parallel regions (barriers, critical
+//! sections …) the work up to the site and the wait in it, which were measured from begin to end; of the
+//! program its wall time. Its processor time is what all threads spend there, and the empty slots beside
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,7 +146,8 @@ impl<'s> Ensemble<'s> {
         self.mean(count, |run| self.amounts[run].cost.inclusive[node as usize])
     }
 
-    /// Mean processor time of a node alone, with its lines, s. What belongs to a call around it is that one's.
+    /// Mean processor time of a node alone, with its lines, s. What belongs to a call around it is that
+    /// one's.
     pub fn own_cost_s(&self, node: JointId, count: usize) -> f64 {
         self.mean(count, |run| self.amounts[run].cost.exclusive[node as usize])
     }
@@ -170,7 +172,8 @@ impl<'s> Ensemble<'s> {
             .collect()
     }
 
-    /// What was worked and waited at a node's own site in the runs with a count: means, and visits of the first run.
+    /// What was worked and waited at a node's own site in the runs with a count: means, and visits of the
+    /// first run.
     pub fn site(&self, node: JointId, count: usize) -> Option<Segment> {
         mean_segment(self.groups[count].iter().filter_map(|&run| self.amounts[run].sites.get(&node)))
     }
@@ -181,7 +184,8 @@ impl<'s> Ensemble<'s> {
         mean_segment(runs.filter_map(|&run| self.amounts[run].segments.get(&node))).unwrap_or_default()
     }
 
-    /// What a node's processor time with a count was spent on, means; of a site what was spent up to it and in it.
+    /// What a node's processor time with a count was spent on, means; of a site what was spent up to it and
+    /// in it.
     pub fn causes(&self, node: JointId, count: usize) -> Causes {
         let mut causes = Causes::default();
         if self.is_site(node) {
@@ -327,7 +331,8 @@ fn above(joint: &Joint<'_>, node: JointId, holds: impl Fn(JointId) -> bool) -> O
     at
 }
 
-/// By node, for how long threads stood in the run queue, in and outside of waits. Of waits it is known by run only.
+/// By node, for how long threads stood in the run queue, in and outside of waits. Of waits it is known by run
+/// only.
 fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     let inclusive = |measure: Measure| joint.amounts(at, measure).inclusive;
     let mut queued_s = inclusive(Measure::Queued);

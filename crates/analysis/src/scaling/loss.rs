@@ -1,10 +1,12 @@
-//! Scaling loss by expectations: Coarfa, Mellor-Crummey, Froyd, Dotsenko, "Scalability analysis of SPMD codes using expectations",
-//! ICS 2007; Tallent, Adhianto, Mellor-Crummey, "Scalable identification of load imbalance", SC 2009; HPCToolkit's manual.
+//! Scaling loss by expectations: Coarfa, Mellor-Crummey, Froyd, Dotsenko, "Scalability analysis of SPMD codes
+//! using expectations", ICS 2007; Tallent, Adhianto, Mellor-Crummey, "Scalable identification of load
+//! imbalance", SC 2009; HPCToolkit's manual.
 //!
-//! With p and with q > p threads or ranks, what a place costs each of them, I, is expected to stay the same when the problem grows
-//! with them (weak scaling), and to shrink by p ÷ q when it stays the same (strong scaling). What is more than that, in relation to
-//! what the whole program costs with q, is the place's scaling loss. Being a difference with one common denominator it adds up: the
-//! losses of a place's parts and its own sum up to its loss.
+//! With p and with q > p threads or ranks, what a place costs each of them, I, is expected to stay the same
+//! when the problem grows with them (weak scaling), and to shrink by p ÷ q when it stays the same (strong
+//! scaling). What is more than that, in relation to what the whole program costs with q, is the place's
+//! scaling loss. Being a difference with one common denominator it adds up: the losses of a place's parts and
+//! its own sum up to its loss.
 
 /// Which problem is solved with more threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +37,8 @@ pub struct Side {
     pub total_s: f64,
 }
 
-/// What is more in `large` than was to be expected from `small`: in the same kind of seconds as `large` has them. Negative where
-/// it is less (superlinear).
+/// What is more in `large` than was to be expected from `small`: in the same kind of seconds as `large` has
+/// them. Negative where it is less (superlinear).
 pub fn excess_s(kind: Kind, cost: Cost, small: &Side, large: &Side) -> f64 {
     let ratio = large.count / small.count;
     let expected_s = match (kind, cost) {

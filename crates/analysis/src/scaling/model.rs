@@ -1,9 +1,10 @@
-//! Costs as a formula of the count: the performance model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance
-//! modeling to find scalability bugs in complex codes", SC 2013, with one term, as Extra-P's single-parameter modeler has it:
-//! f(p) = c₀ + c₁ · pⁱ · log₂ʲ p.
+//! Costs as a formula of the count: the performance model normal form of Calotoiu, Hoefler, Poke and Wolf,
+//! "Using automated performance modeling to find scalability bugs in complex codes", SC 2013, with one term,
+//! as Extra-P's single-parameter modeler has it: f(p) = c₀ + c₁ · pⁱ · log₂ʲ p.
 //!
-//! Among all pairs of exponents the one is taken whose formula, fitted without one of the points, predicts that point best (leave-one-out
-//! cross-validation). The constant is kept unless a term predicts clearly better and says more than the noise does.
+//! Among all pairs of exponents the one is taken whose formula, fitted without one of the points, predicts
+//! that point best (leave-one-out cross-validation). The constant is kept unless a term predicts clearly
+//! better and says more than the noise does.
 
 /// A cost with one count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,7 +28,8 @@ pub struct Model {
     pub exponent: f64,
     /// j.
     pub logarithms: u32,
-    /// Symmetric mean absolute percentage error of the cross-validation, a part of 2: how well points that were left out are predicted.
+    /// Symmetric mean absolute percentage error of the cross-validation, a part of 2: how well points that
+    /// were left out are predicted.
     pub smape: f64,
     /// The least count that was measured.
     pub from: f64,
@@ -40,7 +42,8 @@ pub struct Model {
 pub struct Prediction {
     /// The cost.
     pub value: f64,
-    /// Whether the count lies beyond those that were measured: then it is a guess that nothing changes on the way.
+    /// Whether the count lies beyond those that were measured: then it is a guess that nothing changes on the
+    /// way.
     pub is_beyond: bool,
 }
 
@@ -174,7 +177,8 @@ fn smape(predicted: &[f64], actual: &[f64]) -> f64 {
     predicted.iter().zip(actual).map(error).sum::<f64>() / actual.len() as f64
 }
 
-/// Whether a formula says more than the noise of its points, which are their errors or what it leaves unexplained.
+/// Whether a formula says more than the noise of its points, which are their errors or what it leaves
+/// unexplained.
 fn is_above_noise(model: &Model, samples: &[Sample]) -> bool {
     let at = |count: f64| model.predict(count).value;
     let change = (at(model.to) - at(model.from)).abs();

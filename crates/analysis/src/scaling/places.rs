@@ -108,8 +108,9 @@ fn place(
     }
 }
 
-/// Three repetitions or more on each side of which all on one side are larger than all on the other: chance makes that of equal amounts
-/// once in ten times with three, and hardly ever with more, whatever their distribution; a single slow run does not hide it.
+/// Three repetitions or more on each side of which all on one side are larger than all on the other: chance
+/// makes that of equal amounts once in ten times with three, and hardly ever with more, whatever their
+/// distribution; a single slow run does not hide it.
 fn apart(before: &[Observation], after: &[Observation]) -> Verdict {
     if before.len() < 3 || after.len() < 3 {
         return Verdict::Noise;

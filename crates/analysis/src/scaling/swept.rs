@@ -85,8 +85,8 @@ pub struct Swept {
     pub(super) outline: Outline,
     /// What was worked and waited at sites, by node.
     pub(super) segments: BTreeMap<NodeId, Segment>,
-    /// The time of the thread that took longest up to a site and in it, by node; not of the ends of regions, whose time is the
-    /// region's.
+    /// The time of the thread that took longest up to a site and in it, by node; not of the ends of regions,
+    /// whose time is the region's.
     pub(super) site_times_s: BTreeMap<NodeId, f64>,
     /// The nodes that are parallel regions.
     pub(super) regions: BTreeSet<NodeId>,

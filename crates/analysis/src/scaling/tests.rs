@@ -46,8 +46,9 @@ fn few_counts_make_no_formula() {
 
 #[test]
 fn the_loss_of_the_literature() {
-    // FLASH, weak scaling from 256 to 8192 processors: 5.07e8 and 6.71e8 µs each, a loss of 24.6 % (printed: 2.46e+01); its evolution
-    // loop 4.46e8 and 5.41e8, a loss of 14.1 %; grid_updaterefinement 2.52e6 and 2.78e7: 3.77 %.
+    // FLASH, weak scaling from 256 to 8192 processors: 5.07e8 and 6.71e8 µs each, a loss of 24.6 % (printed:
+    // 2.46e+01); its evolution loop 4.46e8 and 5.41e8, a loss of 14.1 %; grid_updaterefinement 2.52e6 and
+    // 2.78e7: 3.77 %.
     let lost = |small: f64, large: f64| {
         let side = |count, amount_s, total_s| Side { count, amount_s, total_s };
         100.0 * loss(Kind::Weak, Cost::Each, &side(256.0, small, 5.07e8), &side(8192.0, large, 6.71e8))

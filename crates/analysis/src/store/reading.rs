@@ -5,8 +5,8 @@ use std::thread;
 
 /// Reads each of `folders`; what comes of them is in their order.
 ///
-/// Not on rayon's threads: an analysis hands its work to these and waits for it, and if all of them waited so there would be
-/// none left to do it.
+/// Not on rayon's threads: an analysis hands its work to these and waits for it, and if all of them waited so
+/// there would be none left to do it.
 pub fn read_side_by_side<F: Sync, R: Send>(folders: &[F], read: impl Fn(&F) -> R + Sync) -> Vec<R> {
     let readers = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);

@@ -1,8 +1,8 @@
 //! What explains the time of each gap.
 //!
-//! Processor time goes to the time outside operations first; only what finds no room there was spent inside them.
-//! What is off the processor outside operations is explained by sums of short ones as far as it goes, then by the run
-//! queue; the rest is not explained.
+//! Processor time goes to the time outside operations first; only what finds no room there was spent inside
+//! them. What is off the processor outside operations is explained by sums of short ones as far as it goes,
+//! then by the run queue; the rest is not explained.
 
 use proust_profile::{ContextId, Location, SampleRow};
 
@@ -42,7 +42,8 @@ impl Part {
         self.length_ns() - self.cpu_ns
     }
 
-    /// Off the processor, and perhaps woken already. Linux since 6.12 counts sleeping threads as queued at times.
+    /// Off the processor, and perhaps woken already. Linux since 6.12 counts sleeping threads as queued at
+    /// times.
     fn perhaps_queued_ns(&self) -> u64 {
         let awake_ns = self.end_ns.saturating_sub(self.asleep_until_ns.max(self.start_ns));
         awake_ns.saturating_sub(self.cpu_ns)
@@ -65,7 +66,8 @@ pub(super) struct Explained {
     pub(super) parts_end: usize,
     /// Its shares of short operations end here in [`Explanation::shares`].
     pub(super) shares_end: usize,
-    /// Taken to be on the processor in short operations that may as well have blocked: those that poll for a while, and I/O.
+    /// Taken to be on the processor in short operations that may as well have blocked: those that poll for a
+    /// while, and I/O.
     pub(super) perhaps_blocked_ns: u64,
     /// On the processor and in no operation; `measurement_ns` and `fault_ns` are parts of it.
     pub(super) compute_ns: u64,
@@ -82,7 +84,8 @@ impl Explained {
     }
 }
 
-/// What others took of a thread's processor time without the kernel switching to anybody: the host of a virtual machine.
+/// What others took of a thread's processor time without the kernel switching to anybody: the host of a
+/// virtual machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Theft {
     /// The thread switched neither by its own will nor otherwise.
@@ -99,13 +102,14 @@ pub(super) struct Explanation {
     pub(super) shares: Vec<Share>,
     /// Time in which the thread let others go first: known to be in the run queue.
     yielded_ns: u64,
-    /// Time without a processor in which the thread never left one, as far as the kernel knows: stolen, as is what
-    /// interrupts take.
+    /// Time without a processor in which the thread never left one, as far as the kernel knows: stolen, as is
+    /// what interrupts take.
     stolen_ns: u64,
 }
 
-/// Explains the gaps of a location. `waits` says for each row whether what its processor time counts as is waiting, or a
-/// runtime's work, which may block as well. `stolen_ns`: what may have been stolen from it, beyond what is certain.
+/// Explains the gaps of a location. `waits` says for each row whether what its processor time counts as is
+/// waiting, or a runtime's work, which may block as well. `stolen_ns`: what may have been stolen from it,
+/// beyond what is certain.
 pub(super) fn explain(
     location: &Location,
     rows: &[SampleRow],
@@ -182,7 +186,8 @@ impl Explanation {
         }
     }
 
-    /// Proust's own time is spent on the processor and outside operations, whose clocks are read next to the call.
+    /// Proust's own time is spent on the processor and outside operations, whose clocks are read next to the
+    /// call.
     fn place_measurement(&mut self, rows: &[SampleRow]) {
         for gaps in self.gaps.chunk_by_mut(same_row) {
             let own_ns = rows.get(gaps[0].gap.row).map_or(0, |row| row.measurement_ns);
@@ -221,9 +226,10 @@ impl Explanation {
         }
     }
 
-    /// Where a thread blocked, and nothing else explains that, it did so where it was sampled, if that is a runtime's code: its own
-    /// locks are nobody else's to see. Otherwise it was in operations that were taken to have had the processor: who
-    /// polls for a while may sleep then, and I/O may wait for its device. What they had of the processor it computed.
+    /// Where a thread blocked, and nothing else explains that, it did so where it was sampled, if that is a
+    /// runtime's code: its own locks are nobody else's to see. Otherwise it was in operations that were taken
+    /// to have had the processor: who polls for a while may sleep then, and I/O may wait for its device. What
+    /// they had of the processor it computed.
     fn place_sleep(&mut self, rows: &[SampleRow], waits: impl Fn(usize) -> bool) {
         for gap in &mut self.gaps {
             let (blocked, displaced) = (rows.get(gap.gap.row))
@@ -250,10 +256,10 @@ impl Explanation {
         }
     }
 
-    /// A thread that was displaced and never blocked was runnable all the time, whatever was read of the run queue.
-    /// Other run-queue delay goes where nothing else explains that the thread was off the processor although it
-    /// switched; what finds no room there to the ends of operations that block, since a woken thread queues; the rest
-    /// to where there is any room.
+    /// A thread that was displaced and never blocked was runnable all the time, whatever was read of the run
+    /// queue. Other run-queue delay goes where nothing else explains that the thread was off the processor
+    /// although it switched; what finds no room there to the ends of operations that block, since a woken
+    /// thread queues; the rest to where there is any room.
     fn place_queue(&mut self, queued_ns: u64, rows: &[SampleRow]) {
         let mut of_rows = self.claims(|gaps| {
             let most_ns = gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns).sum();
@@ -320,8 +326,8 @@ fn same_row(a: &Explained, b: &Explained) -> bool {
     a.gap.row == b.gap.row
 }
 
-/// Gives the parts of operations in one gap the processor time that was spent inside them: those that run before
-/// those that block, in one tier to each by its length.
+/// Gives the parts of operations in one gap the processor time that was spent inside them: those that run
+/// before those that block, in one tier to each by its length.
 fn give_processor_time(cpu_ns: u64, parts: &mut [Part]) {
     if cpu_ns == 0 {
         return;

@@ -1,14 +1,14 @@
 //! What a page fault without I/O costs in a run.
 //!
-//! The kernel does not tell the time that it spent in faults: only how many there were between two samples, and the system
-//! time there. So the cost is fitted: system time = a share of the processor time + cost × faults, by least squares over all
-//! rows. A small page takes half a microsecond, on virtual machines several, and a large one a hundred and more, most of it
-//! to clear it: no fixed cost fits them all.
+//! The kernel does not tell the time that it spent in faults: only how many there were between two samples,
+//! and the system time there. So the cost is fitted: system time = a share of the processor time + cost ×
+//! faults, by least squares over all rows. A small page takes half a microsecond, on virtual machines
+//! several, and a large one a hundred and more, most of it to clear it: no fixed cost fits them all.
 
 use proust_profile::{Profile, SampleRow};
 
-/// What a fault costs where the run does not tell: half to one microsecond is what servers and virtual machines of this
-/// decade need for a small page.
+/// What a fault costs where the run does not tell: half to one microsecond is what servers and virtual
+/// machines of this decade need for a small page.
 const USUAL_NS: f64 = 700.0;
 /// Fitted costs outside of this are noise. A large page takes longest.
 const POSSIBLE_NS: (f64, f64) = (100.0, 500_000.0);
@@ -64,7 +64,8 @@ impl FaultCost {
     }
 }
 
-/// The sums that a fit of two slopes needs. Each row counts by its processor time: a short one says as little.
+/// The sums that a fit of two slopes needs. Each row counts by its processor time: a short one says as
+/// little.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: f64,
@@ -110,8 +111,8 @@ impl Sums {
 mod tests {
     use super::*;
 
-    /// Rows of 5 ms, every fourth with faults of this cost, and 4 % of system time besides; the kernel counts system time
-    /// in whole ticks of 4 ms.
+    /// Rows of 5 ms, every fourth with faults of this cost, and 4 % of system time besides; the kernel counts
+    /// system time in whole ticks of 4 ms.
     fn profile(cost_ns: u64, rows: u64) -> Profile {
         let mut owed_ns = 0;
         let samples = (0..rows).map(|n| {

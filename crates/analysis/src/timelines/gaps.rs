@@ -1,7 +1,8 @@
-//! The gaps between the clock points of a location: how much wall time and how much processor time passed in each.
+//! The gaps between the clock points of a location: how much wall time and how much processor time passed in
+//! each.
 //!
-//! Clock points are the begin of a location, its rows of samples, the ends of its operations at which the CPU clock
-//! was read, and its end.
+//! Clock points are the begin of a location, its rows of samples, the ends of its operations at which the CPU
+//! clock was read, and its end.
 
 use proust_profile::{EventRow, SampleRow};
 
@@ -21,7 +22,8 @@ impl Gap {
     }
 }
 
-/// The gaps from `start_ns` to `end_ns`, in order, without holes. `rows` and `events` are those of one location.
+/// The gaps from `start_ns` to `end_ns`, in order, without holes. `rows` and `events` are those of one
+/// location.
 pub(super) fn gaps(start_ns: u64, end_ns: u64, rows: &[SampleRow], events: &[EventRow]) -> Vec<Gap> {
     let mut gaps = Gaps { gaps: Vec::with_capacity(rows.len() + 1), from_ns: start_ns, end_ns, owed_ns: 0 };
     let mut clocks = events.iter().filter_map(|event| Some((event.end_ns, event.cpu_clock_ns?))).peekable();

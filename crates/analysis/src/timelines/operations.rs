@@ -1,5 +1,5 @@
-//! The operations of a location as its timeline needs them: inside its life, one after the other, each with what its
-//! time counts as.
+//! The operations of a location as its timeline needs them: inside its life, one after the other, each with
+//! what its time counts as.
 
 use proust_profile::{ContextId, EventRow};
 

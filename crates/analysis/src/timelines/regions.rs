@@ -35,7 +35,8 @@ pub(super) fn marked(spans: Vec<Span>, stays: &[StayRow]) -> Vec<Span> {
     out
 }
 
-/// From the begin of each stay's way in to the end of its part; regions inside others make one window with them.
+/// From the begin of each stay's way in to the end of its part; regions inside others make one window with
+/// them.
 fn united(stays: &[StayRow]) -> Vec<(u64, u64)> {
     let mut all: Vec<(u64, u64)> = stays.iter().map(|stay| (stay.fork_ns, stay.end_ns)).collect();
     all.sort_unstable();
@@ -55,8 +56,8 @@ fn take_until(span: &mut Span, at_ns: u64) -> Span {
     let (length_ns, before_ns) = (span.length_ns(), at_ns - span.start_ns);
     let mut before = Span { end_ns: at_ns, parts: Parts::default(), ..*span };
     let mut after = Span { start_ns: at_ns, parts: Parts::default(), ..*span };
-    // The running sum is divided, not each part: divided alone, several that fill the span may leave the second
-    // half a nanosecond more than its length for each.
+    // The running sum is divided, not each part: divided alone, several that fill the span may leave the
+    // second half a nanosecond more than its length for each.
     let (mut sum_ns, mut sum_before_ns) = (0_u128, 0);
     for (kind, ns) in span.parts.iter() {
         sum_ns += u128::from(ns);

@@ -53,7 +53,8 @@ fn share_out(amount_ns: u64, claims: &mut [Claim], weight: impl Fn(&Claim) -> u6
     left_ns
 }
 
-/// An amount that is spread over something larger, piece by piece: each piece gets its share, and all of them all.
+/// An amount that is spread over something larger, piece by piece: each piece gets its share, and all of them
+/// all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spread {
     amount_ns: u64,

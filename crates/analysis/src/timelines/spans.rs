@@ -1,7 +1,8 @@
 //! From what explains each gap to spans, which follow each other without holes.
 //!
 //! Operations that were told alone have their place. Of everything else only the amount is known: what is not
-//! explained comes first, then short operations, and what the thread computed last, since it is sampled while it runs.
+//! explained comes first, then short operations, and what the thread computed last, since it is sampled while
+//! it runs.
 
 use proust_profile::ContextId;
 
@@ -10,8 +11,8 @@ use super::shares::Spread;
 use super::states::Class;
 use crate::ledger::{PartKind, PassiveReason, Span, State, Work};
 
-/// The spans of a location. `charged` says for each row in which context its processor time is charged, `state` what
-/// processor time in a context counts as.
+/// The spans of a location. `charged` says for each row in which context its processor time is charged,
+/// `state` what processor time in a context counts as.
 pub(super) fn spans(
     explanation: &Explanation,
     charged: &[ContextId],
@@ -36,7 +37,8 @@ pub(super) fn spans(
     out
 }
 
-/// What fills the time of a gap outside the operations that were told alone, in the order in which it is used up.
+/// What fills the time of a gap outside the operations that were told alone, in the order in which it is used
+/// up.
 struct Tape<'e> {
     context: ContextId,
     unknown_ns: u64,
@@ -128,7 +130,8 @@ fn delayed(start_ns: u64, end_ns: u64, context: ContextId) -> Span {
     Span::new(start_ns, end_ns, state, context).with(PartKind::Delayed, end_ns - start_ns)
 }
 
-/// The spans of an operation: first what it waits for, then the run queue, then what it does on the processor.
+/// The spans of an operation: first what it waits for, then the run queue, then what it does on the
+/// processor.
 fn lay_part(part: &Part, out: &mut Vec<Span>) {
     let Part { start_ns, end_ns, class, context, cpu_ns, queued_ns, .. } = *part;
     let mut from_ns = start_ns;

@@ -8,8 +8,8 @@ use crate::classes::{Classes, ClassesOf};
 use crate::ledger::{PassiveReason, State, Wait, Work};
 use crate::operations::Operations;
 
-/// What the time in an operation counts as. Where it makes a difference whether the thread had a processor, both
-/// are named.
+/// What the time in an operation counts as. Where it makes a difference whether the thread had a processor,
+/// both are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// All of it is waiting, blocked.
@@ -150,7 +150,8 @@ fn by_state(state: State, nature: Nature) -> Class {
 fn by_operation(operation: Operation, target: Target) -> Class {
     let passive = |reason| Class::Passive(reason, Work::Compute);
     match operation.nature() {
-        // Runtimes of parallel regions look for a while before they sleep, and one cannot tell which they did.
+        // Runtimes of parallel regions look for a while before they sleep, and one cannot tell which they
+        // did.
         Nature::Lock if operation.is_of_openmp() => Class::Poll(Wait::Lock),
         Nature::Barrier if operation.is_of_openmp() => Class::Poll(Wait::Barrier),
         Nature::Lock => Class::Wait(Wait::Lock),

@@ -1,9 +1,10 @@
 //! Time that the host of a virtual machine took from its processors.
 //!
-//! Linux counts it for each processor (`steal` in `/proc/stat`), not for threads, and leaves it out of what threads used
-//! and of how long they stood in the run queue. A thread that never switched between two instants can only have been
-//! off its processor because it was stolen. What was stolen besides that goes to time off the processor that nothing
-//! else explains: never more in all than was counted, and first to who used the processors most.
+//! Linux counts it for each processor (`steal` in `/proc/stat`), not for threads, and leaves it out of what
+//! threads used and of how long they stood in the run queue. A thread that never switched between two
+//! instants can only have been off its processor because it was stolen. What was stolen besides that goes to
+//! time off the processor that nothing else explains: never more in all than was counted, and first to who
+//! used the processors most.
 
 use proust_profile::Profile;
 use rayon::prelude::*;
@@ -15,8 +16,8 @@ use super::shares::{Claim, by_room, by_weight};
 /// Less is not worth a second look: the kernel counts in ticks of 10 ms on every processor.
 const LEAST_S: f64 = 0.01;
 
-/// What may have been stolen from each location beyond what is certain; `theft` says what is known of one. None = there
-/// was nothing.
+/// What may have been stolen from each location beyond what is certain; `theft` says what is known of one.
+/// None = there was nothing.
 pub(super) fn by_location(profile: &Profile, theft: impl Fn(usize) -> Theft + Sync) -> Option<Vec<u64>> {
     let stolen_s = profile.facts.stolen_s.filter(|&stolen_s| stolen_s >= LEAST_S)?;
     let thefts: Vec<Theft> = (0..profile.locations.len()).into_par_iter().map(&theft).collect();

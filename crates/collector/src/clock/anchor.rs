@@ -1,8 +1,9 @@
 //! The clock, as the processor's counter tells it: from an anchor, a moment at which both were read.
 //!
-//! The counter is read in half the time that the vDSO's clock takes. A new anchor is laid about once a millisecond, so what
-//! is told is never off by more than the reading of both at once is, some ten nanoseconds; and from one anchor to the next
-//! time never goes back. Where the kernel does not trust the counter itself, this is not used.
+//! The counter is read in half the time that the vDSO's clock takes. A new anchor is laid about once a
+//! millisecond, so what is told is never off by more than the reading of both at once is, some ten
+//! nanoseconds; and from one anchor to the next time never goes back. Where the kernel does not trust the
+//! counter itself, this is not used.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -15,7 +16,8 @@ const LONGEST_NS: u64 = 1_000_000;
 const LATE_NS: u64 = 1_000_000_000;
 /// Counters of two processors may differ by so many ticks, as may the order in which things are read.
 const SKEW_TICKS: i64 = 1 << 12;
-/// Time is held back until the clock has caught up if it is ahead of it by less than that; otherwise it jumps.
+/// Time is held back until the clock has caught up if it is ahead of it by less than that; otherwise it
+/// jumps.
 const MOST_AHEAD_NS: u64 = 10_000;
 
 /// Read by all threads, and written rarely: on a line of its own.
@@ -118,8 +120,8 @@ fn lay() -> u64 {
     told_ns
 }
 
-/// The right to lay one. Who has it is done at once; if it has not been for long, it may be gone: a child that borrowed
-/// this memory was killed.
+/// The right to lay one. Who has it is done at once; if it has not been for long, it may be gone: a child
+/// that borrowed this memory was killed.
 fn turn() -> Option<Mine> {
     LAYING.try_begin().or_else(|| {
         let is_late = system_ns().saturating_sub(ANCHOR.ns.load(Ordering::Relaxed)) > LATE_NS;
@@ -167,12 +169,14 @@ impl Laid {
     }
 }
 
-/// The anchor to follow `old`, for `good_ns`, where counter and clock were read at one moment and a tick is so long.
+/// The anchor to follow `old`, for `good_ns`, where counter and clock were read at one moment and a tick is
+/// so long.
 fn after(old: &Laid, now_ticks: u64, now_ns: u64, length: u64, good_ns: u64) -> Laid {
     let good_for = ((u128::from(good_ns) << 32) / u128::from(length)) as u64;
     let ahead_ns = old.told_ns(now_ticks).saturating_sub(now_ns);
     let held_back = if ahead_ns < MOST_AHEAD_NS { ahead_ns.min(good_ns / 2) } else { 0 };
-    // What was told is ahead of the clock: from here on time passes a little slower, and meets it at the next anchor.
+    // What was told is ahead of the clock: from here on time passes a little slower, and meets it at the next
+    // anchor.
     let slower = (u128::from(length) * u128::from(held_back) / u128::from(good_ns.max(1))) as u64;
     Laid {
         ticks: now_ticks,

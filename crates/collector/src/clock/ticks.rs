@@ -1,7 +1,7 @@
 //! The processor's own counter: where the vDSO's clock is too dear, because others wait meanwhile.
 //!
-//! Ticks become times later, by means of a reading of the clock: a tick's length is measured on the way. On a processor
-//! whose counter does not run evenly the clock itself stands in for it.
+//! Ticks become times later, by means of a reading of the clock: a tick's length is measured on the way. On a
+//! processor whose counter does not run evenly the clock itself stands in for it.
 
 use core::arch::x86_64::{__cpuid, _rdtsc};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,8 +32,8 @@ static LENGTH: AtomicU64 = AtomicU64::new(0);
 static KNOWN_OVER_NS: AtomicU64 = AtomicU64::new(0);
 static IS_COUNTER: AtomicBool = AtomicBool::new(false);
 
-/// The program has forbidden itself the counter: whoever reads it is killed. From then on it is told by the clock, from the last
-/// reading on, so that what was measured with it before can still be compared.
+/// The program has forbidden itself the counter: whoever reads it is killed. From then on it is told by the
+/// clock, from the last reading on, so that what was measured with it before can still be compared.
 static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
 static LAST_TICKS: AtomicU64 = AtomicU64::new(0);
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
@@ -87,7 +87,8 @@ fn by_clock() -> u64 {
     LAST_TICKS.load(Ordering::Relaxed).saturating_add(ticks as u64)
 }
 
-/// A forked child: what the parent measured from is none of its own, and whoever was measuring is not there any more.
+/// A forked child: what the parent measured from is none of its own, and whoever was measuring is not there
+/// any more.
 pub fn after_fork() {
     let (ticks, ns, _) = reading();
     BASE_TICKS.store(ticks, Ordering::Relaxed);
@@ -165,8 +166,8 @@ pub fn as_ns(ticks: u64) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
-/// A tick's length in units of 2⁻³² ns, and over how long that was measured; zeros in a process's first moments. Both were read
-/// at one moment now: if it is time to, the length is measured anew.
+/// A tick's length in units of 2⁻³² ns, and over how long that was measured; zeros in a process's first
+/// moments. Both were read at one moment now: if it is time to, the length is measured anew.
 pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
     let is_due = || now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed)) >= NEXT_NS.load(Ordering::Relaxed);
     if !IS_FORBIDDEN.load(Ordering::Relaxed)

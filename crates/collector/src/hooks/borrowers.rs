@@ -1,8 +1,8 @@
 //! Children that use their parent's memory: whether this process may have one.
 //!
-//! Such a child runs on its parent's lane, and only the kernel tells that it is another process. Hooks that are called very
-//! often ask that only where a function was called that makes such children; those that a program calls by a system call of
-//! its own are none of these, but are not known to call the C library then.
+//! Such a child runs on its parent's lane, and only the kernel tells that it is another process. Hooks that
+//! are called very often ask that only where a function was called that makes such children; those that a
+//! program calls by a system call of its own are none of these, but are not known to call the C library then.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -78,8 +78,8 @@ extern "C" fn find_clone(function: &Real, flags: c_int) -> *mut c_void {
     find(function, flags)
 }
 
-/// Declares hooks that note the call and jump to the real function with everything as it is: it returns twice, or gets
-/// arguments on the stack. What finds the real function gets the third argument, too.
+/// Declares hooks that note the call and jump to the real function with everything as it is: it returns
+/// twice, or gets arguments on the stack. What finds the real function gets the third argument, too.
 macro_rules! makes_borrowers {
     ($( $name:ident: $real:ident by $find:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]

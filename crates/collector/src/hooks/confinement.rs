@@ -1,7 +1,8 @@
 //! Programs that confine themselves: system call filters, another root folder, another user, no counter.
 //!
-//! A filter may kill the process for any system call of the collector's: the record ends before it is installed, and
-//! children are not followed. Another root or user takes the way to the log's file away: room is reserved before.
+//! A filter may kill the process for any system call of the collector's: the record ends before it is
+//! installed, and children are not followed. Another root or user takes the way to the log's file away: room
+//! is reserved before.
 
 use core::ffi::{c_char, c_int, c_long, c_ulong};
 
@@ -49,7 +50,8 @@ pub fn before_filter(operation: usize, filter: usize) {
     }
 }
 
-/// The program is about to change something of itself: a filter may be installed, or the processor's counter forbidden.
+/// The program is about to change something of itself: a filter may be installed, or the processor's counter
+/// forbidden.
 pub fn before_change(option: c_int, a: c_ulong, b: c_ulong) {
     let strict = a == libc::SECCOMP_MODE_STRICT.into();
     let filters = strict || a == libc::SECCOMP_MODE_FILTER.into() && b != 0;

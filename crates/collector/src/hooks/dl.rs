@@ -1,7 +1,8 @@
 //! Loading and unloading of libraries.
 //!
-//! Who calls `dlopen` decides where it searches: the hook jumps to it, with the program's return address, after it has looked
-//! what is loaded until then. What that is bound to is decided; what comes may change it for others.
+//! Who calls `dlopen` decides where it searches: the hook jumps to it, with the program's return address,
+//! after it has looked what is loaded until then. What that is bound to is decided; what comes may change it
+//! for others.
 
 use core::ffi::{c_char, c_int, c_void};
 

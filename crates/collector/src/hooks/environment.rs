@@ -84,8 +84,8 @@ struct Found {
     has_library: bool,
 }
 
-/// None where nothing is to be put into an environment: the collector was not prepared for that, or another run's recorder is
-/// being started.
+/// None where nothing is to be put into an environment: the collector was not prepared for that, or another
+/// run's recorder is being started.
 ///
 /// # Safety
 /// `given` is null or a null-terminated list of C strings, which live as long as what is returned is used.

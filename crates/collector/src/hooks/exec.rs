@@ -49,7 +49,8 @@ fn environment_for(lane: Option<&'static Lane>, given: Strings, note: bool) -> S
     list
 }
 
-/// The environment to give to a new image by a process that is not recorded, or not any more; `target` is null or a C string.
+/// The environment to give to a new image by a process that is not recorded, or not any more; `target` is
+/// null or a C string.
 fn unfollowed(target: *const c_char, named: Named, given: Strings) -> Strings {
     let loads = || {
         // SAFETY: a C string, as was found out before.
@@ -108,8 +109,8 @@ fn exec(target: *const c_char, given: Strings, named: Named, call: impl Fn(Strin
     result
 }
 
-/// An exec by a forked child that has recorded nothing: its slot says what it becomes. None if it needs a log for what is to
-/// be said.
+/// An exec by a forked child that has recorded nothing: its slot says what it becomes. None if it needs a log
+/// for what is to be said.
 fn exec_of_brief(
     life: &Life,
     target: &CStr,
@@ -170,7 +171,8 @@ impl Named {
     }
 }
 
-/// The environment for a program that cannot load the collector, whose dynamic linker would complain or end it.
+/// The environment for a program that cannot load the collector, whose dynamic linker would complain or end
+/// it.
 fn without_collector(given: Strings, verdict: Verdict) -> Strings {
     if let Some(lane) = life::in_hook().filter(|life| !life::is_borrowed(life)).and_then(|_| lane::current())
     {

@@ -10,8 +10,8 @@ use crate::operation::Outcome;
 /// }
 /// ```
 ///
-/// VALUE is returned where the C library has no such function; `outcome` makes an [`Outcome`] of the result. The rows are
-/// those of [`interpose!`](crate::interpose::interpose) with what the hook does behind them.
+/// VALUE is returned where the C library has no such function; `outcome` makes an [`Outcome`] of the result.
+/// The rows are those of [`interpose!`](crate::interpose::interpose) with what the hook does behind them.
 macro_rules! operations {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?

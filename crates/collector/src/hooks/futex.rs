@@ -1,7 +1,7 @@
 //! System calls that the program makes through the C library's `syscall`, of which some wait.
 //!
-//! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are futexes
-//! that they reach in this way. What a futex stands for is told by its caller, afterwards.
+//! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are
+//! futexes that they reach in this way. What a futex stands for is told by its caller, afterwards.
 
 use core::ffi::{c_int, c_long, c_ulong};
 
@@ -19,8 +19,8 @@ const WAKING: [usize; 5] = [1, 3, 4, 5, 10];
 /// Flags of the `futex` call's operation.
 const FLAGS: usize = 128 | 256;
 
-/// `syscall`, whose number of arguments depends on the call: six are passed on as the registers and the stack have
-/// them.
+/// `syscall`, whose number of arguments depends on the call: six are passed on as the registers and the stack
+/// have them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn syscall(
     number: c_long,

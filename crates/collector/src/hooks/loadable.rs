@@ -1,8 +1,9 @@
 //! Whether a program that is about to be executed can load the collector.
 //!
-//! A dynamic linker that cannot load what `LD_PRELOAD` names says so on the program's standard error, and one of another C
-//! library ends the program. So the file is looked into before: who interprets it, and whether the collector lies where that
-//! interpreter will look. The calling process is in the root in which the program will run.
+//! A dynamic linker that cannot load what `LD_PRELOAD` names says so on the program's standard error, and one
+//! of another C library ends the program. So the file is looked into before: who interprets it, and whether
+//! the collector lies where that interpreter will look. The calling process is in the root in which the
+//! program will run.
 
 use core::ffi::{CStr, c_char};
 
@@ -199,8 +200,8 @@ fn variable(name: &CStr) -> Option<&'static [u8]> {
     values.next()
 }
 
-/// By opening it, as the dynamic linker will: a process may have other rights than its user, and folders on the way, too, may
-/// be closed to it.
+/// By opening it, as the dynamic linker will: a process may have other rights than its user, and folders on
+/// the way, too, may be closed to it.
 fn is_readable(path: &CStr) -> bool {
     path.is_empty()
         || open_at(libc::AT_FDCWD, path).is_some_and(|file| {

@@ -44,20 +44,24 @@ unsafe fn has_kind(mutex: *const c_void, bits: c_int) -> bool {
     unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & bits != 0 }
 }
 
-/// A mutex that lends its holder the priority of who waits. Like a robust one it has its holder's thread number in its word.
+/// A mutex that lends its holder the priority of who waits. Like a robust one it has its holder's thread
+/// number in its word.
 const INHERITS_PRIORITY: c_int = 32;
-/// What the C library keeps in the word of any other mutex that is locked, while no thread sleeps until it is free: 1; and 2 if one
-/// does, or one that slept is on its way. Above them is the priority of a mutex that has one.
+/// What the C library keeps in the word of any other mutex that is locked, while no thread sleeps until it is
+/// free: 1; and 2 if one does, or one that slept is on its way. Above them is the priority of a mutex that
+/// has one.
 const STATE: c_int = 0x7ffff;
 const LOCKED: c_int = 1;
 
-/// Whether a thread may be sleeping until a mutex is free. Costs two loads, of what the unlocking function is about to load anyway.
+/// Whether a thread may be sleeping until a mutex is free. Costs two loads, of what the unlocking function is
+/// about to load anyway.
 ///
 /// # Safety
 /// The mutex is one that the program may unlock.
 #[inline]
 unsafe fn may_have_sleeper(mutex: *const c_void) -> bool {
-    // SAFETY: the caller's promise. The word changes at any time, and is of the size and alignment of an atomic number.
+    // SAFETY: the caller's promise. The word changes at any time, and is of the size and alignment of an
+    // atomic number.
     unsafe {
         let word = (*mutex.cast::<AtomicI32>()).load(Ordering::Relaxed);
         if word == LOCKED {
@@ -74,8 +78,8 @@ const COUNT_OFFSET: usize = 4;
 const KINDS: c_int = 3;
 const RECURSIVE: c_int = 1;
 
-/// Whether the calling thread, which has the mutex, has locked it more than once: such a lock begins no section, and its unlock
-/// ends none.
+/// Whether the calling thread, which has the mutex, has locked it more than once: such a lock begins no
+/// section, and its unlock ends none.
 ///
 /// # Safety
 /// The calling thread has the mutex.
@@ -91,16 +95,16 @@ unsafe fn is_nested(mutex: *const c_void) -> bool {
 /// A mutex that threads of other processes lock, too.
 const SHARED: c_int = 128;
 
-/// Whether locking a mutex cannot wait: it is free, and nobody is there who could be faster. The C library locks such a one
-/// without an atomic instruction, which to try it takes.
+/// Whether locking a mutex cannot wait: it is free, and nobody is there who could be faster. The C library
+/// locks such a one without an atomic instruction, which to try it takes.
 ///
 /// # Safety
 /// The mutex is one that the program may lock.
 #[inline]
 unsafe fn is_free_and_alone(mutex: *const c_void) -> bool {
     single_threaded::is()
-        // SAFETY: the caller's promise. The word of a shared one changes at any time, and is of the size and alignment of an
-        // atomic number.
+        // SAFETY: the caller's promise. The word of a shared one changes at any time, and is of the size and
+        // alignment of an atomic number.
         && unsafe {
             (*mutex.cast::<AtomicI32>()).load(Ordering::Relaxed) == 0
                 && mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & SHARED == 0
@@ -196,8 +200,8 @@ macro_rules! register_after {
 
 /// Declares hooks of functions that lock: what the try answers, unless it is `busy`, is the answer.
 ///
-/// The exported function passes the address that it returns to on to the hook, as one argument more: where a lock was
-/// acquired costs one load then.
+/// The exported function passes the address that it returns to on to the hook, as one argument more: where a
+/// lock was acquired costs one load then.
 macro_rules! locks {
     ($( $(#[$how:ident($version:literal)])? $name:ident (
             $object:ident : $type:ty as $grammar:ident($of:ident)
@@ -237,7 +241,8 @@ macro_rules! locks {
                     && may_be_tried!($try, $object)
                     && may_be_taken!($name, $object $(, $argument)*)
                 {
-                    // SAFETY: the real function on the program's lock. It does what the locking function does, but wait.
+                    // SAFETY: the real function on the program's lock. It does what the locking function
+                    // does, but wait.
                     let result = unsafe { try_first($object) };
                     if result != $busy {
                         if let Some(lane) = lane::current()

@@ -1,7 +1,8 @@
-//! The system call `membarrier`: what the collector asked the kernel to be ready for is not what the program asked for.
+//! The system call `membarrier`: what the collector asked the kernel to be ready for is not what the program
+//! asked for.
 //!
-//! A process that wants to order the memory of its threads has to say so before. The collector has, for itself; the program is
-//! answered as if it had not.
+//! A process that wants to order the memory of its threads has to say so before. The collector has, for
+//! itself; the program is answered as if it had not.
 
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicBool, Ordering};

@@ -52,8 +52,8 @@ extern "C-unwind" fn initialise() {
     let Some(lane) = lane::current() else { return };
     let initialiser = lane.initialiser.load(Ordering::Relaxed);
     operation::stop_waiting(lane);
-    // SAFETY: the hook stored a function of this type, in this thread, and nothing else came between: the C library
-    // calls this from within that hook.
+    // SAFETY: the hook stored a function of this type, in this thread, and nothing else came between: the C
+    // library calls this from within that hook.
     let initialiser: Initialiser = unsafe { core::mem::transmute(initialiser) };
     initialiser();
 }

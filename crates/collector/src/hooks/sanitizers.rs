@@ -1,5 +1,5 @@
-//! What the run times of sanitizers ask a program: their options. A program that answers itself comes first, and what the
-//! user's environment says (ASAN_OPTIONS, TSAN_OPTIONS) comes last and wins.
+//! What the run times of sanitizers ask a program: their options. A program that answers itself comes first,
+//! and what the user's environment says (ASAN_OPTIONS, TSAN_OPTIONS) comes last and wins.
 
 use core::ffi::{CStr, c_char};
 
@@ -8,15 +8,15 @@ use crate::interpose::declare;
 const ADDRESS: &CStr = c"verify_asan_link_order=0";
 const THREAD: &CStr = c"ignore_noninstrumented_modules=1";
 
-/// AddressSanitizer ends a program in which another library stands before its own. The collector defines nothing that it
-/// intercepts alone, so the order does no harm.
+/// AddressSanitizer ends a program in which another library stands before its own. The collector defines
+/// nothing that it intercepts alone, so the order does no harm.
 #[unsafe(no_mangle)]
 pub extern "C" fn __asan_default_options() -> *const c_char {
     ADDRESS.as_ptr()
 }
 
-/// ThreadSanitizer watches what libraries copy that it was not built into, and takes the collector's ways of taking turns,
-/// which it cannot see, for races.
+/// ThreadSanitizer watches what libraries copy that it was not built into, and takes the collector's ways of
+/// taking turns, which it cannot see, for races.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tsan_default_options() -> *const c_char {
     THREAD.as_ptr()

@@ -51,8 +51,8 @@ pub mod posix {
                 if may_be_tried
                     && let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(), others::sem_trywait())
                 {
-                    // SAFETY: waiting for a semaphore is a point of cancellation even if nobody has to wait; trying
-                    // is not. Both are real functions with the program's argument.
+                    // SAFETY: waiting for a semaphore is a point of cancellation even if nobody has to wait;
+                    // trying is not. Both are real functions with the program's argument.
                     unsafe {
                         test_cancel();
                         let before = errno();

@@ -1,7 +1,8 @@
 //! The older ways to set actions and masks, of System V and BSD.
 //!
-//! In the C library they call its own `sigaction` and `sigprocmask`, which no hook sees. So for the signals that matter here
-//! they are done as the C library does them, by our functions; for all others they are the C library's own.
+//! In the C library they call its own `sigaction` and `sigprocmask`, which no hook sees. So for the signals
+//! that matter here they are done as the C library does them, by our functions; for all others they are the C
+//! library's own.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! What a child process inherits of the program's signals: what is ignored or blocked, as the program has set it.
+//! What a child process inherits of the program's signals: what is ignored or blocked, as the program has set
+//! it.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +15,8 @@ use crate::{lane, raw, thread};
 /// Threads that have the program's own actions in place just now.
 static HANDING_OVER: AtomicU32 = AtomicU32::new(0);
 
-/// An exec is about to be tried: no sample's signal may be pending when it succeeds, if that would end the new program.
+/// An exec is about to be tried: no sample's signal may be pending when it succeeds, if that would end the
+/// new program.
 pub fn before_exec(life: &Life) {
     let Some(lane) = lane::current() else { return };
     let candidate = lane.signal.load(Ordering::Relaxed);
@@ -44,8 +46,8 @@ pub struct HandedOver {
     counts: bool,
 }
 
-/// Before a process becomes another program, or makes one: that shall find the sampling signals ignored or blocked if the
-/// program has them so.
+/// Before a process becomes another program, or makes one: that shall find the sampling signals ignored or
+/// blocked if the program has them so.
 pub fn hand_over(life: &Life) -> HandedOver {
     let is_borrowed = life::is_borrowed(life);
     // A vforked child has its own actions: where it has not set one, our handler is there.

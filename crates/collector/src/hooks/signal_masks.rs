@@ -1,11 +1,13 @@
-//! The program's signal masks: the sampling signal stays out of them, while the program reads back what it set.
+//! The program's signal masks: the sampling signal stays out of them, while the program reads back what it
+//! set.
 //!
-//! Nothing is remembered beside the kernel's masks. The kernel changes them itself when a handler begins and returns, and
-//! copies of them are in jump buffers, contexts, and child processes. So a mask says itself that the sampling signal
-//! belongs to it: by [`STAND_IN`], a signal that Linux never sends on this processor. A program that blocks everything
-//! blocks that one, too. The kernel's mask then holds the stand-in and not the sampling signal, and whoever reads the mask
-//! gets the sampling signal back. A program that blocks the sampling signal by name, and not the stand-in, uses it: that is
-//! kept as it is, and sampling moves to another signal.
+//! Nothing is remembered beside the kernel's masks. The kernel changes them itself when a handler begins and
+//! returns, and copies of them are in jump buffers, contexts, and child processes. So a mask says itself that
+//! the sampling signal belongs to it: by [`STAND_IN`], a signal that Linux never sends on this processor. A
+//! program that blocks everything blocks that one, too. The kernel's mask then holds the stand-in and not the
+//! sampling signal, and whoever reads the mask gets the sampling signal back. A program that blocks the
+//! sampling signal by name, and not the stand-in, uses it: that is kept as it is, and sampling moves to
+//! another signal.
 
 use core::ffi::c_int;
 
@@ -45,18 +47,20 @@ pub fn set_of(word: u64) -> sigset_t {
 
 /// The mask that the program wants, of the one that the kernel has.
 ///
-/// The stand-in is there together with the signal that sampling uses, or with both candidates if the kernel blocks the one.
+/// The stand-in is there together with the signal that sampling uses, or with both candidates if the kernel
+/// blocks the one.
 #[inline]
 pub fn wanted(kernel: u64) -> u64 {
     let missing = if kernel & signal::bit(0) == 0 { signal::bit(0) } else { signal::bit(FALLBACK) };
     if kernel & STAND_IN == 0 { kernel } else { kernel | missing }
 }
 
-/// The mask to give to the kernel where the program wants this one, while samples come with the signal whose bit is `ours`.
+/// The mask to give to the kernel where the program wants this one, while samples come with the signal whose
+/// bit is `ours`.
 ///
-/// It leaves `ours` open, or is the program's own, or leaves the first candidate open, whichever can be read back. A mask with
-/// the stand-in that can be kept in none of these ways loses the stand-in: it blocks everything but the sampling signal, which
-/// must come through.
+/// It leaves `ours` open, or is the program's own, or leaves the first candidate open, whichever can be read
+/// back. A mask with the stand-in that can be kept in none of these ways loses the stand-in: it blocks
+/// everything but the sampling signal, which must come through.
 #[inline]
 fn kernel_for(ours: u64, mask: u64) -> u64 {
     if wanted(mask & !ours) == mask {
@@ -101,8 +105,8 @@ pub fn begin() {
 
 /// Changes the thread's mask as the program asks. `call` is the C library's function.
 ///
-/// Programs with split stacks come here twice for each piece of stack: where the program blocks everything, or nothing that
-/// matters here, it takes one system call, the program's own.
+/// Programs with split stacks come here twice for each piece of stack: where the program blocks everything,
+/// or nothing that matters here, it takes one system call, the program's own.
 #[inline(always)]
 fn change(
     how: c_int,
@@ -245,7 +249,8 @@ mod tests {
                 // The stand-in alone may be lost, where the sampling signal is to come through.
                 assert_eq!(read | STAND_IN, mask | STAND_IN, "{mask:x} by {kernel:x}");
                 assert!(read == mask || mask & signal::bit(0) == 0 || mask & signal::bit(FALLBACK) == 0);
-                // What the program wants open is open, and nothing is open that it wants blocked but what samples come with.
+                // What the program wants open is open, and nothing is open that it wants blocked but what
+                // samples come with.
                 assert_eq!(kernel & !mask, 0);
                 assert_eq!(mask & !kernel & !ours & !signal::bit(0) & !STAND_IN, 0);
             }

@@ -1,5 +1,5 @@
-//! Where samples come from when the program uses the sampling signal: with the fallback. And where they stop: in a thread
-//! that blocks that one, too.
+//! Where samples come from when the program uses the sampling signal: with the fallback. And where they stop:
+//! in a thread that blocks that one, too.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -30,8 +30,8 @@ fn owning() -> Option<&'static Life> {
     life::recording().filter(|life| !life::is_borrowed(life))
 }
 
-/// A thread begins to be measured in `lane`: which signal its timer sends, and what speaks against one. It has inherited its
-/// creator's mask, with what stands in it for the sampling signal.
+/// A thread begins to be measured in `lane`: which signal its timer sends, and what speaks against one. It
+/// has inherited its creator's mask, with what stands in it for the sampling signal.
 pub fn begin(lane: &Lane, origin: ThreadOrigin) {
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);
@@ -41,7 +41,8 @@ pub fn begin(lane: &Lane, origin: ThreadOrigin) {
     lane.silence.begin(if blocked { BLOCKED } else { 0 } | stack);
 }
 
-/// A forked child is recorded from now on, under the forking thread's mask: what was blocked until now says nothing.
+/// A forked child is recorded from now on, under the forking thread's mask: what was blocked until now says
+/// nothing.
 pub fn begin_child(mask: u64) {
     if let Some((life, lane)) = owning().zip(lane::current()) {
         lane.set_silence(life, BLOCKED, mask & signal::bit(signal::current()) != 0);
@@ -63,8 +64,8 @@ fn give_way_under(mask: &mut u64) {
     }
 }
 
-/// Runs `work` on a stack of the collector's, if the caller's has little left, with all signals blocked: it takes 3 KiB. What it
-/// makes of the thread's mask is the mask afterwards.
+/// Runs `work` on a stack of the collector's, if the caller's has little left, with all signals blocked: it
+/// takes 3 KiB. What it makes of the thread's mask is the mask afterwards.
 #[inline(never)]
 fn apart(work: impl FnOnce(&mut u64)) {
     let mut mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
@@ -122,7 +123,8 @@ fn after_blocking(lane: &Lane, blocks: bool) {
     }
 }
 
-/// A signal came that the program blocks, as far as it knows: from here on it does, and the signal waits as it should.
+/// A signal came that the program blocks, as far as it knows: from here on it does, and the signal waits as
+/// it should.
 ///
 /// # Safety
 /// The arguments are those that the kernel gave to the handler.
@@ -192,8 +194,8 @@ impl Lane {
         }
     }
 
-    /// The calling thread, the lane's owner, goes over to the current signal in its signal handler: its timer, and its mask, which
-    /// is in `context`.
+    /// The calling thread, the lane's owner, goes over to the current signal in its signal handler: its
+    /// timer, and its mask, which is in `context`.
     pub fn follow_signal(&self, context: &mut libc::ucontext_t) {
         let old = self.signal.load(Ordering::Relaxed);
         let mut mask = first_word(&context.uc_sigmask);

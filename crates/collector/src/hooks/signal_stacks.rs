@@ -29,7 +29,8 @@ fn too_small() -> Option<usize> {
     (!stack.is_empty() && bytes < least_bytes()).then_some(bytes)
 }
 
-/// Whether a thread that begins to be measured is silent from its first instant: a forked child keeps the stack.
+/// Whether a thread that begins to be measured is silent from its first instant: a forked child keeps the
+/// stack.
 pub fn silence_at_begin() -> u8 {
     if too_small().is_some() { SMALL_STACK } else { 0 }
 }

@@ -1,7 +1,7 @@
 //! Waiting for signals.
 //!
-//! A set that holds the sampling signal would catch the samples of threads: sampling moves to the fallback. Of a wait for
-//! that one, too, the program gets what is its own.
+//! A set that holds the sampling signal would catch the samples of threads: sampling moves to the fallback.
+//! Of a wait for that one, too, the program gets what is its own.
 
 use core::ffi::c_int;
 
@@ -44,7 +44,8 @@ pub mod sets {
         awaited & signal::bit(signal::current()) != 0
     }
 
-    /// Waits again as long as what comes is a sample's. `call` waits, with a place for what is told of the signal.
+    /// Waits again as long as what comes is a sample's. `call` waits, with a place for what is told of the
+    /// signal.
     fn but_for_ours(info: *mut siginfo_t, mut call: impl FnMut(*mut siginfo_t) -> c_int) -> c_int {
         // SAFETY: all-zero is a valid siginfo.
         let mut told: siginfo_t = unsafe { core::mem::zeroed() };
@@ -131,7 +132,8 @@ pub mod sets {
                 tv_nsec: (ns % 1_000_000_000) as i64,
             });
             let timeout = left.as_ref().map_or(timeout, core::ptr::from_ref);
-            // SAFETY: the real function with the arguments that the program gave, or what is left of the time.
+            // SAFETY: the real function with the arguments that the program gave, or what is left of the
+            // time.
             unsafe { function(set, info, timeout) }
         };
         // SAFETY: the real function with the arguments that the program gave.

@@ -1,10 +1,10 @@
 //! The program's signal actions, and our handler in front of those for the sampling signals.
 //!
-//! What the program wants for a sampling signal is kept here, and read back as it was set. Our handler tells by the timers'
-//! cookie whom a signal is for, and gives the program its own.
+//! What the program wants for a sampling signal is kept here, and read back as it was set. Our handler tells
+//! by the timers' cookie whom a signal is for, and gives the program its own.
 //!
-//! Every function of the C library that sets an action ends here; `signal_dialects.rs` has the older ones. Masks of handlers
-//! are given to the kernel as masks of threads are (`signal_masks.rs`).
+//! Every function of the C library that sets an action ends here; `signal_dialects.rs` has the older ones.
+//! Masks of handlers are given to the kernel as masks of threads are (`signal_masks.rs`).
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -40,7 +40,8 @@ static WANTED: [Wanted; CANDIDATES.len()] = [const {
     }
 }; CANDIDATES.len()];
 
-/// By candidate: signals whose handlers run on an alternate stack, and keep the candidate out without wanting to. A bit each.
+/// By candidate: signals whose handlers run on an alternate stack, and keep the candidate out without wanting
+/// to. A bit each.
 static KEPT_OUT: [AtomicU64; CANDIDATES.len()] = [const { AtomicU64::new(0) }; CANDIDATES.len()];
 
 /// What the kernel takes out of every mask.
@@ -92,8 +93,8 @@ pub fn is_handled(candidate: usize) -> bool {
     WANTED.get(candidate).is_some_and(|wanted| is_handler(wanted.handler.load(Ordering::Acquire)))
 }
 
-/// Says so if the kernel does not call our handler for the current signal any more. Runtimes that make their system calls
-/// themselves put their own in its place.
+/// Says so if the kernel does not call our handler for the current signal any more. Runtimes that make their
+/// system calls themselves put their own in its place.
 pub fn note_if_replaced(record: &mut lane::Record) {
     let number = signal::number(signal::current());
     let ours = on_signal as *const () as usize;
@@ -132,8 +133,9 @@ pub fn remembered(candidate: usize) -> Action {
 
 /// The action to be installed on a candidate: our handler, as the program wants its own to be called.
 ///
-/// Samples come on the thread's alternate stack: the stack that they interrupt may be a fiber's of a few KB. Where the program
-/// has a handler, that one decides on which stack it runs, but on the fallback, which it shares with samples for good.
+/// Samples come on the thread's alternate stack: the stack that they interrupt may be a fiber's of a few KB.
+/// Where the program has a handler, that one decides on which stack it runs, but on the fallback, which it
+/// shares with samples for good.
 fn installed_action(candidate: usize) -> Action {
     let mut action = remembered(candidate);
     if is_handler(action.sa_sigaction) {
@@ -155,8 +157,8 @@ fn installed_action(candidate: usize) -> Action {
 
 /// An action of the program as the kernel shall have it, where none of ours is in front of it.
 ///
-/// A handler that blocks everything does not keep samples of its own code out. One on an alternate stack does: that may be
-/// too small for a sample on top of it.
+/// A handler that blocks everything does not keep samples of its own code out. One on an alternate stack
+/// does: that may be too small for a sample on top of it.
 fn as_kernel(number: c_int, mut action: Action) -> Action {
     let given = first_word(&action.sa_mask);
     let mut mask = signal_masks::kernel(given);
@@ -273,8 +275,8 @@ fn set_wanted(candidate: usize, given: &Action) {
     }
 }
 
-/// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the kernel as it is, and
-/// what it has not set is its parent's.
+/// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the
+/// kernel as it is, and what it has not set is its parent's.
 fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int {
     let result = call_real!(SIGACTION(signal::number(candidate), new, old) else -1);
     if result == 0

@@ -44,7 +44,8 @@ fn lane_for(
 /// The stack of a thread with these attributes, or with the usual ones if they are null.
 fn stack_of(attributes: *const pthread_attr_t) -> Given {
     let (mut start, mut bytes, mut guard_bytes) = (core::ptr::null_mut(), 0, 0);
-    // SAFETY: the program passes attributes that it has initialised, or none: then fresh ones say what is usual.
+    // SAFETY: the program passes attributes that it has initialised, or none: then fresh ones say what is
+    // usual.
     unsafe {
         let mut usual: pthread_attr_t = core::mem::zeroed();
         let given = !attributes.is_null();
@@ -141,7 +142,8 @@ fn begin(lane: *mut c_void) -> Start {
             if room::apart_from(stack, || {
                 thread::attach(life, lane, ThreadOrigin::Created, stack, routine, None)
             }) {
-                // On another stack all signals were blocked: now the mask is the one that the thread has inherited.
+                // On another stack all signals were blocked: now the mask is the one that the thread has
+                // inherited.
                 signal_moves::begin(lane, ThreadOrigin::Created);
                 thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
             }

@@ -1,4 +1,5 @@
-//! What an argument of a hooked function means to the function: what may be given, and who reads or writes behind it.
+//! What an argument of a hooked function means to the function: what may be given, and who reads or writes
+//! behind it.
 //!
 //! | grammar | the argument is |
 //! |---|---|

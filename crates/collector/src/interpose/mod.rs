@@ -1,16 +1,16 @@
 //! The functions that this library stands in front of, declared as data.
 //!
-//! Every exported function has one row in an `interpose!` table of its family: its name, its arguments with their
-//! types, what each argument means ([`grammar`]), its result, how the real function is found, and what the program gets
-//! where there is none. A row without a grammar for one of its arguments does not compile. Families whose hooks have the
-//! same body have a macro of their own (`operations!`, `io!`, …) that makes the exported functions and passes the rows on
-//! to `interpose!`.
+//! Every exported function has one row in an `interpose!` table of its family: its name, its arguments with
+//! their types, what each argument means ([`grammar`]), its result, how the real function is found, and what
+//! the program gets where there is none. A row without a grammar for one of its arguments does not compile.
+//! Families whose hooks have the same body have a macro of their own (`operations!`, `io!`, …) that makes the
+//! exported functions and passes the rows on to `interpose!`.
 //!
 //! A row makes two things:
 //!
 //! - `real::NAME()`, the function behind the hook ([`crate::real`]);
-//! - a line of text in the library's section `.proust.hooks` ([`registry`]), from which tests and tools read what is
-//!   hooked, out of the built library.
+//! - a line of text in the library's section `.proust.hooks` ([`registry`]), from which tests and tools read
+//!   what is hooked, out of the built library.
 //!
 //! How the real function is found:
 //!
@@ -38,8 +38,8 @@ use crate::real::Real;
 /// }
 /// ```
 ///
-/// Makes a module `real` with a function for each name, which gives the real function or none. What stands behind `or`
-/// is what the hook returns then.
+/// Makes a module `real` with a function for each name, which gives the real function or none. What stands
+/// behind `or` is what the hook returns then.
 macro_rules! interpose {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
@@ -84,7 +84,8 @@ macro_rules! real_functions {
 }
 pub(crate) use real_functions;
 
-/// As [`interpose!`], for hooks that find what is behind them in another way: only what is hooked is declared.
+/// As [`interpose!`], for hooks that find what is behind them in another way: only what is hooked is
+/// declared.
 macro_rules! declare {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
@@ -149,7 +150,8 @@ unsafe extern "C" {
     static END: *const ();
 }
 
-/// Finds the real functions, before the program's threads need them: to look for one takes the dynamic linker's lock.
+/// Finds the real functions, before the program's threads need them: to look for one takes the dynamic
+/// linker's lock.
 pub fn find_all() {
     let (mut at, end) = ((&raw const BEGIN).cast::<&Real>(), (&raw const END).cast::<&Real>());
     while at < end {

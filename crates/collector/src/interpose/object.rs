@@ -1,8 +1,9 @@
-//! A loaded program or library, as its own tables in memory describe it: what it defines, what it refers to, what it needs.
+//! A loaded program or library, as its own tables in memory describe it: what it defines, what it refers to,
+//! what it needs.
 //!
-//! Only what the ELF format fixes is read, never a structure of the dynamic linker. So nothing here takes the lock that
-//! `dlopen` holds while constructors run. [`hold`] keeps what is loaded in place; whatever is kept longer belongs to a library
-//! that something else keeps loaded.
+//! Only what the ELF format fixes is read, never a structure of the dynamic linker. So nothing here takes the
+//! lock that `dlopen` holds while constructors run. [`hold`] keeps what is loaded in place; whatever is kept
+//! longer belongs to a library that something else keeps loaded.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
@@ -38,7 +39,8 @@ pub struct Object {
 
 impl Object {
     fn of(info: &libc::dl_phdr_info) -> Object {
-        // SAFETY: the dynamic linker describes program headers that are mapped; libc's type has the same layout as ours.
+        // SAFETY: the dynamic linker describes program headers that are mapped; libc's type has the same
+        // layout as ours.
         let headers = unsafe {
             core::slice::from_raw_parts(info.dlpi_phdr.cast::<ProgramHeader>(), info.dlpi_phnum.into())
         };
@@ -99,7 +101,8 @@ pub fn each(visit: &mut dyn FnMut(&Object) -> bool) {
     unsafe { libc::dl_iterate_phdr(Some(next), (&raw mut visit).cast()) };
 }
 
-/// Runs `work`, during which nothing is unloaded. It must not call what takes another lock of the dynamic linker.
+/// Runs `work`, during which nothing is unloaded. It must not call what takes another lock of the dynamic
+/// linker.
 pub fn hold<R>(work: impl FnOnce() -> R) -> Option<R> {
     let mut work = Some(work);
     let mut result = None;

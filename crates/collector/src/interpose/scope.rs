@@ -1,17 +1,18 @@
 //! What the dynamic linker would have given a caller without this library.
 //!
-//! A preloaded library comes before every runtime that is loaded later, so it answers for all of them; which one a caller
-//! would have got depends on who loaded it. The global scope behind us comes first: the program, what it needs, and what was
-//! loaded for all; then what belongs to the roots that loaded the caller.
+//! A preloaded library comes before every runtime that is loaded later, so it answers for all of them; which
+//! one a caller would have got depends on who loaded it. The global scope behind us comes first: the program,
+//! what it needs, and what was loaded for all; then what belongs to the roots that loaded the caller.
 //!
 //! Two ways lead there:
 //!
-//! - [`survey`] reads the tables of what is loaded. It takes no lock, and is certain if what the program itself was started
-//!   with defines the name, or if one object alone does.
-//! - `ask` lets the dynamic linker search, for the caller: `dlvsym` takes its caller to be whoever it returns to. So it is
-//!   made to return to a `ret` in the caller's code, which leads back here. It passes over this library, which has a table of
-//!   versions and defines no name in one. As binding does, it keeps what it finds loaded for as long as the caller is. It
-//!   takes the lock that `dlopen` holds while constructors run: never by a thread that a constructor may be waiting for.
+//! - [`survey`] reads the tables of what is loaded. It takes no lock, and is certain if what the program
+//!   itself was started with defines the name, or if one object alone does.
+//! - `ask` lets the dynamic linker search, for the caller: `dlvsym` takes its caller to be whoever it returns
+//!   to. So it is made to return to a `ret` in the caller's code, which leads back here. It passes over this
+//!   library, which has a table of versions and defines no name in one. As binding does, it keeps what it
+//!   finds loaded for as long as the caller is. It takes the lock that `dlopen` holds while constructors run:
+//!   never by a thread that a constructor may be waiting for.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -70,7 +71,8 @@ impl Wanted<'_> {
     }
 }
 
-/// Objects that were loaded when this library's constructor ran: all that the program was started with, and perhaps more.
+/// Objects that were loaded when this library's constructor ran: all that the program was started with, and
+/// perhaps more.
 static AT_START: AtomicUsize = AtomicUsize::new(0);
 
 /// Remembers how many objects are loaded. By the constructor.
@@ -120,8 +122,8 @@ fn name_fits(object: &Object, needed: &CStr) -> bool {
 /// Needs behind needs that are followed.
 const DEPTH: usize = 12;
 
-/// Whether the program was started with the object at `place`, which defines what is looked for: it needs it, or it was
-/// preloaded.
+/// Whether the program was started with the object at `place`, which defines what is looked for: it needs it,
+/// or it was preloaded.
 fn is_of_start(target: &Object, place: usize, own: usize, depth: usize) -> bool {
     let count = AT_START.load(Ordering::Relaxed);
     if place <= own {
@@ -219,8 +221,8 @@ pub fn opening(flags: c_int) {
 /// Objects that are looked at behind one that is its own root.
 const NEEDED: usize = 64;
 
-/// Finds more without a lock, where the caller can have been loaded for its own sake only: then its scope is what it needs. Inside
-/// of [`object::hold`].
+/// Finds more without a lock, where the caller can have been loaded for its own sake only: then its scope is
+/// what it needs. Inside of [`object::hold`].
 pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) {
     if IS_GLOBAL_GROWN.load(Ordering::Relaxed) || is_needed_by_anybody(caller, usize::MAX) {
         return;
@@ -251,8 +253,8 @@ pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) 
     }
 }
 
-/// A name that runtimes of this kind define and this library does not: who defines it first for the caller is told by
-/// asking for it without a version.
+/// A name that runtimes of this kind define and this library does not: who defines it first for the caller is
+/// told by asking for it without a version.
 pub type Mark = &'static CStr;
 
 /// Finds the rest by the caller's scope. Takes the dynamic linker's lock; outside of [`object::hold`].
@@ -309,7 +311,8 @@ pub unsafe fn depend(caller: &Object, name: &Name, version: Option<&CStr>) {
         return;
     }
     if let Some(gadget) = caller.returns_at() {
-        // SAFETY: the byte is an instruction of the caller's; the message that is forgotten is not the program's.
+        // SAFETY: the byte is an instruction of the caller's; the message that is forgotten is not the
+        // program's.
         unsafe {
             ask(gadget, name.text, Some(version.unwrap_or(name.version)));
             libc::dlerror();
@@ -317,8 +320,8 @@ pub unsafe fn depend(caller: &Object, name: &Name, version: Option<&CStr>) {
     }
 }
 
-/// `dlvsym(RTLD_DEFAULT, …)`, or `dlsym` without a version, as the object would call it that has a `ret` at `gadget`; 0 if
-/// nothing is found.
+/// `dlvsym(RTLD_DEFAULT, …)`, or `dlsym` without a version, as the object would call it that has a `ret` at
+/// `gadget`; 0 if nothing is found.
 ///
 /// # Safety
 /// There is such an instruction, and it stays there.

@@ -1,5 +1,5 @@
-//! The calling thread's lane and the mask under which it forks, in thread-local storage at fixed offsets from the
-//! thread pointer: two loads, no call that could allocate.
+//! The calling thread's lane and the mask under which it forks, in thread-local storage at fixed offsets from
+//! the thread pointer: two loads, no call that could allocate.
 
 use core::ffi::c_void;
 
@@ -30,8 +30,8 @@ core::arch::global_asm!(
     ".popsection",
 );
 
-/// Declares functions that load and store one of the words above, by the initial-exec model's access sequence. The library
-/// is preloaded, so its thread-local storage is part of every thread's static block.
+/// Declares functions that load and store one of the words above, by the initial-exec model's access
+/// sequence. The library is preloaded, so its thread-local storage is part of every thread's static block.
 macro_rules! words {
     ($( $symbol:literal: $load:ident, $store:ident; )*) => { $(
         #[inline(always)]
@@ -92,7 +92,8 @@ pub fn begin_fork(mask: u64) {
     store_fork_mask((mask | IS_FORKING) as *mut c_void);
 }
 
-/// The mask that the calling thread, or the one that it is a copy of, had before it blocked all signals for a fork; once.
+/// The mask that the calling thread, or the one that it is a copy of, had before it blocked all signals for a
+/// fork; once.
 pub fn end_fork() -> Option<u64> {
     let word = load_fork_mask() as u64;
     store_fork_mask(core::ptr::null_mut());

@@ -1,17 +1,19 @@
 //! Who uses a lane's record: its owner, in a hook or in its handler, or another thread for it.
 //!
-//! The owner comes millions of times a second, another thread at the end of the process or before a cancellation. So all
-//! that it costs to exclude each other is paid by the other: each says that it comes, and then looks whether the other
-//! does. Between the two a processor must not let the look overtake the word. The owner only keeps its compiler from it,
-//! and the other thread makes every processor that runs this process do the same, by a system call (`membarrier`). Where the
-//! kernel has none, the owner pays, too: a locked instruction, 6 to 8 ns.
+//! The owner comes millions of times a second, another thread at the end of the process or before a
+//! cancellation. So all that it costs to exclude each other is paid by the other: each says that it comes,
+//! and then looks whether the other does. Between the two a processor must not let the look overtake the
+//! word. The owner only keeps its compiler from it, and the other thread makes every processor that runs this
+//! process do the same, by a system call (`membarrier`). Where the kernel has none, the owner pays, too: a
+//! locked instruction, 6 to 8 ns.
 //!
-//! A handler of the program may leave the owner's hook at any instruction, by a jump, an exception or another context, and
-//! nobody gives the record back then. So what the owner stores is its stack pointer. Who meets it and finds that frame left
-//! (`left.rs`) takes the record. Where that cannot be told, the owner's sampler
-//! takes it when it has met the same owner a few times: between two samples a hook has long come to its end. Both
-//! are sound only because of what may be done by an owner that can be interrupted: it adds to numbers whose places are fixed.
-//! What changes places, nodes, or where the log ends, is done with all signals blocked (`Lane::with_room`).
+//! A handler of the program may leave the owner's hook at any instruction, by a jump, an exception or another
+//! context, and nobody gives the record back then. So what the owner stores is its stack pointer. Who meets
+//! it and finds that frame left (`left.rs`) takes the record. Where that cannot be told, the owner's sampler
+//! takes it when it has met the same owner a few times: between two samples a hook has long come to its end.
+//! Both are sound only because of what may be done by an owner that can be interrupted: it adds to numbers
+//! whose places are fixed. What changes places, nodes, or where the log ends, is done with all signals
+//! blocked (`Lane::with_room`).
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
@@ -59,8 +61,8 @@ impl Hold {
         }
     }
 
-    /// The owner takes the record in a hook; None if it has it already, in what this call interrupts, or if another thread
-    /// has it. `own_stack` is the owner's.
+    /// The owner takes the record in a hook; None if it has it already, in what this call interrupts, or if
+    /// another thread has it. `own_stack` is the owner's.
     #[inline]
     pub fn take(&self, own_stack: impl FnOnce() -> OwnStack) -> Option<ByOwner<'_>> {
         let sp = stack_pointer();
@@ -72,7 +74,8 @@ impl Hold {
         self.take_as(sp)
     }
 
-    /// The owner takes the record in its handler, having interrupted the frame at `sp`; `alternate` is its alternate stack.
+    /// The owner takes the record in its handler, having interrupted the frame at `sp`; `alternate` is its
+    /// alternate stack.
     pub fn take_in_handler(
         &self,
         sp: u64,
@@ -94,7 +97,8 @@ impl Hold {
     #[inline]
     fn take_as(&self, sp: u64) -> Option<ByOwner<'_>> {
         self.owner.store(sp, Ordering::Relaxed);
-        // Nothing that belongs into the bracket may be moved out of it, for the handler's sake, too: it runs on this very thread.
+        // Nothing that belongs into the bracket may be moved out of it, for the handler's sake, too: it runs
+        // on this very thread.
         if self.other_pays {
             compiler_fence(Ordering::SeqCst);
         } else {
@@ -104,8 +108,9 @@ impl Hold {
         if self.other.load(Ordering::Acquire) { None } else { Some(held) }
     }
 
-    /// As [`Hold::take`], where it must not fail because another thread looks into the record just now: that takes a moment.
-    /// None if the collector is at work in this thread, or if the other one is not done in 20 ms.
+    /// As [`Hold::take`], where it must not fail because another thread looks into the record just now: that
+    /// takes a moment. None if the collector is at work in this thread, or if the other one is not done in 20
+    /// ms.
     pub fn take_in_time(&self, own_stack: OwnStack) -> Option<ByOwner<'_>> {
         let mut until_ns = 0;
         loop {
@@ -128,12 +133,14 @@ impl Hold {
         self.other.load(Ordering::Acquire)
     }
 
-    /// The lane has no owner any more. One that was ended in the middle of a hook has not given the record back.
+    /// The lane has no owner any more. One that was ended in the middle of a hook has not given the record
+    /// back.
     pub fn forget_owner(&self) {
         self.owner.store(0, Ordering::Release);
     }
 
-    /// Another thread takes the record, and has its signals blocked meanwhile; None if the owner or somebody else has it.
+    /// Another thread takes the record, and has its signals blocked meanwhile; None if the owner or somebody
+    /// else has it.
     pub fn take_from_owner(&self) -> Option<ByOther<'_>> {
         if self.owner.load(Ordering::Relaxed) != 0 || self.other.load(Ordering::Relaxed) {
             return None;
@@ -152,8 +159,8 @@ impl Hold {
     }
 }
 
-/// A hook has come to `sp` and finds the record taken at `holder`. Its own frame is not the one that took it: what it interrupts
-/// lies further out, and a frame that was at its own depth is gone.
+/// A hook has come to `sp` and finds the record taken at `holder`. Its own frame is not the one that took it:
+/// what it interrupts lies further out, and a frame that was at its own depth is gone.
 #[cold]
 #[inline(never)]
 fn is_left_for_hook(holder: u64, sp: u64, own_stack: impl FnOnce() -> OwnStack) -> bool {

@@ -25,8 +25,8 @@ use crate::path::tree::{NodeId, Tree};
 use crate::sample::allowance::Allowance;
 use crate::{clock, logfile, raw};
 
-/// Time off the processor since the scheduler's file was last read from which on it is read at a thread's end; at its begin
-/// since its creation.
+/// Time off the processor since the scheduler's file was last read from which on it is read at a thread's
+/// end; at its begin since its creation.
 pub const WORTH_ASKING_NS: u64 = 200_000;
 
 /// What a new thread shall run.
@@ -100,10 +100,12 @@ pub struct Record {
     pub exec_memory: (*mut u8, usize),
 }
 
-/// So long the collector is at work at most times. What takes longer may have been interrupted, and is looked at.
+/// So long the collector is at work at most times. What takes longer may have been interrupted, and is looked
+/// at.
 const SURELY_OWN_NS: u64 = 20_000;
 
-/// Processor time of the calling thread since `begin_ns`, as far as it can be told cheaply. `switches` are those before.
+/// Processor time of the calling thread since `begin_ns`, as far as it can be told cheaply. `switches` are
+/// those before.
 fn on_processor_since(begin_ns: u64, begin_cpu_ns: u64, switches: (u64, u64)) -> u64 {
     let elapsed_ns = clock::now_ns().saturating_sub(begin_ns);
     if elapsed_ns < SURELY_OWN_NS {
@@ -158,9 +160,9 @@ impl Record {
         self.output.header(|header| header.own_ns = total);
     }
 
-    /// Adds what the thread spent in the collector since `begin_ns`, of which only processor time counts: who loses the
-    /// processor inside of a hook is displaced, and does not measure. `begin_cpu_ns` is its CPU clock near the begin; 0 = it
-    /// was not read.
+    /// Adds what the thread spent in the collector since `begin_ns`, of which only processor time counts: who
+    /// loses the processor inside of a hook is displaced, and does not measure. `begin_cpu_ns` is its CPU
+    /// clock near the begin; 0 = it was not read.
     pub fn spent_since(&mut self, begin_ns: u64, begin_cpu_ns: u64) {
         let own_ns = on_processor_since(begin_ns, begin_cpu_ns, self.usage.switches);
         self.spent(own_ns);

@@ -1,4 +1,5 @@
-//! Who makes the log larger: one thread at a time, with all signals blocked, so that its system calls are not interrupted.
+//! Who makes the log larger: one thread at a time, with all signals blocked, so that its system calls are not
+//! interrupted.
 
 use super::patience::{Lost, Next, Patience};
 use crate::turn::{Mine, Turn};

@@ -1,8 +1,8 @@
 //! How long a thread waits for another one that grows the log.
 //!
-//! Growing takes some microseconds, but who is at it may lose its processor meanwhile, on a busy machine for milliseconds:
-//! then it gets the waiting thread's. It may also be stuck in slow storage, and whoever waits may be in a signal handler:
-//! patience is short, and who lost it has none for a while.
+//! Growing takes some microseconds, but who is at it may lose its processor meanwhile, on a busy machine for
+//! milliseconds: then it gets the waiting thread's. It may also be stuck in slow storage, and whoever waits
+//! may be in a signal handler: patience is short, and who lost it has none for a while.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

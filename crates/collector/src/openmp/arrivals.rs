@@ -3,8 +3,8 @@
 //!
 //! Each thread stores when it came, and who came last has stored last. That line of the processor's cache
 //! goes from one thread to the next, which takes about as long as the runtime's own barrier. So where
-//! barriers follow each other closely some are
-//! *shared* in this way, by chance, and stand for the others: how a wait is split is an estimate then, how long it was is not.
+//! barriers follow each other closely some are *shared* in this way, by chance, and stand for the others: how
+//! a wait is split is an estimate then, how long it was is not.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

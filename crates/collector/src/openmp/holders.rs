@@ -1,7 +1,7 @@
 //! Who is in a section that only one thread at a time may be in: critical, atomic, ordered, locks.
 //!
-//! Whether anybody is in one is counted here, so that a thread which has to wait for nobody reads no clock. The count is by
-//! address, and two sections may share one: then some waits are looked at that are none.
+//! Whether anybody is in one is counted here, so that a thread which has to wait for nobody reads no clock.
+//! The count is by address, and two sections may share one: then some waits are looked at that are none.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -84,7 +84,8 @@ pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     }
 }
 
-/// The calling thread begins to wait; `state` is a frame that lasts until the end where there is a `marker` in it.
+/// The calling thread begins to wait; `state` is a frame that lasts until the end where there is a `marker`
+/// in it.
 #[inline]
 pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mut u64>) -> bool {
     let Some(lane) = lane::current() else { return false };

@@ -1,9 +1,10 @@
 //! Parallel regions of OpenMP: who works in them, what they wait for, and whose fault it is.
 //!
-//! Two worlds, one result: of GCC's runtime the program's calls are intercepted ([`gomp`]), LLVM's and Intel's tell of
-//! themselves ([`ompt`]). Both say the same few things to [`team`]: a region is opened, a thread begins and ends its part
-//! in it, somebody waits, the region is over. What is waited for is an operation like any other ([`crate::operation`]).
-//! What no single record could hold whatever the count is summed up by site ([`sites`]).
+//! Two worlds, one result: of GCC's runtime the program's calls are intercepted ([`gomp`]), LLVM's and
+//! Intel's tell of themselves ([`ompt`]). Both say the same few things to [`team`]: a region is opened, a
+//! thread begins and ends its part in it, somebody waits, the region is over. What is waited for is an
+//! operation like any other ([`crate::operation`]). What no single record could hold whatever the count is
+//! summed up by site ([`sites`]).
 //!
 //! - [`member`]: what a thread is in
 //! - [`team`]: the threads of a region, from its begin to its end

@@ -1,7 +1,7 @@
 //! Numbers for parallel regions: one for each place that opens some, on each call path that leads there.
 //!
-//! A region is told from others by the function that its threads run and by the depth of the stack at which it is opened;
-//! the path itself is looked at again once in a while, since two paths may have the same depth.
+//! A region is told from others by the function that its threads run and by the depth of the stack at which
+//! it is opened; the path itself is looked at again once in a while, since two paths may have the same depth.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,8 +14,8 @@ use crate::path::tree::NodeId;
 /// A path is believed for so long.
 const BELIEVED_NS: u64 = 200_000;
 const PLACES: usize = 16;
-/// Most regions of one thread that have a number of their own. What comes later has that of a region with the same
-/// construct, or none.
+/// Most regions of one thread that have a number of their own. What comes later has that of a region with the
+/// same construct, or none.
 const MOST_REGIONS: usize = 4096;
 
 static LAST: AtomicU32 = AtomicU32::new(0);

@@ -1,15 +1,18 @@
 //! Which runtime a call belongs to.
 //!
-//! A process may have several runtimes of GCC's kind: the system's, one that a Python wheel brings along under a name of its
-//! own, LLVM's, which exports the same names. Every caller keeps the one that it would have without us. For each caller there
-//! is a [`Table`] of the functions behind the hooks, and each hook begins by finding the table of its caller:
+//! A process may have several runtimes of GCC's kind: the system's, one that a Python wheel brings along
+//! under a name of its own, LLVM's, which exports the same names. Every caller keeps the one that it would
+//! have without us. For each caller there is a [`Table`] of the functions behind the hooks, and each hook
+//! begins by finding the table of its caller:
 //!
-//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; what every call does
+//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; what every call
+//!   does
 //! - [`calls`]: at the first call from a place: who the caller is
 //! - [`callers`]: what is known of each caller, from its first call until it is unloaded
 //!
-//! LLVM's runtime tells a tool of itself. Calls that end in it, and calls of which it is not certain where they end, are
-//! passed on by a jump, with the program's arguments and its return address: the hook leaves no trace.
+//! LLVM's runtime tells a tool of itself. Calls that end in it, and calls of which it is not certain where
+//! they end, are passed on by a jump, with the program's arguments and its return address: the hook leaves no
+//! trace.
 
 pub mod callers;
 pub mod calls;
@@ -27,7 +30,8 @@ pub enum World {
     Recorded = 0,
     /// The runtime tells of itself: they are passed on.
     TellsOfItself = 1,
-    /// It is not certain that this is the runtime the caller would have without us: they are passed on, and the log says so.
+    /// It is not certain that this is the runtime the caller would have without us: they are passed on, and
+    /// the log says so.
     InDoubt = 2,
 }
 

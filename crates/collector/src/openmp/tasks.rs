@@ -56,8 +56,8 @@ pub fn are_followed() -> bool {
     life::in_hook().is_some() && lane::current().is_some()
 }
 
-/// The calling thread begins a task; `construct` tells it from tasks of other places. Whether it is followed: where recording
-/// was stopped just then it is not, and has no end either.
+/// The calling thread begins a task; `construct` tells it from tasks of other places. Whether it is followed:
+/// where recording was stopped just then it is not, and has no end either.
 pub fn begin(construct: u64) -> bool {
     if life::recording().is_none() {
         return false;
@@ -124,8 +124,8 @@ pub fn end() {
         let depth = tasks.depth.checked_sub(1)?;
         tasks.depth = depth;
         let interrupted = tasks.levels.get()?.get(depth).copied()?;
-        // Tasks that began or ended while nothing was recorded are not among them: whose end this is cannot be told, and the
-        // frame of an outer wait may be gone.
+        // Tasks that began or ended while nothing was recorded are not among them: whose end this is cannot
+        // be told, and the frame of an outer wait may be gone.
         if interrupted.resumptions != life::resumptions() {
             tasks.depth = 0;
             return None;
@@ -182,8 +182,9 @@ pub fn end() {
     }
 }
 
-/// Whether the hook whose wait was interrupted has still to return, seen from a frame at `sp`: what the wait left in its frame is
-/// there as it was. Where recording was stopped in between, a task's end may meet what another one interrupted.
+/// Whether the hook whose wait was interrupted has still to return, seen from a frame at `sp`: what the wait
+/// left in its frame is there as it was. Where recording was stopped in between, a task's end may meet what
+/// another one interrupted.
 fn still_waits(interrupted: &Interrupted, sp: u64, own_stack: OwnStack) -> bool {
     let marker = interrupted.marker;
     if marker <= sp || !marker.is_multiple_of(8) || !own_stack.contains(sp) || !own_stack.contains(marker) {

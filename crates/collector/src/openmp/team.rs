@@ -1,8 +1,8 @@
 //! The threads of a parallel region, from its begin to its end.
 //!
-//! A team belongs to the thread that opened the region and is used again for its next one of that depth. Until the region
-//! is over the others may look at it; afterwards none of them does, since no runtime lets the opener go on before all have
-//! come to the region's end.
+//! A team belongs to the thread that opened the region and is used again for its next one of that depth.
+//! Until the region is over the others may look at it; afterwards none of them does, since no runtime lets
+//! the opener go on before all have come to the region's end.
 //!
 //! - [`opening`]: a thread opens a region
 //! - [`given`]: what the others are told with their work
@@ -44,14 +44,14 @@ pub struct Team {
     runtime: AtomicPtr<Table>,
     /// Who opened it.
     opener: AtomicPtr<Lane>,
-    /// When. What comes before it is one line of the processor's cache that all threads read in each region, and that is
-    /// written only where something is not as in the region before.
+    /// When. What comes before it is one line of the processor's cache that all threads read in each region,
+    /// and that is written only where something is not as in the region before.
     times: Times,
     /// The opener's, and its alone.
     own: Own,
-    /// Those that began their part, by their number, in this execution or an earlier one. What stays the same from one
-    /// execution to the next is not written again: the processors keep it. So who is not docked for this team, since it was
-    /// opened, is no member of it.
+    /// Those that began their part, by their number, in this execution or an earlier one. What stays the same
+    /// from one execution to the next is not written again: the processors keep it. So who is not docked for
+    /// this team, since it was opened, is no member of it.
     members: Members,
     /// Those whose number is too high for that, the newest first.
     first: First,
@@ -67,7 +67,8 @@ pub struct Team {
 struct Times {
     /// When the region was opened.
     fork_ns: AtomicU64,
-    /// When the region before this one was opened, and when it was over; once this one is over, its own times.
+    /// When the region before this one was opened, and when it was over; once this one is over, its own
+    /// times.
     before_fork_ns: AtomicU64,
     /// See `before_fork_ns`.
     before_end_ns: AtomicU64,
@@ -85,7 +86,8 @@ struct Own {
     ended: AtomicU32,
     /// Threads of the region before this one, if nobody told them that it is over; otherwise 0.
     owed: AtomicU32,
-    /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such frame.
+    /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such
+    /// frame.
     frame: Frame,
     /// What it is in otherwise.
     outer: Outer,
@@ -225,8 +227,8 @@ impl Team {
         self.own.frame.marker.load(Ordering::Relaxed) == 0
     }
 
-    /// When the region was over at whose end a thread began to wait at `docked_ns`; None if it is not, or if two others were
-    /// since.
+    /// When the region was over at whose end a thread began to wait at `docked_ns`; None if it is not, or if
+    /// two others were since.
     pub fn ended_ns(&self, docked_ns: u64) -> Option<u64> {
         let end_ns = self.times.before_end_ns.load(Ordering::Acquire);
         (self.times.before_fork_ns.load(Ordering::Relaxed)..=end_ns).contains(&docked_ns).then_some(end_ns)

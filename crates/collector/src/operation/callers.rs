@@ -1,8 +1,8 @@
 //! Who probably called, before a thread blocks: for processes that are killed while it does.
 //!
-//! A thread that waits for ever and is killed never gets to find its call path. So a path is found beforehand where no
-//! operation of this kind was seen at this depth of the stack yet, and kept for the next one there. An operation that
-//! ends has its path found anew.
+//! A thread that waits for ever and is killed never gets to find its call path. So a path is found beforehand
+//! where no operation of this kind was seen at this depth of the stack yet, and kept for the next one there.
+//! An operation that ends has its path found anew.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 

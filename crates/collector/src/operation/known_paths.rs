@@ -1,10 +1,12 @@
-//! Call paths that a thread found before, at the same instruction and depth of its stack: verified, not unwound.
+//! Call paths that a thread found before, at the same instruction and depth of its stack: verified, not
+//! unwound.
 //!
-//! A path is a function of the registers where it begins and of the words of the stack that lead from each frame to its caller
-//! ([`crate::path::memo`]). Here are, for a few places of a thread, where those words lie and a digest of them: if the digest is
-//! still the same, so is the path. That takes a load for each frame, changes nothing, and so needs neither the lane's record nor
-//! blocked signals. It is for threads that want one lock a hundred thousand times a second: to find a path takes two system calls,
-//! and the other threads would have to wait for them.
+//! A path is a function of the registers where it begins and of the words of the stack that lead from each
+//! frame to its caller ([`crate::path::memo`]). Here are, for a few places of a thread, where those words lie
+//! and a digest of them: if the digest is still the same, so is the path. That takes a load for each frame,
+//! changes nothing, and so needs neither the lane's record nor blocked signals. It is for threads that want
+//! one lock a hundred thousand times a second: to find a path takes two system calls, and the other threads
+//! would have to wait for them.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
@@ -56,7 +58,8 @@ impl KnownPaths {
         Some(&places[(mixed >> 61) as usize % PLACES])
     }
 
-    /// The node of the path that begins at `state`, a frame of the calling function on the thread's own stack; 0 = not known.
+    /// The node of the path that begins at `state`, a frame of the calling function on the thread's own
+    /// stack; 0 = not known.
     #[inline]
     pub fn find(&self, state: &State) -> NodeId {
         let Some(place) = self.place(state) else { return 0 };
@@ -75,8 +78,8 @@ impl KnownPaths {
         let mut digest = 0;
         for word in &place.words[..count] {
             let address = state.sp + 8 * u64::from(word.load(Ordering::Relaxed));
-            // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and the top of the same
-            // stack, whose frames up there are alive.
+            // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and
+            // the top of the same stack, whose frames up there are alive.
             digest = add(digest, unsafe { (address as *const u64).read_volatile() });
         }
         let holds = digest == place.digest.load(Ordering::Relaxed);
@@ -85,8 +88,8 @@ impl KnownPaths {
         if holds && version & 1 == 0 && place.version.load(Ordering::Relaxed) == version { node } else { 0 }
     }
 
-    /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's own stack alone. With all
-    /// signals blocked.
+    /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's
+    /// own stack alone. With all signals blocked.
     pub fn keep(&self, state: &State, node: NodeId, memo: &Memo) {
         if self.0.load(Ordering::Relaxed).is_null() {
             // Memory that is zero: no place knows anything.

@@ -1,7 +1,7 @@
 //! The operation that a thread is in.
 //!
-//! Written by its thread alone, and read by others at the process's end: every field is atomic, and `kind` is stored
-//! last.
+//! Written by its thread alone, and read by others at the process's end: every field is atomic, and `kind` is
+//! stored last.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -37,8 +37,9 @@ impl Open {
 
     /// Whether the hook that began the operation has still to return, seen from a frame at `sp`.
     ///
-    /// Its frame may be left ([`is_left`]); further in than it, it is gone if its marker was overwritten.
-    /// A frame that begins an operation is another one than that which began this one. `alternate` is the thread's alternate stack.
+    /// Its frame may be left ([`is_left`]); further in than it, it is gone if its marker was overwritten. A
+    /// frame that begins an operation is another one than that which began this one. `alternate` is the
+    /// thread's alternate stack.
     pub fn is_live(
         &self,
         sp: u64,
@@ -48,7 +49,8 @@ impl Open {
     ) -> bool {
         let frame = self.sp.load(Ordering::Relaxed);
         let marker = self.marker.load(Ordering::Relaxed);
-        // SAFETY: this is the owner, outside of its handler or in it; the own stack is written by it, with the record taken.
+        // SAFETY: this is the owner, outside of its handler or in it; the own stack is written by it, with
+        // the record taken.
         let own_stack = unsafe { lane.own_stack() };
         // No frame stands for it.
         if frame == u64::MAX {

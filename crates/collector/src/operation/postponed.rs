@@ -1,10 +1,12 @@
-//! The end of a wait for a lock that was not long, and of a section: recorded later, when nobody waits for the calling thread.
+//! The end of a wait for a lock that was not long, and of a section: recorded later, when nobody waits for
+//! the calling thread.
 //!
-//! The thread that had the lock before is back for it in a moment. If it is still held then, that thread has to sleep, and so on: a
-//! tenth of a microsecond more with the lock costs several of them. So between the wait and the program's own section a clock is
-//! read, and no more. Nor is the wait recorded where the lock is unlocked: two threads that take turns are out of step if one of
-//! them comes back later than it otherwise would, which costs as much. Where a thread has just found a lock taken it has
-//! time: there it records the wait and the section before. So does whatever the thread records next, its sampler included.
+//! The thread that had the lock before is back for it in a moment. If it is still held then, that thread has
+//! to sleep, and so on: a tenth of a microsecond more with the lock costs several of them. So between the
+//! wait and the program's own section a clock is read, and no more. Nor is the wait recorded where the lock
+//! is unlocked: two threads that take turns are out of step if one of them comes back later than it otherwise
+//! would, which costs as much. Where a thread has just found a lock taken it has time: there it records the
+//! wait and the section before. So does whatever the thread records next, its sampler included.
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -21,8 +23,8 @@ use crate::path::tree::NodeId;
 /// Waits of that length are recorded at once: half a microsecond more is nothing to them.
 const AT_ONCE_NS: u64 = 1_000_000;
 
-/// A wait and a section that are over and not recorded yet. Written by their thread alone, and read by others at the process's end:
-/// `pending` is stored last.
+/// A wait and a section that are over and not recorded yet. Written by their thread alone, and read by others
+/// at the process's end: `pending` is stored last.
 #[derive(Debug, Default)]
 pub struct Postponed {
     /// [`WAIT`], [`SECTION`], [`DUE`].
@@ -189,7 +191,8 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     }
 }
 
-/// The call path of the wait that has just ended: its frame will be gone when it is recorded. 0 where it has to be recorded now.
+/// The call path of the wait that has just ended: its frame will be gone when it is recorded. 0 where it has
+/// to be recorded now.
 #[inline(never)]
 fn path(lane: &'static Lane, kind: Kind) -> NodeId {
     let Some(life) = life::in_hook() else { return 0 };
@@ -219,7 +222,8 @@ fn find_caller(life: &Life, lane: &'static Lane, kind: Kind) -> NodeId {
     }
 }
 
-/// Records what was postponed, before an operation begins; when it does. Who has found a lock taken waits already.
+/// Records what was postponed, before an operation begins; when it does. Who has found a lock taken waits
+/// already.
 #[inline(never)]
 pub fn settle_before(lane: &'static Lane, operation: Operation) -> u64 {
     let waits_since_ns = if waited::is_for_lock(operation) { clock::now_ns() } else { 0 };

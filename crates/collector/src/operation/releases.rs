@@ -1,8 +1,9 @@
 //! Unlocking what others wait for, and waking them: the other end of a wait.
 //!
-//! Which critical sections are recorded is for [`super::sampling`] to say. Here is what a hook does about it. A section
-//! that is not timed costs its unlock two or three loads; of one that is, the processor's counter is read before the
-//! unlock, and everything else is done behind it: the other threads must not wait longer for our sake.
+//! Which critical sections are recorded is for [`super::sampling`] to say. Here is what a hook does about it.
+//! A section that is not timed costs its unlock two or three loads; of one that is, the processor's counter
+//! is read before the unlock, and everything else is done behind it: the other threads must not wait longer
+//! for our sake.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,8 +22,8 @@ use crate::path::tree::{Frame, NodeId};
 /// Wakes of one thread are not recorded more often than this.
 const WAKE_PAUSE_NS: u64 = 200_000;
 
-/// A section of a mutex that may have lasted so long, and that somebody has waited for so long, is recorded although it was
-/// not drawn: 0.1 to 0.3 ms.
+/// A section of a mutex that may have lasted so long, and that somebody has waited for so long, is recorded
+/// although it was not drawn: 0.1 to 0.3 ms.
 const LONG_TICKS: u64 = 1 << 19;
 
 /// The same of those who wait.
@@ -84,7 +85,8 @@ pub fn around_unlock<R: Copy>(
     }
 }
 
-/// As [`around_unlock`], where there may be something to record. `has_sleeper`: the lock itself says that somebody may sleep.
+/// As [`around_unlock`], where there may be something to record. `has_sleeper`: the lock itself says that
+/// somebody may sleep.
 #[inline(always)]
 pub fn around_noted<R: Copy>(
     lane: &'static Lane,
@@ -152,7 +154,8 @@ fn held_ns(ticks: u64) -> u64 {
     }
 }
 
-/// The calling thread, the lane's, is about to wait for a condition, which unlocks `mutex`. `state` is the hook's frame.
+/// The calling thread, the lane's, is about to wait for a condition, which unlocks `mutex`. `state` is the
+/// hook's frame.
 #[inline]
 pub fn unlocked_by_wait(lane: &'static Lane, mutex: u64, state: State) {
     if let Some(ended) = end(lane, mutex, false) {
@@ -200,8 +203,8 @@ pub struct Postponed {
 
 impl Postponed {
     fn as_record(&self, lane: &Lane) -> Release {
-        // A tick's length is known badly at first, and who lost the processor meanwhile asks late: a thread unlocks nothing before
-        // it was born.
+        // A tick's length is known badly at first, and who lost the processor meanwhile asks late: a thread
+        // unlocks nothing before it was born.
         let time_ns = ticks::time_ns(self.ticks).max(lane.born_ns());
         let held_ns = held_ns(self.own_ticks);
         let since_ns = if self.is_bound { 0 } else { time_ns.saturating_sub(held_ns) };
@@ -220,8 +223,8 @@ impl Postponed {
             record.output.push(self.operation as u16, 0, &Release { site, ..release });
             return;
         }
-        // SAFETY: the record has been taken. Should this not be the owner, it is who closes its record for it, with all signals
-        // blocked.
+        // SAFETY: the record has been taken. Should this not be the owner, it is who closes its record for
+        // it, with all signals blocked.
         unsafe { lane.with_room(|| push(record, self.operation, release, self.site, 0)) };
     }
 }
@@ -251,8 +254,8 @@ pub fn around_wake<R: Copy>(
     result
 }
 
-/// Records that who waited for `object` was woken when the counter stood at `ticks`. A futex may be a lock, which only those who wait
-/// for it know: it was held for as long as nobody has been woken, at most.
+/// Records that who waited for `object` was woken when the counter stood at `ticks`. A futex may be a lock,
+/// which only those who wait for it know: it was held for as long as nobody has been woken, at most.
 #[cold]
 #[inline(never)]
 fn woken(operation: Operation, object: u64, ticks: u64, state: State) {

@@ -1,14 +1,15 @@
 //! Which critical sections are recorded: the one rule, with the probability that it gives each section.
 //!
-//! `docs/internals/lock-sampling.md` explains it. Here is the arithmetic alone, for one thread: which acquisitions are
-//! timed, and which of the sections that were timed, and that somebody waited for, are recorded with which weight.
+//! `docs/internals/lock-sampling.md` explains it. Here is the arithmetic alone, for one thread: which
+//! acquisitions are timed, and which of the sections that were timed, and that somebody waited for, are
+//! recorded with which weight.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use proust_log::records::{RELEASE_MOST_ACQUISITIONS as LONGEST_BLOCK, RELEASE_WEIGHT_NS};
 
-/// Blocks get longer until two timed acquisitions of a thread are so far apart: about 10 µs. A reading of the counter
-/// takes 20 ns.
+/// Blocks get longer until two timed acquisitions of a thread are so far apart: about 10 µs. A reading of the
+/// counter takes 20 ns.
 const APART_TICKS: u64 = 1 << 15;
 
 /// One thread's draws. Used by the owner alone.
@@ -24,7 +25,8 @@ pub struct Sampling {
     read_ticks: AtomicU64,
     /// The counter at the last acquisition that was timed.
     timed_ticks: AtomicU64,
-    /// Held time, ns, up to the point drawn in the present stretch of [`RELEASE_WEIGHT_NS`]; and from there to its end.
+    /// Held time, ns, up to the point drawn in the present stretch of [`RELEASE_WEIGHT_NS`]; and from there
+    /// to its end.
     to_point_ns: AtomicU64,
     after_point_ns: AtomicU64,
     random: AtomicU64,
@@ -69,13 +71,15 @@ impl Sampling {
         false
     }
 
-    /// An acquisition was drawn and timed, when the counter stood at `ticks`: how many it stands for. Draws the next.
+    /// An acquisition was drawn and timed, when the counter stood at `ticks`: how many it stands for. Draws
+    /// the next.
     pub fn timed(&self, ticks: u64) -> u32 {
         let block = self.block.load(Ordering::Relaxed);
         let apart = ticks.saturating_sub(self.timed_ticks.load(Ordering::Relaxed));
         self.timed_ticks.store(ticks, Ordering::Relaxed);
         self.read_ticks.store(ticks, Ordering::Relaxed);
-        // The length of the next block is settled before anything of that block is known: it favours no section.
+        // The length of the next block is settled before anything of that block is known: it favours no
+        // section.
         let next = if apart < APART_TICKS {
             (block * 2).min(LONGEST_BLOCK)
         } else if apart > 4 * APART_TICKS {
@@ -102,8 +106,8 @@ impl Sampling {
         self.read_ticks.store(ticks, Ordering::Relaxed);
     }
 
-    /// A section that was timed, and is one of `stands_for`, has lasted `held_ns`, and somebody waits for it: for how much
-    /// held time its record stands, ns. None if it is not recorded.
+    /// A section that was timed, and is one of `stands_for`, has lasted `held_ns`, and somebody waits for it:
+    /// for how much held time its record stands, ns. None if it is not recorded.
     pub fn weight_ns(&self, held_ns: u64, stands_for: u32) -> Option<u64> {
         let all_ns = held_ns.max(1).saturating_mul(u64::from(stands_for));
         if all_ns >= RELEASE_WEIGHT_NS {
@@ -124,7 +128,8 @@ impl Sampling {
         (points > 0).then_some(points * RELEASE_WEIGHT_NS)
     }
 
-    /// Draws a point in the next stretch of held time. Never 0, so that each section that holds one ends behind it.
+    /// Draws a point in the next stretch of held time. Never 0, so that each section that holds one ends
+    /// behind it.
     fn draw_point(&self) {
         let point_ns = self.below(RELEASE_WEIGHT_NS);
         let before_ns = self.after_point_ns.load(Ordering::Relaxed);
@@ -148,8 +153,8 @@ impl Sampling {
 mod tests {
     use super::*;
 
-    /// A thread's sections as the rule sees them: (length, ns; time until the next acquisition, ticks). Gives for each kind
-    /// the sum of weights, and of weight over length: what the log says was held, and how many.
+    /// A thread's sections as the rule sees them: (length, ns; time until the next acquisition, ticks). Gives
+    /// for each kind the sum of weights, and of weight over length: what the log says was held, and how many.
     fn estimated(sections: &[(u64, u64)], rounds: u64, seed: u64) -> Vec<(f64, f64)> {
         let sampling = Sampling::default();
         sampling.begin(1_000, seed);
@@ -172,7 +177,8 @@ mod tests {
 
     #[test]
     fn each_kind_of_section_is_estimated_without_bias_whatever_the_pattern() {
-        // Patterns with which every second, fourth or sixty-fourth acquisition would always be of the same kind.
+        // Patterns with which every second, fourth or sixty-fourth acquisition would always be of the same
+        // kind.
         let patterns: [&[(u64, u64)]; 4] = [
             &[(100, 500), (300, 500)],
             &[(50, 60), (50, 60), (50, 60), (5_000, 50_000)],

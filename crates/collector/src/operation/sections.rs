@@ -24,7 +24,8 @@ pub struct Timed {
     pub stands_for: u32,
 }
 
-/// The newest acquisitions of a thread. Used by the owner alone; of two locks of one place the later one is known.
+/// The newest acquisitions of a thread. Used by the owner alone; of two locks of one place the later one is
+/// known.
 #[derive(Debug, Default)]
 pub struct Sections([Place; PLACES]);
 

@@ -1,9 +1,10 @@
 //! What descriptors lead to.
 //!
-//! Kept by descriptor, for all threads, and asked of the kernel anew when the descriptor is closed or given to
-//! something else by a function that is hooked, when an operation on it was long, and once in so many operations of a
-//! thread: a descriptor may be closed and used again behind the collector's back. Never followed by a lock, never
-//! counted per use: threads that use neighbouring descriptors must not pull a cache line to and fro.
+//! Kept by descriptor, for all threads, and asked of the kernel anew when the descriptor is closed or given
+//! to something else by a function that is hooked, when an operation on it was long, and once in so many
+//! operations of a thread: a descriptor may be closed and used again behind the collector's back. Never
+//! followed by a lock, never counted per use: threads that use neighbouring descriptors must not pull a cache
+//! line to and fro.
 
 use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -23,7 +24,8 @@ const ANEW_EVERY: u32 = 61;
 
 /// [`Target`] by descriptor; 0 = not known. Memory that is never touched costs nothing.
 ///
-/// With [`GUESSED`] it is what the path tells: enough for closing it again, and asked of the kernel before anything else.
+/// With [`GUESSED`] it is what the path tells: enough for closing it again, and asked of the kernel before
+/// anything else.
 static TARGETS: [AtomicU8; KEPT] = [const { AtomicU8::new(0) }; KEPT];
 
 const GUESSED: u8 = 0x80;
@@ -57,7 +59,8 @@ pub fn known(descriptor: c_int) -> Target {
     })
 }
 
-/// As [`known`] or, where only that is known, as the path told, as a number below 8: one comparison, one load.
+/// As [`known`] or, where only that is known, as the path told, as a number below 8: one comparison, one
+/// load.
 #[inline(always)]
 pub fn number(descriptor: c_int) -> Option<usize> {
     let place = TARGETS.get(descriptor as u32 as usize)?;
@@ -83,8 +86,8 @@ fn is_time_to_look(used: &AtomicU32) -> bool {
 /// Whether the last descriptor to be closed was none.
 static CLOSES_IN_VAIN: AtomicBool = AtomicBool::new(false);
 
-/// As [`of`] for a descriptor that is about to be closed. Programs that close all there could be, before an exec, do so
-/// a million times: what is not known is not asked for then.
+/// As [`of`] for a descriptor that is about to be closed. Programs that close all there could be, before an
+/// exec, do so a million times: what is not known is not asked for then.
 #[inline]
 pub fn of_closing(descriptor: c_int) -> Target {
     match supposed(descriptor) {
@@ -104,8 +107,8 @@ pub fn closed(in_vain: bool) {
 /// An open that took so long waited for something.
 const LONG_NS: u64 = 10_000;
 
-/// What `path` led to, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the path says nothing:
-/// what is read and written shows when it happens, and is asked for then.
+/// What `path` led to, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the path
+/// says nothing: what is read and written shows when it happens, and is asked for then.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -145,8 +148,8 @@ unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
     (begin, false)
 }
 
-/// What a path that begins so leads to, unless it is a pipe with a name: those wait when they are opened. None where that
-/// cannot be told.
+/// What a path that begins so leads to, unless it is a pipe with a name: those wait when they are opened.
+/// None where that cannot be told.
 #[inline]
 fn guess(begin: &[u8; TELLING], is_whole: bool) -> Option<Target> {
     const DEVICES: [&[u8]; 5] = [b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"];

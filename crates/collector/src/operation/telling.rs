@@ -1,5 +1,5 @@
-//! How an operation that is over gets into the log: alone, with its call path, or as part of a sum. And the one that
-//! a thread is still in, told for it by others.
+//! How an operation that is over gets into the log: alone, with its call path, or as part of a sum. And the
+//! one that a thread is still in, told for it by others.
 
 use core::sync::atomic::Ordering;
 
@@ -23,8 +23,8 @@ pub(super) const CLOCKED_LATER_NS: u64 = 100_000;
 /// What ended less than that before it is told was over just now.
 const JUST_NOW_NS: u64 = 10_000;
 
-/// Since when telling what ended at `end_ns` took the thread's time, if it was begun at `entered_ns`: what is known only when it is over,
-/// such as waiting without work, may have ended long before.
+/// Since when telling what ended at `end_ns` took the thread's time, if it was begun at `entered_ns`: what is
+/// known only when it is over, such as waiting without work, may have ended long before.
 fn taken_since(end_ns: u64, entered_ns: u64) -> u64 {
     if is_just_now(end_ns, entered_ns) { end_ns } else { entered_ns }
 }
@@ -73,8 +73,8 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
     tell_in(lane, unsafe { lane.record() }, passed);
 }
 
-/// As [`tell`], where the lane's record has been taken. A wait that ended before this operation is recorded first: the log is in
-/// the order of time.
+/// As [`tell`], where the lane's record has been taken. A wait that ended before this operation is recorded
+/// first: the log is in the order of time.
 #[inline(always)]
 pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
     if lane.postponed.is_any() {
@@ -103,8 +103,8 @@ pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
     }
 }
 
-/// Tells an operation alone, or finds who called one that was added to a sum. Not part of what all short ones go through,
-/// which has neither to keep the whole of `passed` in memory.
+/// Tells an operation alone, or finds who called one that was added to a sum. Not part of what all short ones
+/// go through, which has neither to keep the whole of `passed` in memory.
 #[cold]
 #[inline(never)]
 fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
@@ -113,11 +113,13 @@ fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
         && !passed.is_clocked()
         && record.output.has_room_for(size_of::<Event>())
     {
-        // Numbers in fixed places, and at the end one store that makes the record part of the log: it may be left at any instruction.
+        // Numbers in fixed places, and at the end one store that makes the record part of the log: it may be
+        // left at any instruction.
         tell_alone(lane, record, passed);
         return;
     }
-    // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his stack, too.
+    // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his
+    // stack, too.
     unsafe {
         lane.with_room(|| {
             if is_long { tell_alone(lane, record, passed) } else { find_caller(lane, record, passed) }
@@ -125,12 +127,14 @@ fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
     }
 }
 
-/// Whether the calling thread is the lane's: a vforked child runs on its parent's lane. The kernel is asked only where there may be one.
+/// Whether the calling thread is the lane's: a vforked child runs on its parent's lane. The kernel is asked
+/// only where there may be one.
 pub(super) fn is_owner(lane: &Lane) -> bool {
     is_current(lane) && (!borrowers::may_be() || lane.owner.load(Ordering::Relaxed) == raw::gettid())
 }
 
-/// Whether the lane is the calling thread's, or lent to it: not that of another thread whose record it closes.
+/// Whether the lane is the calling thread's, or lent to it: not that of another thread whose record it
+/// closes.
 fn is_current(lane: &Lane) -> bool {
     lane::current().is_some_and(|current| core::ptr::eq(current, lane))
 }
@@ -179,8 +183,8 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     record.spent_since(passed.taken_since(entered_ns), cpu_ns);
 }
 
-/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread did since then it did
-/// with a processor, so far as can be known.
+/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread
+/// did since then it did with a processor, so far as can be known.
 fn cpu_at_end(passed: &Passed, entered_ns: u64) -> u64 {
     if !is_just_now(passed.end_ns, entered_ns) {
         return 0;
@@ -245,8 +249,9 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     lane.leave();
 }
 
-/// Finds the call path of the operation that thread `owner` is blocked in, another one than the caller, and tells its sums: at the process's end,
-/// or before it is cancelled. The thread may wake up meanwhile: then nothing is told.
+/// Finds the call path of the operation that thread `owner` is blocked in, another one than the caller, and
+/// tells its sums: at the process's end, or before it is cancelled. The thread may wake up meanwhile: then
+/// nothing is told.
 pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
     if let Some(_held) = lane.hold.take_from_owner()
         && lane.owner.load(Ordering::Acquire) == owner

@@ -1,8 +1,9 @@
 //! From which length on a wait or I/O call is told alone. Shorter ones are summed.
 //!
-//! The limit is found as Oracle's Collector found its own for synchronisation delays (Performance Analyzer manual,
-//! "Synchronization Wait Tracing"): six times what an uncontended lock takes, rounded up to a microsecond. A thread that
-//! waits very often raises its own limit, so that neither its time nor the log is used up.
+//! The limit is found as Oracle's Collector found its own for synchronisation delays (Performance Analyzer
+//! manual, "Synchronization Wait Tracing"): six times what an uncontended lock takes, rounded up to a
+//! microsecond. A thread that waits very often raises its own limit, so that neither its time nor the log is
+//! used up.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,7 +1,7 @@
 //! Spinning by the program itself: trying to take a lock again and again is waiting for it.
 //!
-//! A try that fails begins a streak, and each further one on the same lock a moment later continues it. The streak ends
-//! with the try that succeeds, or with the last one before the thread did something else.
+//! A try that fails begins a streak, and each further one on the same lock a moment later continues it. The
+//! streak ends with the try that succeeds, or with the last one before the thread did something else.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 

@@ -1,8 +1,9 @@
 //! What threads of this process wait for: so that who unlocks it or wakes others knows that somebody does.
 //!
-//! For what threads are woken from there is a table of counters by address. Two objects may share one: then some wakes are recorded
-//! that nobody waited for. Who waits for a lock counts nothing, since such a counter would go from processor to processor with each
-//! wait: the thread's own lane says what it waits for, and who unlocks looks into all lanes, when it is about to record that.
+//! For what threads are woken from there is a table of counters by address. Two objects may share one: then
+//! some wakes are recorded that nobody waited for. Who waits for a lock counts nothing, since such a counter
+//! would go from processor to processor with each wait: the thread's own lane says what it waits for, and who
+//! unlocks looks into all lanes, when it is about to record that.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -31,8 +32,8 @@ fn slot(object: u64) -> &'static Slot {
     &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS]
 }
 
-/// Whether an operation waits for another thread of the process to wake this one, by a call that we see. The threads of a
-/// team wait for each other, and none of them wakes the others.
+/// Whether an operation waits for another thread of the process to wake this one, by a call that we see. The
+/// threads of a team wait for each other, and none of them wakes the others.
 #[inline]
 pub fn is_woken(operation: Operation) -> bool {
     match operation.nature() {
@@ -57,7 +58,8 @@ pub fn want(lock: u64) {
     }
 }
 
-/// Since when another thread than the calling one, the owner of `mine`, has been waiting for a lock; None if nobody waits.
+/// Since when another thread than the calling one, the owner of `mine`, has been waiting for a lock; None if
+/// nobody waits.
 #[cold]
 pub fn wanted_since_ns(lock: u64, mine: &Lane) -> Option<u64> {
     let is_wanted = &slot(lock).is_wanted;

@@ -1,8 +1,8 @@
 //! Where a coroutine's stack ends.
 //!
-//! A function started by `makecontext` returns into a function of the C library that has no caller and does not say so:
-//! above it there is nothing but what the program happened to leave. Its address is not exported; `makecontext` writes
-//! it down where a started function would return to.
+//! A function started by `makecontext` returns into a function of the C library that has no caller and does
+//! not say so: above it there is nothing but what the program happened to leave. Its address is not exported;
+//! `makecontext` writes it down where a started function would return to.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,8 +16,8 @@ pub fn find_return_address() {
     #[repr(align(16))]
     struct Stack([u8; STACK_BYTES]);
     let mut stack = Stack([0; STACK_BYTES]);
-    // SAFETY: all-zero is a valid context to be filled in; `makecontext` writes to the stack that it names, and the
-    // context is never entered.
+    // SAFETY: all-zero is a valid context to be filled in; `makecontext` writes to the stack that it names,
+    // and the context is never entered.
     unsafe {
         let mut context: libc::ucontext_t = core::mem::zeroed();
         context.uc_stack.ss_sp = stack.0.as_mut_ptr().cast();

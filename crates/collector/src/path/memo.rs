@@ -180,8 +180,9 @@ impl Memo {
         self.known.count = 0;
     }
 
-    /// The words of the stack that the last path depends on, leaf first, as addresses and values, and whether it depends on the leaf's
-    /// frame pointer. None if it depends on more than words of the thread's own stack, or `add` wants no more of them.
+    /// The words of the stack that the last path depends on, leaf first, as addresses and values, and whether
+    /// it depends on the leaf's frame pointer. None if it depends on more than words of the thread's own
+    /// stack, or `add` wants no more of them.
     pub fn words(&self, mut add: impl FnMut(u64, u64) -> bool) -> Option<bool> {
         if !self.complete || self.known.count == 0 {
             return None;

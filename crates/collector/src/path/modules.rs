@@ -1,10 +1,10 @@
 //! Which module an address belongs to, learnt without the dynamic linker's locks.
 //!
-//! What the program and the collector need comes from `dl_iterate_phdr`, outside of signal handlers; these modules
-//! are never unloaded, and their unwind tables are read where they are. All else is found when a path first leads
-//! through it, from `/proc/self/maps`, even if it was there at the start: another library's constructor may have
-//! opened it, and may close it. Such a module's unwind tables are mapped a second time from its file and belong to the
-//! collector.
+//! What the program and the collector need comes from `dl_iterate_phdr`, outside of signal handlers; these
+//! modules are never unloaded, and their unwind tables are read where they are. All else is found when a path
+//! first leads through it, from `/proc/self/maps`, even if it was there at the start: another library's
+//! constructor may have opened it, and may close it. Such a module's unwind tables are mapped a second time
+//! from its file and belong to the collector.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -183,7 +183,8 @@ impl Loaded {
     fn image(&self) -> needed::Image {
         let range = ImageLayout::of(self.headers).range;
         let range = self.bias.wrapping_add(range.0)..self.bias.wrapping_add(range.1);
-        // SAFETY: the image is loaded, and its dynamic section mapped; nothing is closed while the constructor runs.
+        // SAFETY: the image is loaded, and its dynamic section mapped; nothing is closed while the
+        // constructor runs.
         unsafe { needed::Image::of(range, self.bias, self.headers, self.name) }
     }
 }
@@ -328,7 +329,8 @@ fn read_file(mine: &Mine, descriptor: i32, mapping: &Mapping) -> Option<&'static
     let bias = headers.bias_of_mapping(mapping.range.start, mapping.offset)?;
     let range = bias.wrapping_add(layout.range.0)..bias.wrapping_add(layout.range.1);
     let holds = range.start <= mapping.range.start && mapping.range.start < range.end;
-    // A file that claims the place of another module, or more than a linker would give it, is known by its mapping alone.
+    // A file that claims the place of another module, or more than a linker would give it, is known by its
+    // mapping alone.
     let intrudes = list().iter().any(|old| old.permanent && old.start < range.end && range.start < old.end);
     if !holds || intrudes || range.end - range.start > MOST_MODULE_BYTES {
         return None;
@@ -368,9 +370,11 @@ fn still_loaded(module: &Module) -> bool {
     maps::find(module.start).is_some_and(|mapping| mapping.inode == module.inode)
 }
 
-/// A thread unloads a library, perhaps; until [`Unloading::end`]. While any does, modules are looked for before they are believed.
+/// A thread unloads a library, perhaps; until [`Unloading::end`]. While any does, modules are looked for
+/// before they are believed.
 ///
-/// Where the thread leaves it by a jump, this says so to whoever is next in it: a word of its lane holds the hook's stack pointer.
+/// Where the thread leaves it by a jump, this says so to whoever is next in it: a word of its lane holds the
+/// hook's stack pointer.
 #[must_use]
 #[derive(Debug)]
 pub struct Unloading(bool);
@@ -379,7 +383,8 @@ pub struct Unloading(bool);
 const PATIENCE_NS: u64 = 20_000_000;
 
 impl Unloading {
-    /// Begins one, in a hook whose stack pointer is `sp`. Without a lane nothing could be said to others: nothing is.
+    /// Begins one, in a hook whose stack pointer is `sp`. Without a lane nothing could be said to others:
+    /// nothing is.
     pub fn begin(sp: u64) -> Unloading {
         let Some(lane) = lane::current() else { return Unloading(false) };
         let _quiet = Quiet::begin();
@@ -396,7 +401,8 @@ impl Unloading {
 
     /// That is over. `retire` is told what is gone.
     pub fn end(self, retire: &mut dyn FnMut(&Module)) {
-        // Who gets no turn leaves the list as it is: the next unload, or what is found at the same place, puts it right.
+        // Who gets no turn leaves the list as it is: the next unload, or what is found at the same place,
+        // puts it right.
         if let Some(changing) = CHANGING.begin_within(PATIENCE_NS) {
             remove_gone(&changing, retire);
         }

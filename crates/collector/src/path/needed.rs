@@ -1,7 +1,8 @@
 //! Which of the images that are loaded at the start stay loaded: those that others need who stay.
 //!
-//! Another library's constructor may have opened more by then, and may close it. So the program, the collector, the
-//! dynamic linker and the kernel's own image stay, and whatever one of them needs, as far as that leads.
+//! Another library's constructor may have opened more by then, and may close it. So the program, the
+//! collector, the dynamic linker and the kernel's own image stay, and whatever one of them needs, as far as
+//! that leads.
 
 use core::ffi::CStr;
 use core::ops::Range;
@@ -69,8 +70,8 @@ impl Image {
     }
 }
 
-/// Of each image, whether it stays loaded. The first one is the program; `is_own` knows the collector. What was loaded first
-/// comes first, so that of two with one name it is the one that was needed at the start.
+/// Of each image, whether it stays loaded. The first one is the program; `is_own` knows the collector. What
+/// was loaded first comes first, so that of two with one name it is the one that was needed at the start.
 pub fn by(images: &[Image], is_own: impl Fn(&Image) -> bool) -> Vec<bool> {
     let mut stays: Vec<bool> = images
         .iter()

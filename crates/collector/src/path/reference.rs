@@ -1,7 +1,8 @@
 //! A full unwind of every path by framehop alone, to check the memo and the rules (debug mode).
 //!
-//! It shares with the memo's way only the list of modules, the reading of the stack, the recognition of signal frames,
-//! which framehop does not know, and the step to another piece of a split stack, which it takes for a mistake.
+//! It shares with the memo's way only the list of modules, the reading of the stack, the recognition of
+//! signal frames, which framehop does not know, and the step to another piece of a split stack, which it
+//! takes for a mistake.
 
 use framehop::x86_64::UnwindRegsX86_64;
 use framehop::{FrameAddress, Unwinder};

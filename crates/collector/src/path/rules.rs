@@ -72,8 +72,9 @@ impl Rule {
 
     /// Whether the caller's frame may lie below: on the piece of a split stack that was used up.
     ///
-    /// The function that goes on in another piece (`__morestack` of GCC's library) was called by a function's first
-    /// instructions. Its unwind table skips that return address, which no other's does, and leads to the function's caller.
+    /// The function that goes on in another piece (`__morestack` of GCC's library) was called by a function's
+    /// first instructions. Its unwind table skips that return address, which no other's does, and leads to
+    /// the function's caller.
     pub fn leads_to_another_stack(self) -> bool {
         self == Rule::FromFramePointer { cfa: 3, saved: 3 }
     }
@@ -239,8 +240,8 @@ fn probe(
 /// `mov $SYS_rt_sigreturn,%rax; syscall`.
 fn is_signal_return(module: &Module, address: u64) -> bool {
     const CODE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
-    // The address is a guess where frame pointers are followed: any word that lies between a module's begin and end, where
-    // there may be holes.
+    // The address is a guess where frame pointers are followed: any word that lies between a module's begin
+    // and end, where there may be holes.
     if address < module.code.start || address.saturating_add(CODE.len() as u64) > module.code.end {
         return false;
     }

@@ -1,9 +1,9 @@
 //! Reads of the measured thread's stack that cannot fault.
 //!
-//! On the thread's own stack everything from the interrupted stack pointer up to the stack's top is
-//! mapped: it is read directly. Other stacks (coroutines, alternate signal stacks, threads the C library
-//! does not know) may end anywhere: they are read by a system call that fails instead of faulting. Such a call takes as long
-//! for a page as for a word, so that a long path is read in large pieces.
+//! On the thread's own stack everything from the interrupted stack pointer up to the stack's top is mapped:
+//! it is read directly. Other stacks (coroutines, alternate signal stacks, threads the C library does not
+//! know) may end anywhere: they are read by a system call that fails instead of faulting. Such a call takes
+//! as long for a page as for a word, so that a long path is read in large pieces.
 
 use crate::arena;
 use crate::raw;
@@ -31,8 +31,9 @@ pub enum Given {
 
 /// Range of a thread's own stack; empty when unknown.
 ///
-/// It ends where the thread's control block begins, or the program's arguments: what lies above belongs to others, even if the
-/// kernel shows one mapping. A stack pointer outside of it is on a stack of the program's making.
+/// It ends where the thread's control block begins, or the program's arguments: what lies above belongs to
+/// others, even if the kernel shows one mapping. A stack pointer outside of it is on a stack of the program's
+/// making.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnStack {
     /// Lowest address that can be a stack pointer of this stack.
@@ -42,13 +43,14 @@ pub struct OwnStack {
 }
 
 impl OwnStack {
-    /// The process's first stack, below the program's arguments at `arguments`, which may grow to `limit` bytes below `end`.
+    /// The process's first stack, below the program's arguments at `arguments`, which may grow to `limit`
+    /// bytes below `end`.
     pub fn of_first_thread(arguments: u64, end: u64, limit: u64) -> OwnStack {
         OwnStack { low: end.max(arguments).saturating_sub(limit), top: arguments }
     }
 
-    /// The stack of the calling thread, which the C library made from the attributes that `given` tells of: it ends below the
-    /// thread's control block.
+    /// The stack of the calling thread, which the C library made from the attributes that `given` tells of:
+    /// it ends below the thread's control block.
     pub fn of_created_thread(given: Given, thread_pointer: u64) -> OwnStack {
         let low = match given {
             Given::Unknown => return OwnStack::default(),
@@ -66,7 +68,8 @@ impl OwnStack {
     }
 }
 
-/// Room for large pieces of other stacks, outside of the stack that the handler runs on; made when it is first needed.
+/// Room for large pieces of other stacks, outside of the stack that the handler runs on; made when it is
+/// first needed.
 #[derive(Debug)]
 pub struct WideWindow {
     start: *mut u8,
@@ -87,7 +90,8 @@ impl WideWindow {
         if self.start.is_null() {
             return &mut [];
         }
-        // SAFETY: that many bytes, zero-filled, are mapped until the process ends, and only this value knows them.
+        // SAFETY: that many bytes, zero-filled, are mapped until the process ends, and only this value knows
+        // them.
         unsafe { core::slice::from_raw_parts_mut(self.start, WIDE_WINDOW_BYTES) }
     }
 }

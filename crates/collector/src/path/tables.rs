@@ -1,8 +1,10 @@
-//! The unwind tables of what was loaded after the start, from its file: the collector's own, since the program may unload it.
+//! The unwind tables of what was loaded after the start, from its file: the collector's own, since the
+//! program may unload it.
 //!
-//! A handler may be reading them at any moment, so they are never given back. That must not add up in a program that loads
-//! plugins all its life: small tables are copied into the arena, which needs no mapping of its own; a file that is loaded again finds
-//! those of the time before; and of large ones no more are mapped than a process has mappings to spare.
+//! A handler may be reading them at any moment, so they are never given back. That must not add up in a
+//! program that loads plugins all its life: small tables are copied into the arena, which needs no mapping of
+//! its own; a file that is loaded again finds those of the time before; and of large ones no more are mapped
+//! than a process has mappings to spare.
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -33,7 +35,8 @@ fn kept() -> impl Iterator<Item = &'static Kept> {
     core::iter::successors(at(NEWEST.load(Ordering::Acquire)), move |kept| at(kept.next))
 }
 
-/// `bytes` bytes from `offset` on of an open file, which is that long. For who may change the list of modules.
+/// `bytes` bytes from `offset` on of an open file, which is that long. For who may change the list of
+/// modules.
 pub fn part(
     _: &Mine,
     descriptor: i32,

@@ -87,7 +87,8 @@ impl Tree {
         let mask = self.slot_count - 1;
         let mut at = Self::hash(&frame) & mask;
         loop {
-            // SAFETY: `at` is below slot_count; at most three quarters of the slots are taken, so the search ends.
+            // SAFETY: `at` is below slot_count; at most three quarters of the slots are taken, so the search
+            // ends.
             let id = unsafe { *self.slots.add(at) };
             if id == 0 {
                 let id = self.add(frame)?;

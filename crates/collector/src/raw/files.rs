@@ -27,8 +27,8 @@ struct OpenHow {
     resolve: u64,
 }
 
-/// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the place of the run's
-/// folder, or of the one with the logs.
+/// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the
+/// place of the run's folder, or of the one with the logs.
 pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
     until_done(|| open_without_links(path, flags, mode))
 }

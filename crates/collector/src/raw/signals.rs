@@ -15,8 +15,8 @@ pub fn signal_thread(tid: u32, signal: i32) {
     sys!(SYS_tgkill, getpid(), tid, signal);
 }
 
-/// Sends a signal again, as it came, with all that is known of it: to the calling thread if it was meant for that one,
-/// otherwise to the process.
+/// Sends a signal again, as it came, with all that is known of it: to the calling thread if it was meant for
+/// that one, otherwise to the process.
 ///
 /// # Safety
 /// `info` is what the kernel gave to a handler of `signal`.

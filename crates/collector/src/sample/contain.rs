@@ -1,8 +1,8 @@
 //! No panic leaves the sampling handler: it would unwind into the program, which knows nothing of it.
 //!
-//! A panic is a fault of ours. It is told before anything is unwound, on the stack on which it happened; from there the thread
-//! goes back to where the handler began, whatever lies between, and this process is not recorded any more. What the handler held is lost
-//! with it: nobody uses it again.
+//! A panic is a fault of ours. It is told before anything is unwound, on the stack on which it happened; from
+//! there the thread goes back to where the handler began, whatever lies between, and this process is not
+//! recorded any more. What the handler held is lost with it: nobody uses it again.
 
 use core::arch::naked_asm;
 use core::ffi::c_void;
@@ -33,7 +33,8 @@ pub fn run<F: FnMut()>(entry: &Entry, mut work: F) -> bool {
     ended
 }
 
-/// For the panicking thread: if it runs the handler, it goes back to its begin, and the process is not recorded any more.
+/// For the panicking thread: if it runs the handler, it goes back to its begin, and the process is not
+/// recorded any more.
 fn leave_handler() {
     let Some(lane) = lane::current() else { return };
     let sp = lane.entry.0.load(Ordering::Relaxed);

@@ -49,8 +49,8 @@ static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
 
 /// The handler.
 ///
-/// Makes system calls only directly, so `errno` stays the program's. The program's own handler, which it calls for what is
-/// not ours, may throw through it.
+/// Makes system calls only directly, so `errno` stays the program's. The program's own handler, which it
+/// calls for what is not ours, may throw through it.
 ///
 /// # Safety
 /// For the kernel, which passes a valid siginfo and context.
@@ -78,8 +78,9 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
         // SAFETY: the kernel passes a valid context.
         let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
         match lane::current() {
-            // SAFETY: the owner's handler, with all signals blocked. (A task that shares its maker's storage works on a stack of the
-            // collector's, too, or on the maker's: what it finds out about itself it finds out there.)
+            // SAFETY: the owner's handler, with all signals blocked. (A task that shares its maker's storage
+            // works on a stack of the collector's, too, or on the maker's: what it finds out about itself it
+            // finds out there.)
             Some(lane) => unsafe { lane.with_room_at_once(|| handle(Some(lane), context, overrun)) },
             None => handle(None, context, overrun),
         }

@@ -1,15 +1,16 @@
 //! System calls that a signal of ours interrupts go on as if it had not come.
 //!
-//! On x86 the kernel sends a CPU timer's signal on the way back to the program (since Linux 5.10), and a sample interrupts
-//! no call. Elsewhere it may: calls that wait with a timeout, and some others, then fail with EINTR whatever the handler's
-//! flags say. So the handler looks where it came from. If that is a system call that has just failed with EINTR, and no
-//! other signal is about to be delivered, the program finds itself before that call again, with what is left of its time.
+//! On x86 the kernel sends a CPU timer's signal on the way back to the program (since Linux 5.10), and a
+//! sample interrupts no call. Elsewhere it may: calls that wait with a timeout, and some others, then fail
+//! with EINTR whatever the handler's flags say. So the handler looks where it came from. If that is a system
+//! call that has just failed with EINTR, and no other signal is about to be delivered, the program finds
+//! itself before that call again, with what is left of its time.
 //!
-//! The number of the call is no longer in a register; it is in the instruction that loaded it, which stands close before the
-//! call. Some calls have their remaining time written back by the kernel. For the others it is known where the call was made
-//! through a hook, since when it lasts; where it is not, EINTR stays, as it does for calls whose repetition does
-//! something else than their continuation (`connect`, `io_uring_enter`). A write that was cut short stays short: from
-//! outside it looks like one that a full pipe cut short.
+//! The number of the call is no longer in a register; it is in the instruction that loaded it, which stands
+//! close before the call. Some calls have their remaining time written back by the kernel. For the others it
+//! is known where the call was made through a hook, since when it lasts; where it is not, EINTR stays, as it
+//! does for calls whose repetition does something else than their continuation (`connect`, `io_uring_enter`).
+//! A write that was cut short stays short: from outside it looks like one that a full pipe cut short.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -63,11 +64,12 @@ const R10: usize = libc::REG_R10 as usize;
 
 /// The first kernel on which a CPU timer's signal is sent on the way back to the program.
 ///
-/// There nothing must be done, and nothing is: one coincidence cannot be told from a sample's interruption. The program's own signal
-/// interrupts a call, its handler returns, and while the kernel is on the way back from that (`rt_sigreturn`) the timer expires. The
-/// handler then finds the registers as they are after a call that failed with EINTR, no signal is pending, and the frame of the
-/// program's handler lay where this one's is now. Only who stood in front of all handlers of the program could know. The
-/// call goes on then, until its time is over or the next signal comes.
+/// There nothing must be done, and nothing is: one coincidence cannot be told from a sample's interruption.
+/// The program's own signal interrupts a call, its handler returns, and while the kernel is on the way back
+/// from that (`rt_sigreturn`) the timer expires. The handler then finds the registers as they are after a
+/// call that failed with EINTR, no signal is pending, and the frame of the program's handler lay where this
+/// one's is now. Only who stood in front of all handlers of the program could know. The call goes on then,
+/// until its time is over or the next signal comes.
 const FIRST_WITHOUT: (u32, u32) = (5, 10);
 
 /// Bytes before a system call in which the instruction is looked for that loads its number.
@@ -185,7 +187,8 @@ fn shorten(lane: Option<&Lane>, time: Time, registers: &mut [i64]) -> Option<()>
     Some(())
 }
 
-/// Since when the time counts that the call was given last: from its begin, or since it last went on. And what is kept for it.
+/// Since when the time counts that the call was given last: from its begin, or since it last went on. And
+/// what is kept for it.
 fn since(lane: &Lane) -> Option<(&Resumed, u64, u64)> {
     if lane.open.is_free() {
         return None;

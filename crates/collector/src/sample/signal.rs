@@ -1,9 +1,9 @@
 //! The sampling signal: which number it has.
 //!
-//! Its default action should be *ignore*, so that one left pending across an exec does not kill the new program: SIGURG.
-//! When the program uses that one itself, sampling moves to a real-time signal. Those queue, so that none of the program's
-//! is lost behind a sample's: two signals of one standard number that wait at the same time become one. No timer sends a
-//! real-time signal while the program calls exec.
+//! Its default action should be *ignore*, so that one left pending across an exec does not kill the new
+//! program: SIGURG. When the program uses that one itself, sampling moves to a real-time signal. Those queue,
+//! so that none of the program's is lost behind a sample's: two signals of one standard number that wait at
+//! the same time become one. No timer sends a real-time signal while the program calls exec.
 //!
 //! Each thread moves by itself: its timer, and its mask, which nobody else can change.
 

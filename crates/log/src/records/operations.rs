@@ -17,8 +17,8 @@ pub struct Event {
     pub cpu_ns: u64,
     /// What was waited for: the address of the lock, condition, futex; the descriptor, process or thread id.
     pub object: u64,
-    /// A second object: the mutex of a condition variable, the other descriptor; of a sleep that was not cut short, how long
-    /// it was to be, ns.
+    /// A second object: the mutex of a condition variable, the other descriptor; of a sleep that was not cut
+    /// short, how long it was to be, ns.
     pub object2: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -38,7 +38,8 @@ pub struct Event {
     pub reserved: u32,
 }
 
-/// Bit of [`Event`]'s `head.b`: it was left by longjmp, an exception or cancellation; the end is when that was noticed.
+/// Bit of [`Event`]'s `head.b`: it was left by longjmp, an exception or cancellation; the end is when that
+/// was noticed.
 pub const EVENT_LEFT: u16 = 1;
 /// Bit of `head.b` of [`Event`] and [`Sum`]: the upper end of the node's path could not be found.
 pub const EVENT_PARTIAL: u16 = 2;
@@ -47,11 +48,11 @@ pub const EVENT_CLOCK: u16 = 4;
 /// Position of the target in `head.b` of [`Event`] and [`Sum`].
 pub const EVENT_TARGET_SHIFT: u32 = 8;
 
-/// Operations of one kind that were each too short to be told alone, since the thread's previous [`Sum`] of that kind
-/// or its begin. Heads as in [`Event`].
+/// Operations of one kind that were each too short to be told alone, since the thread's previous [`Sum`] of
+/// that kind or its begin. Heads as in [`Event`].
 ///
-/// Every sample, every [`Event`] with a CPU clock and every thread's end is preceded by the sums of what came before
-/// it: what a sum tells of lies between two such records.
+/// Every sample, every [`Event`] with a CPU clock and every thread's end is preceded by the sums of what came
+/// before it: what a sum tells of lies between two such records.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Sum {
@@ -73,8 +74,8 @@ pub struct Sum {
     pub region: u32,
 }
 
-/// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each with the probability
-/// that `docs/internals/lock-sampling.md` gives it. `head.a` is an
+/// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each
+/// with the probability that `docs/internals/lock-sampling.md` gives it. `head.a` is an
 /// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may hold [`EVENT_PARTIAL`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -83,9 +84,11 @@ pub struct Release {
     pub time_ns: u64,
     /// The lock, condition, semaphore or futex.
     pub object: u64,
-    /// How long the critical section was, if `since_ns` says when it began; otherwise how long it was at most, 0 = not known.
+    /// How long the critical section was, if `since_ns` says when it began; otherwise how long it was at
+    /// most, 0 = not known.
     pub held_ns: u64,
-    /// For how much held time this record stands: `held_ns` over the probability with which it is recorded. 0 for wakes.
+    /// For how much held time this record stands: `held_ns` over the probability with which it is recorded. 0
+    /// for wakes.
     pub weight_ns: u64,
     /// When the thread acquired the lock; 0 = not known.
     pub since_ns: u64,

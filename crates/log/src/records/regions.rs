@@ -27,11 +27,11 @@ pub enum RegionOrigin {
     Ompt = 2,
 }
 
-/// A thread was in a parallel region, long enough to be told alone. `head.a` is the thread's number in the team,
-/// `head.b` the number of threads in it, 0 = not known; both saturate.
+/// A thread was in a parallel region, long enough to be told alone. `head.a` is the thread's number in the
+/// team, `head.b` the number of threads in it, 0 = not known; both saturate.
 ///
-/// What lies before `begin_ns` back to `fork_ns` is the way in, and no part of the stay; the end is that of the
-/// thread's own part, before it waits for the others.
+/// What lies before `begin_ns` back to `fork_ns` is the way in, and no part of the stay; the end is that of
+/// the thread's own part, before it waits for the others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Stay {
@@ -47,8 +47,9 @@ pub struct Stay {
     pub reserved: u32,
 }
 
-/// What a thread did between the synchronisation sites of a region, summed up by the site at which it ended: since the
-/// thread's previous record of that site. `head.a` is the [`crate::operations::Operation`] of the site.
+/// What a thread did between the synchronisation sites of a region, summed up by the site at which it ended:
+/// since the thread's previous record of that site. `head.a` is the [`crate::operations::Operation`] of the
+/// site.
 ///
 /// A segment begins where the one before ended its wait, or where the region began.
 #[repr(C)]
@@ -66,7 +67,8 @@ pub struct Segments {
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
-    /// Of these, how many were only counted: what they waited, and the work before them, is estimated from others of the site.
+    /// Of these, how many were only counted: what they waited, and the work before them, is estimated from
+    /// others of the site.
     pub unmeasured: u64,
     /// Standard error of [`Segments::wait_ns`], and of the work likewise.
     pub wait_error_ns: u64,

@@ -37,7 +37,8 @@ pub enum Subject {
     Variable = 7,
     /// Program that exec replaced this image with; `id` is the process id.
     ExecTarget = 8,
-    /// Nanoseconds, in decimal, that this process's CLOCK_MONOTONIC is ahead of its host's (a time namespace). Without one: 0.
+    /// Nanoseconds, in decimal, that this process's CLOCK_MONOTONIC is ahead of its host's (a time
+    /// namespace). Without one: 0.
     MonotonicOffset = 9,
     /// Processors that this process may run on when it begins, as ranges of numbers: `0-3,8`.
     Processors = 10,
@@ -89,27 +90,31 @@ pub enum NoteCode {
     ExecFailed = 4,
     /// The environment given to a child lacked the collector; it was put back; value = 1, or not: 0.
     EnvironmentMended = 5,
-    /// A thread waited so often that only longer waits were told alone; value = the longest such limit, ns. All others
-    /// are in sums.
+    /// A thread waited so often that only longer waits were told alone; value = the longest such limit, ns.
+    /// All others are in sums.
     Coarsened = 6,
-    /// The program was about to install a system call filter: the record ends here, and children are not followed.
+    /// The program was about to install a system call filter: the record ends here, and children are not
+    /// followed.
     Confined = 7,
     /// A thread of the program blocks both signals that samples could come with: it is not sampled meanwhile.
     SignalGivenUp = 8,
-    /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on the program's own
-    /// symbols, 2 if the runtime was given it: its regions are not in the log. 3: both are told.
+    /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on
+    /// the program's own symbols, 2 if the runtime was given it: its regions are not in the log. 3: both are
+    /// told.
     OtherTool = 9,
-    /// A thread's alternate signal stack has no room for a sample; value = its bytes. It is not sampled meanwhile.
+    /// A thread's alternate signal stack has no room for a sample; value = its bytes. It is not sampled
+    /// meanwhile.
     SmallSignalStack = 10,
-    /// The program put a handler of its own in the place of the sampling handler, by a system call that no hook saw; value =
-    /// signal number. Nothing is sampled since.
+    /// The program put a handler of its own in the place of the sampling handler, by a system call that no
+    /// hook saw; value = signal number. Nothing is sampled since.
     HandlerReplaced = 11,
-    /// Value = 1: which runtime of parallel regions a caller would have without the collector is not certain; its calls are
-    /// passed on, and its regions are not in the log. 2: none was loaded although the program was told that there is one, and
-    /// one was loaded for it.
+    /// Value = 1: which runtime of parallel regions a caller would have without the collector is not certain;
+    /// its calls are passed on, and its regions are not in the log. 2: none was loaded although the program
+    /// was told that there is one, and one was loaded for it.
     RuntimeInDoubt = 12,
-    /// A program was started that cannot load the collector, and was started without it; value = 1 where it is for another
-    /// machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does not have the collector's file.
+    /// A program was started that cannot load the collector, and was started without it; value = 1 where it
+    /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does
+    /// not have the collector's file.
     Unloadable = 20,
 }
 

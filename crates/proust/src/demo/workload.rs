@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Rounds are repeated until this much of the clock has passed, so that the demonstration takes as long on any
-/// machine.
+/// Rounds are repeated until this much of the clock has passed, so that the demonstration takes as long on
+/// any machine.
 const SERIAL: Duration = Duration::from_millis(300);
 const PARSE: Duration = Duration::from_millis(700);
 const COMPRESS: Duration = Duration::from_millis(1200);

@@ -22,7 +22,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The sweep that a word stands for, if it has several counts at this point; None if it is a run, or one count.
+    /// The sweep that a word stands for, if it has several counts at this point; None if it is a run, or one
+    /// count.
     ///
     /// # Errors
     /// When the sweep cannot be read, or it has other axes, too, and they are not fixed.

@@ -125,8 +125,8 @@ impl Recorded {
 /// Room for most environments, so that each is read at once.
 const ENVIRONMENT_BYTES: usize = 64 << 10;
 
-/// Processes of the run that are still there, by number, as `name (pid)`. They are known by their environment: a
-/// process that was forked or has called exec a moment ago may have no log yet.
+/// Processes of the run that are still there, by number, as `name (pid)`. They are known by their
+/// environment: a process that was forked or has called exec a moment ago may have no log yet.
 pub fn processes_of(folder: &Path) -> Vec<(u32, String)> {
     let entry = [RUN_VARIABLE.as_bytes(), b"=", folder.as_os_str().as_encoded_bytes()].concat();
     let mut environment = Vec::with_capacity(ENVIRONMENT_BYTES);

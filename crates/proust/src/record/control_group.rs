@@ -1,5 +1,5 @@
-//! How much of the processors the control group of a run may use (cgroups(7), versions 1 and 2), and for how long it had
-//! used that up.
+//! How much of the processors the control group of a run may use (cgroups(7), versions 1 and 2), and for how
+//! long it had used that up.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ impl ControlGroup {
         self.folders.iter().filter_map(|folder| quota_milli(folder)).min()
     }
 
-    /// Seconds for which it, or a group around it, had no time left so far, summed over processors; None without a quota.
+    /// Seconds for which it, or a group around it, had no time left so far, summed over processors; None
+    /// without a quota.
     fn throttled_s(&self) -> Option<f64> {
         let limited = self.folders.iter().filter(|folder| quota_milli(folder).is_some());
         limited.filter_map(|folder| throttled_s(folder)).reduce(|a, b| a + b)

@@ -199,7 +199,8 @@ impl RunFolder {
     }
 }
 
-/// Makes a folder for its owner alone, whatever the mask of permissions: a recording shows what its user's programs do.
+/// Makes a folder for its owner alone, whatever the mask of permissions: a recording shows what its user's
+/// programs do.
 pub fn make(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(FOLDER_MODE).create(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))
@@ -276,8 +277,8 @@ fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         .with_context(|| format!("{} cannot be written; is the disk full?", path.display()))
 }
 
-/// The collector's bytes were not touched before: the kernel would stumble over each of their pages, and fill the
-/// file's with zeros first. A copy that fits the processor's cache is at hand.
+/// The collector's bytes were not touched before: the kernel would stumble over each of their pages, and fill
+/// the file's with zeros first. A copy that fits the processor's cache is at hand.
 fn write_by_pieces(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let mut copy = Vec::with_capacity(PIECE_BYTES.min(bytes.len()));
     for piece in bytes.chunks(PIECE_BYTES) {

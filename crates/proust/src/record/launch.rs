@@ -76,7 +76,8 @@ pub fn watch_for_interrupts() {
     inherited();
 }
 
-/// The actions of signals as this process found them, which commands shall have. The first call replaces them.
+/// The actions of signals as this process found them, which commands shall have. The first call replaces
+/// them.
 fn inherited() -> &'static [(libc::c_int, libc::sigaction)] {
     static INHERITED: OnceLock<Vec<(libc::c_int, libc::sigaction)>> = OnceLock::new();
     INHERITED.get_or_init(set_handlers)

@@ -14,7 +14,8 @@ impl Stolen {
         Stolen { before_ticks: ticks_now() }
     }
 
-    /// Seconds stolen since, summed over the processors that this process may use; None if the system does not tell.
+    /// Seconds stolen since, summed over the processors that this process may use; None if the system does
+    /// not tell.
     pub fn so_far_s(&self) -> Option<f64> {
         // SAFETY: no pointers are passed.
         let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };

@@ -1,4 +1,5 @@
-//! A limit of time for a run: when it is over, all processes of the run are asked to end, and some seconds later made to.
+//! A limit of time for a run: when it is over, all processes of the run are asked to end, and some seconds
+//! later made to.
 //!
 //! The waiting is done by a thread that sleeps until then: nothing is looked at while the run goes on.
 

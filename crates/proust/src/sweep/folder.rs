@@ -59,8 +59,8 @@ impl Folder {
         Ok(Folder { dir, file, _lock: lock })
     }
 
-    /// A name for a run's folder that is not taken: `threads-4.1` for the first repetition with four threads, with a
-    /// number behind it if it was tried before.
+    /// A name for a run's folder that is not taken: `threads-4.1` for the first repetition with four threads,
+    /// with a number behind it if it was tried before.
     pub fn name_for(&self, point: &SweepPoint) -> String {
         let values: Vec<String> = self
             .file

@@ -80,8 +80,8 @@ fn name(file: &SweepFile, point: &SweepPoint) -> String {
     values.chain([repetition]).collect::<Vec<_>>().join(", ")
 }
 
-/// Seconds that the runs from `at` on will take: as long as others with the same values did, or as long as the mean of all;
-/// None before the first has ended.
+/// Seconds that the runs from `at` on will take: as long as others with the same values did, or as long as
+/// the mean of all; None before the first has ended.
 fn remaining_s(file: &SweepFile, at: usize) -> Option<f64> {
     let timed: Vec<&SweepPoint> = file.points.iter().filter(|point| point.wall_s.is_some()).collect();
     let mean =

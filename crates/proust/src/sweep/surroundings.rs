@@ -1,4 +1,5 @@
-//! What a sweep sets and notes of the environment: counts of threads, and how threads are bound to processors.
+//! What a sweep sets and notes of the environment: counts of threads, and how threads are bound to
+//! processors.
 
 use std::collections::BTreeMap;
 use std::env;

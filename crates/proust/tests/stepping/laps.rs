@@ -197,7 +197,8 @@ impl Laps {
         }
     }
 
-    /// Interrupts the call at points of the way that it takes now; false if there is nothing left to go on with.
+    /// Interrupts the call at points of the way that it takes now; false if there is nothing left to go on
+    /// with.
     fn interrupt_on_a_way(
         &self,
         traced: &Traced,
@@ -280,7 +281,8 @@ impl Laps {
                     return outcome.failed(goal, points[goal].address, "the program ended by itself");
                 }
             }
-            // What the clock does takes another way each time: so many instructions are counted, and not compared.
+            // What the clock does takes another way each time: so many instructions are counted, and not
+            // compared.
             match path::find(&traced, &own, true, goal + 1) {
                 Ok(_) => outcome.reached += 1,
                 Err(lost) => {

@@ -1,6 +1,6 @@
-//! At every instruction of the collector, on the way of every kind of call, a signal comes once: its handler returns, jumps
-//! out, forks; or the process is killed there. After each of them the same call has to work, and in the end the log has to be
-//! readable and the program to be measured as before.
+//! At every instruction of the collector, on the way of every kind of call, a signal comes once: its handler
+//! returns, jumps out, forks; or the process is killed there. After each of them the same call has to work,
+//! and in the end the log has to be readable and the program to be measured as before.
 //!
 //! As a test it does a part of that: so many points of each call, evenly spread. On its own:
 //!

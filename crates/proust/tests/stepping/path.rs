@@ -9,8 +9,8 @@ pub struct Point {
     pub address: u64,
     /// The stack pointer.
     pub sp: u64,
-    /// Whether the one after it is the next one that is executed; otherwise others come between, which are not ours, or during
-    /// which all signals are blocked.
+    /// Whether the one after it is the next one that is executed; otherwise others come between, which are
+    /// not ours, or during which all signals are blocked.
     is_followed: bool,
 }
 
@@ -45,8 +45,8 @@ impl Own {
     }
 }
 
-/// Steps from the mark at which the call begins to the one at its end, or until so many instructions were found. With
-/// `in_quiet` also through what is done with all signals blocked.
+/// Steps from the mark at which the call begins to the one at its end, or until so many instructions were
+/// found. With `in_quiet` also through what is done with all signals blocked.
 pub fn find(traced: &Traced, own: &Own, in_quiet: bool, most: usize) -> Result<Vec<Point>, Lost> {
     let mut points: Vec<Point> = Vec::new();
     let mut stands_at = traced.registers();

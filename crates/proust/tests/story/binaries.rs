@@ -5,7 +5,8 @@ use std::fs;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, record};
 
-/// The page of a run whose binary is not there any more: the seconds are, and a note says why the names are not.
+/// The page of a run whose binary is not there any more: the seconds are, and a note says why the names are
+/// not.
 fn assert_nameless(run: &Recorded, module: &str) {
     let flat = run.flat();
     let nameless: f64 = flat

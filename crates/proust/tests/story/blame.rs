@@ -25,7 +25,8 @@ fn assert_conserved(run: &Recorded) {
     assert!((root - lost_s).abs() <= 0.001 * lost_s + 1e-6, "{lost_s} s lost, {root} s caused in the tree");
 }
 
-/// The share of what was lost on an account that is charged to a function, of whatever module, and what it calls.
+/// The share of what was lost on an account that is charged to a function, of whatever module, and what it
+/// calls.
 fn share_of(run: &Recorded, account: &str, function: &str) -> f64 {
     let metric = format!("caused_{account}_s");
     let flat = run.page::<Value>("flat", &["--metrics", &metric]);
@@ -40,8 +41,8 @@ fn share_of(run: &Recorded, account: &str, function: &str) -> f64 {
     of / all
 }
 
-/// Seconds that the page `locks` says were waited for what these functions held. A function that ends with the release may
-/// have left the call path then: it is known by where it had acquired the lock.
+/// Seconds that the page `locks` says were waited for what these functions held. A function that ends with
+/// the release may have left the call path then: it is known by where it had acquired the lock.
 fn held_by(page: &Value, functions: &[&str]) -> Vec<f64> {
     let holders = || list(page, "/locks").iter().flat_map(|lock| list(lock, "/holders"));
     let of = |function: &&str| {
@@ -64,8 +65,8 @@ fn truly_held(run: &Recorded, threads: &[&str]) -> Vec<f64> {
     threads.iter().map(of).collect()
 }
 
-/// Who held something for so long is blamed for as much of it as the other one waited: on a busy machine that one comes late
-/// to some of it, and is slow to go on.
+/// Who held something for so long is blamed for as much of it as the other one waited: on a busy machine that
+/// one comes late to some of it, and is slow to go on.
 fn assert_blamed(
     run: &Recorded,
     page: &Value,
@@ -167,7 +168,8 @@ fn of_very_many_short_sections_each_is_blamed_for_its_share() {
             "{name} held for {truth} of the time, blamed for {share}, {without_processor} queued: {page:#}"
         );
     }
-    // Most sections are not even timed, and yet counted, by those that stand for them. Some had nobody wait for them.
+    // Most sections are not even timed, and yet counted, by those that stand for them. Some had nobody wait
+    // for them.
     let truth = run.truth();
     let sections: f64 = list(&truth, "/threads")
         .iter()
@@ -213,7 +215,8 @@ fn a_late_thread_is_to_blame_for_the_barrier() {
     let run = record(program, &[SECONDS, "barrier"]).succeeded();
     assert_conserved(&run);
     let (late, early) = (share_of(&run, "barrier", "come_late"), share_of(&run, "barrier", "come_early"));
-    // What is charged to those who came early is how long they take to go on: on a busy machine that is not nothing.
+    // What is charged to those who came early is how long they take to go on: on a busy machine that is not
+    // nothing.
     assert!(
         late > 0.95 || late > 0.8 && late + early > 0.999,
         "{late} is the late one's, {early} the others'"
@@ -270,8 +273,8 @@ fn who_works_alone_is_to_blame_for_the_idle_processors() {
         let of_others = number(&ledger, "/ledger/processors") - 1.0;
         let (charged_s, alone_s) = (share * account_s(&ledger, "serial"), number(&run.truth(), "/alone_s"));
         let truth_s = alone_s * of_others;
-        // On a busy machine a pool's thread has been woken at times and does not run yet, or is not asleep yet; and kernels since 6.12
-        // count sleeping threads as queued at times.
+        // On a busy machine a pool's thread has been woken at times and does not run yet, or is not asleep
+        // yet; and kernels since 6.12 count sleeping threads as queued at times.
         let queued_s = account_s(&ledger, "preempted") + account_s(&ledger, "oversubscribed");
         assert!(
             charged_s < 1.05 * truth_s + 0.02 && charged_s > 0.9 * truth_s - queued_s,

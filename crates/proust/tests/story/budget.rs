@@ -50,7 +50,8 @@ fn a_full_disk_is_not_the_programs_trouble() {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let disk = folder.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
-    // A disk of the story's own, gone with the shell; the recorded command fills it before its program starts.
+    // A disk of the story's own, gone with the shell; the recorded command fills it before its program
+    // starts.
     let script = r#"
         mount -t tmpfs -o size=32m none "$DISK" 2>/dev/null || exit 77
         "$PROUST" record -o "$DISK/run" -- sh -c 'cat /dev/zero >"$DISK/filling" 2>/dev/null; "$PROGRAM" 0.5 return'

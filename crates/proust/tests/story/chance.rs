@@ -1,12 +1,12 @@
 //! How far samples may be from the truth.
 //!
-//! A test that fails when a share is 3 σ off fails in one of 370 runs of a correct tool. The stories compare all
-//! shares of a program at once by χ², with a limit that a correct tool exceeds less than once in 100 000 comparisons,
-//! and single shares with 5 σ (once in 1.7 million). A program's thousand samples still tell 2:2:4:1 from any
-//! other simple ratio.
+//! A test that fails when a share is 3 σ off fails in one of 370 runs of a correct tool. The stories compare
+//! all shares of a program at once by χ², with a limit that a correct tool exceeds less than once in 100 000
+//! comparisons, and single shares with 5 σ (once in 1.7 million). A program's thousand samples still tell
+//! 2:2:4:1 from any other simple ratio.
 
-/// Timer ticks are not evenly spread (at 200/s on a 4 ms tick, intervals of 4 and 8 ms alternate, which costs 11 %),
-/// and a busy host delays some: this many independent samples are one recorded sample.
+/// Timer ticks are not evenly spread (at 200/s on a 4 ms tick, intervals of 4 and 8 ms alternate, which costs
+/// 11 %), and a busy host delays some: this many independent samples are one recorded sample.
 const INDEPENDENT: f64 = 0.75;
 
 /// What a single share may be off, in standard deviations.

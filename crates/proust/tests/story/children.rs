@@ -1,4 +1,5 @@
-//! Forked children that have nothing to record but that they were there: no file each, and nothing of them is lost.
+//! Forked children that have nothing to record but that they were there: no file each, and nothing of them is
+//! lost.
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Clocks that are not what they seem: the clock of day set during a run, processes that count from another beginning.
+//! Clocks that are not what they seem: the clock of day set during a run, processes that count from another
+//! beginning.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,9 @@ fn logs(dir: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// No program of a story may set the machine's clock, which is everybody's. What a process's log knows of the clock of day is
-/// one reading at its start; so a run in which the clock was set is one whose logs disagree about it.
+/// No program of a story may set the machine's clock, which is everybody's. What a process's log knows of the
+/// clock of day is one reading at its start; so a run in which the clock was set is one whose logs disagree
+/// about it.
 #[test]
 fn a_clock_of_day_that_is_set_moves_no_process() {
     let Some(program) = built("endings") else { return };
@@ -75,7 +77,8 @@ fn a_process_whose_clock_has_another_beginning_is_where_it_was() {
     );
     let recorded = record("sh", &["-c", &command]).succeeded();
     let summary = recorded.summary();
-    // `record` begins before the run and ends after it; where it queues for a processor, the program does so, too.
+    // `record` begins before the run and ends after it; where it queues for a processor, the program does so,
+    // too.
     let around_s = 0.1 + 0.05 * recorded.ended.wall_s;
     assert_close("wall time", summary.run.wall_s, recorded.ended.wall_s, around_s);
     let threads = recorded.threads();

@@ -51,10 +51,12 @@ pub fn proust() -> Command {
     command
 }
 
-/// A shell without job control has what it starts in the background ignore these, and so would all commands of stories.
+/// A shell without job control has what it starts in the background ignore these, and so would all commands
+/// of stories.
 fn heed_the_keyboard() {
     static ONCE: Once = Once::new();
-    // SAFETY: default actions, set before the first command starts; the test's own process needs no handler for them.
+    // SAFETY: default actions, set before the first command starts; the test's own process needs no handler
+    // for them.
     ONCE.call_once(|| unsafe {
         for signal in [libc::SIGINT, libc::SIGQUIT] {
             libc::signal(signal, libc::SIG_DFL);
@@ -62,7 +64,8 @@ fn heed_the_keyboard() {
     });
 }
 
-/// Starts a command. Its streams go to files, so that neither a full pipe nor a child that lives on can hold it up.
+/// Starts a command. Its streams go to files, so that neither a full pipe nor a child that lives on can hold
+/// it up.
 pub fn start(command: &mut Command) -> Running {
     heed_the_keyboard();
     let stdout = tempfile::tempfile().expect("a temporary file");
@@ -118,7 +121,8 @@ impl Running {
     /// How it ended and the CPU seconds it took, once it has.
     fn has_ended(&self) -> Option<(ExitStatus, f64)> {
         let mut status = 0;
-        // SAFETY: all-zero is a valid usage; the places live until after the call. Nobody else waits for the child.
+        // SAFETY: all-zero is a valid usage; the places live until after the call. Nobody else waits for the
+        // child.
         let (pid, usage) = unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
             (libc::wait4(self.pid(), &raw mut status, libc::WNOHANG, &raw mut usage), usage)
@@ -129,7 +133,8 @@ impl Running {
     }
 }
 
-/// What was stolen of all processors since the machine started: the eighth number of the first line (proc(5)).
+/// What was stolen of all processors since the machine started: the eighth number of the first line
+/// (proc(5)).
 fn stolen_s() -> f64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let ticks: f64 = stat.split_whitespace().nth(8).and_then(|word| word.parse().ok()).unwrap_or(0.0);

@@ -1,6 +1,8 @@
-//! `proust diff`: two versions of a program, whose differences it knows itself; the same program twice, on a busy machine.
+//! `proust diff`: two versions of a program, whose differences it knows itself; the same program twice, on a
+//! busy machine.
 //!
-//! What is compared is CPU time, since the machine may be loaded: wall time and waits then change by themselves.
+//! What is compared is CPU time, since the machine may be loaded: wall time and waits then change by
+//! themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,8 @@ use crate::recording::{empty_folder, list, number, page_of, truth_in};
 /// How much longer the programs work than they do by themselves.
 const SCALE: &str = "3";
 
-/// A folder with recorded runs. The programs in it are all called `solve`, as the versions of one program are.
+/// A folder with recorded runs. The programs in it are all called `solve`, as the versions of one program
+/// are.
 struct Runs {
     folder: TempDir,
 }
@@ -44,8 +47,9 @@ impl Runs {
         truth_in(&ended)
     }
 
-    /// Records a version until it had a processor for most of the time that it wanted one; None, said as `SKIP:`, if it never has.
-    /// What others take from a run makes differences uncertain, and that is said of them.
+    /// Records a version until it had a processor for most of the time that it wanted one; None, said as
+    /// `SKIP:`, if it never has. What others take from a run makes differences uncertain, and that is said of
+    /// them.
     fn record_in_peace(&self, name: &str, version: &Path) -> Option<Value> {
         for _ in 0..4 {
             fs::remove_dir_all(self.dir(name)).ok();
@@ -118,7 +122,8 @@ fn two_versions_differ_by_what_was_changed() {
         let change = cpu(&page, name);
         assert_eq!(change["verdict"], verdict, "{name}: {change:#}");
         let expected = number(&truth_b, &format!("/{name}")) - number(&truth_a, &format!("/{name}"));
-        // The errors of the samples, and what a busy machine does to a clock that is read less often than they.
+        // The errors of the samples, and what a busy machine does to a clock that is read less often than
+        // they.
         let off =
             4.0 * number(change, "/error") + 0.05 * number(change, "/a").max(number(change, "/b")) + 0.01;
         let delta = number(change, "/delta");
@@ -273,7 +278,8 @@ fn what_cannot_be_compared_is_told() {
     }
     let itself = run(proust().current_dir(folder).args(["diff", "a", "a"]));
     assert!(itself.printed().contains("is on both sides"), "{}", itself.printed());
-    // A run that lost its logs is compared by its profile; one of which the profile is of another version is made anew.
+    // A run that lost its logs is compared by its profile; one of which the profile is of another version is
+    // made anew.
     let kept = folder.join("a/profile");
     assert!(kept.exists());
     fs::remove_dir_all(kept).unwrap();

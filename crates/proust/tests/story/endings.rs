@@ -14,8 +14,8 @@ const SECONDS: &str = "0.6";
 /// A busy machine may keep a sample waiting; one attempt of so many without such a wait is enough.
 const ATTEMPTS: usize = 3;
 
-/// Runs the program alone and recorded: the same status; of its CPU time at most the last sample of so many threads
-/// is missing.
+/// Runs the program alone and recorded: the same status; of its CPU time at most the last sample of so many
+/// threads is missing.
 fn assert_ending(mode: &str, last_samples: f64) {
     let Some(program) = built("endings") else { return };
     let alone = run(Command::new(&program).args([SECONDS, mode]));

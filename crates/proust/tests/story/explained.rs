@@ -1,5 +1,5 @@
-//! Every second of every recording is explained. [`crate::recording::Recorded`] asks for it when it goes away, so that no
-//! story can forget it; where it cannot hold, a story names the exception.
+//! Every second of every recording is explained. [`crate::recording::Recorded`] asks for it when it goes
+//! away, so that no story can forget it; where it cannot hold, a story names the exception.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ pub enum Except {
     DamagedLog,
     /// The space for the log was used up: of what came later only totals are known.
     FullLog,
-    /// A signal or a system call of the program's own ended it: how long its threads queued for a processor since that was
-    /// last asked for is not known.
+    /// A signal or a system call of the program's own ended it: how long its threads queued for a processor
+    /// since that was last asked for is not known.
     Killed,
-    /// Very many threads are made at once: on a busy machine their first steps wait, long and unseen, for the kernel's lock
-    /// on the memory of the process, whose holder has no processor.
+    /// Very many threads are made at once: on a busy machine their first steps wait, long and unseen, for the
+    /// kernel's lock on the memory of the process, whose holder has no processor.
     ManyNewThreads,
     /// A runtime that is linked into the program waits by system calls of its own, which nobody sees.
     LinkedRuntime,
@@ -28,11 +28,12 @@ pub enum Except {
 const UNATTRIBUTED: f64 = 0.01;
 /// Of the locations' wall time, what they may have been blocked for an unknown reason.
 const UNKNOWN: f64 = 0.01;
-/// What a busy machine adds to that whatever the length of a run, for each thread and for each process: blocked in page
-/// faults, while the program is loaded, in the kernel's own locks; in the run queue since that was last asked for, where
-/// the end of the process ends a thread.
+/// What a busy machine adds to that whatever the length of a run, for each thread and for each process:
+/// blocked in page faults, while the program is loaded, in the kernel's own locks; in the run queue since
+/// that was last asked for, where the end of the process ends a thread.
 const UNKNOWN_OF_THREAD_S: f64 = 0.004;
-/// And for each program that wants a processor beside them: a turn, for which who queues at the end was not seen to queue.
+/// And for each program that wants a processor beside them: a turn, for which who queues at the end was not
+/// seen to queue.
 const TURN_S: f64 = 0.004;
 const UNKNOWN_OF_PROCESS_S: f64 = 0.05;
 

@@ -1,9 +1,10 @@
-//! Findings: for each kind a program that has the fault, and the same one repaired; and that nothing is found where nothing
-//! is wrong.
+//! Findings: for each kind a program that has the fault, and the same one repaired; and that nothing is found
+//! where nothing is wrong.
 //!
-//! What a fault costs depends on the machine: threads that do not run at once do not wait for each other. So a finding is
-//! asked for where the program lost something by its own clock, or was made so that it must. Constructs of OpenMP need
-//! their threads to run at once: where others had the processors, that is no test of them.
+//! What a fault costs depends on the machine: threads that do not run at once do not wait for each other. So
+//! a finding is asked for where the program lost something by its own clock, or was made so that it must.
+//! Constructs of OpenMP need their threads to run at once: where others had the processors, that is no test
+//! of them.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,8 @@ struct Fault {
     kind: &'static str,
     account: &'static str,
     function: &'static str,
-    /// Whether what the program lost by its own clock is what is found, and how far it may be off, as a part of it.
+    /// Whether what the program lost by its own clock is what is found, and how far it may be off, as a part
+    /// of it.
     lost: Option<f64>,
     seconds: &'static str,
 }
@@ -105,7 +107,8 @@ impl Fault {
     }
 }
 
-/// The lines of a function of C, as the style of the programs writes it: from its name to the brace in the first column.
+/// The lines of a function of C, as the style of the programs writes it: from its name to the brace in the
+/// first column.
 fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
     let begins = |line: &str| !line.starts_with([' ', '/', '}']) && line.contains(&format!("{function}("));
     // Both have a file of the same name as the family that it is.
@@ -120,8 +123,9 @@ fn lines_of(file: &str, function: &str) -> Option<(u64, u64)> {
 /// Where other processes took so much of the total, what a fault costs is no part of it worth a word.
 const STARVED: f64 = 0.4;
 
-/// Threads that sleep at a barrier go on so long after all have come, by the program's own clocks, where it takes a while to wake them:
-/// half as long again as is worth a word. On some machines it hardly takes any time.
+/// Threads that sleep at a barrier go on so long after all have come, by the program's own clocks, where it
+/// takes a while to wake them: half as long again as is worth a word. On some machines it hardly takes any
+/// time.
 const SLEEPS_S: f64 = 4.5e-6;
 /// So much of their time that must be.
 const SLEEPS: f64 = 0.15;
@@ -136,11 +140,11 @@ fn is_held_up(run: &Recorded) -> bool {
     held_up_s > SLEEPS_S * number(&truth, "/waits") && held_up_s > SLEEPS * wall_s
 }
 
-/// Records a program with a fault until it had processors; if it knows what it lost, until that is something. None, said as
-/// `SKIP:`, if it never is.
+/// Records a program with a fault until it had processors; if it knows what it lost, until that is something.
+/// None, said as `SKIP:`, if it never is.
 fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
-    // Whether threads sleep for a moment or are taken for queued is the kernel's choice in each run: one of those in which it costs
-    // something has to tell.
+    // Whether threads sleep for a moment or are taken for queued is the kernel's choice in each run: one of
+    // those in which it costs something has to tell.
     let is_chance = fault.kind == "omp-sleeping-waits";
     let mut last = None;
     for _ in 0..TRIES {
@@ -182,7 +186,8 @@ fn assert_found_in(program: &Path, fault: &Fault) {
     let (seconds, lost_s) = (number(finding, "/seconds"), number(finding, "/lost_s"));
     assert!(seconds <= lost_s + 1e-9, "{finding:#}");
     if let Some(off) = fault.lost {
-        // By its own clock a thread waits for a processor, too, when it is woken, or because another one has none.
+        // By its own clock a thread waits for a processor, too, when it is woken, or because another one has
+        // none.
         let ledger = run.summary().ledger;
         let queued_s = ledger.account_s("preempted") + ledger.account_s("oversubscribed");
         let truth_s = number(&run.truth(), "/lost_s");

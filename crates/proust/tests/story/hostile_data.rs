@@ -1,5 +1,5 @@
-//! Data that nobody would make on purpose: names with any bytes, a hundred thousand threads, a profile edited by hand, logs of
-//! another machine or another version.
+//! Data that nobody would make on purpose: names with any bytes, a hundred thousand threads, a profile edited
+//! by hand, logs of another machine or another version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,8 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// Each file of the profile is cut, overwritten, emptied, replaced by a folder; the answer is the right one or an error in words.
+/// Each file of the profile is cut, overwritten, emptied, replaced by a folder; the answer is the right one
+/// or an error in words.
 #[test]
 fn a_profile_edited_by_hand() {
     let Some(program) = built("endings") else { return };

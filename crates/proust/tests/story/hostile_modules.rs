@@ -1,4 +1,5 @@
-//! Code from files that are not what they seem, and what others do before the program's own first instruction.
+//! Code from files that are not what they seem, and what others do before the program's own first
+//! instruction.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Waits that go wrong or end as nobody expects: the program does what it does alone, and its waits are in the report.
+//! Waits that go wrong or end as nobody expects: the program does what it does alone, and its waits are in
+//! the report.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! I/O: calls, bytes and errors are exactly those that the program made, but for calls on a stream that touch its buffer only;
-//! what it waited for over pipes is no I/O.
+//! I/O: calls, bytes and errors are exactly those that the program made, but for calls on a stream that touch
+//! its buffer only; what it waited for over pipes is no I/O.
 
 use std::collections::BTreeMap;
 
@@ -168,8 +168,8 @@ fn the_time_in_calls_is_that_of_the_program() {
     let (done, reported) = (done(&run, &truth), reported(&run.page("io", &[])));
     for (row, done) in done.iter().filter(|(row, _)| row.1 != STREAMS && row.0 != "unlink") {
         let found = reported[row].seconds;
-        // The program's clock is read around hundreds of calls and their hooks. On a busy machine it may lose the
-        // processor between any two of them.
+        // The program's clock is read around hundreds of calls and their hooks. On a busy machine it may lose
+        // the processor between any two of them.
         assert!(found <= done.seconds + 0.001, "{row:?}: {found} s in the report, really {done:?}");
         let queued: f64 = run
             .threads()

@@ -23,8 +23,9 @@ fn user_and_system_seconds() {
     let (user, system) = (flat.total("user_s"), flat.total("system_s"));
     assert_close("user and system", user + system, total, 0.02 * total + 0.02);
     assert_close("system time", system, number(&truth, "/system_s"), 0.1 * total);
-    // The kernel tells a thread's own time from its own by what its ticks met, and on a busy machine they meet what they
-    // like: so each function has what the program itself was told of it, and not what it really is.
+    // The kernel tells a thread's own time from its own by what its ticks met, and on a busy machine they
+    // meet what they like: so each function has what the program itself was told of it, and not what it
+    // really is.
     for function in ["reads_zeros", "asks_for_parent", "computes"] {
         let row = flat.row(function);
         let (system, cpu) = (row.amount("system_s").inclusive, row.amount("cpu_s").inclusive);

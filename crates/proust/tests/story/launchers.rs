@@ -40,8 +40,9 @@ fn slurm() {
     assert_ranks("SLURM_PROCID", "SLURM_NTASKS");
 }
 
-/// Two ranks, each bound to a processor of its own and recorded by itself, as most launchers do: together they have two
-/// processors, nobody is in anybody's way, and the run is not said to want more processors than there are.
+/// Two ranks, each bound to a processor of its own and recorded by itself, as most launchers do: together
+/// they have two processors, nobody is in anybody's way, and the run is not said to want more processors than
+/// there are.
 #[test]
 fn ranks_that_are_bound_apart_have_all_their_processors() {
     let Some(program) = built("endings") else { return };
@@ -80,7 +81,8 @@ fn usable() -> Vec<usize> {
     }
 }
 
-/// Two jobs after one another in one command: each has a rank 0 and a rank 1, and they are four owners of slots.
+/// Two jobs after one another in one command: each has a rank 0 and a rank 1, and they are four owners of
+/// slots.
 #[test]
 fn ranks_of_two_jobs_are_not_the_same() {
     let Some(program) = built("endings") else { return };

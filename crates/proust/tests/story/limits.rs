@@ -1,4 +1,5 @@
-//! What the collector takes of a process is not missing when the program comes near its limits, or sets them itself.
+//! What the collector takes of a process is not missing when the program comes near its limits, or sets them
+//! itself.
 
 use std::process::Command;
 
@@ -56,13 +57,15 @@ fn barriers_and_keys_are_those_of_the_program() {
     hold(&["barriers", "keys"]);
 }
 
-/// A plugin's unwind tables are the collector's own, since it may be unloaded: they must not take a mapping for each.
+/// A plugin's unwind tables are the collector's own, since it may be unloaded: they must not take a mapping
+/// for each.
 #[test]
 fn plugins_that_come_and_go_leave_no_mappings() {
     hold_at(&["--rate", "1000"], &["many_plugins"]);
 }
 
-/// Twelve thousand threads at once: there are as many as without, and mappings and memory for them come to little.
+/// Twelve thousand threads at once: there are as many as without, and mappings and memory for them come to
+/// little.
 #[test]
 fn thousands_of_threads_at_once() {
     const THREADS: f64 = 12_000.0;
@@ -82,7 +85,8 @@ fn thousands_of_threads_at_once() {
     assert_eq!(recorded.summary().run.threads, 12_001);
 }
 
-/// A recording shows what its user's programs do: nobody else reads it, whatever mask of permissions the user has.
+/// A recording shows what its user's programs do: nobody else reads it, whatever mask of permissions the user
+/// has.
 #[test]
 fn a_run_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt;

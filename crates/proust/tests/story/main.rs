@@ -1,10 +1,11 @@
 //! What a user does with Proust, from the command line to the numbers, on programs that know the truth about
 //! themselves (`programs/` in the repository).
 //!
-//! The harness: [`programs`] builds them, [`command`] runs a command with a deadline, [`recording`] records one
-//! and asks for its pages, [`pages`] holds the JSON contract, [`chance`] says how far samples may be from the truth,
-//! [`waited`] compares waits, [`explained`] holds every recording of every story to account.
-//! The other modules are the stories. Shares and ratios are compared, never absolute times: the machine may be loaded.
+//! The harness: [`programs`] builds them, [`command`] runs a command with a deadline, [`recording`] records
+//! one and asks for its pages, [`pages`] holds the JSON contract, [`chance`] says how far samples may be from
+//! the truth, [`waited`] compares waits, [`explained`] holds every recording of every story to account. The
+//! other modules are the stories. Shares and ratios are compared, never absolute times: the machine may be
+//! loaded.
 
 mod chance;
 mod command;

@@ -1,4 +1,5 @@
-//! Parallel regions: what the report says of each is what its threads measured themselves, whichever compiler and runtime.
+//! Parallel regions: what the report says of each is what its threads measured themselves, whichever compiler
+//! and runtime.
 
 use serde_json::Value;
 
@@ -22,8 +23,9 @@ fn by_each(name: &str, seconds: &str, story: impl Fn(&Recorded, &Value)) {
     }
 }
 
-/// What the threads' own clocks and the hooks' may differ by: a hundredth, and a hundredth of a second. On a busy machine a
-/// thread may lose its processor between the two readings, time and again: of the time that threads stood in line for one, a part.
+/// What the threads' own clocks and the hooks' may differ by: a hundredth, and a hundredth of a second. On a
+/// busy machine a thread may lose its processor between the two readings, time and again: of the time that
+/// threads stood in line for one, a part.
 fn allowed(run: &Recorded, seconds: f64) -> f64 {
     0.01 * seconds + 0.01 + 0.1 * queued(run)
 }
@@ -33,8 +35,8 @@ fn queued(run: &Recorded) -> f64 {
     account(run, "preempted") + account(run, "oversubscribed")
 }
 
-/// An account holds what the program's clock says, but for the time that threads had no processor meanwhile: that has an account
-/// of its own, while for the clock who is woken and does not run yet still waits.
+/// An account holds what the program's clock says, but for the time that threads had no processor meanwhile:
+/// that has an account of its own, while for the clock who is woken and does not run yet still waits.
 fn assert_account(run: &Recorded, id: &str, true_s: f64) {
     let (found, allowed) = (account(run, id), allowed(run, true_s) + 0.01);
     assert!(
@@ -113,7 +115,8 @@ fn what_one_thread_does_alone_is_serial() {
     });
 }
 
-/// Who looks for work all the time between regions needs its processor for nothing, but not for the wait before.
+/// Who looks for work all the time between regions needs its processor for nothing, but not for the wait
+/// before.
 #[test]
 fn who_spins_without_work_is_in_no_region() {
     let Some(program) = built("openmp-regions-gcc") else { return };
@@ -179,8 +182,8 @@ fn who_waits_for_an_iteration_before_its_own() {
     assert_close("waits in the loop", waited, true_s, allowed(&run, true_s));
 }
 
-/// The cause of the waiting is what the late thread did, at the line of the program that it did it at; at the end of a region
-/// that nobody works after, and of one that another follows.
+/// The cause of the waiting is what the late thread did, at the line of the program that it did it at; at the
+/// end of a region that nobody works after, and of one that another follows.
 #[test]
 fn who_comes_late_is_to_blame() {
     for name in ["imbalance", "repeated"] {
@@ -207,7 +210,8 @@ fn who_comes_late_is_to_blame() {
     }
 }
 
-/// Beside serial code the empty processors are its own; beside a thread that works alone in a region, the region's.
+/// Beside serial code the empty processors are its own; beside a thread that works alone in a region, the
+/// region's.
 #[test]
 fn empty_processors_are_charged_to_who_works_beside_them() {
     by_each("serial", "0.8", |run, truth| {
@@ -222,23 +226,24 @@ fn empty_processors_are_charged_to_who_works_beside_them() {
     });
 }
 
-/// Beside a team of one the other processor is empty. Regions that are too short to be told alone are in no timeline: beside them it
-/// is empty as beside serial code.
+/// Beside a team of one the other processor is empty. Regions that are too short to be told alone are in no
+/// timeline: beside them it is empty as beside serial code.
 #[test]
 fn a_processor_is_empty_beside_a_team_of_one() {
     for (name, is_long) in [("long-teams-of-one", true), ("short-teams-of-one", false)] {
         by_each(name, "0.6", |run, truth| {
             let true_s = number(truth, "/narrow_s");
             let (serial_s, narrow_s) = (account(run, "serial"), account(run, "narrow"));
-            // Of short regions the program knows what they should take; a thread that loses its processor takes longer.
+            // Of short regions the program knows what they should take; a thread that loses its processor
+            // takes longer.
             let (empty_s, allowed) = (serial_s + narrow_s, allowed(run, true_s) + 0.01);
             assert!(
                 (true_s - allowed..=true_s + allowed + queued(run)).contains(&empty_s),
                 "{name}: empty processors: {empty_s:.6} found, {true_s:.6} expected, {allowed:.6} allowed between them, {:.6} queued",
                 queued(run)
             );
-            // LLVM's runtime gives the processor away between such regions, if others want it; and in which a thread was
-            // displaced is long.
+            // LLVM's runtime gives the processor away between such regions, if others want it; and in which a
+            // thread was displaced is long.
             let displaced_s = account(run, "preempted") + account(run, "oversubscribed");
             if is_long && list(&regions(run), "/regions")[0]["runtime"] == "gomp"
                 || displaced_s < 0.1 * true_s
@@ -305,8 +310,8 @@ fn regions_inside_regions() {
     });
 }
 
-/// The threads of GCC's inner teams end when the region does, some of them just as their process ends: what they know is
-/// written all the same.
+/// The threads of GCC's inner teams end when the region does, some of them just as their process ends: what
+/// they know is written all the same.
 #[test]
 fn threads_that_end_together_with_their_process() {
     let Some(program) = built("openmp-regions-gcc") else { return };

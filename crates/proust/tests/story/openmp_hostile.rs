@@ -65,7 +65,8 @@ fn all_constructs() {
     survives("constructs", None);
 }
 
-/// Tasks that others end, dependences by objects and iterators, loops that wait for iterations, teams, devices.
+/// Tasks that others end, dependences by objects and iterators, loops that wait for iterations, teams,
+/// devices.
 #[test]
 fn newer_constructs() {
     survives_as("openmp-newer", &[], None);
@@ -121,8 +122,8 @@ fn cancellation() {
     }
 }
 
-/// Runtimes that come with a library which is loaded late, for that library alone; of GCC and of LLVM in one process, beside
-/// that of the program itself. Each is told apart, and nothing is counted twice.
+/// Runtimes that come with a library which is loaded late, for that library alone; of GCC and of LLVM in one
+/// process, beside that of the program itself. Each is told apart, and nothing is counted twice.
 #[test]
 fn runtimes_of_libraries() {
     let libraries: Vec<_> =

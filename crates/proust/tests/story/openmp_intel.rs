@@ -1,5 +1,5 @@
-//! Programs of GCC and of Clang on Intel's runtime. It comes by no package of a distribution (`pip install intel-openmp` has it), so
-//! where it is not found these stories are skipped.
+//! Programs of GCC and of Clang on Intel's runtime. It comes by no package of a distribution (`pip install
+//! intel-openmp` has it), so where it is not found these stories are skipped.
 
 use std::path::{Path, PathBuf};
 
@@ -32,8 +32,8 @@ fn intels() -> Option<PathBuf> {
     found
 }
 
-/// Records a program with Intel's runtime in the place of the one that it was linked with. The folder is where the runtime lies
-/// until all is reported.
+/// Records a program with Intel's runtime in the place of the one that it was linked with. The folder is
+/// where the runtime lies until all is reported.
 fn on_intels(
     runtime: &Path,
     compiler: &str,

@@ -1,8 +1,8 @@
-//! Libraries that bring a runtime of their own along, as Python's packages do: each keeps the one that it would have without
-//! Proust, and its regions are in the account.
+//! Libraries that bring a runtime of their own along, as Python's packages do: each keeps the one that it
+//! would have without Proust, and its regions are in the account.
 //!
-//! The truth is the bare run: what it prints, on how many threads it worked, and what the dynamic linker says it bound
-//! (`LD_DEBUG=bindings`) for each library and name.
+//! The truth is the bare run: what it prints, on how many threads it worked, and what the dynamic linker says
+//! it bound (`LD_DEBUG=bindings`) for each library and name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -196,7 +196,8 @@ fn a_library_that_is_loaded_where_another_one_was_has_its_own() {
     assert_recorded(&same_as_bare(&folder, "main", &words), 10, 0);
 }
 
-/// The constructor waits for a region's threads, and for a thread of its own that opens one: with the dynamic linker's lock.
+/// The constructor waits for a region's threads, and for a thread of its own that opens one: with the dynamic
+/// linker's lock.
 #[test]
 fn a_constructor_may_wait_for_threads_that_work() {
     let needed = ["main", "libeager.so", "libthreadfirst.so", "libtwo.so"];
@@ -234,8 +235,9 @@ fn what_a_program_was_told_to_be_there_is_there() {
     assert_eq!(recorded.ended.printed(), bare.printed());
 }
 
-/// Code that was made at run time calls the runtime, and two are loaded: whose functions it would have is not certain. The calls are
-/// passed on, nothing is recorded of them, and that is said; with one runtime there is no doubt.
+/// Code that was made at run time calls the runtime, and two are loaded: whose functions it would have is not
+/// certain. The calls are passed on, nothing is recorded of them, and that is said; with one runtime there is
+/// no doubt.
 #[test]
 fn what_is_in_doubt_is_passed_on_and_said() {
     let names = ["nobody", "libgalt.so.1", "libgtwo.so.1"];

@@ -65,8 +65,8 @@ fn is_noted(run: &Recorded, what: &str) -> bool {
     run.summary().quality.notes.iter().any(|note| note.contains(what))
 }
 
-/// The other tool sees what it sees without Proust, finds the words that it gave to threads, regions and tasks, and Proust's own
-/// account is what it is without the other one.
+/// The other tool sees what it sees without Proust, finds the words that it gave to threads, regions and
+/// tasks, and Proust's own account is what it is without the other one.
 #[test]
 fn a_tool_that_the_user_names_is_told_as_if_it_were_alone() {
     let Some(tool) = built("libopenmp-tool.so") else { return };

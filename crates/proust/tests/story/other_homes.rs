@@ -1,5 +1,5 @@
-//! Programs of other homes: older and newer C libraries, another one than GNU's, roots in which the run's folder is not to be
-//! seen. They run as they do bare; what cannot be recorded is said.
+//! Programs of other homes: older and newer C libraries, another one than GNU's, roots in which the run's
+//! folder is not to be seen. They run as they do bare; what cannot be recorded is said.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

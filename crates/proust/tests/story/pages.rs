@@ -1,5 +1,5 @@
-//! The JSON contract (schema 1), as the stories read it. A page that lacks a field does not parse: that is a failure.
-//! Where a field may be null it is an `Option`.
+//! The JSON contract (schema 1), as the stories read it. A page that lacks a field does not parse: that is a
+//! failure. Where a field may be null it is an `Option`.
 
 use std::collections::HashMap;
 
@@ -317,8 +317,8 @@ impl Operations {
     }
 }
 
-/// Whether a name as shown is that of a function: `ns::name(int)`, `__module_MOD_name`, `name.constprop.0` and
-/// `name::h0123` are all `name`.
+/// Whether a name as shown is that of a function: `ns::name(int)`, `__module_MOD_name`, `name.constprop.0`
+/// and `name::h0123` are all `name`.
 pub fn is_function(shown: &str, function: &str) -> bool {
     let without_arguments = shown.split('(').next().unwrap_or(shown);
     without_arguments

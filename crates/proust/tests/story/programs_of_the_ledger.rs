@@ -1,7 +1,7 @@
 //! Programs whose use of the processors a user can tell at a glance: the account says the same.
 //!
-//! The truth is when each thread had something to do, by the program's own clock. From that the number of processors
-//! follows, and with it every second of the account.
+//! The truth is when each thread had something to do, by the program's own clock. From that the number of
+//! processors follows, and with it every second of the account.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -74,8 +74,8 @@ fn assert_account(what: &str, run: &Recorded, truths: &[Value]) -> Summary {
     let activity = Activity::of(truths, summary.run.wall_s);
     let (ledger, processors) = (&summary.ledger, summary.run.processors);
     let queued = ledger.account_s("oversubscribed") + ledger.account_s("preempted");
-    // Where threads queue they do so at their begins and ends, too, which the program does not see. One more at work for a
-    // hundredth of the time is one more processor.
+    // Where threads queue they do so at their begins and ends, too, which the program does not see. One more
+    // at work for a hundredth of the time is one more processor.
     let threads = summary.run.threads as f64;
     let unseen = if queued > 0.01 * summary.run.wall_s { 1.0 + 0.1 * threads } else { 0.0 };
     // Never more than there are.
@@ -174,8 +174,8 @@ fn many_sleeping_threads() {
     let threads = run.threads();
     let sleepers = threads.locations.iter().filter(|one| one.thread != one.process);
     for sleeper in sleepers {
-        // On a busy machine threads wake late, and some begin late: new stacks need a lock of the kernel. How much of that
-        // there may be is said for all recordings.
+        // On a busy machine threads wake late, and some begin late: new stacks need a lock of the kernel. How
+        // much of that there may be is said for all recordings.
         let queued = sleeper.account_s("preempted") + sleeper.account_s("oversubscribed");
         let asleep = sleeper.passive_s("sleep") + sleeper.passive_s("unknown");
         assert!(asleep + queued >= 0.97 * sleeper.wall_s - 0.01, "{sleeper:#?}");

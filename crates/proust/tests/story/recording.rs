@@ -12,8 +12,8 @@ use crate::command::{Ended, proust, run};
 use crate::explained::{Except, assert_explained};
 use crate::pages::{Flat, QualityPage, Summary, Threads, Tree};
 
-/// A recorded program: what it did, and where the run lies. The folder goes away with it, but not before every second
-/// of the run is explained.
+/// A recorded program: what it did, and where the run lies. The folder goes away with it, but not before
+/// every second of the run is explained.
 pub struct Recorded {
     pub ended: Ended,
     pub dir: PathBuf,

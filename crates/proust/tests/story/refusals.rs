@@ -173,7 +173,8 @@ fn a_truncated_log_yields_what_is_intact() {
     for log in &logs {
         let file = fs::OpenOptions::new().write(true).open(log).unwrap();
         let length = file.metadata().unwrap().len();
-        // Its last chunk may be half empty, the more so on a busy machine, where fewer samples come than were asked for.
+        // Its last chunk may be half empty, the more so on a busy machine, where fewer samples come than were
+        // asked for.
         file.set_len(length / 4).unwrap();
     }
     let ended = report(&recorded.dir, "summary", &["--format", "json"]);

@@ -1,5 +1,5 @@
-//! What becomes slower with more threads is found, named to the line, with what to do; what does not is not. Whatever else runs on the
-//! machine: what cannot be told for sure has to be called so.
+//! What becomes slower with more threads is found, named to the line, with what to do; what does not is not.
+//! Whatever else runs on the machine: what cannot be told for sure has to be called so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -251,7 +251,8 @@ fn other_inputs_are_other_work() {
     let folder = empty_folder();
     let dir = folder.path().join("s");
     let mut command = proust();
-    // How often regions are opened depends on the seconds asked for, which here depend on the number of threads.
+    // How often regions are opened depends on the seconds asked for, which here depend on the number of
+    // threads.
     command.args(["sweep", "--threads", "1,2", "--repeat", "2", "-o"]).arg(&dir).arg("--").arg(&program);
     let ended = run(command.args(["many", "0.{threads}"]).stdin(Stdio::null()));
     assert!(ended.status.success(), "{}", ended.said());
@@ -259,7 +260,8 @@ fn other_inputs_are_other_work() {
     assert!(!list(&page, "/disagreements").is_empty(), "{:#}", page["notes"]);
 }
 
-/// With weak scaling a count's expected cost is that many times the one of one thread, which changes nothing but what is expected.
+/// With weak scaling a count's expected cost is that many times the one of one thread, which changes nothing
+/// but what is expected.
 #[test]
 fn a_problem_that_grows_with_the_count_may_cost_more() {
     let Some(program) = scaling_program("gcc") else { return };
@@ -277,8 +279,8 @@ fn a_problem_that_grows_with_the_count_may_cost_more() {
     assert!((expected_s(&weak) - 2.0 * expected_s(&strong)).abs() < 1e-6, "{weak:#}");
     let speedup = "/curve/1/speedup";
     assert!((of(&weak, speedup) - 2.0 * of(&strong, speedup)).abs() < 1e-6, "{weak:#}");
-    // The work is twice as much, and known as that whatever else ran: computation takes no more than twice the time, but for
-    // what two processors that share their parts take from each other.
+    // The work is twice as much, and known as that whatever else ran: computation takes no more than twice
+    // the time, but for what two processors that share their parts take from each other.
     let computed = |page: &Value| number(page, "/curve/1/computation_scaling");
     assert!(computed(&weak) > 0.5 && computed(&strong) < 0.75, "{:#}", weak["curve"]);
 }

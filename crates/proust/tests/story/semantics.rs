@@ -1,5 +1,5 @@
-//! What locks, waits, signals, I/O, cancellation, exceptions and fork do is the same with and without Proust: return
-//! codes, errors, order of events.
+//! What locks, waits, signals, I/O, cancellation, exceptions and fork do is the same with and without Proust:
+//! return codes, errors, order of events.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! CPU shares 2:2:4:1 through inlined, called, recursive and tail-called code, in main and in created threads.
+//! CPU shares 2:2:4:1 through inlined, called, recursive and tail-called code, in main and in created
+//! threads.
 
 use serde_json::Value;
 
@@ -9,15 +10,15 @@ use crate::recording::{Recorded, list, number, record};
 const PARTS: [&str; 5] = ["inlined", "plain", "recursive", "tail_first", "tail_last"];
 const SECONDS: &str = "3";
 
-/// The thread's whole CPU time is in the report, and its parts have their true shares. `renamed`: under which name a
-/// part is found where debug information is missing.
+/// The thread's whole CPU time is in the report, and its parts have their true shares. `renamed`: under which
+/// name a part is found where debug information is missing.
 fn assert_thread(run: &Recorded, thread: &Value, renamed: impl Fn(&str) -> String) {
     let tid = number(thread, "/tid") as u64;
     let flat = run.flat_of_thread(tid);
     let total = flat.total("cpu_s");
     // The clock of the program misses what a thread does after its last reading, the collector what the first
-    // thread did before it: the dynamic linker's work, some milliseconds. The exact check of the weights against
-    // the clock is the quality page's.
+    // thread did before it: the dynamic linker's work, some milliseconds. The exact check of the weights
+    // against the clock is the quality page's.
     let cpu_s = number(thread, "/cpu_s");
     assert_close("CPU time of a thread", total, cpu_s, 1e-4 * cpu_s + 0.008);
 
@@ -30,7 +31,8 @@ fn assert_thread(run: &Recorded, thread: &Value, renamed: impl Fn(&str) -> Strin
             truth: number(thread, &format!("/functions/{part}")) / true_total,
         })
         .collect();
-    // On a busy machine ticks are late, and a sample stands for several: so few equal ones would have that error.
+    // On a busy machine ticks are late, and a sample stands for several: so few equal ones would have that
+    // error.
     let squares_s2: f64 = (PARTS.iter())
         .map(|part| flat.cpu(&renamed(part)))
         .map(|amount| amount.exclusive_error.powi(2) / (1.0 - amount.exclusive / total))

@@ -1,4 +1,5 @@
-//! A run's folder on storage as it is across a network: slow, without reservation, with a quota; or that may only be read.
+//! A run's folder on storage as it is across a network: slow, without reservation, with a quota; or that may
+//! only be read.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +14,8 @@ const NOT_HERE: i32 = 77;
 /// Of each answer.
 const DELAY_S: &str = "0.003";
 
-/// Records `programs/endings` into a run on such a file system and asks for two pages; None, said as SKIP, where there is none.
+/// Records `programs/endings` into a run on such a file system and asks for two pages; None, said as SKIP,
+/// where there is none.
 fn recorded(quota_bytes: &str, reserves: &str, arguments: &str) -> Option<(Ended, Threads, Summary)> {
     let program = built("endings")?;
     if !has("python3") || !has("unshare") {

@@ -1,4 +1,5 @@
-//! Threads and coroutines with little stack: what the collector takes of it, and that it takes nothing beyond.
+//! Threads and coroutines with little stack: what the collector takes of it, and that it takes nothing
+//! beyond.
 
 use std::process::Command;
 
@@ -8,7 +9,8 @@ use crate::command::run;
 use crate::programs::built;
 use crate::recording::{empty_folder, list, number, record_with, truth_in};
 
-/// What a handler may take of the stack that it interrupts, beyond what the kernel puts there for any handler.
+/// What a handler may take of the stack that it interrupts, beyond what the kernel puts there for any
+/// handler.
 const HANDLER_BYTES: f64 = 4096.0;
 
 #[test]
@@ -64,7 +66,8 @@ fn nothing_is_taken_of_a_stacks_neighbours() {
 /// What the collector may take of a caller's stack beyond what the real function takes, in bytes.
 const MOST_BYTES: f64 = 1024.0;
 
-/// Calls of all kinds on stacks of 8 and 16 KiB, the first and the second time: what they use more while they are recorded.
+/// Calls of all kinds on stacks of 8 and 16 KiB, the first and the second time: what they use more while they
+/// are recorded.
 #[test]
 fn calls_take_little_more_of_a_small_stack() {
     let Some(program) = built("stack_use") else { return };

@@ -1,4 +1,5 @@
-//! Whatever happens to the run's folder, the program runs to its end, and nothing outside the folder is touched.
+//! Whatever happens to the run's folder, the program runs to its end, and nothing outside the folder is
+//! touched.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -68,7 +69,8 @@ fn a_link_in_the_place_of_the_folder_is_never_followed() {
     assert!(!folder.path().join("not-there").exists());
 }
 
-/// During the run another folder, or a link to one, takes the place of the run's or of its logs: that of somebody else stays as it is.
+/// During the run another folder, or a link to one, takes the place of the run's or of its logs: that of
+/// somebody else stays as it is.
 #[test]
 fn links_put_in_place_during_a_run_are_never_followed() {
     let Some(program) = built("endings") else { return };
@@ -153,7 +155,8 @@ fn of_two_runs_into_one_folder_one_is_refused() {
     }
 }
 
-/// As another user: what belongs to root is root's alone, until root lets others read it; and it is never written to.
+/// As another user: what belongs to root is root's alone, until root lets others read it; and it is never
+/// written to.
 #[test]
 fn a_run_that_another_user_owns() {
     // SAFETY: takes nothing, changes nothing.

@@ -42,7 +42,8 @@ fn each_thread_has_its_time_whatever_its_end() {
 #[test]
 fn a_thread_the_c_library_does_not_know_does_no_harm() {
     let Some(program) = built("threads_any_way") else { return };
-    // A bare clone() shares its creator's thread-local memory: it need not be measured, but must not be disturbed.
+    // A bare clone() shares its creator's thread-local memory: it need not be measured, but must not be
+    // disturbed.
     let run = record(program, &["2", "clone"]).succeeded();
     assert_threads(&run, |how| how != "clone");
 }

@@ -43,7 +43,8 @@ fn of_threads(page: &Threads) -> Amounts {
     amounts
 }
 
-/// Causes are found from what is seen in the range: of a wait that is cut another one may be told, but no second gets lost.
+/// Causes are found from what is seen in the range: of a wait that is cut another one may be told, but no
+/// second gets lost.
 fn is_caused(metric: &str) -> bool {
     metric.starts_with("caused")
 }

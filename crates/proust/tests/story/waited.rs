@@ -10,14 +10,14 @@ use crate::recording::{Recorded, list, number};
 /// What a wait may be off whatever its length, and with each call: the machine is loaded.
 const SLACK_S: f64 = 0.002;
 const SLACK_OF_CALL_S: f64 = 50e-6;
-/// Of the time that a thread queued for a processor, what may count as waiting: it comes anywhere, also within calls that
-/// never wait, and between the end of a wait and the moment when that is noticed.
+/// Of the time that a thread queued for a processor, what may count as waiting: it comes anywhere, also
+/// within calls that never wait, and between the end of a wait and the moment when that is noticed.
 const OF_QUEUE: f64 = 0.2;
 /// Of the length of waits, what the report may be off.
 const SHARE: f64 = 0.01;
 
-/// Barriers, conditions and channels that are made of a lock and something else: their own clock does not tell the two
-/// apart. On a busy machine it happens that who holds that lock has no processor.
+/// Barriers, conditions and channels that are made of a lock and something else: their own clock does not
+/// tell the two apart. On a busy machine it happens that who holds that lock has no processor.
 const MADE_OF_A_LOCK: [&str; 2] = ["barrier", "channel"];
 /// Of the time in them, what may be waiting for the lock.
 const IN_THE_LOCK: f64 = 0.1;
@@ -70,8 +70,8 @@ fn found_by_reason(locations: &[&Location]) -> BTreeMap<String, f64> {
     sums
 }
 
-/// Fails unless the report says of every thread what the thread itself does. `more_s`: what else may be off in each of
-/// its reasons, beside what the host of a virtual machine took: nobody knows from which thread.
+/// Fails unless the report says of every thread what the thread itself does. `more_s`: what else may be off
+/// in each of its reasons, beside what the host of a virtual machine took: nobody knows from which thread.
 pub fn assert_waits(run: &Recorded, truth: &Value, more_s: f64) {
     let threads = run.threads();
     let all = list(truth, "/threads");

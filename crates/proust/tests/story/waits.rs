@@ -28,7 +28,8 @@ fn of_rust() {
     assert_every_kind("waits_rust");
 }
 
-/// Short waits are summed: their time belongs to who waited, and not to who last waited for long at the same depth of the stack.
+/// Short waits are summed: their time belongs to who waited, and not to who last waited for long at the same
+/// depth of the stack.
 #[test]
 fn of_two_callers_at_one_depth_of_the_stack() {
     let Some(program) = built("lock_callers") else { return };

@@ -1,5 +1,5 @@
-//! The zoo: programs of every kind do the same with Proust as without it. The table is `programs/zoo/members`, which
-//! explains its form; what each member costs more is printed.
+//! The zoo: programs of every kind do the same with Proust as without it. The table is
+//! `programs/zoo/members`, which explains its form; what each member costs more is printed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -207,7 +207,8 @@ fn difference(alone: &Seen, recorded: &Seen) -> String {
     said
 }
 
-/// Each process that printed its truth is in the report with all the CPU time it had; or the report says why not.
+/// Each process that printed its truth is in the report with all the CPU time it had; or the report says why
+/// not.
 fn accounted_for(member: &Member, place: &Path, ended: &Ended) -> Result<(), String> {
     let page = report(&place.join("run"), "threads", &["--format", "json"]);
     if !page.status.success() {
@@ -226,7 +227,8 @@ fn accounted_for(member: &Member, place: &Path, ended: &Ended) -> Result<(), Str
         let truth: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let (pid, cpu_s) = (number(&truth, "/pid") as u64, number(&truth, "/cpu_s"));
         let found = threads.cpu_of_process(pid);
-        // What comes before the collector and after the truth is a few milliseconds, more on a loaded machine.
+        // What comes before the collector and after the truth is a few milliseconds, more on a loaded
+        // machine.
         if found > cpu_s * 1.05 + 0.05 || found < cpu_s * 0.95 - 0.05 {
             return Err(format!("process {pid} had {cpu_s} s, {found} s are in the report:\n{quality}"));
         }

@@ -156,7 +156,8 @@ impl Flat {
     }
 }
 
-/// The table of functions. `rest` are how many more there are, whose amounts are what the total has beyond the rows.
+/// The table of functions. `rest` are how many more there are, whose amounts are what the total has beyond
+/// the rows.
 pub(super) fn table(
     rows: &[FunctionRow],
     rest: usize,

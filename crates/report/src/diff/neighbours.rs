@@ -1,4 +1,5 @@
-//! The page `callers FUNCTION` of a comparison: from where more or less of a function comes, and where it goes.
+//! The page `callers FUNCTION` of a comparison: from where more or less of a function comes, and where it
+//! goes.
 
 use proust_analysis::compare::Diff;
 use proust_analysis::compare::diff::NeighbourChange;

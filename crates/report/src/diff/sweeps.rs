@@ -130,7 +130,8 @@ pub fn render_sweep_diff(sweeps: &TwoSweeps<'_>, question: &SweepDiffQuestion, s
     }
 }
 
-/// Draws two sweeps as SVG: their speedups in one picture, and the processor time by account before and after.
+/// Draws two sweeps as SVG: their speedups in one picture, and the processor time by account before and
+/// after.
 pub fn sweep_diff_picture(sweeps: &TwoSweeps<'_>, question: &SweepDiffQuestion) -> String {
     let [a, b] = &question.names;
     let program = |at: usize| base_name(question.commands[at].first().map_or("program", String::as_str));

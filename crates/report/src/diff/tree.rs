@@ -108,7 +108,8 @@ impl Tree {
         })
     }
 
-    /// Positions of the rows that text shows, each after its parent, with its depth. Lines are part of their functions.
+    /// Positions of the rows that text shows, each after its parent, with its depth. Lines are part of their
+    /// functions.
     fn shown(&self) -> (Vec<(usize, usize)>, usize) {
         let lead = &self.metrics[0].id;
         let inclusive = |at: usize| self.contexts[at].metrics.get(lead).map(|both| &both.inclusive);

@@ -29,9 +29,9 @@ pub(super) struct Drawn<'l> {
 impl<'l> Drawn<'l> {
     /// `kept` is the ledger of the whole run, where it is known already.
     ///
-    /// A range of time is integrated over as such, on the processors that the whole run used. Processes, ranks and
-    /// threads select locations and the slots that are theirs alone ([`Ledger::part`]). Functions, modules, files
-    /// and processors select samples, which a ledger does not consist of.
+    /// A range of time is integrated over as such, on the processors that the whole run used. Processes,
+    /// ranks and threads select locations and the slots that are theirs alone ([`Ledger::part`]). Functions,
+    /// modules, files and processors select samples, which a ledger does not consist of.
     pub fn new(
         selection: &Selection<'_>,
         question: &Question,

@@ -1,7 +1,7 @@
 //! The page `effort`: work, idleness and overhead by context, as parts of the effort, and what they say.
 //!
-//! JSON: `contexts` from the top down, of functions and inlined calls only; `idleness` and `overhead` are parts of the
-//! context's own effort, `reading` is what they say by the `thresholds`.
+//! JSON: `contexts` from the top down, of functions and inlined calls only; `idleness` and `overhead` are
+//! parts of the context's own effort, `reading` is what they say by the `thresholds`.
 
 use proust_analysis::findings::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
 use proust_analysis::query::{Effort, Handle, Reading, Selection, effort};

@@ -1,10 +1,12 @@
 //! The page `io`: what was read and written, by operation and kind of target, and who did it.
 //!
-//! JSON: `{"schema":1,"totals":{…},"threads":n,"operations":[…],"call_sites":[…],"cut":{…},"notes":[…]}`. An operation
-//! is `{"operation","target","account":id|null,"passive":reason|null,"objects","calls","errors","bytes","seconds",
-//! "off_processor_s","mean_s","longest_s":…|null}`; `account` or `passive` is what its time counts as while the thread
-//! has no processor. A call site is `{"operation","context","handle","function","function_handle","file","line",
-//! "threads",…}` with the same numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
+//! JSON: `{"schema":1,"totals":{…},"threads":n,"operations":[…],"call_sites":[…],"cut":{…},"notes":[…]}`. An
+//! operation is
+//! `{"operation","target","account":id|null,"passive":reason|null,"objects","calls","errors","bytes","seconds",
+//! "off_processor_s","mean_s","longest_s":…|null}`; `account` or `passive` is what its time counts as while
+//! the thread has no processor. A call site is
+//! `{"operation","context","handle","function","function_handle","file","line", "threads",…}` with the same
+//! numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
 
 use proust_analysis::query::OperationKey;
 use proust_profile::{OperationId, Target};

@@ -1,5 +1,5 @@
-//! The table of locations with their accounts and passive time, which several pages have: every row adds up to the
-//! location's wall time, every column to its sum.
+//! The table of locations with their accounts and passive time, which several pages have: every row adds up
+//! to the location's wall time, every column to its sum.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ pub(super) struct LocationTable<'r> {
     /// Titles of the columns of [`Row::ids`].
     pub ids: Vec<&'static str>,
     pub scale: Scale,
-    /// Seconds of all charged locations on each account, in the order of [`Account::ALL`], in units of the last digit
-    /// shown; None where not all of them are in the table.
+    /// Seconds of all charged locations on each account, in the order of [`Account::ALL`], in units of the
+    /// last digit shown; None where not all of them are in the table.
     pub totals: Option<Vec<i64>>,
 }
 
@@ -113,7 +113,8 @@ impl LocationTable<'_> {
         text
     }
 
-    /// Columns of which there are many, in as many tables as the width takes; the last one ends with their sum.
+    /// Columns of which there are many, in as many tables as the width takes; the last one ends with their
+    /// sum.
     fn parts(&self, title: &str, columns: &[Column], sum: &Column, style: &Style) -> String {
         if columns.is_empty() {
             return String::new();

@@ -1,10 +1,11 @@
-//! The page `locks`: the locks that were waited for, who held them and who waited for whom; and who wakes the threads
-//! that wait for something else.
+//! The page `locks`: the locks that were waited for, who held them and who waited for whom; and who wakes the
+//! threads that wait for something else.
 //!
-//! JSON: `locks` by waited time, `waits` counts those that were told alone; `holders` and `waiters` are functions, with
-//! the part of `waited_s` that is theirs; `hand_over_s` is the part in which nobody held the lock, `unknown_s` that of
-//! which the holder is not known; `pairs` says which thread waited for which. A lock with `kind` `unknown` stands for short
-//! waits of which it is not told for what. `wakers` is outside of all accounts.
+//! JSON: `locks` by waited time, `waits` counts those that were told alone; `holders` and `waiters` are
+//! functions, with the part of `waited_s` that is theirs; `hand_over_s` is the part in which nobody held the
+//! lock, `unknown_s` that of which the holder is not known; `pairs` says which thread waited for which. A
+//! lock with `kind` `unknown` stands for short waits of which it is not told for what. `wakers` is outside of
+//! all accounts.
 
 mod row;
 mod site;

@@ -115,8 +115,8 @@ pub(super) const FIELDS: [&str; 7] =
     ["calls", "errors", "bytes", "seconds", "off_processor_s", "mean_s", "longest_s"];
 
 impl Tables {
-    /// Those of I/O, or of all that is not I/O; operations are told apart by `line`. `kept` are the sums of all that is
-    /// selected, where they are known already.
+    /// Those of I/O, or of all that is not I/O; operations are told apart by `line`. `kept` are the sums of
+    /// all that is selected, where they are known already.
     pub fn new<K: PartialEq>(
         selection: &Selection<'_>,
         question: &Question,
@@ -305,7 +305,8 @@ impl Tables {
     }
 }
 
-/// The account of an active state, or the reason of a passive one. A delay's account cannot be said of one call.
+/// The account of an active state, or the reason of a passive one. A delay's account cannot be said of one
+/// call.
 fn counts_as(state: State) -> (Option<&'static str>, Option<&'static str>) {
     match state {
         State::Working(Work::Delayed) => (Some("queued"), None),

@@ -1,4 +1,5 @@
-//! The page `summary`: what ran, the ledger, the findings, the hottest places, the quality, and where to look next.
+//! The page `summary`: what ran, the ledger, the findings, the hottest places, the quality, and where to look
+//! next.
 
 mod hot;
 

@@ -1,7 +1,8 @@
 //! The page `timeline`: what every location did when.
 //!
-//! JSON: `{"schema":1,"start_s":…,"end_s":…,"locations":[…],"notes":[…]}`, times in seconds since the run's start. A
-//! location is `{"handle","process","rank","thread","name","start_s","end_s","cpu_s","active_s","accounts":{account:
+//! JSON: `{"schema":1,"start_s":…,"end_s":…,"locations":[…],"notes":[…]}`, times in seconds since the run's
+//! start. A location is
+//! `{"handle","process","rank","thread","name","start_s","end_s","cpu_s","active_s","accounts":{account:
 //! seconds},"passive":{reason: seconds},"spans":[…]}`; all seconds are of what is in scope. A span is
 //!
 //! ```text
@@ -9,15 +10,16 @@
 //!  "context":id,"parts":{id: seconds}}
 //! ```
 //!
-//! `account` is that of an active span, `passive` the reason of a passive one. `parts` are the seconds of an active
-//! span that belong to other accounts, without a place inside it: the time in Proust's handlers, page faults, and
-//! `queued`, runnable without a processor, which is `oversubscribed` or `preempted` in the ledger. Spans come in time
-//! order without overlap; those that touch and are equal but for their times and parts are one. Between them the
-//! location was not alive, outside the range of time that is asked for, or outside the functions that are.
-//! `--limit` is the number of locations. What is unexplained between two samples is blocked time first and CPU time
-//! last: a border between the two is known to one sample only.
+//! `account` is that of an active span, `passive` the reason of a passive one. `parts` are the seconds of an
+//! active span that belong to other accounts, without a place inside it: the time in Proust's handlers, page
+//! faults, and `queued`, runnable without a processor, which is `oversubscribed` or `preempted` in the
+//! ledger. Spans come in time order without overlap; those that touch and are equal but for their times and
+//! parts are one. Between them the location was not alive, outside the range of time that is asked for, or
+//! outside the functions that are. `--limit` is the number of locations. What is unexplained between two
+//! samples is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
-//! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of it.
+//! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
+//! it.
 
 mod spans;
 
@@ -164,7 +166,8 @@ impl Timeline {
         sums.into_iter().map(dominant).collect()
     }
 
-    /// What the letters mean, and how much there is of each state in all, those included that never took most of a cell.
+    /// What the letters mean, and how much there is of each state in all, those included that never took most
+    /// of a cell.
     fn legend(&self, used: &[&'static str], style: &Style) -> String {
         let mut sums: BTreeMap<&'static str, f64> = used.iter().map(|id| (*id, 0.0)).collect();
         for row in &self.locations {

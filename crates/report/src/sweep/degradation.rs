@@ -1,10 +1,14 @@
 //! The page `degradation`: places that become slower with more threads, and what causes it.
 //!
-//! JSON: `{"schema":1,"sweep":{…},"definition":"robust"|"paper","counts":[…],"regions":[…],"findings":[…],"disagreements":[…],
-//! "notes":[…]}`. A region is `{"id","parent","children":[id],"kind","name","file","line","times":[…],"ranks":[count],
+//! JSON:
+//! `{"schema":1,"sweep":{…},"definition":"robust"|"paper","counts":[…],"regions":[…],"findings":[…],"disagreements":[…],
+//! "notes":[…]}`. A region is
+//! `{"id","parent","children":[id],"kind","name","file","line","times":[…],"ranks":[count],
 //! "oversubscribed_ranks":[count],"minimal_rank":count|null,"clean_below":count|null,"class":"degraded"|"inconclusive"|"scales"|
-//! "flat"}`; one of its times `{"count","oversubscribed","time_s","low_s","high_s","queued_share","speedup","efficiency","best":count|null,
-//! "verdict":"degraded"|"not"|"inconclusive","why":…|null,"strength_s","loss_s","excess_s","scaling_loss_s"}`. A finding is
+//! "flat"}`; one of its times
+//! `{"count","oversubscribed","time_s","low_s","high_s","queued_share","speedup","efficiency","best":count|null,
+//! "verdict":"degraded"|"not"|"inconclusive","why":…|null,"strength_s","loss_s","excess_s","scaling_loss_s"}`.
+//! A finding is
 //! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
 
 mod text;

@@ -106,7 +106,8 @@ impl SweepBlock {
     }
 }
 
-/// JSON: one count of the curve. Seconds are means but for `wall_s`, which is the median, or of fewer than five repetitions the least.
+/// JSON: one count of the curve. Seconds are means but for `wall_s`, which is the median, or of fewer than
+/// five repetitions the least.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CurveRow {
     pub count: u32,
@@ -121,7 +122,8 @@ pub(super) struct CurveRow {
     pub speedup_interval: Option<(f64, f64)>,
     pub efficiency: Option<f64>,
     pub efficiency_interval: Option<(f64, f64)>,
-    /// Computation with the least count by that with this one: 1 = the same work takes as much processor time.
+    /// Computation with the least count by that with this one: 1 = the same work takes as much processor
+    /// time.
     pub computation_scaling: Option<f64>,
     pub accounts: Vec<AccountSeconds>,
 }

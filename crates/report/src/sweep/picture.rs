@@ -1,4 +1,5 @@
-//! Pictures of a sweep as SVG: for screens and for print, in colour or without: what a colour says, a pattern or a label says too.
+//! Pictures of a sweep as SVG: for screens and for print, in colour or without: what a colour says, a pattern
+//! or a label says too.
 //!
 //! - [`canvas`]: shapes and text
 //! - [`speedup`]: speedup against the count

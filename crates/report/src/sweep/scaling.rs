@@ -1,9 +1,11 @@
 //! The page `scaling`: speedup and efficiency, costs as formulas, and which places lose how much.
 //!
-//! JSON: `{"schema":1,"sweep":{…},"curve":[…],"models":[…],"places":[…],"notes":[…]}`. A place is `{"id","parent","kind","name","file",
+//! JSON: `{"schema":1,"sweep":{…},"curve":[…],"models":[…],"places":[…],"notes":[…]}`. A place is
+//! `{"id","parent","kind","name","file",
 //! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss","verdict":"more"|"less"|"noise",
-//! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time with that count, so that a
-//! place's `own_loss` and the losses of the calls below sum up to its `loss`. A model is `{"of","id","text","constant","coefficient",
+//! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time with
+//! that count, so that a place's `own_loss` and the losses of the calls below sum up to its `loss`. A model
+//! is `{"of","id","text","constant","coefficient",
 //! "exponent","logarithms","smape","predictions":[{"count","value","beyond"}]}`.
 
 mod models;
@@ -91,7 +93,8 @@ impl ScalingPage {
             question.limit.or((question.format == crate::Format::Text).then_some(ROWS)).unwrap_or(usize::MAX);
         let cut = order.len().saturating_sub(limit);
         if cut > 0 {
-            // The smallest losses go first, wherever they are; what is around a place loses as much as it does, mostly.
+            // The smallest losses go first, wherever they are; what is around a place loses as much as it
+            // does, mostly.
             let mut by_loss: Vec<f64> = order.iter().map(|&(node, _)| loss_of(node)).collect();
             by_loss.sort_unstable_by(|a, b| b.total_cmp(a));
             let least = by_loss.get(limit).copied().unwrap_or(0.0);
@@ -142,8 +145,8 @@ pub(super) fn disagreement(
     )
 }
 
-/// Places in the order of a tree, largest first among the parts of one, with how deep they are. A place that leads to only one
-/// other and is no region is left out of the depth.
+/// Places in the order of a tree, largest first among the parts of one, with how deep they are. A place that
+/// leads to only one other and is no region is left out of the depth.
 pub(super) fn in_order(
     ensemble: &Ensemble<'_>,
     weight: &dyn Fn(JointId) -> f64,

@@ -1,6 +1,7 @@
 //! The page `summary` of a sweep: its counts beside each other, and what is degraded.
 //!
-//! JSON: `{"schema":1,"sweep":{…},"curve":[…],"degraded":[…],"notes":[…]}`; a row of the curve has `"count","runs","oversubscribed",
+//! JSON: `{"schema":1,"sweep":{…},"curve":[…],"degraded":[…],"notes":[…]}`; a row of the curve has
+//! `"count","runs","oversubscribed",
 //! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,"efficiency",
 //! "efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
 

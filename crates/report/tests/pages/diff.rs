@@ -119,7 +119,8 @@ fn tables_for_spreadsheets() {
     insta::assert_snapshot!("diff_flat_csv", shown(question(DiffPage::Flat, &[], Format::Csv)));
 }
 
-/// Two sweeps: before, everybody waits with one thread and nobody with two; after, it is the other way round, and not with four.
+/// Two sweeps: before, everybody waits with one thread and nobody with two; after, it is the other way round,
+/// and not with four.
 fn sweeps_shown(format: Format) -> String {
     let swept = |count: u32, profile: &Profile| {
         let (ledger, _) = findings(profile, None).unwrap();

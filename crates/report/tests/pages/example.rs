@@ -8,8 +8,8 @@ use proust_profile::{
 
 const PERIOD_NS: u64 = 5_000_000;
 
-/// Wall 3 s. Main thread: 0.5 s in `prepare`, then blocked. Worker, from 0.5 s on: 0.5 s in `flux` inlined into
-/// `solve`, 1.5 s in the recursive `refine` below it, of which 0.5 s in `kernel` of the library.
+/// Wall 3 s. Main thread: 0.5 s in `prepare`, then blocked. Worker, from 0.5 s on: 0.5 s in `flux` inlined
+/// into `solve`, 1.5 s in the recursive `refine` below it, of which 0.5 s in `kernel` of the library.
 pub fn profile() -> Profile {
     use ContextKind::{Frame, Inline, Line, Program};
     let context = |parent, kind, function, file: &str, line| Context {
@@ -146,7 +146,8 @@ pub fn profile() -> Profile {
     }
 }
 
-/// The same threads side by side from the start on, with one processor for both: for 0.5 s one of them is too many.
+/// The same threads side by side from the start on, with one processor for both: for 0.5 s one of them is too
+/// many.
 pub fn crowded() -> Profile {
     let mut profile = profile();
     profile.facts.available_processors = 1;
@@ -159,8 +160,9 @@ pub fn crowded() -> Profile {
     profile
 }
 
-/// The same run with what it waited for: the main thread joins the worker from 0.5 s to 2.8 s, then reads a file for
-/// 0.15 s, and has written shortly 20 times. The worker waits from 2.5 s on: 0.25 s for a lock, 0.15 s for a socket.
+/// The same run with what it waited for: the main thread joins the worker from 0.5 s to 2.8 s, then reads a
+/// file for 0.15 s, and has written shortly 20 times. The worker waits from 2.5 s on: 0.25 s for a lock, 0.15
+/// s for a socket.
 pub fn waiting() -> Profile {
     const JOIN: u32 = 0;
     const LOCK: u32 = 1;
@@ -224,8 +226,8 @@ pub fn waiting() -> Profile {
     profile
 }
 
-/// `solve` is a parallel region of two threads that is executed 100 times, with a barrier and a critical section inside; the
-/// main thread worked a third of what the worker did.
+/// `solve` is a parallel region of two threads that is executed 100 times, with a barrier and a critical
+/// section inside; the main thread worked a third of what the worker did.
 fn in_a_region(profile: &mut Profile) {
     const MS: u64 = 1_000_000;
     let (barrier, end, begin, critical) = (4, 5, 6, 7);

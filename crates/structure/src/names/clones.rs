@@ -24,8 +24,8 @@ pub fn without_clone_suffix(name: &str) -> &str {
     while let Some(shorter) = without_last_clone_suffix(rest) {
         rest = shorter;
     }
-    // A number alone is how compilers keep local functions of one name apart (`inner.0`), unless a word before
-    // it gives the number a meaning of its own (`._omp_fn.0`).
+    // A number alone is how compilers keep local functions of one name apart (`inner.0`), unless a word
+    // before it gives the number a meaning of its own (`._omp_fn.0`).
     match rest.rsplit_once('.') {
         Some((base, number)) if is_number(number) && is_plain(base) => base,
         _ => rest,

@@ -38,8 +38,8 @@ impl DemangleWrite for FullName {
     }
 }
 
-/// Leaves out template arguments, except where they are part of an unqualified name itself: the target type of
-/// a conversion operator, the parameters that identify a lambda.
+/// Leaves out template arguments, except where they are part of an unqualified name itself: the target type
+/// of a conversion operator, the parameters that identify a lambda.
 #[derive(Default)]
 struct ShortName {
     text: String,

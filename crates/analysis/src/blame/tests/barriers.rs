@@ -3,8 +3,8 @@
 use super::*;
 use CauseKind::{HandOver, Late, Unknown};
 
-/// Thread 0 computes 20 ms and comes last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what only the late
-/// one does, 3 the barrier of the late one, 4 that of the others.
+/// Thread 0 computes 20 ms and comes last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
+/// only the late one does, 3 the barrier of the late one, 4 that of the others.
 fn rounds(run: &mut Builder, threads: u32, rounds: u64) {
     for round in 0..rounds {
         let begin = round * 20;
@@ -37,8 +37,8 @@ fn the_late_one_is_to_blame_for_what_it_does_longer() {
 
 #[test]
 fn of_two_phases_only_that_with_the_difference_is_to_blame() {
-    // Both do 10 ms of what is in context 1; the late one also 10 ms of context 2, and both 2 ms of context 5, in another
-    // order.
+    // Both do 10 ms of what is in context 1; the late one also 10 ms of context 2, and both 2 ms of context
+    // 5, in another order.
     let mut run = Builder::new(2, 300);
     for round in 0..10 {
         let at = round * 24;

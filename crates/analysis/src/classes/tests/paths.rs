@@ -1,7 +1,7 @@
 //! Call paths of real programs, as they are resolved: what they count as was read off the programs' source.
 //!
-//! A path begins with `@ NAME, MOMENT: STATE`, innermost frame first; a frame is its short name, its module, and
-//! its linkage name where a rule could need it.
+//! A path begins with `@ NAME, MOMENT: STATE`, innermost frame first; a frame is its short name, its module,
+//! and its linkage name where a rule could need it.
 
 use proust_log::operations::Nature;
 use proust_profile::{Context, ContextKind, Function, Module, Profile};

@@ -83,7 +83,8 @@ pub enum Caution {
     },
     /// Others had the processors for a part of the time that matters.
     Disturbed {
-        /// The folders of such runs, and which part of the time in which their threads wanted a processor that was.
+        /// The folders of such runs, and which part of the time in which their threads wanted a processor
+        /// that was.
         runs: Vec<(String, f64)>,
     },
     /// A side is a single run: nobody knows how much this program's runs differ from each other.

@@ -23,7 +23,8 @@ pub struct FindingChange {
     pub lost: Change,
 }
 
-/// What is the same finding in several runs: kind, function, its file; and which of several in the order of their lines.
+/// What is the same finding in several runs: kind, function, its file; and which of several in the order of
+/// their lines.
 type Key = (Kind, String, String, usize);
 
 /// A finding of a run, with the number of the run and its rank there.

@@ -176,8 +176,8 @@ impl Limit {
         Ok(Limit { text: owned(), subject, is_upper, amount })
     }
 
-    /// Whether B exceeds it, and whether that is more than noise: a change must be significant in its direction; what B
-    /// has by itself must be beyond the limit with the whole of its 95 % interval.
+    /// Whether B exceeds it, and whether that is more than noise: a change must be significant in its
+    /// direction; what B has by itself must be beyond the limit with the whole of its 95 % interval.
     pub(super) fn exceeded(&self, diff: &Diff<'_>) -> Option<Exceeded> {
         let change = match self.subject {
             Subject::Total(total) => diff.total(total),

@@ -45,7 +45,8 @@ type Sums = BTreeMap<Option<JointFunctionId>, ByRun>;
 
 impl Diff<'_> {
     /// What became of these functions, taken together as one, and of what passes between it and others. As in
-    /// [`crate::query::Neighbours`] a path belongs to the caller of the outermost call and to the callee of the innermost.
+    /// [`crate::query::Neighbours`] a path belongs to the caller of the outermost call and to the callee of
+    /// the innermost.
     pub fn neighbours(&self, wanted: &[JointFunctionId], measure: Measure) -> NeighbourChanges {
         let runs = self.joint.runs();
         let paths = self.paths_through(wanted);
@@ -86,7 +87,8 @@ impl Diff<'_> {
         }
     }
 
-    /// For each node that is one of these functions or below it: the caller, and what is called on the way to the node.
+    /// For each node that is one of these functions or below it: the caller, and what is called on the way to
+    /// the node.
     fn paths_through(
         &self,
         wanted: &[JointFunctionId],

@@ -11,7 +11,8 @@ use crate::query::Measure;
 
 const S: u64 = 1_000_000_000;
 
-/// A run of one thread on one processor: CPU time as in the paths, and what it waited for locks in the last of them.
+/// A run of one thread on one processor: CPU time as in the paths, and what it waited for locks in the last
+/// of them.
 fn run(mut profile: Profile, lock_s: u64, findings: Vec<Finding>) -> ComparedRun {
     let facts = &mut profile.facts;
     (facts.dir, facts.host, facts.outcome) = ("run".into(), "here".into(), "exit 0".into());
@@ -69,7 +70,8 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
     }
 }
 
-/// Before: 1 s in `prepare`, 6 s in `solve`, 3 s of lock. After, on other lines: `solve` takes 3 s, `pack` 1 s.
+/// Before: 1 s in `prepare`, 6 s in `solve`, 3 s of lock. After, on other lines: `solve` takes 3 s, `pack` 1
+/// s.
 fn before_and_after() -> (Vec<ComparedRun>, Vec<ComparedRun>) {
     let before = profile("a", &[("main prepare@1 :2", 100.0), ("main solve@3 :4", 600.0)]);
     let after = profile_from(

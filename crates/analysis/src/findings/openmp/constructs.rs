@@ -164,8 +164,8 @@ impl<'p> Constructs<'p> {
         self.region_of[context as usize] == Some(facts.profile.regions[region as usize].context)
     }
 
-    /// The work of a thread before a construct, s, without the time that it had no processor: of that, each site of a region
-    /// gets the share that it has of the work.
+    /// The work of a thread before a construct, s, without the time that it had no processor: of that, each
+    /// site of a region gets the share that it has of the work.
     pub(super) fn processor_s(&self, facts: &Facts<'_>, location: LocationId, rows: &[&SegmentRow]) -> f64 {
         let of = |row: &&SegmentRow| {
             let region = facts.profile.regions[row.region as usize].context;
@@ -183,7 +183,8 @@ impl<'p> Constructs<'p> {
         facts.error_s(contexts.filter(|&id| regions.iter().any(|&region| self.is_in(id, facts, region))))
     }
 
-    /// What a barrier of this process costs at least, s: the shortest mean time from the last one's coming to going on.
+    /// What a barrier of this process costs at least, s: the shortest mean time from the last one's coming to
+    /// going on.
     pub(super) fn barrier_s(&self, process: ProcessId) -> Option<f64> {
         let rows = self.all.iter().filter(|one| one.process == process && one.is_for_all());
         let rows = rows.flat_map(|one| &one.rows).filter(|row| row.executions >= ENOUGH && row.team_max > 1);
@@ -211,7 +212,8 @@ impl<'p> Constructs<'p> {
     }
 }
 
-/// Of the time that a process's threads waited for each other, the part on a processor: they looked whether it was over.
+/// Of the time that a process's threads waited for each other, the part on a processor: they looked whether
+/// it was over.
 pub(super) fn spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
     let (mut waited_s, mut burned_s) = (0.0, 0.0);
     for (id, location) in facts.profile.locations.iter().enumerate() {

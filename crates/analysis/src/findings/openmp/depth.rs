@@ -1,5 +1,5 @@
-//! Constructs that are executed so often that each time there is hardly anything to do: work-sharing deep in a nest of
-//! loops, and tasks.
+//! Constructs that are executed so often that each time there is hardly anything to do: work-sharing deep in
+//! a nest of loops, and tasks.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,13 @@ use crate::findings::finding::{Figure, Finding, Kind, Sure};
 use crate::findings::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
 
-/// How functions of runtimes begin that divide the iterations of a loop by count. What they take counts as work before the
-/// construct's end, and is none of the program's. Of loops handed out on demand another finding tells.
+/// How functions of runtimes begin that divide the iterations of a loop by count. What they take counts as
+/// work before the construct's end, and is none of the program's. Of loops handed out on demand another
+/// finding tells.
 const DIVIDING: [&str; 3] = ["__kmpc_for_static_init", "GOMP_loop_static_start", "GOMP_sections_start"];
 
-/// Processor time of dividing the construct's work among the team, s: its part, by executions, of what the runtime took
-/// for all constructs of the same regions.
+/// Processor time of dividing the construct's work among the team, s: its part, by executions, of what the
+/// runtime took for all constructs of the same regions.
 fn dividing_s(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> f64 {
     let regions = construct.regions();
     let is_in_them =
@@ -38,7 +39,8 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     found
 }
 
-/// Work and waiting of the construct in all its executions, s. Of a region it is what was done and waited in all of it.
+/// Work and waiting of the construct in all its executions, s. Of a region it is what was done and waited in
+/// all of it.
 fn amounts(constructs: &Constructs<'_>, construct: &Construct<'_>) -> (f64, f64) {
     if construct.operation != Operation::OmpRegionEnd {
         return (construct.work_s(), construct.wait_s());

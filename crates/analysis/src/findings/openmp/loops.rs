@@ -27,8 +27,8 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     found
 }
 
-/// A loop's end and the requests for its iterations are told at lines so near to each other: at the loop's directive, its head,
-/// or its end.
+/// A loop's end and the requests for its iterations are told at lines so near to each other: at the loop's
+/// directive, its head, or its end.
 const NEAR: u32 = 4;
 
 /// Whether threads asked for iterations of the loop that ends there.
@@ -45,8 +45,8 @@ fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Con
     })
 }
 
-/// What a thread did of a loop. Who worked less had to wait for the difference. What it waited more was for who had no processor;
-/// so did who worked more and waits: it did the part of another.
+/// What a thread did of a loop. Who worked less had to wait for the difference. What it waited more was for
+/// who had no processor; so did who worked more and waits: it did the part of another.
 struct Part {
     /// Work each time, s, without the time that it had no processor.
     each_s: f64,
@@ -137,7 +137,8 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let work_s: f64 = constructs.all.iter().map(of).sum();
     let each_s = work_s / requests.max(1.0);
     let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
-    // Asking is a part of the work between sites. Where hardly anything else is done, what some requests tell is all of it.
+    // Asking is a part of the work between sites. Where hardly anything else is done, what some requests tell
+    // is all of it.
     let in_loop_s = work_s.max(most.wait_s());
     let lost_s = most.wait_s().min(in_loop_s / 2.0).max(sampled_s);
     let mut checks = Checks::default();

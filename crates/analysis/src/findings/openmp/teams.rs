@@ -1,4 +1,5 @@
-//! Teams of a wrong size: inside of others, more threads than processors; and one thread where a loop is divided among all.
+//! Teams of a wrong size: inside of others, more threads than processors; and one thread where a loop is
+//! divided among all.
 
 use std::collections::BTreeMap;
 
@@ -98,8 +99,8 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     by_place.into_values().filter_map(one).collect()
 }
 
-/// The function that holds such a construct was executed by one thread alone; what it used of a processor could have been
-/// divided.
+/// The function that holds such a construct was executed by one thread alone; what it used of a processor
+/// could have been divided.
 fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, times: u64) -> Option<Finding> {
     let rows = facts.ledger.spent.iter();
     let rows = rows.filter(|row| row.location == location && row.account == Account::Compute);

@@ -134,7 +134,8 @@ fn a_loop_that_is_divided_by_count_though_iterations_differ() {
     assert!(!has(&run(4, false, 0), Kind::OmpUnevenLoop));
 }
 
-/// Where iterations are handed out and a thread loses its processor, the other does more of them, and still waits for it.
+/// Where iterations are handed out and a thread loses its processor, the other does more of them, and still
+/// waits for it.
 #[test]
 fn who_does_most_of_a_loop_and_waits_at_its_end_got_no_larger_part() {
     let run = |waits_ms: [u64; 2]| {

@@ -10,8 +10,8 @@ use crate::ingest::openmp::{InRegion, RawRegion};
 /// How the call paths of threads in parallel regions are shown. Their sums are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CallPaths {
-    /// As the program's source says: a path goes on in that of the thread that opened the region, without the runtime's
-    /// frames and the functions that compilers make of constructs.
+    /// As the program's source says: a path goes on in that of the thread that opened the region, without the
+    /// runtime's frames and the functions that compilers make of constructs.
     #[default]
     User,
     /// Joined likewise, with those.
@@ -87,8 +87,8 @@ impl Stack {
 }
 
 impl Paths<'_> {
-    /// The context of a region: a construct at the innermost place of the path that leads to `node`, in the region around
-    /// it. What lies below is shown there, whichever thread does it.
+    /// The context of a region: a construct at the innermost place of the path that leads to `node`, in the
+    /// region around it. What lies below is shown there, whichever thread does it.
     pub(in crate::ingest) fn region(
         &mut self,
         lane: &mut LaneContexts,
@@ -130,7 +130,8 @@ impl Paths<'_> {
         context
     }
 
-    /// The function that holds a construct, and the place of the construct, by the function that the compiler made of it.
+    /// The function that holds a construct, and the place of the construct, by the function that the compiler
+    /// made of it.
     fn construct(&mut self, log: usize, nodes: &NodeTable, body: u32) -> Option<(String, Line)> {
         let modules = self.modules;
         let node = nodes.get(body)?;
@@ -143,7 +144,8 @@ impl Paths<'_> {
         known.line.map(|line| (function.to_owned(), Line { file, line: Some(line) }))
     }
 
-    /// The line of a call may be that of what is inlined beside it: out of what was not inlined into `function` at all.
+    /// The line of a call may be that of what is inlined beside it: out of what was not inlined into
+    /// `function` at all.
     fn out_of_inlined(&self, from: Step, function: &str) -> Step {
         let mut context = from.context;
         while let Some(inner) = self.contexts.get(context as usize)
@@ -238,8 +240,8 @@ impl Paths<'_> {
         }
     }
 
-    /// As its user sees it: the region, and below it what the program itself calls. The runtime's frames are left out, and
-    /// so is the function that the compiler made of the construct.
+    /// As its user sees it: the region, and below it what the program itself calls. The runtime's frames are
+    /// left out, and so is the function that the compiler made of the construct.
     fn step_of_user(&mut self, mut step: Step, log: usize, stack: &Stack, keeps_entry: bool) -> Step {
         let mut is_body = true;
         for &node in stack.own().iter().rev() {
@@ -264,8 +266,8 @@ impl Paths<'_> {
         function.is_some_and(|function| is_made(&function.name))
     }
 
-    /// Into the function that the compiler made of a construct: its lines are the region's, and what is inlined in it is
-    /// called by the region.
+    /// Into the function that the compiler made of a construct: its lines are the region's, and what is
+    /// inlined in it is called by the region.
     fn descend_into_body(&mut self, region: Step, log: usize, node: LaneNode) -> Step {
         let module = self.modules.module(log, node.module);
         let modules = self.modules;

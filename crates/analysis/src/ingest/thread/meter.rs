@@ -1,4 +1,5 @@
-//! A thread's record while it is read: its clocks go on from record to record, and what they went on by becomes rows.
+//! A thread's record while it is read: its clocks go on from record to record, and what they went on by
+//! becomes rows.
 
 mod ending;
 
@@ -95,7 +96,8 @@ impl ThreadMeter {
         }
     }
 
-    /// A thread whose begin was lost, and whose first record is an operation: its CPU clock may not be known yet.
+    /// A thread whose begin was lost, and whose first record is an operation: its CPU clock may not be known
+    /// yet.
     pub(in crate::ingest) fn implied_by_operation(
         time_ns: u64,
         cpu_ns: Option<u64>,
@@ -205,7 +207,8 @@ impl ThreadMeter {
         self.thread.implausible += u64::from(!plausible);
     }
 
-    /// The place of what it was still in when its record ended, as part of the region around it, and that of this region.
+    /// The place of what it was still in when its record ended, as part of the region around it, and that of
+    /// this region.
     pub(in crate::ingest) fn waits_in_region(&mut self, place: Place, of_region: Place) {
         (self.open_place, self.region_end) = (Some(place), Some(of_region));
     }

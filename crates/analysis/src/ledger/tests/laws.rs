@@ -133,8 +133,8 @@ proptest! {
         }
     }
 
-    /// What a window and its complement hold is what the whole holds: exactly for all that is not shared out, and
-    /// to the rounding of 1 ns of each account in each ledger for the rest.
+    /// What a window and its complement hold is what the whole holds: exactly for all that is not shared out,
+    /// and to the rounding of 1 ns of each account in each ledger for the rest.
     #[test]
     fn it_is_additive_over_time(run in run(), cut in 0..LENGTH + 1000) {
         let (processors, whole) = whole(&run);

@@ -1,5 +1,5 @@
-//! The definitions, word by word: looks at every instant at which anything changes, at all locations, and adds up
-//! in floating point. Slow, and written without regard to how the ledger does it.
+//! The definitions, word by word: looks at every instant at which anything changes, at all locations, and
+//! adds up in floating point. Slow, and written without regard to how the ledger does it.
 
 use super::super::*;
 use proust_profile::{ContextId, LocationId, ProcessId};
@@ -127,7 +127,8 @@ fn place_of(state: State) -> usize {
     }
 }
 
-/// The accounts of a state, with their shares; `crowding` is the share of a delay that is the run's own doing.
+/// The accounts of a state, with their shares; `crowding` is the share of a delay that is the run's own
+/// doing.
 fn accounts_of(state: State, crowding: f64) -> Vec<(Account, f64)> {
     match state {
         State::Working(Work::Delayed) => {
@@ -139,9 +140,10 @@ fn accounts_of(state: State, crowding: f64) -> Vec<(Account, f64)> {
     }
 }
 
-/// The share of a location's delay at an instant that its own run explains. On C processors of which the run has h, and
-/// with n more that it queues for: as many processors as it wants too much, h + n − C, and never more than the part h ÷ C
-/// of those that are held. Any set of processors that its own lies in may be the scarce one.
+/// The share of a location's delay at an instant that its own run explains. On C processors of which the run
+/// has h, and with n more that it queues for: as many processors as it wants too much, h + n − C, and never
+/// more than the part h ÷ C of those that are held. Any set of processors that its own lies in may be the
+/// scarce one.
 fn crowding(run: &Run, d: &Doing<'_>, all: &[Doing<'_>], in_life: bool) -> f64 {
     let set_of = |d: &Doing<'_>| {
         let set = process(run, d.timeline.process).processor_set;
@@ -285,7 +287,8 @@ impl Naive {
             for d in mine {
                 let crowding = crowding(run, d, all, true);
                 for (state, rate) in of_place(d) {
-                    // Of those who queue, those whose processor others have come first: their slots were there.
+                    // Of those who queue, those whose processor others have come first: their slots were
+                    // there.
                     let shares = match state {
                         State::Working(Work::Delayed) => vec![
                             (Account::Oversubscribed, beyond.min(crowding)),

@@ -19,7 +19,8 @@ fn burst_of_64(burst: f64) -> Ledger {
     (2..=64).fold(main, |run, id| run.thread(id, vec![span(50.0, 50.0 + burst, COMPUTE)])).ledger()
 }
 
-/// 64 are active for 0.9 s = 0.9 % < 1 %: P = 1. The 63 × 0.9 = 56.7 s stand beyond P × T, and nothing is lost.
+/// 64 are active for 0.9 s = 0.9 % < 1 %: P = 1. The 63 × 0.9 = 56.7 s stand beyond P × T, and nothing is
+/// lost.
 #[test]
 fn a_burst_too_short_to_count() {
     let ledger = burst_of_64(0.9);
@@ -36,8 +37,9 @@ fn a_burst_long_enough_to_count() {
     assert_eq!(ledger.beyond_ns, 0);
 }
 
-/// 64 are active for 1.1 s, on 4 processors: P = 4, total 400. Meanwhile all 64 ask for a processor, and 4 × 1.1 s were
-/// there; so compute 98.9 + 4.4, serial 3 × 98.9, and the rest of 70.4 s stands beyond the processors.
+/// 64 are active for 1.1 s, on 4 processors: P = 4, total 400. Meanwhile all 64 ask for a processor, and 4 ×
+/// 1.1 s were there; so compute 98.9 + 4.4, serial 3 × 98.9, and the rest of 70.4 s stands beyond the
+/// processors.
 #[test]
 fn a_burst_never_counts_for_more_than_there_is() {
     let main = Program::new().process(1, 0.0, 100.0).thread(1, vec![span(0.0, 100.0, COMPUTE)]);
@@ -49,8 +51,8 @@ fn a_burst_never_counts_for_more_than_there_is() {
     assert_eq!((ledger.beyond, ledger.active), (accounts(&[(Account::Compute, 66.0)]), 64));
 }
 
-/// `xz -T2` on two processors: main hands blocks out for 0.2 s of 10, two workers compute throughout. Three are active
-/// for 2 % of the time, but there are two processors: P = 2, and nothing is serial.
+/// `xz -T2` on two processors: main hands blocks out for 0.2 s of 10, two workers compute throughout. Three
+/// are active for 2 % of the time, but there are two processors: P = 2, and nothing is serial.
 #[test]
 fn two_workers_and_their_main() {
     let ledger = Program::new()
@@ -65,9 +67,9 @@ fn two_workers_and_their_main() {
     assert_eq!(ledger.locations.iter().map(|one| one.accounts.sum_ns()).sum::<u64>(), ns(20.2));
 }
 
-/// A queue: one producer and three consumers on two processors, T = 10. For 9 s two of them compute and the others wait
-/// for the queue's lock; for 1 s one computes, one waits for the lock, and two have no work. Efficiency 19 ÷ 20: what
-/// waits while both processors compute costs nothing.
+/// A queue: one producer and three consumers on two processors, T = 10. For 9 s two of them compute and the
+/// others wait for the queue's lock; for 1 s one computes, one waits for the lock, and two have no work.
+/// Efficiency 19 ÷ 20: what waits while both processors compute costs nothing.
 #[test]
 fn a_queue_that_is_busy() {
     const LOCK: State = State::Waiting(Wait::Lock);
@@ -91,8 +93,8 @@ fn a_burst_just_long_enough_to_count() {
     assert_eq!(burst_of_64(1.0).processors, 64);
 }
 
-/// `sh -c 'a & b; wait'`: the shell waits, a works for 10 s, b for 6 s. P = 2, T = 10: compute 16, and from 6 to 10
-/// one of two slots is empty while a works: serial 4, charged to a, shown under the shell.
+/// `sh -c 'a & b; wait'`: the shell waits, a works for 10 s, b for 6 s. P = 2, T = 10: compute 16, and from 6
+/// to 10 one of two slots is empty while a works: serial 4, charged to a, shown under the shell.
 #[test]
 fn a_shell_with_a_background_job() {
     let ledger = Program::new()
@@ -178,9 +180,9 @@ fn openmp_mostly_serial() {
     assert_eq!(ledger.efficiency(IoAs::Productive), Some(0.7));
 }
 
-/// OpenMP, 8 threads on 2 processors, all busy for T = 8: each computes 2 s and queues 6 s, known only as parts of
-/// one sampled span. P = 2, total 16: compute 16. What queues stands beyond the processors. Nothing can be won: C × T − CPU
-/// = 0.
+/// OpenMP, 8 threads on 2 processors, all busy for T = 8: each computes 2 s and queues 6 s, known only as
+/// parts of one sampled span. P = 2, total 16: compute 16. What queues stands beyond the processors. Nothing
+/// can be won: C × T − CPU = 0.
 #[test]
 fn openmp_with_too_many_threads() {
     let busy = span(0.0, 8.0, COMPUTE).in_region().with(PartKind::Delayed, ns(6.0));
@@ -199,9 +201,10 @@ fn openmp_with_too_many_threads() {
     assert_eq!(ledger.recoverable_ns(4, ns(16.0)), ns(16.0));
 }
 
-/// MPI, 4 ranks on 2 processors, T = 8: two compute, two poll for a message. All four want a processor, each gets
-/// half: the computing ones spend 4 of 8 s in the queue. P = 4, total 32: compute 8, oversubscribed 8, and the
-/// polling ones wait for their partner all the time, whether they had a processor for it or not: mpi-partner 16.
+/// MPI, 4 ranks on 2 processors, T = 8: two compute, two poll for a message. All four want a processor, each
+/// gets half: the computing ones spend 4 of 8 s in the queue. P = 4, total 32: compute 8, oversubscribed 8,
+/// and the polling ones wait for their partner all the time, whether they had a processor for it or not:
+/// mpi-partner 16.
 #[test]
 fn mpi_ranks_polling() {
     let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
@@ -216,8 +219,8 @@ fn mpi_ranks_polling() {
     assert_accounts(&ledger, 4, 32.0, &expected);
 }
 
-/// The same, but the waiting ranks are blocked: then only two want the two processors, and what they queued for
-/// somebody else had: preempted 8.
+/// The same, but the waiting ranks are blocked: then only two want the two processors, and what they queued
+/// for somebody else had: preempted 8.
 #[test]
 fn mpi_ranks_blocked_crowd_nobody_out() {
     let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
@@ -232,9 +235,9 @@ fn mpi_ranks_blocked_crowd_nobody_out() {
     assert_accounts(&ledger, 4, 32.0, &expected);
 }
 
-/// Hybrid, 2 ranks × 2 threads, T = 10. Rank 0 computes with both; rank 1 with both until 6, then its master waits
-/// for a message and its worker idles in the pool. P = 2 + 2, total 40: compute 20 + 12 = 32, and the master's
-/// wait takes the worker's slot along: mpi-partner 4 + 4 = 8.
+/// Hybrid, 2 ranks × 2 threads, T = 10. Rank 0 computes with both; rank 1 with both until 6, then its master
+/// waits for a message and its worker idles in the pool. P = 2 + 2, total 40: compute 20 + 12 = 32, and the
+/// master's wait takes the worker's slot along: mpi-partner 4 + 4 = 8.
 #[test]
 fn hybrid_with_a_rank_waiting() {
     let ledger = Program::new()
@@ -257,9 +260,9 @@ fn hybrid_with_a_rank_waiting() {
     assert_blamed(&ledger, &[(3, 7, Account::MpiPartner, 4.0)]);
 }
 
-/// A pool of 4 busy for 10, 9, 8 and 7 s, main in join: P = 4, T = 10, total 40, compute 34, serial 6. Charged to
-/// those who still work: from 7 to 8 three of them carry one slot (1/3 each), from 8 to 9 two carry two (1 each),
-/// from 9 to 10 one carries three: 4.33, 1.33, 0.33.
+/// A pool of 4 busy for 10, 9, 8 and 7 s, main in join: P = 4, T = 10, total 40, compute 34, serial 6.
+/// Charged to those who still work: from 7 to 8 three of them carry one slot (1/3 each), from 8 to 9 two
+/// carry two (1 each), from 9 to 10 one carries three: 4.33, 1.33, 0.33.
 #[test]
 fn a_pool_with_main_in_join() {
     let pool =
@@ -274,9 +277,9 @@ fn a_pool_with_main_in_join() {
     assert_eq!(charged, [4_333_333_333, 1_333_333_334, 333_333_333]);
 }
 
-/// Producer and consumer 10:2: each of 10 items is produced in 1 s and consumed in 0.2 s; the consumer waits on a
-/// condition in between. T = 10.2; both are active for 9 × 0.2 s: P = 2, total 20.4; compute 10 + 2 = 12; serial:
-/// the producer alone 10 − 1.8, the consumer alone 0.2 at the end: 8.4.
+/// Producer and consumer 10:2: each of 10 items is produced in 1 s and consumed in 0.2 s; the consumer waits
+/// on a condition in between. T = 10.2; both are active for 9 × 0.2 s: P = 2, total 20.4; compute 10 + 2 =
+/// 12; serial: the producer alone 10 − 1.8, the consumer alone 0.2 at the end: 8.4.
 #[test]
 fn a_producer_and_a_consumer() {
     let mut consumer = vec![];
@@ -299,8 +302,8 @@ fn a_producer_and_a_consumer() {
     assert_eq!(ledger.locations[1].passive[PassiveReason::Condition], ns(8.2));
 }
 
-/// A server, T = 100, that polls and is busy `busy` seconds. P = 1 in any case: compute what it was busy, asleep
-/// the rest, and all of what it was awake is productive.
+/// A server, T = 100, that polls and is busy `busy` seconds. P = 1 in any case: compute what it was busy,
+/// asleep the rest, and all of what it was awake is productive.
 #[test]
 fn a_server_hardly_and_moderately_busy() {
     for busy in [0.3, 5.0] {
@@ -320,8 +323,8 @@ fn a_server_hardly_and_moderately_busy() {
     }
 }
 
-/// Python with two threads that hand the interpreter's lock to each other every second: T = 10, both are active
-/// throughout, P = 2, total 20: compute 10, lock 10.
+/// Python with two threads that hand the interpreter's lock to each other every second: T = 10, both are
+/// active throughout, P = 2, total 20: compute 10, lock 10.
 #[test]
 fn python_with_two_threads() {
     let thread = |parity: u32| {
@@ -348,9 +351,9 @@ fn many_sleeping_threads() {
     assert!(ledger.locations[1..].iter().all(|sleeper| sleeper.passive[PassiveReason::Sleep] == ns(10.0)));
 }
 
-/// Killed at T = 10 while 8 workers are parked since 4; until then all 8 compute and main waits for them; after
-/// that main computes alone. P = 8, total 80: compute 8 × 4 + 6 = 38, serial 7 × 6 = 42. The waits still open at
-/// the end are known: park 6 s each.
+/// Killed at T = 10 while 8 workers are parked since 4; until then all 8 compute and main waits for them;
+/// after that main computes alone. P = 8, total 80: compute 8 × 4 + 6 = 38, serial 7 × 6 = 42. The waits
+/// still open at the end are known: park 6 s each.
 #[test]
 fn killed_with_parked_workers() {
     let main = vec![span(0.0, 4.0, passive(PassiveReason::Condition)), span(4.0, 10.0, COMPUTE)];

@@ -6,8 +6,8 @@ use super::build::*;
 const LOCK: State = State::Waiting(Wait::Lock);
 const BARRIER: State = State::Waiting(Wait::Barrier);
 
-/// A team of 2 on 4 processors (P = 4 from an earlier region of 4): from 0 to 5 all four, then two inside a region.
-/// total 40, compute 20 + 10, narrow 2 × 5, charged half to each.
+/// A team of 2 on 4 processors (P = 4 from an earlier region of 4): from 0 to 5 all four, then two inside a
+/// region. total 40, compute 20 + 10, narrow 2 × 5, charged half to each.
 #[test]
 fn a_small_team_is_narrow() {
     let program = (1..=4).fold(Program::new().process(1, 0.0, 10.0), |run, id| {
@@ -22,8 +22,8 @@ fn a_small_team_is_narrow() {
     assert_blamed(&ledger, &[(1, 2, Account::Narrow, 5.0), (2, 2, Account::Narrow, 5.0)]);
 }
 
-/// Whoever works says what the empty slots are: two processes of a tree work, one of them inside a region; two of
-/// four slots are empty for 5 s: 5 s narrow, 5 s serial.
+/// Whoever works says what the empty slots are: two processes of a tree work, one of them inside a region;
+/// two of four slots are empty for 5 s: 5 s narrow, 5 s serial.
 #[test]
 fn serial_and_narrow_side_by_side() {
     let run = Program::new()
@@ -37,8 +37,8 @@ fn serial_and_narrow_side_by_side() {
     assert_accounts(&run.ledger(), 4, 40.0, &expected);
 }
 
-/// Nobody works from 5 to 10: one waits for a lock, one at a barrier, two slots are empty. Each wait gets its own
-/// 5 s and one slot's 5 s.
+/// Nobody works from 5 to 10: one waits for a lock, one at a barrier, two slots are empty. Each wait gets its
+/// own 5 s and one slot's 5 s.
 #[test]
 fn empty_slots_go_to_those_who_wait_if_nobody_works() {
     let program = [LOCK, BARRIER, passive(PassiveReason::Pool), passive(PassiveReason::Pool)]
@@ -87,8 +87,8 @@ fn a_rank_is_idle_before_its_start_and_after_its_end() {
     assert_eq!(ledger.slots[1].accounts, accounts(&[(Account::Idle, 5.0)]));
 }
 
-/// mpirun starts before and ends after the ranks, and works: it has no processors, T is that of the ranks, and it
-/// is shown with all of its own time.
+/// mpirun starts before and ends after the ranks, and works: it has no processors, T is that of the ranks,
+/// and it is shown with all of its own time.
 #[test]
 fn the_launcher_is_shown_but_not_charged() {
     let ledger = Program::new()
@@ -128,8 +128,8 @@ fn service_locations_fill_no_slots() {
     assert_eq!(ledger.locations[1].accounts, accounts(&[(Account::Compute, 10.0)]));
 }
 
-/// Two threads compute for 10 s, recording is off from 4 to 7: P = 2, total 20: compute 14, paused 6. The threads'
-/// own time meanwhile is not known.
+/// Two threads compute for 10 s, recording is off from 4 to 7: P = 2, total 20: compute 14, paused 6. The
+/// threads' own time meanwhile is not known.
 #[test]
 fn a_pause() {
     let ledger = Program::new()
@@ -155,8 +155,8 @@ fn a_pause_is_not_part_of_the_lifetime() {
     assert_accounts(&ledger, 2, 2000.0, &[(Account::Compute, 2.0), (Account::Paused, 1998.0)]);
 }
 
-/// One thread computes for 10 s, another from 0 to 6. In the window from 4 to 8 P stays 2: total 8, compute 4 + 2,
-/// serial 2. Asked for the window 6 to 8 alone, one processor was used.
+/// One thread computes for 10 s, another from 0 to 6. In the window from 4 to 8 P stays 2: total 8, compute
+/// 4 + 2, serial 2. Asked for the window 6 to 8 alone, one processor was used.
 #[test]
 fn a_window() {
     let program = Program::new()
@@ -182,8 +182,8 @@ fn several_windows() {
     assert_accounts(&ledger, 2, 6.0, &[(Account::Compute, 4.0), (Account::Serial, 2.0)]);
 }
 
-/// A window that cuts a sampled span takes the same fraction of each of its parts: a quarter of 8 s, of which 1 s
-/// the sampler's, 2 s faults, 1 s in the queue (nobody else's fault: preempted).
+/// A window that cuts a sampled span takes the same fraction of each of its parts: a quarter of 8 s, of which
+/// 1 s the sampler's, 2 s faults, 1 s in the queue (nobody else's fault: preempted).
 #[test]
 fn a_window_cuts_parts_proportionally() {
     let program = Program::new().process(1, 0.0, 8.0).thread(
@@ -214,9 +214,10 @@ fn measurement_comes_before_the_wait() {
     assert_accounts(&ledger, 1, 10.0, &[(Account::Lock, 9.5), (Account::Measurement, 0.5)]);
 }
 
-/// Three threads on two processors from 0 to 4, two from 4 to 8; the first one has three quarters of a processor all the
-/// time. Until 4 the run has 1.75 processors and queues for 1.25 more: it wants one too many, so 1 of 1.25 is its own
-/// doing, and the rest was taken by others. After that it wants no more than there is: preempted.
+/// Three threads on two processors from 0 to 4, two from 4 to 8; the first one has three quarters of a
+/// processor all the time. Until 4 the run has 1.75 processors and queues for 1.25 more: it wants one too
+/// many, so 1 of 1.25 is its own doing, and the rest was taken by others. After that it wants no more than
+/// there is: preempted.
 #[test]
 fn a_delay_is_split_by_who_held_the_processors() {
     let ledger = Program::new()
@@ -232,14 +233,16 @@ fn a_delay_is_split_by_who_held_the_processors() {
     );
     let expected = accounts(&[(Account::Oversubscribed, 3.2), (Account::Preempted, 0.8)]);
     assert_eq!(ledger.locations[2].accounts, expected);
-    // The two slots hold 1.75 of what computes and, first of those who queue, the quarter that others displaced.
+    // The two slots hold 1.75 of what computes and, first of those who queue, the quarter that others
+    // displaced.
     let expected = [(Account::Compute, 14.0), (Account::Preempted, 2.0)];
     assert_accounts(&ledger, 2, 16.0, &expected);
     assert_eq!(ledger.beyond, accounts(&[(Account::Oversubscribed, 4.0)]));
 }
 
-/// Four threads that each have a twentieth of a processor and queue for the rest, on two: others have nine tenths of the
-/// machine. The run's own threads hold a tenth of what is queued for; no more of the delay is its own doing.
+/// Four threads that each have a twentieth of a processor and queue for the rest, on two: others have nine
+/// tenths of the machine. The run's own threads hold a tenth of what is queued for; no more of the delay is
+/// its own doing.
 #[test]
 fn a_run_that_gets_little_is_not_oversubscribed() {
     let queueing = span(0.0, 20.0, COMPUTE).with(PartKind::Delayed, ns(19.0));
@@ -253,8 +256,8 @@ fn a_run_that_gets_little_is_not_oversubscribed() {
     assert_accounts(&ledger, 2, 40.0, &[(Account::Compute, 4.0), (Account::Preempted, 36.0)]);
 }
 
-/// One thread computes, one reads a file, one waits for a lock, and one queues, on 1, 2 and 3 processors: who goes beyond
-/// them is who queues, then who waits, then who reads.
+/// One thread computes, one reads a file, one waits for a lock, and one queues, on 1, 2 and 3 processors: who
+/// goes beyond them is who queues, then who waits, then who reads.
 #[test]
 fn slots_are_filled_in_order() {
     let run = || {
@@ -280,8 +283,8 @@ fn slots_are_filled_in_order() {
     }
 }
 
-/// Two ranks that compute, each bound to a processor of its own: nobody competes with anybody, and what they queue for
-/// was taken by others. Bound to the same one they crowd each other out.
+/// Two ranks that compute, each bound to a processor of its own: nobody competes with anybody, and what they
+/// queue for was taken by others. Bound to the same one they crowd each other out.
 #[test]
 fn ranks_compete_only_with_those_who_share_their_processors() {
     let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
@@ -298,7 +301,8 @@ fn ranks_compete_only_with_those_who_share_their_processors() {
     assert_accounts(&together, 2, 16.0, &[(Account::Compute, 8.0), (Account::Oversubscribed, 8.0)]);
 }
 
-/// Two jobs of two ranks after one another in one script: four owners of one processor each, idle while the others run.
+/// Two jobs of two ranks after one another in one script: four owners of one processor each, idle while the
+/// others run.
 #[test]
 fn ranks_of_two_jobs_are_not_the_same() {
     let run = [(0, 0.0), (1, 10.0)].into_iter().fold(Program::new(), |run, (job, from)| {
@@ -325,8 +329,8 @@ fn part_of_a_processor_counts_as_one() {
     assert_accounts(&ledger, 2, 16.0, &[(Account::Compute, 12.0), (Account::Oversubscribed, 4.0)]);
 }
 
-/// Disk I/O takes no processor from anybody: one computes delayed, one reads, one processor: others had it. The one slot
-/// is filled by what computes and then by what reads.
+/// Disk I/O takes no processor from anybody: one computes delayed, one reads, one processor: others had it.
+/// The one slot is filled by what computes and then by what reads.
 #[test]
 fn io_crowds_nobody_out() {
     let ledger = Program::new()

@@ -1,4 +1,5 @@
-//! How fast the sweep is. Not a test: run with `cargo test --release ledger::tests::speed -- --ignored --nocapture`.
+//! How fast the sweep is. Not a test: run with `cargo test --release ledger::tests::speed -- --ignored
+//! --nocapture`.
 
 use super::super::*;
 use std::time::Instant;

@@ -13,7 +13,8 @@ use crate::degradation::{Advice, Assessment, Cause, Definition, Limits};
 use crate::ledger::{Account, Ledger, Row};
 use crate::scaling::{Ensemble, Kind, Places, Swept};
 
-/// Places of the program: main calls `solve`, which opens a region; in it `kernel`, a line of it, and a barrier.
+/// Places of the program: main calls `solve`, which opens a region; in it `kernel`, a line of it, and a
+/// barrier.
 const PLACES: [(Option<u32>, ContextKind, &str); 7] = [
     (None, ContextKind::Program, ""),
     (Some(0), ContextKind::Frame, "main"),
@@ -72,7 +73,8 @@ fn made(threads: u32, wall_s: f64, available: u32, rows: &[Spent]) -> Made {
 }
 
 impl Made {
-    /// At the barrier every thread came by so often, after so much work and waiting, of which so much was latency.
+    /// At the barrier every thread came by so often, after so much work and waiting, of which so much was
+    /// latency.
     fn with_barrier(mut self, threads: u32, visits: u64, work_s: f64, wait_s: f64, latency_s: f64) -> Made {
         self.profile.operations = vec![OperationInfo { name: Operation::OmpBarrier.name().into() }];
         self.profile.regions = vec![RegionInfo { process: 0, context: REGION, parent: None, told: false }];

@@ -106,8 +106,8 @@ proptest! {
 
     #[test]
     fn processor_time_is_active_time(rows in rows(), events in events()) {
-        // With room for all of it nothing that the CPU clock counted is passive, and nothing else is active but
-        // waits, and I/O that needs no processor.
+        // With room for all of it nothing that the CPU clock counted is passive, and nothing else is active
+        // but waits, and I/O that needs no processor.
         let location = location(END_MS, 0);
         let spans = spans_within(&location, &rows, &events);
         let cpu_ns: u64 = rows.iter().map(|row| row.cpu_ns).sum();

@@ -29,8 +29,8 @@ fn a_mutex_wait_between_two_samples() {
 
 #[test]
 fn a_clock_tells_on_which_side_of_a_wait_the_processor_time_was() {
-    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock what is unexplained comes first; the clock
-    // says that all of the processor time came before the wait.
+    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock what is unexplained comes first;
+    // the clock says that all of the processor time came before the wait.
     let rows = [row(60, 20)];
     let lock = event(Operation::MutexLock, 20, 40);
     let without = spans_within(&location(60, 0), &rows, &[lock]);
@@ -92,7 +92,8 @@ fn who_blocked_and_did_nothing_else_was_in_what_may_block() {
             SampleRow { voluntary_switches: blocked, involuntary_switches: displaced, ..row(100, 50) };
         told(&spans_within(&location(100, 0), &[switched], &[spins, writes]))
     };
-    // 50 ms off the processor, of which operations that can block explain all: the 50 ms on it were computation but for 10.
+    // 50 ms off the processor, of which operations that can block explain all: the 50 ms on it were
+    // computation but for 10.
     assert_eq!(told_of(4, 0), [(30, polling), (30, IO), (40, COMPUTE)]);
     // Half of the times it was displaced: nothing is known of these 20 ms.
     assert_eq!(told_of(3, 3), [(20, UNKNOWN), (30, polling), (30, IO), (20, COMPUTE)]);

@@ -47,9 +47,9 @@ fn from_who_never_switched_the_processor_was_stolen() {
     assert_eq!(spans[2].parts.get(PartKind::Delayed), 10 * MS);
 }
 
-/// Two threads of which the first computed for 30 ms, was blocked or not for 10 ms in the first row, and for as long in
-/// the second, in which it did not switch; the second thread slept but for 5 ms of its 100. All off time in ms, and
-/// whether it was runnable.
+/// Two threads of which the first computed for 30 ms, was blocked or not for 10 ms in the first row, and for
+/// as long in the second, in which it did not switch; the second thread slept but for 5 ms of its 100. All
+/// off time in ms, and whether it was runnable.
 fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
     let constant = |row| SampleRow { voluntary_switches: 0, ..row };
     let of = |location, row: SampleRow| SampleRow { location, ..row };

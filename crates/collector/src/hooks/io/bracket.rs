@@ -176,8 +176,8 @@ pub fn missing<R>(result: R) -> R {
     result
 }
 
-/// Returns from a hook what the real function does, where the call is known to touch memory only: that costs the program a
-/// few loads and a jump.
+/// Returns from a hook what the real function does, where the call is known to touch memory only: that costs
+/// the program a few loads and a jump.
 macro_rules! return_in_memory {
     (( $($all:tt)* )) => {};
     (( $($real:ident)::+ ( $($argument:ident : $type:ty),* ) -> $result:ty ), $is_in_memory:expr) => {
@@ -216,9 +216,9 @@ pub(crate) use is_in_memory;
 /// ```
 ///
 /// VALUE is returned where the C library has no such function; ABOUT is an [`About`], and `outcome` makes an
-/// [`Outcome`] of the result. `outcome, in_memory(AT ONCE, ASKED APART)` is for calls on a stream: where one of both says that
-/// its buffer is enough, the call touches memory only and is no operation ([`super::buffered`]). The
-/// rows are those of [`interpose!`](crate::interpose::interpose).
+/// [`Outcome`] of the result. `outcome, in_memory(AT ONCE, ASKED APART)` is for calls on a stream: where one
+/// of both says that its buffer is enough, the call touches memory only and is no operation
+/// ([`super::buffered`]). The rows are those of [`interpose!`](crate::interpose::interpose).
 macro_rules! io {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?

@@ -1,11 +1,12 @@
-//! Calls for which a stream's buffer is enough: it has all the bytes that they take, or room for all that they put.
+//! Calls for which a stream's buffer is enough: it has all the bytes that they take, or room for all that
+//! they put.
 //!
-//! Such a call touches the program's memory only, takes a few nanoseconds, and is no operation: it is passed on as it is. It is
-//! foreseen, since only then the clock of a call that may block is read before it does. Where it cannot be foreseen for sure,
-//! the call is an operation.
+//! Such a call touches the program's memory only, takes a few nanoseconds, and is no operation: it is passed
+//! on as it is. It is foreseen, since only then the clock of a call that may block is read before it does.
+//! Where it cannot be foreseen for sure, the call is an operation.
 //!
-//! The hook itself asks only what takes a few loads without any call, so that it need not save a register. What that leaves open
-//! is asked in full, apart.
+//! The hook itself asks only what takes a few loads without any call, so that it need not save a register.
+//! What that leaves open is asked in full, apart.
 
 use core::ffi::{c_char, c_int};
 
@@ -79,8 +80,8 @@ pub unsafe fn has_room_for_string(stream: *mut FILE, text: *const c_char, newlin
     bytes < MOST_BYTES && unsafe { stream.has_room_for(text.cast(), bytes, newline) }
 }
 
-/// `fgets`: whether the buffer has the line, or as much of it as there is `room` for. `alone`: the caller sees to it that no
-/// other thread uses the stream.
+/// `fgets`: whether the buffer has the line, or as much of it as there is `room` for. `alone`: the caller
+/// sees to it that no other thread uses the stream.
 #[inline]
 pub fn has_line(stream: *mut FILE, room: c_int, alone: bool) -> bool {
     let room = usize::try_from(room).ok().and_then(|room| room.checked_sub(1)).filter(|&room| room > 0);
@@ -93,8 +94,9 @@ pub fn has_up_to(stream: *mut FILE, end: c_int) -> bool {
     u8::try_from(end).is_ok_and(|end| Stream(stream).bytes_up_to(end, usize::MAX, false).is_some())
 }
 
-/// `fflush`: whether a forked child that has recorded nothing yet flushes a stream that has nothing to flush. Such a call counts
-/// as an operation otherwise, but many children make one before they exit, and it is not worth a log.
+/// `fflush`: whether a forked child that has recorded nothing yet flushes a stream that has nothing to flush.
+/// Such a call counts as an operation otherwise, but many children make one before they exit, and it is not
+/// worth a log.
 #[inline]
 pub fn flushes_in_passing(stream: *mut FILE, locking: Locking) -> bool {
     life::is_brief() && !stream.is_null() && Stream(stream).has_nothing_to_flush(locking)
@@ -163,8 +165,8 @@ impl Stream {
         !lines || flags & (WRITING | UNBUFFERED) == WRITING && !newline && (bytes == 0 || !has_newline())
     }
 
-    /// How many bytes there are up to the first `end`, or `most` if it is not among the first so many; None if the
-    /// buffer has neither, or if that is not to be looked at.
+    /// How many bytes there are up to the first `end`, or `most` if it is not among the first so many; None
+    /// if the buffer has neither, or if that is not to be looked at.
     #[inline]
     fn bytes_up_to(self, end: u8, most: usize, alone: bool) -> Option<u64> {
         if self.0.is_null() || field!(self, mode) > 0 {
@@ -175,8 +177,8 @@ impl Stream {
         if there == 0 || !alone && field!(self, flags) & NO_LOCK == 0 && !single_threaded::is() {
             return None;
         }
-        // SAFETY: the stream's buffer, from where it is read next to where it ends. Nobody changes it: there is no other
-        // thread, or the program sees to it that none uses the stream meanwhile.
+        // SAFETY: the stream's buffer, from where it is read next to where it ends. Nobody changes it: there
+        // is no other thread, or the program sees to it that none uses the stream meanwhile.
         let found = unsafe { libc::memchr(at as *const _, c_int::from(end), there.min(most)) };
         if !found.is_null() {
             return Some((found as usize - at + 1) as u64);

@@ -1,8 +1,8 @@
 //! Single characters of streams.
 //!
-//! Where the stream's buffer has the character, or room for it, the call takes a few nanoseconds, touches memory only,
-//! and is no operation. Programs that are compiled with optimisation may take such characters without any
-//! call; they call `__uflow` and `__overflow` for the others.
+//! Where the stream's buffer has the character, or room for it, the call takes a few nanoseconds, touches
+//! memory only, and is no operation. Programs that are compiled with optimisation may take such characters
+//! without any call; they call `__uflow` and `__overflow` for the others.
 
 use core::ffi::c_int;
 

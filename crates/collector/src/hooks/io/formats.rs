@@ -31,8 +31,8 @@ fn scan(stream: *mut FILE, call: impl FnOnce() -> c_int) -> c_int {
     })
 }
 
-/// Declares a hook `NAME` whose work is done by `inner::NAME`: the functions with a variable number of arguments call
-/// that one, whatever stands behind the name.
+/// Declares a hook `NAME` whose work is done by `inner::NAME`: the functions with a variable number of
+/// arguments call that one, whatever stands behind the name.
 macro_rules! formats {
     ($( $(#[$how:ident($version:literal)])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
@@ -46,7 +46,8 @@ macro_rules! formats {
                 #[doc = concat!("`", stringify!($name), "`")]
                 pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
                     let Some(function) = real::$function() else { return missing(-1) };
-                    // SAFETY: the real function with the arguments that the program gave, and the C library's streams.
+                    // SAFETY: the real function with the arguments that the program gave, and the C library's
+                    // streams.
                     $bracket($($about,)* || unsafe { function($($given),*) })
                 }
             )*

@@ -1,4 +1,5 @@
-//! What can be seen of a stream from outside: the part of the C library's `FILE` that is public (`struct_FILE.h`).
+//! What can be seen of a stream from outside: the part of the C library's `FILE` that is public
+//! (`struct_FILE.h`).
 //!
 //! Read without the stream's lock, as a hint: another thread may change it meanwhile.
 
@@ -90,9 +91,11 @@ pub struct Position {
 
 macro_rules! field {
     ($stream:expr, $field:ident) => {
-        // SAFETY: the program gives a stream that is open; its public part has this layout. Volatile, since other
-        // threads may write it.
-        unsafe { (&raw const (*$stream.0.cast::<$crate::hooks::io::stream::Layout>()).$field).read_volatile() }
+        // SAFETY: the program gives a stream that is open; its public part has this layout. Volatile, since
+        // other threads may write it.
+        unsafe {
+            (&raw const (*$stream.0.cast::<$crate::hooks::io::stream::Layout>()).$field).read_volatile()
+        }
     };
 }
 pub(super) use field;

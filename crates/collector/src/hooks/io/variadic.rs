@@ -1,5 +1,5 @@
-//! Functions with a variable number of arguments: the registers are laid down as the calling convention's `va_list`
-//! wants them, and the function that takes such a list is called.
+//! Functions with a variable number of arguments: the registers are laid down as the calling convention's
+//! `va_list` wants them, and the function that takes such a list is called.
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
@@ -9,11 +9,11 @@ use libc::FILE;
 use super::formats::{Text, inner};
 use crate::interpose::declare;
 
-/// Declares a hook: how many named arguments it has (all of them in general registers), the register of the argument
-/// after them, and the function that takes a `va_list` in its place.
+/// Declares a hook: how many named arguments it has (all of them in general registers), the register of the
+/// argument after them, and the function that takes a `va_list` in its place.
 ///
-/// The frame, from the stack pointer: the `va_list` (24 bytes: how far the registers of both kinds are used up, the
-/// arguments on the stack, the registers), 8 bytes, 6 general registers, 8 vector registers, 8 bytes.
+/// The frame, from the stack pointer: the `va_list` (24 bytes: how far the registers of both kinds are used
+/// up, the arguments on the stack, the registers), 8 bytes, 6 general registers, 8 vector registers, 8 bytes.
 macro_rules! variadic {
     ($($name:ident, $named:literal, $register:literal, $function:path;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]

@@ -34,7 +34,8 @@ impl Name {
 pub struct Definition {
     /// Its address.
     pub address: u64,
-    /// Whether it has no version although its library knows versions: `dlvsym` refuses such a definition, a reference does not.
+    /// Whether it has no version although its library knows versions: `dlvsym` refuses such a definition, a
+    /// reference does not.
     pub without_version: bool,
 }
 

@@ -16,7 +16,8 @@ struct Relocation {
 const R_64: u64 = 1;
 const R_GLOB_DAT: u64 = 6;
 const R_JUMP_SLOT: u64 = 7;
-/// A name that an object has the dynamic linker look up: what it defines itself is among it, since others may come first.
+/// A name that an object has the dynamic linker look up: what it defines itself is among it, since others may
+/// come first.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
     /// The name: the object's own string.

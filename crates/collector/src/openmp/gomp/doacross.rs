@@ -1,7 +1,7 @@
 //! Iterations that wait for others of their loop: `ordered depend(sink)`.
 //!
-//! The call names one number for each loop of the nest, and takes as many as there are: what the program gave is passed on as it
-//! came, in registers and on the stack.
+//! The call names one number for each loop of the nest, and takes as many as there are: what the program gave
+//! is passed on as it came, in registers and on the stack.
 
 use core::ffi::c_long;
 
@@ -18,7 +18,8 @@ macro_rules! waits {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name() {
-            // The table becomes the first argument on the stack; the address that the call returns to is the second.
+            // The table becomes the first argument on the stack; the address that the call returns to is the
+            // second.
             routes::begin!(
                 $name,
                 "qword ptr [rsp]",
@@ -42,8 +43,9 @@ macro_rules! waits {
             type Wait = unsafe extern "C-unwind" fn(
                 $type, $type, $type, $type, $type, $type, $type, $type, $type, $type, $type, $type,
             );
-            // SAFETY: the real function reads as many of these as the loop has levels. Those that the program did not give are
-            // whatever its registers and its stack hold: more than so many words of that there always are.
+            // SAFETY: the real function reads as many of these as the loop has levels. Those that the program
+            // did not give are whatever its registers and its stack hold: more than so many words of that
+            // there always are.
             let call = || unsafe {
                 table.function::<Wait>(Function::$name)(a, b, c, d, e, f, g, h, i, j, k, l)
             };

@@ -1,4 +1,5 @@
-//! What programs compiled by GCC call of its OpenMP runtime, GCC 9 to 15, with the old two-call form of regions.
+//! What programs compiled by GCC call of its OpenMP runtime, GCC 9 to 15, with the old two-call form of
+//! regions.
 //!
 //! Each family is a table: one line for each function.
 //!
@@ -21,8 +22,8 @@ pub mod parallel;
 pub mod tasks;
 pub mod waits;
 
-/// Declares hooks that get two things more than what the program passes: `$site`, the address they return to, and `$call`,
-/// which calls the function of the caller's runtime with what the program passed.
+/// Declares hooks that get two things more than what the program passes: `$site`, the address they return to,
+/// and `$call`, which calls the function of the caller's runtime with what the program passed.
 macro_rules! sited {
     ($( fn $name:ident ( $($argument:ident : $type:ty),* ; $site:ident, $call:ident ) $(-> $result:ty)? $body:block )*) => {
         $(
@@ -55,7 +56,8 @@ macro_rules! sited {
                     table: &'static $crate::openmp::runtime::Table,
                 ) $(-> $result)? {
                     let $call = || {
-                        // SAFETY: the function of this name has this type, and gets the arguments that the program gave.
+                        // SAFETY: the function of this name has this type, and gets the arguments that the
+                        // program gave.
                         unsafe {
                             table.function::<unsafe extern "C-unwind" fn($($type),*) $(-> $result)?>(
                                 $crate::openmp::gomp::names::Function::$name,
@@ -93,8 +95,8 @@ macro_rules! registers_after {
 }
 pub(crate) use registers_after;
 
-/// Declares hooks whose first argument is the function that the program wants to be run. `$table` is that of the caller's
-/// runtime, and `$function` its function of this name.
+/// Declares hooks whose first argument is the function that the program wants to be run. `$table` is that of
+/// the caller's runtime, and `$function` its function of this name.
 macro_rules! bodied {
     ($( fn $name:ident ( $body:ident, $($argument:ident : $type:ty),* ; $table:ident, $function:ident )
         $(-> $result:ty)? $block:block )*) => { $(

@@ -48,8 +48,8 @@ fn run_given(given: Given) {
 
 #[inline(never)]
 fn begin(team: &'static Team, given: Option<Given>, table: &'static Table) {
-    // It lies on a line of the processor's cache that the opener has just written, and that its threads need not read
-    // otherwise. Those that are in many brief regions do without it most times.
+    // It lies on a line of the processor's cache that the opener has just written, and that its threads need
+    // not read otherwise. Those that are in many brief regions do without it most times.
     let is_dear = lane::current().is_some_and(|lane| !team.is_opened_by(lane) && lane.member.was_brief());
     let size = if is_dear { 0 } else { table.team_size() };
     team::join(team, table.thread_number(), size, given);
@@ -76,7 +76,8 @@ macro_rules! whole {
     };
 }
 
-/// Declares hooks of functions that only begin a region; the program runs its function itself, and ends the region.
+/// Declares hooks of functions that only begin a region; the program runs its function itself, and ends the
+/// region.
 macro_rules! begun {
     ($( $name:ident ( $($argument:ident : $type:ty),* ); )*) => {
         bodied! { $(
@@ -109,8 +110,8 @@ whole! {
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
 }
 
-/// What stands for the program's argument where the runtime looks into it: at its begin is the address of what is
-/// known of the reductions.
+/// What stands for the program's argument where the runtime looks into it: at its begin is the address of
+/// what is known of the reductions.
 #[repr(C)]
 struct Reducing {
     reductions: usize,

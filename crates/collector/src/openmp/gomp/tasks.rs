@@ -1,8 +1,8 @@
 //! Deferred work: the program's function is run by way of ours, wherever and whenever the runtime does it.
 //!
-//! What a task needs is copied when it is made. What we need is copied with it, behind what is the program's: the length of
-//! that is part of the type of the function that runs it. The runtime reads the program's data itself, too, so what our copier
-//! needs besides lies with the thread, which copies before its call returns.
+//! What a task needs is copied when it is made. What we need is copied with it, behind what is the program's:
+//! the length of that is part of the type of the function that runs it. The runtime reads the program's data
+//! itself, too, so what our copier needs besides lies with the thread, which copies before its call returns.
 
 use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 
@@ -47,7 +47,8 @@ const STEPS: usize = 64;
 
 unsafe extern "C-unwind" fn copy<const N: usize>(to: *mut c_void, data: *mut c_void) {
     let Some(given) = lane::current().map(|lane| lane.member.given()) else { return };
-    // SAFETY: the runtime copies inside of the call that it was given for; `to` has room for N steps and a tail.
+    // SAFETY: the runtime copies inside of the call that it was given for; `to` has room for N steps and a
+    // tail.
     unsafe {
         let given = &*(given as *const Given);
         match given.copier {
@@ -80,7 +81,8 @@ static PAIRS: [Pair; STEPS + 1] = pairs! {
     41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64
 };
 
-/// The functions for data of so many bytes, and how long they are with ours; None if this task is not followed.
+/// The functions for data of so many bytes, and how long they are with ours; None if this task is not
+/// followed.
 fn pair(bytes: c_long) -> Option<(Pair, c_long, &'static Lane)> {
     if !tasks::are_followed() {
         return None;
@@ -99,14 +101,15 @@ macro_rules! made {
                 $($argument: $type),* ; table, function
             ) {
                 match pair(bytes) {
-                    // SAFETY: the real function with the arguments that the program gave. Programs of older compilers give
-                    // `GOMP_task` one less, which the runtime looks at only if they say that it is there.
+                    // SAFETY: the real function with the arguments that the program gave. Programs of older
+                    // compilers give `GOMP_task` one less, which the runtime looks at only if they say that
+                    // it is there.
                     None => unsafe { function(body, data, copier, bytes, alignment, $($argument),*) },
                     Some(((run, copy), ours, lane)) => {
                         let alignment = alignment.max(align_of::<Tail>() as c_long);
                         Given { tail: Tail { body, table }, bytes: bytes as usize, copier }.during(lane, || {
-                            // SAFETY: as above; the copy is made before the call returns. The runtime writes the bounds of a
-                            // loop's tasks to the begin of their copies.
+                            // SAFETY: as above; the copy is made before the call returns. The runtime writes
+                            // the bounds of a loop's tasks to the begin of their copies.
                             unsafe { function(run, data, Some(copy), ours, alignment, $($argument),*) };
                         });
                     }

@@ -1,4 +1,5 @@
-//! Barriers, ends of work-sharing, sections that exclude each other, and locks with the names of C and of Fortran.
+//! Barriers, ends of work-sharing, sections that exclude each other, and locks with the names of C and of
+//! Fortran.
 
 use core::ffi::{c_int, c_void};
 
@@ -8,8 +9,8 @@ use super::sited;
 use crate::openmp::{holders, wait};
 use crate::operation::{here, releases};
 
-/// The section that has no name, and the one of all atomic updates that the processor cannot do: they stand for
-/// themselves.
+/// The section that has no name, and the one of all atomic updates that the processor cannot do: they stand
+/// for themselves.
 static UNNAMED: u8 = 0;
 static ATOMIC: u8 = 1;
 

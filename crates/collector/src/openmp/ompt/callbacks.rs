@@ -1,4 +1,5 @@
-//! What the runtime tells. Nothing here waits or unwinds; what the runtime keeps for us are teams and marks of tasks.
+//! What the runtime tells. Nothing here waits or unwinds; what the runtime keeps for us are teams and marks
+//! of tasks.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -119,8 +120,8 @@ pub unsafe extern "C" fn sync_region_wait(
     let region_end = || unsafe { region_end(endpoint, team, task) };
     let operation = match kind {
         sync::BARRIER_IMPLICIT_PARALLEL => return region_end(),
-        // Older runtimes do not tell the end of a region from that of work-sharing: there, only the one who opened it has
-        // a place to name, and it is the region's own.
+        // Older runtimes do not tell the end of a region from that of work-sharing: there, only the one who
+        // opened it has a place to name, and it is the region's own.
         sync::BARRIER_IMPLICIT if site.is_null() || team.is_some_and(|team| team.is_of(site as u64)) => {
             return region_end();
         }
@@ -165,9 +166,9 @@ unsafe fn region_end(endpoint: c_int, team: Option<&'static Team>, task: *mut Da
         && let Some(team) = team
     {
         team::done(team);
-        // The runtime now keeps a copy of the word with the thread, and never takes it away again: where the thread later waits
-        // for tasks that depend on each other, LLVM's up to 14 at least ends the program if it is not zero.
-        // SAFETY: the caller's.
+        // The runtime now keeps a copy of the word with the thread, and never takes it away again: where the
+        // thread later waits for tasks that depend on each other, LLVM's up to 14 at least ends the program
+        // if it is not zero. SAFETY: the caller's.
         unsafe { set(task, 0) };
     }
 }
@@ -268,9 +269,10 @@ pub unsafe extern "C" fn task_create(
     }
 }
 
-/// A thread that waited for tasks by their dependences goes on. In LLVM's runtime up to 14 at least, who did the last of them may still be
-/// about to give back what lies in the waiting thread's frame, some instructions later. What we do next would overwrite that, earlier
-/// than the program does. The frame is still there now: the other one gets the time that it needs.
+/// A thread that waited for tasks by their dependences goes on. In LLVM's runtime up to 14 at least, who did
+/// the last of them may still be about to give back what lies in the waiting thread's frame, some
+/// instructions later. What we do next would overwrite that, earlier than the program does. The frame is
+/// still there now: the other one gets the time that it needs.
 fn let_go_of_frame() {
     // One to two microseconds on processors of today.
     const TICKS: u64 = 4_000;

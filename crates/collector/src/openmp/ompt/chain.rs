@@ -1,7 +1,8 @@
 //! Another tool that is told, too: ours is the runtime's tool, and the other one asks ours.
 //!
-//! It gets the runtime's own functions, but for those that set what is called for an event and those that show the words of
-//! regions and tasks ([`super::pairs`]). Events that concern no such word and not us go to it directly.
+//! It gets the runtime's own functions, but for those that set what is called for an event and those that
+//! show the words of regions and tasks ([`super::pairs`]). Events that concern no such word and not us go to
+//! it directly.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -25,8 +26,8 @@ static SET_CALLBACK: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static GET_PARALLEL_INFO: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static GET_TASK_INFO: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The tool that stands for ours and `other`. None if another runtime has that one already: what it tells has to be kept apart, and
-/// nothing in it says whose it is.
+/// The tool that stands for ours and `other`. None if another runtime has that one already: what it tells has
+/// to be kept apart, and nothing in it says whose it is.
 pub fn with(other: *mut StartToolResult) -> Option<*mut StartToolResult> {
     OTHER.compare_exchange(core::ptr::null_mut(), other, Ordering::AcqRel, Ordering::Relaxed).ok()?;
     Some((&raw const BOTH).cast_mut())

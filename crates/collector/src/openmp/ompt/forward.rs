@@ -1,7 +1,7 @@
 //! What the runtime tells, told to two tools: each with its own word for every region and task.
 //!
-//! The other tool's function is called where it takes no part of what we measure: before ours where something begins, after it
-//! where something ends.
+//! The other tool's function is called where it takes no part of what we measure: before ours where something
+//! begins, after it where something ends.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -64,7 +64,8 @@ macro_rules! function {
     ($($type:ty),*) => { unsafe extern "C" fn($($type),*) };
 }
 
-/// Functions that tell both tools. After the event's name: whether that is the end of something. Last: what is over then.
+/// Functions that tell both tools. After the event's name: whether that is the end of something. Last: what
+/// is over then.
 macro_rules! to_both {
     ($( $name:ident $event:ident ( $($argument:ident : $type:ty),* ) ends $ends:expr, over $over:block )*) => { $(
         unsafe extern "C" fn $name($($argument: $type),*) {
@@ -168,8 +169,8 @@ pub const OURS: [c_int; 11] = [
     event::TASK_SCHEDULE,
 ];
 
-/// The function that stands for both tools; null for events with no word of regions and tasks that ours does not listen to: there the
-/// other tool's own may stand.
+/// The function that stands for both tools; null for events with no word of regions and tasks that ours does
+/// not listen to: there the other tool's own may stand.
 pub fn function(event: c_int) -> Pointer {
     match event {
         event::PARALLEL_BEGIN => parallel_begin as Pointer,

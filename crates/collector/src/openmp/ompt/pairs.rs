@@ -1,8 +1,8 @@
 //! Two words in place of one: where two tools are told, each has its own for every region and every task.
 //!
-//! The runtime keeps one word for a tool. It leads to a pair here, of which each tool is shown its half. Pairs come from one
-//! pool and go back to it when the region or task is over, so that there are as many as there are regions and tasks at a time.
-//! Neither takes a lock or memory of the program's.
+//! The runtime keeps one word for a tool. It leads to a pair here, of which each tool is shown its half.
+//! Pairs come from one pool and go back to it when the region or task is over, so that there are as many as
+//! there are regions and tasks at a time. Neither takes a lock or memory of the program's.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -43,7 +43,8 @@ fn take() -> Option<*mut Pair> {
     let mut free = FREE.load(Ordering::Acquire);
     while free as u32 != 0 {
         let first = pair(free as u32);
-        // SAFETY: pairs are never unmapped. Should somebody take this one meanwhile, what is read here is not used.
+        // SAFETY: pairs are never unmapped. Should somebody take this one meanwhile, what is read here is not
+        // used.
         let next = unsafe { &*first }.next.load(Ordering::Relaxed);
         let after = ((free >> 32) + 1) << 32 | u64::from(next);
         match FREE.compare_exchange_weak(free, after, Ordering::AcqRel, Ordering::Acquire) {
@@ -102,7 +103,8 @@ pub struct Words {
     pub other: *mut Data,
 }
 
-/// What the other tool is shown where there is no memory left: it may write there, and finds what was written last.
+/// What the other tool is shown where there is no memory left: it may write there, and finds what was written
+/// last.
 static SPARE: AtomicU64 = AtomicU64::new(0);
 
 impl Words {

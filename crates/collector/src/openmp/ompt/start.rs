@@ -13,8 +13,9 @@ static NEXT: Real = Real::new(c"ompt_start_tool");
 
 static OURS: StartToolResult = StartToolResult { initialize, finalize, tool_data: Data { value: 0 } };
 
-/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime tells one tool. Where the user has another one, ours tells
-/// that one what it asks for ([`chain`]); of a second runtime the other tool alone is told, and the log says so.
+/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime tells one tool. Where the user
+/// has another one, ours tells that one what it asks for ([`chain`]); of a second runtime the other tool
+/// alone is told, and the log says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(
     omp_version: c_uint,
@@ -24,7 +25,8 @@ pub unsafe extern "C" fn ompt_start_tool(
         if address.is_null() {
             return core::ptr::null_mut();
         }
-        // SAFETY: a function of this name, of another tool or the runtime's own, which looks for one. It has this type.
+        // SAFETY: a function of this name, of another tool or the runtime's own, which looks for one. It has
+        // this type.
         unsafe { core::mem::transmute::<*mut c_void, StartTool>(address)(omp_version, runtime) }
     };
     let mut other = ask(NEXT.address());
@@ -42,7 +44,8 @@ pub unsafe extern "C" fn ompt_start_tool(
     (&raw const OURS).cast_mut()
 }
 
-/// The first functions of the tools that the user names to runtimes. These would ask them only if there were none like ours.
+/// The first functions of the tools that the user names to runtimes. These would ask them only if there were
+/// none like ours.
 fn named() -> impl Iterator<Item = *mut c_void> {
     // SAFETY: the environment's string, or null; the runtime reads it in the same way, at the same time.
     let names = unsafe {

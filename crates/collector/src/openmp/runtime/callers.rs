@@ -1,9 +1,9 @@
 //! What is known of each caller: of the programs and libraries that refer to functions of the family.
 //!
-//! The whole family is looked up at once, for all callers that are loaded: when one of them first opens a region, and before
-//! anything else is loaded or unloaded. So what a caller was bound to stays what it is, although a library that is opened for
-//! all may come in between; and the threads of a region find the tables of all that they may call, since they must not wait for
-//! the lock that `dlopen` holds ([`scope`]).
+//! The whole family is looked up at once, for all callers that are loaded: when one of them first opens a
+//! region, and before anything else is loaded or unloaded. So what a caller was bound to stays what it is,
+//! although a library that is opened for all may come in between; and the threads of a region find the tables
+//! of all that they may call, since they must not wait for the lock that `dlopen` holds ([`scope`]).
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -129,8 +129,8 @@ impl Drop for Workspace {
     }
 }
 
-/// Calls `visit` with what an object refers to, of the family, and with whether it is bound: to us. What is bound elsewhere
-/// is found before we are, and never leads here.
+/// Calls `visit` with what an object refers to, of the family, and with whether it is bound: to us. What is
+/// bound elsewhere is found before we are, and never leads here.
 fn each_reference(object: &Object, visit: &mut dyn FnMut(usize, Option<&'static CStr>, bool)) {
     let Some(tables) = object.tables() else { return };
     tables.each_reference(&object.range, &mut |reference| {
@@ -163,8 +163,8 @@ impl References {
     }
 }
 
-/// Finds the table of a caller that is loaded at `address`, and remembers it. None if it refers to nothing of the family, or
-/// if what it refers to cannot be found without the lock.
+/// Finds the table of a caller that is loaded at `address`, and remembers it. None if it refers to nothing of
+/// the family, or if what it refers to cannot be found without the lock.
 pub fn learn(address: u64, lock: Lock) -> Option<Callee> {
     if let Some(known) = known_at(address) {
         return Some(known);
@@ -429,8 +429,8 @@ pub fn before_change() {
 pub fn before_unloading() {
     before_change();
     for known in live().filter(|known| !known.is_pinned.swap(true, Ordering::Relaxed)) {
-        // SAFETY: this thread has not begun to unload it. Where another one does just now, it has no code any more that could
-        // be running, and the dynamic linker is asked about an address that is nobody's.
+        // SAFETY: this thread has not begun to unload it. Where another one does just now, it has no code any
+        // more that could be running, and the dynamic linker is asked about an address that is nobody's.
         unsafe { scope::depend(&known.object, &NAMES[known.pin], None) };
     }
     routes::close();

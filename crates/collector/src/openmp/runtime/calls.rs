@@ -1,10 +1,11 @@
 //! Who calls, at the first call from a place.
 //!
-//! A function that is given a body is called by the object in which the body lies: the compiler made both. Otherwise the
-//! caller is where the call returns to, if the call there leads to a hook. It need not: a function that ends by calling a hook
-//! jumps to it, and the hook returns to whoever called that function. If it was called through the usual table the table says in
-//! which object it is; if it was the body of a region or task that we called, what we put on the stack says so ([`run_body`]).
-//! What remains belongs to the region in which it is done.
+//! A function that is given a body is called by the object in which the body lies: the compiler made both.
+//! Otherwise the caller is where the call returns to, if the call there leads to a hook. It need not: a
+//! function that ends by calling a hook jumps to it, and the hook returns to whoever called that function. If
+//! it was called through the usual table the table says in which object it is; if it was the body of a region
+//! or task that we called, what we put on the stack says so ([`run_body`]). What remains belongs to the
+//! region in which it is done.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -54,8 +55,9 @@ pub unsafe fn run_body(body: usize, data: *mut c_void, table: &'static Table) {
     unsafe { proust_run_body(body, data, table) };
 }
 
-/// Finds the table of a call whose route is not known: the key is in `r11`, the place of the function in `r10`. The table comes
-/// in `r10`; all registers in which arguments are passed, and the stack, stay as they are.
+/// Finds the table of a call whose route is not known: the key is in `r11`, the place of the function in
+/// `r10`. The table comes in `r10`; all registers in which arguments are passed, and the stack, stay as they
+/// are.
 ///
 /// # Safety
 /// Called by the first instructions of a hook alone, with the stack as that found it.
@@ -99,8 +101,8 @@ pub unsafe extern "C" fn miss() {
     )
 }
 
-/// The table of the call with this key, of the function in this place of the family. `entry` is the stack as the hook found it:
-/// first the address it returns to.
+/// The table of the call with this key, of the function in this place of the family. `entry` is the stack as
+/// the hook found it: first the address it returns to.
 unsafe extern "C" fn route(key: u64, place: u32, entry: *const usize) -> *const Table {
     let place = place as usize;
     let is_of_body = CALLERS[place] == Caller::OfBody;
@@ -116,8 +118,8 @@ unsafe extern "C" fn route(key: u64, place: u32, entry: *const usize) -> *const 
     table
 }
 
-/// Whether this thread may wait for the dynamic linker's lock: a thread that works in a region of another one must not, since
-/// that one may be in a constructor, and waits for the region's end.
+/// Whether this thread may wait for the dynamic linker's lock: a thread that works in a region of another one
+/// must not, since that one may be in a constructor, and waits for the region's end.
 fn lock() -> Lock {
     let works_for_another =
         lane::current().is_some_and(|lane| lane.member.team().is_some_and(|team| !team.is_opened_by(lane)));
@@ -236,8 +238,9 @@ fn of_region() -> Option<&'static Table> {
     lane::current()?.member.team()?.runtime()
 }
 
-/// Nobody is known who could have called. It belongs to the region, or to the only runtime; if there are several it is in doubt,
-/// and if there is none one is loaded: the program was told that there is one, by our names.
+/// Nobody is known who could have called. It belongs to the region, or to the only runtime; if there are
+/// several it is in doubt, and if there is none one is loaded: the program was told that there is one, by our
+/// names.
 #[cold]
 fn of_nobody(place: usize) -> &'static Table {
     if let Some(table) = of_region() {
@@ -286,8 +289,9 @@ pub extern "C" fn undefined() -> ! {
     refuse(c"of OpenMP's runtime, which is older than what calls it")
 }
 
-/// The function that a hook would call for the object that holds `caller`; null if that refers to nothing of the family, or if
-/// there is none. For tests, which compare it with what the dynamic linker says of the bare program.
+/// The function that a hook would call for the object that holds `caller`; null if that refers to nothing of
+/// the family, or if there is none. For tests, which compare it with what the dynamic linker says of the bare
+/// program.
 ///
 /// # Safety
 /// `name` is a C string.

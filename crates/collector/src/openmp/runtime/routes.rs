@@ -1,11 +1,13 @@
-//! From a call to the table of its caller, as quickly as a call through a pointer: the first instructions of each hook.
+//! From a call to the table of its caller, as quickly as a call through a pointer: the first instructions of
+//! each hook.
 //!
-//! A call is known by its *key*: the function that it passes, where it passes one that the compiler made beside the call, and
-//! the address it returns to otherwise. Keys are kept in a hash table of buckets with two places, which hooks read without a
-//! lock: a place leads to a [`Route`] that is written once, but for whether it is valid.
+//! A call is known by its *key*: the function that it passes, where it passes one that the compiler made
+//! beside the call, and the address it returns to otherwise. Keys are kept in a hash table of buckets with
+//! two places, which hooks read without a lock: a place leads to a [`Route`] that is written once, but for
+//! whether it is valid.
 //!
-//! Before anything may be unloaded all routes become invalid (`close`); those that lead from and to what is still there
-//! become valid again afterwards.
+//! Before anything may be unloaded all routes become invalid (`close`); those that lead from and to what is
+//! still there become valid again afterwards.
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -144,9 +146,10 @@ pub fn known(key: u64) -> Option<&'static Table> {
     None
 }
 
-/// Declares a hook in assembler. Its first instructions find the table of the call, whose key is `$key`: then `r10` holds it, and
-/// what stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack and all
-/// registers as they came but `rax`, `r10` and `r11`, in which no argument is passed.
+/// Declares a hook in assembler. Its first instructions find the table of the call, whose key is `$key`: then
+/// `r10` holds it, and what stands behind `then` is done. Calls that are not recorded go straight on to the
+/// runtime, with the stack and all registers as they came but `rax`, `r10` and `r11`, in which no argument is
+/// passed.
 macro_rules! begin {
     ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
         core::arch::naked_asm!(

@@ -15,8 +15,9 @@ use crate::{clock, life};
 /// Regions of one team that end no longer than that after each other follow closely.
 const CLOSELY_NS: u64 = 20_000;
 
-/// Of regions that follow closely, one in so many tells the others at its end. To write what another processor reads, and to
-/// read what it wrote, takes as long as such a region; who has work again at once finds out from the team.
+/// Of regions that follow closely, one in so many tells the others at its end. To write what another
+/// processor reads, and to read what it wrote, takes as long as such a region; who has work again at once
+/// finds out from the team.
 const TOLD_ONE_IN: u32 = 16;
 
 /// The calling thread, who opened the region, goes on behind it.
@@ -76,8 +77,8 @@ pub fn close(team: &'static Team, state: Option<State>) {
     member.restore(&team.own.outer.place(), end_ns);
 }
 
-/// Tells those that wait at the end of the region of `team` that was over last, and have these numbers of a team, that it is; how
-/// long before the last of them, or the opener at `done_ns`, had come. By the opener.
+/// Tells those that wait at the end of the region of `team` that was over last, and have these numbers of a
+/// team, that it is; how long before the last of them, or the opener at `done_ns`, had come. By the opener.
 fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_ns: u64) -> u64 {
     let fork_ns = team.times.before_fork_ns.load(Ordering::Relaxed);
     let end_ns = team.times.before_end_ns.load(Ordering::Relaxed);
@@ -92,7 +93,8 @@ fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_n
     end_ns - last_ns
 }
 
-/// Tells those that were in the region before this one, and are not in this one, that it is over. By the opener.
+/// Tells those that were in the region before this one, and are not in this one, that it is over. By the
+/// opener.
 pub(super) fn release_the_rest(team: &'static Team, opener: &Lane, size: u32) {
     let owed = team.own.owed.load(Ordering::Relaxed);
     if owed > size {

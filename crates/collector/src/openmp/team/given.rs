@@ -1,8 +1,9 @@
 //! What the threads of a region get to know of it by the one word that the runtime hands on to them.
 //!
-//! They read it anyway. What they would have to read besides, where the opener has just written it, takes some tenths of
-//! a microsecond if their processors share no cache: more than all the rest. So the word says which team it is, when the
-//! region was opened, and how long before that the one before was over; and the team's own lines stay as they are.
+//! They read it anyway. What they would have to read besides, where the opener has just written it, takes
+//! some tenths of a microsecond if their processors share no cache: more than all the rest. So the word says
+//! which team it is, when the region was opened, and how long before that the one before was over; and the
+//! team's own lines stay as they are.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 

@@ -16,7 +16,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// The innermost function of a call path that is not a library's part of locking: that is what the reader wrote.
+    /// The innermost function of a call path that is not a library's part of locking: that is what the reader
+    /// wrote.
     pub(super) fn of(selection: &Selection<'_>, id: ContextId) -> Site {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = forest.exclusive_of(id);

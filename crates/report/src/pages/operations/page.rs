@@ -1,5 +1,5 @@
-//! A page about operations: its head, its notes, and who called. Which operations, and what its table shows of them, is the
-//! page's own.
+//! A page about operations: its head, its notes, and who called. Which operations, and what its table shows
+//! of them, is the page's own.
 
 use std::marker::PhantomData;
 

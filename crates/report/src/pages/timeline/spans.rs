@@ -21,8 +21,8 @@ pub(super) struct SpanRow {
     parts: BTreeMap<&'static str, f64>,
 }
 
-/// Name of the part of a span in which the location had no processor. Which account that is cannot be said of one
-/// location alone.
+/// Name of the part of a span in which the location had no processor. Which account that is cannot be said of
+/// one location alone.
 const QUEUED: &str = "queued";
 
 impl SpanRow {

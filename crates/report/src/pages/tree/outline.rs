@@ -31,8 +31,8 @@ pub(super) struct Choice<'c> {
     pub rows: usize,
     /// None with a smaller share of the whole.
     pub smallest: f64,
-    /// Of source lines only those with this share, and only where a function has several of them: the amount of
-    /// a single one is seen in the function's own.
+    /// Of source lines only those with this share, and only where a function has several of them: the amount
+    /// of a single one is seen in the function's own.
     pub smallest_line: f64,
     /// Contexts that are shown in any case.
     pub hot_path: &'c [u32],

@@ -114,7 +114,8 @@ impl ThreadMeter {
         self.finish(Closing::Lost)
     }
 
-    /// Of a thread that never wrote a last record, operations may have read the CPU clock after the last sample did.
+    /// Of a thread that never wrote a last record, operations may have read the CPU clock after the last
+    /// sample did.
     fn tail_of_events(&mut self, shares: &mut Shares) {
         let Some(clock) = self.events.last_clock() else { return };
         if clock.time_ns >= self.time_ns && clock.cpu_ns > self.cpu_ns {
