@@ -149,7 +149,7 @@ fn returned(size: usize) -> &'static FreeList {
 /// Memory that is zero, or null. It is aligned to its size rounded up to a power of two, or to a page.
 pub fn pages(bytes: usize) -> *mut u8 {
     let size = size_for(bytes);
-    let memory = if size > MOST_BYTES { placement::map_private(0, size) } else { take(size) };
+    let memory = if size > MOST_BYTES { placement::map_large(size) } else { take(size) };
     if !memory.is_null() {
         HANDED_OUT_BYTES.fetch_add(size as u64, Ordering::Relaxed);
     }

@@ -8,7 +8,7 @@
 //! A mapping is made without access first, and opened when the kernel has been told not to lock it: a program
 //! that locks all its future memory would otherwise lock ours, too, of which most is not used yet.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::raw;
 
@@ -20,6 +20,14 @@ const DISTANCE: usize = 64 << 30;
 const LOG_BYTES: usize = 4 << 30;
 const LOG_PLACES: u32 = 4;
 const ALIGNMENT: usize = 1 << 30;
+const PAGE_BYTES: usize = 4096;
+const READ_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
+
+/// From the base to the place of large pieces, which are neither the log's nor the arena's, and its size.
+const LARGE_DISTANCE: usize = 32 << 30;
+const LARGE_BYTES: usize = 24 << 30;
+
+static LARGE_USED: AtomicUsize = AtomicUsize::new(0);
 
 static LOG_PLACE: AtomicU32 = AtomicU32::new(0);
 
@@ -44,17 +52,36 @@ pub fn log() -> usize {
     }
 }
 
+/// Where a large piece of so many bytes shall lie.
+fn large(bytes: usize) -> usize {
+    let used = LARGE_USED.fetch_add(bytes.next_multiple_of(PAGE_BYTES), Ordering::Relaxed) % LARGE_BYTES;
+    match base() {
+        0 => 0,
+        base => base + LARGE_DISTANCE + used,
+    }
+}
+
 /// Private memory that is zero, at `wanted` if that is free; null on failure.
 pub fn map_private(wanted: usize, bytes: usize) -> *mut u8 {
-    map(wanted, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
+    map(wanted, bytes, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
+}
+
+/// A large piece of private memory that is zero; null on failure.
+pub fn map_large(bytes: usize) -> *mut u8 {
+    map_private(large(bytes), bytes)
+}
+
+/// Part of a file, for reading; null on failure.
+pub fn map_for_reading(bytes: usize, descriptor: i32, offset: u64) -> *mut u8 {
+    map(large(bytes), bytes, libc::PROT_READ, libc::MAP_PRIVATE, descriptor, offset)
 }
 
 /// Part of a file, shared, at `wanted` if that is free; null on failure.
 pub fn map_shared(wanted: usize, bytes: usize, descriptor: i32, offset: u64) -> *mut u8 {
-    map(wanted, bytes, libc::MAP_SHARED | libc::MAP_NORESERVE, descriptor, offset)
+    map(wanted, bytes, READ_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE, descriptor, offset)
 }
 
-fn map(wanted: usize, bytes: usize, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
+fn map(wanted: usize, bytes: usize, protection: i32, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
     let mut memory = core::ptr::null_mut();
     if wanted != 0 {
         memory = raw::map_at(wanted, bytes, flags | libc::MAP_FIXED_NOREPLACE, descriptor, offset);
@@ -66,7 +93,7 @@ fn map(wanted: usize, bytes: usize, flags: i32, descriptor: i32, offset: u64) ->
         return memory;
     }
     raw::unlock(memory, bytes);
-    if raw::failed(raw::protect(memory, bytes, libc::PROT_READ | libc::PROT_WRITE)) {
+    if raw::failed(raw::protect(memory, bytes, protection)) {
         // SAFETY: mapped above, and nobody else knows of it.
         unsafe { raw::unmap(memory, bytes) };
         return core::ptr::null_mut();
@@ -89,6 +116,20 @@ mod tests {
             (usize::from_str_radix(start, 16).unwrap(), usize::from_str_radix(end, 16).unwrap())
         });
         bounds.into_iter().find(|(start, end)| (*start..*end).contains(&address)).unwrap()
+    }
+
+    #[test]
+    fn large_pieces_do_not_lie_in_holes_of_the_program() {
+        let code = base as *const () as usize;
+        let place = code - DISTANCE - ALIGNMENT..code;
+        let pieces = [map_large(PAGE), map_large(3 * PAGE)];
+        assert!(pieces.iter().all(|piece| place.contains(&(*piece as usize))), "{place:x?} {pieces:?}");
+        assert_eq!(pieces[1] as usize % PAGE, 0);
+        // SAFETY: mapped above, and used by nobody else.
+        unsafe {
+            raw::unmap(pieces[0], PAGE);
+            raw::unmap(pieces[1], 3 * PAGE);
+        }
     }
 
     #[test]

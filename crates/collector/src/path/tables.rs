@@ -9,7 +9,7 @@
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::turn::Mine;
-use crate::{arena, raw};
+use crate::{arena, placement, raw};
 
 /// Tables up to this size are copied: most plugins'.
 const SMALL_BYTES: usize = 64 << 10;
@@ -91,7 +91,7 @@ fn mapped(descriptor: i32, offset: u64, bytes: usize) -> Option<*const u8> {
         return None;
     }
     let skip = offset as usize & 0xfff;
-    let memory = raw::map(bytes + skip, libc::PROT_READ, libc::MAP_PRIVATE, descriptor, offset - skip as u64);
+    let memory = placement::map_for_reading(bytes + skip, descriptor, offset - skip as u64);
     // SAFETY: the mapping is so much longer.
     (!memory.is_null()).then(|| unsafe { memory.add(skip).cast_const() })
 }
