@@ -13,13 +13,17 @@ use proust_log::operations::Operation;
 use super::draws;
 use super::estimate::Tally;
 use super::long_gaps::Long;
-use super::settling;
-use super::team::Team;
 use crate::arena;
 use crate::clock;
 use crate::lane::{self, Lane};
 use crate::life;
 use crate::path::stack::OwnStack;
+
+mod choice;
+mod inside;
+
+pub use choice::Levels;
+pub use inside::Interrupted;
 
 /// Sites at which a thread may leave out visits.
 pub const SITES: usize = 32;
@@ -211,15 +215,6 @@ pub fn pass(address: u64, sp: u64, inside: Inside) -> Option<&'static Visits> {
     Some(visits)
 }
 
-/// A visit to a barrier that was interrupted by something else, such as a task that the thread does inside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Interrupted {
-    inside: u32,
-    at: u32,
-    came_ns: u64,
-    is_in_gap: bool,
-}
-
 /// The calling thread's visits, if it is inside one that is not drawn.
 #[inline]
 pub fn inside() -> Option<&'static Visits> {
@@ -245,207 +240,11 @@ pub fn of(lane: &'static Lane) -> Option<&'static Visits> {
 }
 
 impl Visits {
-    /// The thread is inside a barrier that is not measured; the log says so before it may block.
-    #[inline(always)]
-    pub fn enter(&self, inside: Inside) {
-        self.now.inside.store(inside as u32, Ordering::Relaxed);
-        // SAFETY: a word of the lane's header, which is mapped for the process's life, or one of these pages.
-        // Volatile, so that it is stored now: the process may be killed inside.
-        unsafe {
-            self.now.wait_operation.load(Ordering::Relaxed).write_volatile(Operation::OmpBarrier as u32)
-        };
-    }
-
-    /// As [`Visits::enter`], in a drawn visit. Nothing but this lies between the program's work and its
-    /// barrier: if measuring delayed the thread, waits that are measured would differ from those that are
-    /// not.
-    #[inline(always)]
-    pub fn enter_drawn(&self, inside: Inside) {
-        self.enter(inside);
-        self.now.inside.store(inside as u32 | DRAWN, Ordering::Relaxed);
-        let now_ns = clock::now_ns();
-        self.now.came_ns.store(now_ns, Ordering::Relaxed);
-        self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// It is inside no more. What is to be done if the visit was drawn; it gets when it was over.
-    #[inline(always)]
-    pub fn over(&'static self, drawn: impl FnOnce(u64)) {
-        // A child that was forked inside has other visits, and another record.
-        if life::records_here() && lane::visits().is_some_and(|visits| core::ptr::eq(visits, self)) {
-            let is_drawn = self.now.inside.load(Ordering::Relaxed) & DRAWN != 0;
-            if is_drawn {
-                let end_ns = clock::now_ns();
-                self.leave();
-                drawn(end_ns);
-            } else {
-                self.leave();
-            }
-        }
-    }
-
-    /// When the thread arrived at its newest drawn visit, and since when it has waited, but for what
-    /// interrupted that.
-    pub fn came_and_waits_since(&self) -> (u64, u64) {
-        (self.now.came_ns.load(Ordering::Relaxed), self.now.waits_since_ns.load(Ordering::Relaxed))
-    }
-
-    /// Since when the thread has waited in the drawn visit that it is inside, if it is.
-    pub fn waits_since(&self) -> Option<u64> {
-        let is_drawn = self.now.inside.load(Ordering::Relaxed) & DRAWN != 0;
-        is_drawn.then(|| self.now.waits_since_ns.load(Ordering::Relaxed))
-    }
-
-    #[inline(always)]
-    fn leave(&self) {
-        // SAFETY: as above.
-        unsafe { self.now.wait_operation.load(Ordering::Relaxed).write_volatile(0) };
-        self.now.inside.store(NOT_INSIDE, Ordering::Relaxed);
-    }
-
-    /// Whether the thread is inside a barrier for which no operation is open.
-    #[inline]
-    pub fn is_inside(&self) -> bool {
-        self.now.inside.load(Ordering::Relaxed) != NOT_INSIDE
-    }
-
-    /// Whether it is, seen from a call whose frame is at `sp`: what it calls there is the runtime's waiting.
-    /// A handler of the program may have left the barrier by a jump; then it is inside no more.
-    #[inline]
-    pub fn is_inside_at(&self, sp: u64, own_stack: OwnStack) -> bool {
-        let inside = self.now.inside.load(Ordering::Relaxed);
-        if inside == NOT_INSIDE {
-            return false;
-        }
-        if inside & !DRAWN == Inside::WithFrame as u32
-            && let Some(site) = self.sites.get(self.at())
-        {
-            let frame = site.sp.load(Ordering::Relaxed);
-            if frame < sp && own_stack.contains(frame) && own_stack.contains(sp) {
-                self.leave();
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Something else is measured inside it (a task), to be taken up by [`Visits::go_on`].
-    pub fn interrupt(&self) -> Interrupted {
-        let interrupted = Interrupted {
-            inside: self.now.inside.load(Ordering::Relaxed),
-            at: self.now.at.load(Ordering::Relaxed),
-            came_ns: self.now.came_ns.load(Ordering::Relaxed),
-            is_in_gap: self.now.is_in_gap.load(Ordering::Relaxed) != 0,
-        };
-        if interrupted.inside != NOT_INSIDE {
-            self.leave();
-        }
-        self.look_again();
-        self.now.is_in_gap.store(0, Ordering::Relaxed);
-        interrupted
-    }
-
-    /// Goes on at `now_ns` behind what was measured inside.
-    pub fn go_on(&self, interrupted: &Interrupted, now_ns: u64) {
-        self.now.is_in_gap.store(u32::from(interrupted.is_in_gap), Ordering::Relaxed);
-        if interrupted.inside != NOT_INSIDE {
-            self.enter(Inside::WithFrame);
-            self.now.inside.store(interrupted.inside, Ordering::Relaxed);
-            self.now.at.store(interrupted.at, Ordering::Relaxed);
-            self.now.came_ns.store(interrupted.came_ns, Ordering::Relaxed);
-            self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
-        }
-    }
-
     /// Finds the lane's header in the log. A forked child has none before its first record.
     fn find_header(&self, lane: &Lane) {
         let word = lane.wait_operation_word();
         let word = if word.is_null() { self.now.no_header.as_ptr() } else { word };
         self.now.wait_operation.store(word, Ordering::Relaxed);
-    }
-
-    /// Counts a visit that [`pass`] did not: what is to be done with it, and whether it is the first of the
-    /// region's execution.
-    pub fn come(&self, lane: &Lane, operation: Operation, (address, sp): (u64, u64)) -> (Way, bool) {
-        let epoch = lane.member.epoch();
-        self.find_header(lane);
-        self.now.before.store(self.now.at.load(Ordering::Relaxed), Ordering::Relaxed);
-        let Some(at) = self.find(lane, operation, (address, sp), epoch) else {
-            self.now.at.store(SITES as u32, Ordering::Relaxed);
-            return (Way::Drawn, true);
-        };
-        self.now.at.store(at as u32, Ordering::Relaxed);
-        let site = &self.sites[at];
-        let count = site.count.load(Ordering::Relaxed);
-        site.count.store(count + 1, Ordering::Relaxed);
-        // One that was drawn may have been missed: it was inside of something else.
-        if count >= site.next.load(Ordering::Relaxed) {
-            return (Way::Drawn, count == 0);
-        }
-        site.undrawn.store(site.undrawn.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        let follows = self.now.is_in_gap.load(Ordering::Relaxed) == 0;
-        self.now.epoch.store(epoch, Ordering::Relaxed);
-        self.now.is_in_gap.store(1, Ordering::Relaxed);
-        (if follows { Way::ClockBefore } else { Way::Undrawn }, count == 0)
-    }
-
-    /// The site's place. All threads of a team find room for the same sites of an execution.
-    fn find(
-        &self,
-        lane: &Lane,
-        operation: Operation,
-        (address, sp): (u64, u64),
-        epoch: u64,
-    ) -> Option<usize> {
-        let home = home(address);
-        let is_here = |site: &Visit| {
-            site.address.load(Ordering::Relaxed) == address && site.sp.load(Ordering::Relaxed) == sp
-        };
-        let around = || (0..SITES).map(|step| (home + step) % SITES);
-        let at = around().find(|&at| is_here(&self.sites[at])).or_else(|| {
-            let free = around().find(|&at| self.sites[at].epoch.load(Ordering::Relaxed) != epoch)?;
-            self.make(lane, free, operation, (address, sp)).then_some(free)
-        })?;
-        let site = &self.sites[at];
-        if site.epoch.load(Ordering::Relaxed) != epoch {
-            let team = lane.member.team();
-            let level = match team {
-                Some(team) => team.levels.of(address),
-                // Alone, there is nobody to agree with.
-                None => site.level(),
-            };
-            site.epoch.store(epoch, Ordering::Relaxed);
-            site.count.store(0, Ordering::Relaxed);
-            site.set_level(level);
-            site.next.store(draws::next(self.seed(lane), 0, level), Ordering::Relaxed);
-        }
-        // What it counts as depends on the team's size.
-        site.set_operation(operation);
-        site.region.store(lane.member.region(), Ordering::Relaxed);
-        Some(at)
-    }
-
-    /// Makes room for a site at a place; false if what is there cannot be settled now.
-    #[cold]
-    fn make(&self, lane: &Lane, at: usize, operation: Operation, (address, sp): (u64, u64)) -> bool {
-        lane.with_record_in_silence(|record| {
-            settling::settle(record);
-            let site = &self.sites[at];
-            site.address.store(address, Ordering::Relaxed);
-            site.sp.store(sp, Ordering::Relaxed);
-            site.epoch.store(0, Ordering::Relaxed);
-            site.kind.store(0, Ordering::Relaxed);
-            site.set_operation(operation);
-            // SAFETY: the owner, who has taken the record.
-            let pending = unsafe { self.pending() };
-            pending.tallies[at] = Tally::default();
-            (pending.drawn[at], pending.thought[at]) = (0, (0, 0));
-        })
-        .is_some()
-    }
-
-    fn seed(&self, lane: &Lane) -> u64 {
-        draws::seed(lane.member.team().map_or(0, Team::object), lane.member.epoch())
     }
 
     /// The thread enters or leaves a region, or something else was measured: the next visit is to be looked
@@ -496,85 +295,9 @@ impl Visits {
         is_there
     }
 
-    /// The level that the site of the newest visit that was looked at shall have from now on, by how closely
-    /// its visits follow each other. For who says it to the team, or has nobody to say it to; `pending` is
-    /// its own.
-    pub fn wanted_level(&self, pending: &mut Pending, now_ns: u64) -> u32 {
-        let at = self.at();
-        let Some(site) = self.sites.get(at) else { return 0 };
-        let (before_ns, before) = pending.thought[at];
-        if now_ns.saturating_sub(before_ns) < THOUGHT_APART_NS {
-            return site.level();
-        }
-        let visits = pending.drawn[at] + site.undrawn.load(Ordering::Relaxed);
-        pending.thought[at] = (now_ns, visits);
-        if before_ns == 0 {
-            return site.level();
-        }
-        let (count, epoch) = (site.count.load(Ordering::Relaxed), site.epoch.load(Ordering::Relaxed));
-        let beside = self.sites.iter().filter(|other| {
-            let of_other = other.count.load(Ordering::Relaxed);
-            // What is visited much less often takes little, and of what is visited much more often little is
-            // measured.
-            let is_like = of_other.saturating_mul(4) >= count && of_other <= count.saturating_mul(4);
-            other.epoch.load(Ordering::Relaxed) == epoch && is_like
-        });
-        let apart_ns = (now_ns - before_ns) / visits.saturating_sub(before).max(1);
-        draws::level(apart_ns, beside.count() as u64)
-    }
-
     /// The place of the newest visit that was looked at; [`SITES`] if there is no room for it.
     pub fn at(&self) -> usize {
         self.now.at.load(Ordering::Relaxed) as usize
-    }
-
-    /// A drawn visit is over: for how many visits it stands, and whether the work before it lies in a gap.
-    /// The next one is found, at the level that the team has said, if it has.
-    pub fn drawn(&self, lane: &Lane, level: Option<u32>) -> (u32, bool) {
-        let was_in_gap = self.now.is_in_gap.load(Ordering::Relaxed) != 0;
-        self.now.is_in_gap.store(0, Ordering::Relaxed);
-        self.look_again();
-        let Some(site) = self.sites.get(self.at()) else {
-            self.now.weight.store(1, Ordering::Relaxed);
-            return (1, was_in_gap);
-        };
-        let weight = 1 << site.level();
-        self.now.weight.store(weight, Ordering::Relaxed);
-        self.draw_next(lane, site, level);
-        (weight, was_in_gap)
-    }
-
-    /// The team has said the level of the site at a place, which a visit of this execution had.
-    pub fn set_level(&self, lane: &Lane, at: usize, level: u32) {
-        if let Some(site) = self.sites.get(at)
-            && site.epoch.load(Ordering::Relaxed) == lane.member.epoch()
-        {
-            self.draw_next(lane, site, Some(level));
-        }
-    }
-
-    fn draw_next(&self, lane: &Lane, site: &Visit, level: Option<u32>) {
-        if let Some(level) = level.filter(|&level| level != site.level()) {
-            site.set_level(level);
-            self.now.has_changed.store(1, Ordering::Relaxed);
-        }
-        let next = draws::next(self.seed(lane), site.count.load(Ordering::Relaxed), site.level());
-        site.next.store(next, Ordering::Relaxed);
-    }
-
-    /// The level of the site of the newest visit that was looked at.
-    pub fn level(&self) -> u32 {
-        self.sites.get(self.at()).map_or(0, Visit::level)
-    }
-
-    /// Whether the newest visit that was looked at is to a site of which visits are left out.
-    pub fn leaves_out(&self) -> bool {
-        self.sites.get(self.at()).is_some_and(Visit::leaves_out)
-    }
-
-    /// Whether the site at a place had a visit in the execution that the thread is in.
-    pub fn is_of_now(&self, lane: &Lane, at: usize) -> bool {
-        self.sites.get(at).is_some_and(|site| site.epoch.load(Ordering::Relaxed) == lane.member.epoch())
     }
 
     /// The clock was read where a segment ended that was no barrier's: whether it lies in a gap.
@@ -591,20 +314,6 @@ impl Visits {
     /// For how many visits the newest reading of the clock stands.
     pub fn weight(&self) -> u32 {
         self.now.weight.load(Ordering::Relaxed).max(1)
-    }
-
-    /// Levels that have changed, as the team shall have them when it is next brought together. By who opened
-    /// the region, at its end.
-    pub fn publish(&self, team: &Team, epoch: u64) {
-        if self.now.has_changed.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        self.now.has_changed.store(0, Ordering::Relaxed);
-        for site in &self.sites {
-            if site.epoch.load(Ordering::Relaxed) == epoch {
-                team.levels.set(site.address.load(Ordering::Relaxed), site.level());
-            }
-        }
     }
 
     /// What is still to be settled.
@@ -680,27 +389,5 @@ impl Visit {
         if self.kind.load(Ordering::Relaxed) != kind {
             self.kind.store(kind, Ordering::Relaxed);
         }
-    }
-}
-
-/// The levels at which a team begins a region, by site. Written by who opens its regions, between two of
-/// them.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-pub struct Levels([AtomicU64; 16]);
-
-impl Levels {
-    fn place(&self, address: u64) -> &AtomicU64 {
-        &self.0[(address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as usize]
-    }
-
-    /// That of a site.
-    pub fn of(&self, address: u64) -> u32 {
-        let known = self.place(address).load(Ordering::Relaxed);
-        if known >> LEVEL_BITS == address & (u64::MAX >> LEVEL_BITS) { (known & 0xff) as u32 } else { 0 }
-    }
-
-    fn set(&self, address: u64, level: u32) {
-        self.place(address).store(address << LEVEL_BITS | u64::from(level), Ordering::Relaxed);
     }
 }
