@@ -280,7 +280,7 @@ int main(int argc, char **argv)
     if (argc < 3 || chosen == sizeof calls / sizeof *calls) {
         for (chosen = 0; chosen < sizeof calls / sizeof *calls; chosen++)
             puts(calls[chosen].name);
-        return 2;
+        return argc > 1 ? 2 : 0;
     }
     what = strcmp(argv[2], "jump") == 0 ? JUMP : strcmp(argv[2], "fork") == 0 ? FORK : RETURN;
     is_traced = getenv("STEPPED_BY_TRACER") != NULL;
