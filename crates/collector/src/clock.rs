@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crate::raw;
 
 mod anchor;
+mod reading;
 pub mod ticks;
 
 type GetTime = unsafe extern "C" fn(i32, *mut libc::timespec) -> i32;
@@ -54,6 +55,7 @@ fn find_vdso() {
 }
 
 pub use anchor::{now, now_ns};
+pub use reading::reading_ns;
 
 /// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of
 /// its own the clock counts from another beginning.

@@ -14,7 +14,6 @@ use super::draws;
 use super::estimate::Tally;
 use super::long_gaps::Long;
 use crate::arena;
-use crate::clock;
 use crate::lane::{self, Lane};
 use crate::life;
 use crate::path::stack::OwnStack;
@@ -33,10 +32,6 @@ pub const OUTSIDE: u64 = 1;
 
 /// A site's level is thought of no more often than that.
 const THOUGHT_APART_NS: u64 = 100_000;
-
-/// So often a thread looks at what reading the clock takes; and more than that it does not take.
-const READINGS: u32 = 64;
-const MOST_READING_NS: u64 = 50;
 
 const NOT_SEEN: u32 = 0;
 const SEEN_AT_WORK: u32 = 1;
@@ -123,25 +118,8 @@ pub struct Pending {
     pub drawn: [u64; SITES],
     /// Of gaps that are long.
     pub long: Long,
-    /// What reading the clock takes, and how often that was looked at.
-    reading: (u64, u32),
     /// When a site's level was last thought of, and at which visit. By who says the level.
     thought: [(u64, u64); SITES],
-}
-
-impl Pending {
-    /// What reading the clock takes where it has just been read: the least of some times. At the process's
-    /// begin it takes longer than later on.
-    pub fn reading_ns(&mut self) -> u64 {
-        let (least_ns, times) = &mut self.reading;
-        if *times < READINGS {
-            let begin_ns = clock::now_ns();
-            let ns = clock::now_ns().saturating_sub(begin_ns).min(MOST_READING_NS);
-            *least_ns = if *times == 0 { ns } else { ns.min(*least_ns) };
-            *times += 1;
-        }
-        *least_ns
-    }
 }
 
 /// The visits of a thread. Used by its thread alone; by another one only where that has taken the record.

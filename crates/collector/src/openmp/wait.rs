@@ -303,7 +303,7 @@ fn take_segment(
     } else {
         passed.work_ns = work_ns;
     }
-    let (at, reading_ns) = (visits.at(), pending.reading_ns());
+    let (at, reading_ns) = (visits.at(), clock::reading_ns());
     let Some(tally) = pending.tallies.get_mut(at) else { return };
     pending.drawn[at] += 1;
     let long_ns = pending.long.from_ns();

@@ -10,14 +10,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::{clock, real};
 
 static BASE_NS: AtomicU64 = AtomicU64::new(1_000);
-static HOOK_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Where the limit ends up if the calibration is disturbed.
 const MOST_NS: u64 = 10_000;
 const ROUNDS: usize = 25;
 const CALLS_PER_ROUND: u64 = 4;
 
-/// Finds the limit, and what two clock readings take. `asked_ns` is used where the run asks for one.
+/// Finds the limit. `asked_ns` is used where the run asks for one.
 pub fn calibrate(asked_ns: Option<u64>) {
     let mut mutex = libc::PTHREAD_MUTEX_INITIALIZER;
     let mutex = &raw mut mutex;
@@ -37,12 +36,6 @@ pub fn calibrate(asked_ns: Option<u64>) {
     let lock_ns = rounds[ROUNDS / 2];
     let limit_ns = (lock_ns * 6).next_multiple_of(1_000).clamp(1_000, MOST_NS);
     BASE_NS.store(asked_ns.unwrap_or(limit_ns), Ordering::Relaxed);
-    let begin = clock::now_ns();
-    for _ in 0..CALLS_PER_ROUND * 2 {
-        clock::now_ns();
-    }
-    let reading_ns = clock::now_ns().saturating_sub(begin) / (CALLS_PER_ROUND * 2);
-    HOOK_NS.store((reading_ns * 2).min(1_000), Ordering::Relaxed);
 }
 
 /// The process's limit.
@@ -50,9 +43,9 @@ pub fn base_ns() -> u64 {
     BASE_NS.load(Ordering::Relaxed)
 }
 
-/// What a hook adds to a short operation, about.
+/// What a hook adds to a short operation, about: two readings of the clock.
 pub fn hook_ns() -> u64 {
-    HOOK_NS.load(Ordering::Relaxed)
+    2 * clock::reading_ns()
 }
 
 /// How long a thread's rate is watched before its limit changes.
