@@ -225,6 +225,11 @@ def nested(result):
     return table(["inside another operation", "bare, ns", "with the collector, ns", "added, ns [95 %]", "target", ""], rows)
 
 
+def runtimes(result):
+    rows = [[row["kind"], row["runs"], of(row["bare_ns"], 1), of(row["hooked_ns"], 1), sure(row["added_ns"], 1)] for row in result["rows"]]
+    return table(["construct of GCC's runtime", "runs", "bare, ns a call", "hooked, nothing recorded, ns", "added, ns [95 %]"], rows)
+
+
 def throughput(result):
     rows = [[row["what"], f"{row['best_m_per_s']:.1f} ({row['worst_m_per_s']:.1f})", f"M {row['unit']}/s",
              "≥ 10 M/s a core" if row["what"].startswith("logs to profile, 1 ") else "",
@@ -302,8 +307,8 @@ def setting(result):
 
 TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
           "threads": threads, "forks": forks, "many_waits": many_waits, "live_threads": live_threads,
-          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "lock_runs": lock_runs, "parallel": parallel, "barriers": barriers, "nested": nested,
-          "throughput": throughput, "blame": blame,
+          "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "lock_runs": lock_runs,
+          "parallel": parallel, "runtimes": runtimes, "barriers": barriers, "nested": nested, "throughput": throughput, "blame": blame,
           "compare": compare, "report": report,
           "side_by_side": side_by_side, "zoo": zoo}
 
