@@ -1,66 +1,42 @@
 """What barriers cost that follow each other as closely as solvers have them, and calls inside other operations."""
-import os
-import subprocess
+from .parallel import builds
+from .session import Skip, compile_program, run, say, slow_from, summary, summary_of_differences
 
-from .parallel import COMPILERS
-from .session import BENCHES, BUILD, Skip, compile_program, run, say, slow_from, summary, summary_of_differences
-
-THREADS = (1, 2)
 SECONDS = 0.3
 # So that a loop takes about a microsecond with so many threads.
 COLUMNS = {("gcc", 1): 600, ("gcc", 2): 1024, ("clang", 1): 2000, ("clang", 2): 2600}
 
 
-def program(compiler):
-    out = BUILD / f"programs/barriers-{compiler}"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for name in COMPILERS[compiler]:
-        try:
-            subprocess.run([name, "-O2", "-g", "-fopenmp", "-o", out, BENCHES / "barriers.c", "-ldl"], check=True, stderr=subprocess.DEVNULL)
-            return str(out)
-        except (OSError, subprocess.CalledProcessError):
-            continue
-    raise Skip(f"no {compiler} here has a runtime of OpenMP")
-
-
 def barriers(tool, quick):
-    """A loop of about a microsecond with a barrier behind it, with and without the collector in turn: the median of a run's batches,
-    against the mean of the bare runs before and after. By GCC also within one process: each batch with the hook against the one
-    without."""
+    """A loop of about a microsecond with a barrier behind it, with and without the collector in turn: the median of
+    a run's batches, against the mean of the bare runs before and after. By GCC also within one process: each batch
+    with the hook against the one without."""
     rounds = 9 if quick else 31
     rows = []
-    for compiler in COMPILERS:
-        try:
-            measured = program(compiler)
-        except Skip as reason:
-            say(f"  {reason}")
-            continue
-        for threads in THREADS:
-            if threads > (os.cpu_count() or 1):
+    for compiler, measured, threads in builds("barriers", ["-ldl"]):
+        _, env = tool.bare_folder()
+        env = dict(env, OMP_PROC_BIND="true")
+        bare_env = {name: value for name, value in env.items() if name != "LD_PRELOAD"}
+        command = [measured, threads, SECONDS, COLUMNS[compiler, threads]]
+        bare, proust = [run(command, env=bare_env).json()], []
+        for _ in range(rounds):
+            proust.append(run(command, env=env).json())
+            bare.append(run(command, env=bare_env).json())
+        slow = slow_from([figures["by_name_ns"] for figures in bare], 1.3) if threads > 1 else None
+        groups = {None: []} if slow is None else {"a cache": [], "none": []}
+        for before, with_it, after in zip(bare, proust, bare[1:]):
+            kinds = {None if slow is None else "none" if figures["by_name_ns"] >= slow else "a cache" for figures in (before, after)}
+            if len(kinds) == 1:
+                groups[kinds.pop()].append(((before["by_name_ns"] + after["by_name_ns"]) / 2, with_it))
+        for shared, pairs in groups.items():
+            if len(pairs) < 5:
                 continue
-            _, env = tool.bare_folder()
-            env = dict(env, OMP_PROC_BIND="true")
-            bare_env = {name: value for name, value in env.items() if name != "LD_PRELOAD"}
-            command = [measured, threads, SECONDS, COLUMNS[compiler, threads]]
-            bare, proust = [run(command, env=bare_env).json()], []
-            for _ in range(rounds):
-                proust.append(run(command, env=env).json())
-                bare.append(run(command, env=bare_env).json())
-            slow = slow_from([figures["by_name_ns"] for figures in bare], 1.3) if threads > 1 else None
-            groups = {None: []} if slow is None else {"a cache": [], "none": []}
-            for before, with_it, after in zip(bare, proust, bare[1:]):
-                kinds = {None if slow is None else "none" if figures["by_name_ns"] >= slow else "a cache" for figures in (before, after)}
-                if len(kinds) == 1:
-                    groups[kinds.pop()].append(((before["by_name_ns"] + after["by_name_ns"]) / 2, with_it))
-            for shared, pairs in groups.items():
-                if len(pairs) < 5:
-                    continue
-                rows.append({"compiler": compiler, "threads": threads, "processors_share": shared, "runs": len(pairs),
-                             "bare_ns": summary([a for a, _ in pairs]), "proust_ns": summary([b["by_name_ns"] for _, b in pairs]),
-                             "added_percent": summary_of_differences([100 * (b["by_name_ns"] / a - 1) for a, b in pairs]),
-                             "added_ns": summary_of_differences([b["added_ns"] if b["own_ns"] else b["by_name_ns"] - a for a, b in pairs])})
-                say(f"  {compiler}, {threads} threads{f', sharing {shared}' if shared else ''}: {rows[-1]['added_percent']['median']:+.1f} %, "
-                    f"{rows[-1]['added_ns']['median']:+.1f} ns")
+            rows.append({"compiler": compiler, "threads": threads, "processors_share": shared, "runs": len(pairs),
+                         "bare_ns": summary([a for a, _ in pairs]), "proust_ns": summary([b["by_name_ns"] for _, b in pairs]),
+                         "added_percent": summary_of_differences([100 * (b["by_name_ns"] / a - 1) for a, b in pairs]),
+                         "added_ns": summary_of_differences([b["added_ns"] if b["own_ns"] else b["by_name_ns"] - a for a, b in pairs])})
+            say(f"  {compiler}, {threads} threads{f', sharing {shared}' if shared else ''}: {rows[-1]['added_percent']['median']:+.1f} %, "
+                f"{rows[-1]['added_ns']['median']:+.1f} ns")
     if not rows:
         raise Skip("no compiler here has a runtime of OpenMP")
     return {"rounds": rounds, "rows": rows}

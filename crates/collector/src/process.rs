@@ -121,9 +121,10 @@ fn begin_under(mask: u64, slot: fn(u64, u64) -> Option<*mut ChildSlot>) {
     modules::after_fork();
     thread::after_fork();
     let life = life::begin_child(begin);
-    let is_brief =
+    let is_brief = life.is_some_and(|life| {
         // SAFETY: a forked child has one thread; the slot was taken just now.
-        life.is_some_and(|life| slot(begin, mask).is_some_and(|slot| unsafe { brief::begin(life, slot, begin, stack) }));
+        slot(begin, mask).is_some_and(|slot| unsafe { brief::begin(life, slot, begin, stack) })
+    });
     if is_brief {
         parents.leave(left, brief::kept());
         life::begin_brief();

@@ -4,8 +4,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::now_ns;
 
-/// So often that is looked at: at the process's begin, before the counter's speed is known, it takes many times
-/// as long as later on.
+/// So often that is looked at: at the process's begin, before the counter's speed is known, it takes many
+/// times as long as later on.
 const LOOKS: u32 = 64;
 const READINGS_EACH: u32 = 4;
 /// It does not take longer on any machine.

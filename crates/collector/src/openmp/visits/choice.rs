@@ -11,8 +11,8 @@ use crate::openmp::team::Team;
 use crate::openmp::{draws, settling};
 
 impl Visits {
-    /// Counts a visit that [`pass`](super::pass) did not: what is to be done with it, and whether it is the first of the
-    /// region's execution.
+    /// Counts a visit that [`pass`](super::pass) did not: what is to be done with it, and whether it is the
+    /// first of the region's execution.
     pub fn come(&self, lane: &Lane, operation: Operation, (address, sp): (u64, u64)) -> (Way, bool) {
         let epoch = lane.member.epoch();
         self.find_header(lane);

@@ -1,4 +1,5 @@
-//! A thread inside a barrier for which no operation is open: what it says before it waits, and what interrupts that.
+//! A thread inside a barrier for which no operation is open: what it says before it waits, and what
+//! interrupts that.
 
 use core::sync::atomic::Ordering;
 
