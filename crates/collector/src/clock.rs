@@ -54,7 +54,7 @@ fn find_vdso() {
     }
 }
 
-pub use anchor::{now, now_ns};
+pub use anchor::{now, now_ns, ordered_ns};
 pub use reading::reading_ns;
 
 /// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of

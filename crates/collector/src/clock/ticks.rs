@@ -3,7 +3,7 @@
 //! Ticks become times later, by means of a reading of the clock: a tick's length is measured on the way. On a
 //! processor whose counter does not run evenly the clock itself stands in for it.
 
-use core::arch::x86_64::{__cpuid, _rdtsc};
+use core::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{anchor, system_ns};
@@ -124,6 +124,13 @@ pub(super) fn reading() -> (u64, u64, bool) {
 pub(super) fn counter() -> u64 {
     // SAFETY: every x86-64 processor has the instruction.
     unsafe { _rdtsc() }
+}
+
+/// The counter is not read before all that stands before this is done.
+#[inline]
+pub(super) fn finish_before() {
+    // SAFETY: every x86-64 processor has the instruction.
+    unsafe { _mm_lfence() }
 }
 
 /// The counter, or what stands in for it.

@@ -39,7 +39,7 @@ impl Visits {
     pub fn enter_drawn(&self, inside: Inside) {
         self.enter(inside);
         self.now.inside.store(inside as u32 | DRAWN, Ordering::Relaxed);
-        let now_ns = clock::now_ns();
+        let now_ns = clock::ordered_ns();
         self.now.came_ns.store(now_ns, Ordering::Relaxed);
         self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
     }
@@ -51,7 +51,7 @@ impl Visits {
         if life::records_here() && lane::visits().is_some_and(|visits| core::ptr::eq(visits, self)) {
             let is_drawn = self.now.inside.load(Ordering::Relaxed) & DRAWN != 0;
             if is_drawn {
-                let end_ns = clock::now_ns();
+                let end_ns = clock::ordered_ns();
                 self.leave();
                 drawn(end_ns);
             } else {
