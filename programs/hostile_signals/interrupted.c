@@ -51,12 +51,12 @@ static void *interrupts(void *unused)
 
 static int ends[2];
 
+/* What it wrote is checked by who joins it: two threads would print their lines in either order. */
 static void *writes_later(void *unused)
 {
     (void)unused;
     usleep(40000);
-    CHECK_IS(write(ends[1], "x", 1), 1);
-    return NULL;
+    return (void *)write(ends[1], "x", 1);
 }
 
 static const double asked = 0.04;
@@ -110,14 +110,17 @@ static void one_after_the_other(void)
     LASTS(sem_timedwait(&semaphore, &until), -1);
     CHECK_IS(errno, ETIMEDOUT);
     pthread_t writer;
+    void *written;
     char byte;
     pthread_create(&writer, NULL, writes_later, NULL);
     CHECK_IS(poll(&descriptor, 1, -1), 1);
     CHECK_IS(read(ends[0], &byte, 1), 1);
-    pthread_join(writer, NULL);
+    CHECK_IS(pthread_join(writer, &written), 0);
+    CHECK_IS((long)written, 1);
     pthread_create(&writer, NULL, writes_later, NULL);
     CHECK_IS(read(ends[0], &byte, 1), 1);
-    pthread_join(writer, NULL);
+    CHECK_IS(pthread_join(writer, &written), 0);
+    CHECK_IS((long)written, 1);
     CHECK_IS(semctl(set, 0, IPC_RMID), 0);
     (void)take;
     close(poll_fd);
