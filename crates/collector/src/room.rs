@@ -112,6 +112,23 @@ impl Lane {
         if stays { unsafe { on_stack(core::ptr::null_mut(), work) } } else { self.room.run(work) }
     }
 
+    /// Runs `work` where it is if the caller has plenty of stack, with signals as they are; otherwise as
+    /// [`Lane::with_room`]. For what may be left by a jump at any instruction, and takes more than a hook may.
+    ///
+    /// # Safety
+    /// The caller has taken the record. Should that not be the owner, all signals are blocked.
+    #[inline]
+    pub unsafe fn with_room_for<R>(&self, work: impl FnOnce() -> R) -> R {
+        let sp = stack_pointer();
+        // SAFETY: a copy of two words that change under the record's hold only.
+        if is_plenty(unsafe { self.own_stack() }, sp) || self.room.contains(sp) {
+            work()
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.with_room(work) }
+        }
+    }
+
     /// As [`Lane::with_room_in_quiet`], before the record has been taken: for the sampling handler, which is
     /// on a stack that may have no more room than for the kernel's own frame, as the pieces of a split stack.
     /// It interrupts nobody who is on a stack of the collector's, since all signals are blocked there.

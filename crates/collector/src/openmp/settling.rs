@@ -5,11 +5,11 @@ use proust_log::operations::Operation;
 
 use super::estimate::{Settled, settle as divide};
 use super::sites::{Passed, Site};
-use super::visits::Pending;
-use crate::clock;
+use super::visits::{Pending, SITES, Visits};
 use crate::lane::Record;
 use crate::operation::Kind;
 use crate::operation::sums::Estimated;
+use crate::{clock, room};
 
 /// A stretch of the thread's time is over in which barriers were passed that were not drawn.
 pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
@@ -24,15 +24,23 @@ pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
 pub fn settle(record: &mut Record) {
     let Some(visits) = record.member.visits() else { return };
     let undrawn = visits.take_undrawn();
-    if undrawn == [0; _] {
-        return;
+    if undrawn != [0; _] {
+        // It takes 3 KiB, and hooks come here on the program's stack.
+        room::apart(|| distribute(record, visits, &undrawn));
     }
+}
+
+/// Divides what passed among the sites of these visits.
+#[inline(never)]
+fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
     // SAFETY: the caller has taken the record.
     let pending = unsafe { visits.pending() };
     let (gap_ns, since_ns) = (core::mem::take(&mut pending.gap_ns), pending.since_ns);
     let now_ns = clock::now_ns();
-    let settled = divide(gap_ns, &undrawn, &mut pending.tallies);
-    for (at, (Settled { wait_ns, work_ns }, executions)) in settled.into_iter().zip(undrawn).enumerate() {
+    let settled = divide(gap_ns, undrawn, &mut pending.tallies);
+    for (at, (Settled { wait_ns, work_ns }, executions)) in
+        settled.into_iter().zip(undrawn.iter().copied()).enumerate()
+    {
         if executions == 0 && wait_ns == 0 && work_ns == 0 {
             continue;
         }

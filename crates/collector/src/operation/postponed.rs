@@ -243,6 +243,13 @@ pub fn settle(lane: &'static Lane) {
 /// As [`settle`], where the lane's record has been taken.
 #[inline(never)]
 pub fn settle_in(lane: &Lane, record: &mut Record) {
+    // SAFETY: the record has been taken; should this not be the owner, it is who closes its record for it,
+    // with all signals blocked.
+    unsafe { lane.with_room_for(|| settle_here(lane, record)) }
+}
+
+#[inline(never)]
+fn settle_here(lane: &Lane, record: &mut Record) {
     let (wait, section) = lane.postponed.take(&lane.postponed_section);
     if let Some(passed) = wait {
         tell_next(lane, record, &passed);

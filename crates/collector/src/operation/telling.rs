@@ -113,9 +113,7 @@ fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
         && !passed.is_clocked()
         && record.output.has_room_for(size_of::<Event>())
     {
-        // Numbers in fixed places, and at the end one store that makes the record part of the log: it may be
-        // left at any instruction.
-        tell_alone(lane, record, passed);
+        tell_postponed(lane, record, passed);
         return;
     }
     // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his
@@ -178,9 +176,27 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     if let Some(state) = passed.state {
         lane.callers.keep(passed.kind, state.sp, node);
     }
+    if cpu_ns != 0 {
+        record.tell_sums();
+    }
     push_event(record, passed, (node, node_flags), cpu_ns);
     record.limit.told(passed.end_ns);
     record.spent_since(passed.taken_since(entered_ns), cpu_ns);
+}
+
+/// As [`tell_alone`], of what was postponed and has its call path. Stays on the caller's stack, of which it
+/// takes little, with signals as they are: it writes numbers in fixed places, and at the end one store makes
+/// the record part of the log, so that it may be left at any instruction.
+#[inline(never)]
+fn tell_postponed(lane: &Lane, record: &mut Record, passed: &Passed) {
+    // Who closes the record of another thread is not its current owner; a vforked child seems to be.
+    if is_current(lane) && !is_owner(lane) {
+        return;
+    }
+    let entered_ns = clock::now_ns();
+    push_event(record, passed, passed.node, 0);
+    record.limit.told(passed.end_ns);
+    record.spent_since(entered_ns, 0);
 }
 
 /// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread
@@ -193,11 +209,9 @@ fn cpu_at_end(passed: &Passed, entered_ns: u64) -> u64 {
     clock::thread_cpu_ns().saturating_sub(since_ns)
 }
 
-/// Writes an event, and before it what its clock would otherwise separate from its time.
+/// Writes an event. Before one with a clock the sums are written, which the clock would otherwise separate
+/// from their time.
 fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns: u64) {
-    if cpu_ns != 0 {
-        record.tell_sums();
-    }
     // What is known only when it is over may have been told in part: what the thread called meanwhile.
     // And two readings of the clock may differ by some nanoseconds the wrong way round.
     let end_ns = passed.end_ns.max(record.told_until_ns);
@@ -245,6 +259,7 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
         postponed::settle_in(lane, record);
     }
     let node = if passed.node.0 != 0 { passed.node } else { record.sums.last_caller(kind) };
+    record.tell_sums();
     push_event(record, &passed, node, clock::thread_cpu_ns());
     lane.leave();
 }

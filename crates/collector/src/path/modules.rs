@@ -20,7 +20,7 @@ use crate::path::needed;
 use crate::path::rules::RuleTable;
 use crate::path::tables;
 use crate::turn::{Mine, Quiet, Turn};
-use crate::{clock, lane, raw};
+use crate::{clock, lane, raw, room};
 
 /// An unwinder that knows one module.
 pub type ModuleUnwinder = UnwinderX86_64<&'static [u8], MustNotAllocateDuringUnwind>;
@@ -366,8 +366,11 @@ fn nameless(mapping: &Mapping, now: u64) -> &'static Module {
 /// More than that no library covers.
 const MOST_MODULE_BYTES: u64 = 1 << 40;
 
+/// Reading the mappings takes 5 KiB of stack, and hooks ask this on the program's.
+#[cold]
+#[inline(never)]
 fn still_loaded(module: &Module) -> bool {
-    maps::find(module.start).is_some_and(|mapping| mapping.inode == module.inode)
+    room::apart(|| maps::find(module.start).is_some_and(|mapping| mapping.inode == module.inode))
 }
 
 /// A thread unloads a library, perhaps; until [`Unloading::end`]. While any does, modules are looked for
