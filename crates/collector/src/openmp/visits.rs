@@ -4,9 +4,12 @@
 //! site's line, counts, and says that it is inside. What such visits took is estimated later
 //! ([`estimate`](super::estimate)), at the latest when the thread is sampled. Sites are found by their
 //! address and stack pointer. A thread has room for so many; visits to others are all measured.
+//!
+//! A team of one waits for nobody, so a visit of its thread is only counted ([`pass_alone`]): the hook does
+//! not stand between the runtime and the program when the runtime returns.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
@@ -100,10 +103,14 @@ struct Now {
     /// and the site.
     seen: AtomicU32,
     /// Whether a level has changed since the begin of the region.
-    has_changed: AtomicU32,
+    has_changed: AtomicBool,
+    /// Whether the thread is a team of one in the execution that it is in.
+    is_alone: AtomicBool,
     /// Stands in for a header's word where there is none.
     no_header: AtomicU32,
 }
+
+const _: () = assert!(size_of::<Now>() == 64);
 
 /// What is written with the lane's record taken.
 #[derive(Debug, Default)]
@@ -151,7 +158,7 @@ pub struct SiteOf {
     pub operation: Option<Operation>,
     /// Address behind the call.
     pub address: u64,
-    /// Stack pointer there.
+    /// See [`CallSite`].
     pub sp: u64,
 }
 
@@ -160,21 +167,52 @@ fn home(address: u64) -> usize {
     (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize % SITES
 }
 
+/// A place from which a thread calls the runtime, as visits and segments are kept by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The address behind the call.
+    pub address: u64,
+    /// A stack pointer that is the same whenever the same frame calls from there. Of a hook that returns to
+    /// the program: where its return address lies.
+    pub sp: u64,
+}
+
+/// Counts the visit of a team of one to a barrier that is not drawn. Whether that is all there is to do: the
+/// hook may go on to the runtime by a jump. An instruction behind a system call that returns to the program
+/// takes longer than all of this, since the kernel leaves the processor no way to predict it.
+#[inline(always)]
+pub fn pass_alone(call: CallSite) -> bool {
+    if !life::records_here() {
+        return false;
+    }
+    let Some(visits) = lane::visits() else { return false };
+    if !visits.now.is_alone.load(Ordering::Relaxed) {
+        return false;
+    }
+    let at = home(call.address);
+    let site = &visits.sites[at];
+    let count = site.count.load(Ordering::Relaxed);
+    if !site.is_of_now(visits, call) || count >= site.next.load(Ordering::Relaxed) {
+        return false;
+    }
+    site.count.store(count + 1, Ordering::Relaxed);
+    site.undrawn.store(site.undrawn.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    visits.now.at.store(at as u32, Ordering::Relaxed);
+    true
+}
+
 /// Passes a barrier that is not drawn, if that is all there is to do: the thread is inside then until
 /// [`Visits::over`]. None if the visit has to be looked at.
 #[inline(always)]
-pub fn pass(address: u64, sp: u64, inside: Inside) -> Option<&'static Visits> {
+pub fn pass(call: CallSite, inside: Inside) -> Option<&'static Visits> {
     if !life::records_here() {
         return None;
     }
     let visits = lane::visits()?;
-    let at = home(address);
+    let at = home(call.address);
     let site = &visits.sites[at];
     let count = site.count.load(Ordering::Relaxed);
-    let is_known = site.address.load(Ordering::Relaxed) == address
-        && site.sp.load(Ordering::Relaxed) == sp
-        && site.epoch.load(Ordering::Relaxed) == visits.now.epoch.load(Ordering::Relaxed);
-    if !is_known {
+    if !site.is_of_now(visits, call) {
         return None;
     }
     if count >= site.next.load(Ordering::Relaxed) {
@@ -234,9 +272,8 @@ impl Visits {
 
     /// The thread is sampled at `sp`, on its `own_stack` or another: whether it is inside. In a gap that
     /// tells where the time goes.
-    ///
     pub fn is_sampled_inside(&self, sp: u64, own_stack: OwnStack) -> bool {
-        let is_inside = self.is_inside_at(sp, own_stack);
+        let is_inside = self.is_inside_at(sp, own_stack) || self.is_inside_alone(sp, own_stack);
         // The time in a drawn visit is no part of the gap before it.
         if self.is_in_gap() && self.waits_since().is_none() {
             let seen = if is_inside { SEEN_INSIDE + self.at() as u32 } else { SEEN_AT_WORK };
@@ -337,16 +374,25 @@ impl Visits {
             site.kind.store(0, Ordering::Relaxed);
         }
         let now = &self.now;
-        for word in
-            [&now.inside, &now.is_in_gap, &now.weight, &now.has_changed, &now.at, &now.before, &now.seen]
-        {
+        for word in [&now.inside, &now.is_in_gap, &now.weight, &now.at, &now.before, &now.seen] {
             word.store(0, Ordering::Relaxed);
+        }
+        for word in [&now.has_changed, &now.is_alone] {
+            word.store(false, Ordering::Relaxed);
         }
         self.look_again();
     }
 }
 
 impl Visit {
+    /// Whether it is this one, and had a visit in the execution that the thread is in.
+    #[inline(always)]
+    fn is_of_now(&self, visits: &Visits, call: CallSite) -> bool {
+        self.address.load(Ordering::Relaxed) == call.address
+            && self.sp.load(Ordering::Relaxed) == call.sp
+            && self.epoch.load(Ordering::Relaxed) == visits.now.epoch.load(Ordering::Relaxed)
+    }
+
     /// Whether some of its visits are not measured.
     #[inline(always)]
     fn leaves_out(&self) -> bool {

@@ -12,25 +12,34 @@ use super::member::Member;
 use super::settling;
 use super::sites::{Came, Divided, Passed, Site};
 use super::team::Team;
-use super::visits::{self, Inside, Pending, SiteOf, Visits, Way};
+use super::visits::{self, CallSite, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
 use crate::operation::{here, meeting, stretch};
 use crate::path::memo::State;
 use crate::{clock, life, options};
 
-/// Runs `call`, in which the thread waits until all of its team have come. `site` is where the hook returns
-/// to.
+/// Runs `call`, which is a barrier. Where it ends by a jump to the runtime, nothing of this frame is left.
 #[inline(always)]
-pub fn for_all<R: Copy>(operation: Operation, site: u64, call: impl FnOnce() -> R) -> R {
+pub fn at_barrier<R: Copy>(site: CallSite, call: impl FnOnce() -> R) -> R {
+    if visits::pass_alone(site) { call() } else { at_barrier_of_several(site, call) }
+}
+
+#[inline(never)]
+fn at_barrier_of_several<R: Copy>(site: CallSite, call: impl FnOnce() -> R) -> R {
+    let Some(visits) = visits::pass(site, Inside::WithFrame) else {
+        return for_all(Operation::OmpBarrier, site, call);
+    };
+    let state = here!();
+    let result = call();
+    visits.over(|end_ns| end_drawn_visit(visits, end_ns, state));
+    result
+}
+
+/// Runs `call`, in which the thread waits until all of its team, or all tasks that it waits for, have come.
+#[inline(always)]
+pub fn for_all<R: Copy>(operation: Operation, site: CallSite, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
     let state = here!();
-    if operation == Operation::OmpBarrier
-        && let Some(visits) = visits::pass(site, state.sp, Inside::WithFrame)
-    {
-        let result = call();
-        visits.over(|end_ns| end_drawn_visit(visits, end_ns, state));
-        return result;
-    }
     let begun = begin_for_all(operation, site, state, Some(&mut marker));
     let result = call();
     match begun {
@@ -65,11 +74,11 @@ pub fn of_team(operation: Operation, member: &Member) -> Operation {
 
 /// Begins to wait for all at `site`; `state` lives until the end, where there is a `marker` in its frame.
 #[inline(never)]
-pub fn begin_for_all(operation: Operation, site: u64, state: State, marker: Option<&mut u64>) -> Begun {
+pub fn begin_for_all(operation: Operation, site: CallSite, state: State, marker: Option<&mut u64>) -> Begun {
     let visits = if operation == Operation::OmpBarrier { visits_of_caller() } else { None };
     if let Some((lane, visits)) = visits {
         let counts_as = of_team(operation, lane.member);
-        let (way, is_first) = visits.come(lane, counts_as, (site, state.sp));
+        let (way, is_first) = visits.come(lane, counts_as, site);
         let inside = if marker.is_some() { Inside::WithFrame } else { Inside::WithoutFrame };
         if way != Way::Drawn {
             pass_without_measuring(lane, visits, way, is_first, (site, state));
@@ -125,7 +134,7 @@ fn pass_without_measuring(
     visits: &'static Visits,
     way: Way,
     is_first: bool,
-    (site, state): (u64, State),
+    (site, state): (CallSite, State),
 ) {
     if way == Way::ClockBefore {
         let now_ns = clock::now_ns();
@@ -148,7 +157,7 @@ fn pass_without_measuring(
 
 /// Ends a wait that is measured.
 #[inline(never)]
-pub fn end_for_all(lane: &'static Lane, operation: Operation, site: u64, state: State) {
+pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, state: State) {
     let member = lane.member;
     let comes = operation == Operation::OmpBarrier;
     let team = member.team();
@@ -257,6 +266,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     lane.waits_since(end_ns);
     member.resume(end_ns);
 }
+
 /// A drawn visit is over while another thread uses the record: what the team agrees on goes on all the same.
 #[cold]
 #[inline(never)]
@@ -265,6 +275,11 @@ fn keep_step(lane: &Lane, visits: &Visits, level: Option<u32>, awaited: Option<(
     if let Some((visit, last)) = awaited {
         visits.set_level(lane, visit.at, last.level);
     }
+}
+
+fn place_at(lane: &Lane, operation: Operation, site: CallSite) -> Site {
+    let (region, operation) = (lane.member.region(), operation as u16);
+    Site { region, operation, address: site.address, sp: site.sp }
 }
 
 fn place_of(of: &SiteOf) -> Site {
@@ -326,9 +341,10 @@ fn take_segment(
 
 /// Adds to the site what was worked before it and waited in it; `state` is where its call path begins.
 #[inline]
-fn add(lane: &'static Lane, operation: Operation, (site, state): (u64, State), passed: &Passed) {
+fn add(lane: &'static Lane, operation: Operation, address: u64, state: State, passed: &Passed) {
     let team = if lane.member.team().is_some() { lane.member.team_size() } else { 1 };
     let passed = Passed { team, ..*passed };
+    let site = CallSite { address, sp: state.sp };
     lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &passed));
 }
 
@@ -338,20 +354,18 @@ fn add_to(
     lane: &'static Lane,
     record: &mut lane::Record,
     operation: Operation,
-    (site, state): (u64, State),
+    (site, state): (CallSite, State),
     passed: &Passed,
 ) {
-    let place =
-        Site { region: lane.member.region(), operation: operation as u16, address: site, sp: state.sp };
+    let place = place_at(lane, operation, site);
     if !record.sites.add_known(&place, passed) {
         add_first(lane, record, &{ place }, state, &{ *passed });
     }
 }
 
 /// Finds the call path of a barrier's site, if it is not known.
-fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (u64, State)) {
-    let (region, operation) = (lane.member.region(), Operation::OmpBarrier as u16);
-    let place = Site { region, operation, address: site, sp: state.sp };
+fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (CallSite, State)) {
+    let place = place_at(lane, Operation::OmpBarrier, site);
     if !record.sites.knows(&place) {
         // SAFETY: the owner, who has taken the record.
         let node = unsafe { lane.with_room(|| node_of(record, state)) };
@@ -378,7 +392,7 @@ fn node_of(record: &mut lane::Record, state: State) -> u32 {
 /// A section was entered in which nobody was: counts it, and leaves the segment as it is.
 #[inline]
 pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: State) {
-    add(lane, operation, (site, state), &Passed { executions: 1, ..Passed::default() });
+    add(lane, operation, site, state, &Passed { executions: 1, ..Passed::default() });
 }
 
 /// A section was entered after somebody had been in it.
@@ -394,7 +408,7 @@ pub fn waited_for_holder(
         return;
     }
     let passed = Passed { end_ns, wait_ns, executions: 1, contended: true, ..Passed::default() };
-    add(lane, operation, (site, state), &passed);
+    add(lane, operation, site, state, &passed);
     lane.member.resume(end_ns);
 }
 
@@ -416,6 +430,6 @@ pub fn for_iterations<R: Copy>(site: u64, state: State, call: impl FnOnce() -> R
         passed.end_ns = clock::now_ns();
         passed.wait_ns = passed.end_ns.saturating_sub(begin_ns) * u64::from(TIMED_OF);
     }
-    add(lane, Operation::OmpDispatch, (site, state), &passed);
+    add(lane, Operation::OmpDispatch, site, state, &passed);
     result
 }

@@ -9,7 +9,9 @@ use proust_log::operations::Operation;
 
 use super::names::Function;
 use crate::openmp::runtime::{Table, routes};
+use crate::openmp::visits::CallSite;
 use crate::openmp::wait;
+use crate::operation::here;
 
 macro_rules! waits {
     ($($name:ident $hook:ident $type:ty;)*) => { $(
@@ -49,6 +51,7 @@ macro_rules! waits {
             let call = || unsafe {
                 table.function::<Wait>(Function::$name)(a, b, c, d, e, f, g, h, i, j, k, l)
             };
+            let site = CallSite { address: site, sp: here!().sp };
             wait::for_all(Operation::OmpDoacross, site, call)
         }
     )* };

@@ -22,7 +22,7 @@ pub mod parallel;
 pub mod tasks;
 pub mod waits;
 
-/// Declares hooks that get two things more than what the program passes: `$site`, the address they return to,
+/// Declares hooks that get two things more than what the program passes: `$site`, where they were called,
 /// and `$call`, which calls the function of the caller's runtime with what the program passed.
 macro_rules! sited {
     ($( fn $name:ident ( $($argument:ident : $type:ty),* ; $site:ident, $call:ident ) $(-> $result:ty)? $body:block )*) => {
@@ -37,7 +37,8 @@ macro_rules! sited {
                     "qword ptr [rsp]",
                     then [
                         concat!("mov ", $crate::openmp::gomp::registers_after!(first $($argument)*), ", [rsp]"),
-                        concat!("mov ", $crate::openmp::gomp::registers_after!(second $($argument)*), ", r10"),
+                        concat!("mov ", $crate::openmp::gomp::registers_after!(second $($argument)*), ", rsp"),
+                        concat!("mov ", $crate::openmp::gomp::registers_after!(third $($argument)*), ", r10"),
                         "jmp {hook}",
                     ],
                     hooks::$name
@@ -52,10 +53,12 @@ macro_rules! sited {
                 #[allow(non_snake_case, reason = "the runtime's names")]
                 pub unsafe extern "C-unwind" fn $name(
                     $($argument: $type,)*
-                    $site: u64,
+                    address: u64,
+                    sp: u64,
                     table: &'static $crate::openmp::runtime::Table,
                 ) $(-> $result)? {
-                    let $call = || {
+                    let $site = $crate::openmp::visits::CallSite { address, sp };
+                    let $call = move || {
                         // SAFETY: the function of this name has this type, and gets the arguments that the
                         // program gave.
                         unsafe {
@@ -72,7 +75,7 @@ macro_rules! sited {
 }
 pub(crate) use sited;
 
-/// The registers in which a function with so many arguments gets one more, and another one.
+/// The registers in which a function with so many arguments gets one more, and two others.
 macro_rules! registers_after {
     (first) => {
         "rdi"
@@ -80,17 +83,26 @@ macro_rules! registers_after {
     (second) => {
         "rsi"
     };
+    (third) => {
+        "rdx"
+    };
     (first $one:ident) => {
         "rsi"
     };
     (second $one:ident) => {
         "rdx"
     };
+    (third $one:ident) => {
+        "rcx"
+    };
     (first $one:ident $two:ident) => {
         "rdx"
     };
     (second $one:ident $two:ident) => {
         "rcx"
+    };
+    (third $one:ident $two:ident) => {
+        "r8"
     };
 }
 pub(crate) use registers_after;

@@ -30,12 +30,12 @@ fn leave<R: Copy>(operation: Operation, object: u64, call: impl FnOnce() -> R) -
 }
 
 sited! {
-    fn GOMP_barrier(; site, call) { wait::for_all(Operation::OmpBarrier, site, call) }
-    fn GOMP_barrier_cancel(; site, call) -> bool { wait::for_all(Operation::OmpBarrier, site, call) }
-    fn GOMP_loop_end(; site, call) { wait::for_all(Operation::OmpBarrier, site, call) }
-    fn GOMP_loop_end_cancel(; site, call) -> bool { wait::for_all(Operation::OmpBarrier, site, call) }
-    fn GOMP_sections_end(; site, call) { wait::for_all(Operation::OmpBarrier, site, call) }
-    fn GOMP_sections_end_cancel(; site, call) -> bool { wait::for_all(Operation::OmpBarrier, site, call) }
+    fn GOMP_barrier(; site, call) { wait::at_barrier(site, call) }
+    fn GOMP_barrier_cancel(; site, call) -> bool { wait::at_barrier(site, call) }
+    fn GOMP_loop_end(; site, call) { wait::at_barrier(site, call) }
+    fn GOMP_loop_end_cancel(; site, call) -> bool { wait::at_barrier(site, call) }
+    fn GOMP_sections_end(; site, call) { wait::at_barrier(site, call) }
+    fn GOMP_sections_end_cancel(; site, call) -> bool { wait::at_barrier(site, call) }
     fn GOMP_single_copy_start(; site, call) -> *mut c_void { wait::for_all(Operation::OmpCopyPrivate, site, call) }
     fn GOMP_single_copy_end(data: *mut c_void; site, call) { wait::for_all(Operation::OmpCopyPrivate, site, call) }
     fn GOMP_taskwait(; site, call) { wait::for_all(Operation::OmpTaskWait, site, call) }
@@ -44,17 +44,17 @@ sited! {
     }
     fn GOMP_taskgroup_end(; site, call) { wait::for_all(Operation::OmpTaskGroup, site, call) }
 
-    fn GOMP_critical_start(; site, call) { holders::enter(Operation::OmpCritical, unnamed(), site, call) }
+    fn GOMP_critical_start(; site, call) { holders::enter(Operation::OmpCritical, unnamed(), site.address, call) }
     fn GOMP_critical_end(; _site, call) { leave(Operation::OmpCriticalEnd, unnamed(), call) }
     fn GOMP_critical_name_start(name: *mut *mut c_void; site, call) {
-        holders::enter(Operation::OmpCritical, name as u64, site, call)
+        holders::enter(Operation::OmpCritical, name as u64, site.address, call)
     }
     fn GOMP_critical_name_end(name: *mut *mut c_void; _site, call) {
         leave(Operation::OmpCriticalEnd, name as u64, call)
     }
-    fn GOMP_atomic_start(; site, call) { holders::enter(Operation::OmpAtomic, atomic(), site, call) }
+    fn GOMP_atomic_start(; site, call) { holders::enter(Operation::OmpAtomic, atomic(), site.address, call) }
     fn GOMP_atomic_end(; _site, call) { leave(Operation::OmpAtomicEnd, atomic(), call) }
-    fn GOMP_ordered_start(; site, call) { holders::enter(Operation::OmpOrdered, holders::turn(), site, call) }
+    fn GOMP_ordered_start(; site, call) { holders::enter(Operation::OmpOrdered, holders::turn(), site.address, call) }
     fn GOMP_ordered_end(; _site, call) { leave(Operation::OmpOrderedEnd, holders::turn(), call) }
 }
 
@@ -67,13 +67,13 @@ macro_rules! locks {
             sited! {
                 $(
                     fn $set(lock: *mut c_void; site, call) {
-                        holders::enter(Operation::$operation, lock as u64, site, call)
+                        holders::enter(Operation::$operation, lock as u64, site.address, call)
                     }
                     fn $unset(lock: *mut c_void; _site, call) { leave(Operation::$end, lock as u64, call) }
                     fn $test(lock: *mut c_void; site, call) -> c_int {
                         let result = call();
                         if result != 0 {
-                            holders::entered(lock as u64, site);
+                            holders::entered(lock as u64, site.address);
                         }
                         result
                     }

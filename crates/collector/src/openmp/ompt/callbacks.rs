@@ -15,7 +15,7 @@ use crate::lane::{self, Lane};
 use crate::life;
 use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
-use crate::openmp::visits::Inside;
+use crate::openmp::visits::{CallSite, Inside};
 use crate::openmp::{holders, tasks, visits, wait};
 use crate::operation::{here, releases};
 
@@ -137,18 +137,18 @@ pub unsafe extern "C" fn sync_region_wait(
     };
     if endpoint == BEGIN {
         let state = here!();
-        if operation == Operation::OmpBarrier
-            && visits::pass(site as u64, state.sp, Inside::WithoutFrame).is_some()
-        {
+        let site = CallSite { address: site as u64, sp: state.sp };
+        if operation == Operation::OmpBarrier && visits::pass(site, Inside::WithoutFrame).is_some() {
             return;
         }
-        wait::begin_for_all(operation, site as u64, state, None);
+        wait::begin_for_all(operation, site, state, None);
     } else if let Some(visits) = visits::inside() {
         visits.over(|end_ns| wait::end_drawn_visit(visits, end_ns, here!()));
     } else if let Some(lane) = waiting_for_all(operation) {
         let state = here!();
         lane.open.set_frame(state);
-        wait::end_for_all(lane, operation, site as u64, state);
+        let site = CallSite { address: site as u64, sp: state.sp };
+        wait::end_for_all(lane, operation, site, state);
     }
 }
 

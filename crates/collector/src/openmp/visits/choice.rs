@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{LEVEL_BITS, Pending, SITES, THOUGHT_APART_NS, Visit, Visits, Way, home};
+use super::{CallSite, LEVEL_BITS, Pending, SITES, THOUGHT_APART_NS, Visit, Visits, Way, home};
 use crate::lane::Lane;
 use crate::openmp::estimate::Tally;
 use crate::openmp::team::Team;
@@ -13,11 +13,12 @@ use crate::openmp::{draws, settling};
 impl Visits {
     /// Counts a visit that [`pass`](super::pass) did not: what is to be done with it, and whether it is the
     /// first of the region's execution.
-    pub fn come(&self, lane: &Lane, operation: Operation, (address, sp): (u64, u64)) -> (Way, bool) {
+    pub fn come(&self, lane: &Lane, operation: Operation, call: CallSite) -> (Way, bool) {
         let epoch = lane.member.epoch();
+        self.now.is_alone.store(operation == Operation::OmpBarrierOfOne, Ordering::Relaxed);
         self.find_header(lane);
         self.now.before.store(self.now.at.load(Ordering::Relaxed), Ordering::Relaxed);
-        let Some(at) = self.find(lane, operation, (address, sp), epoch) else {
+        let Some(at) = self.find(lane, operation, call, epoch) else {
             self.now.at.store(SITES as u32, Ordering::Relaxed);
             return (Way::Drawn, true);
         };
@@ -37,27 +38,21 @@ impl Visits {
     }
 
     /// The site's place. All threads of a team find room for the same sites of an execution.
-    fn find(
-        &self,
-        lane: &Lane,
-        operation: Operation,
-        (address, sp): (u64, u64),
-        epoch: u64,
-    ) -> Option<usize> {
-        let home = home(address);
+    fn find(&self, lane: &Lane, operation: Operation, call: CallSite, epoch: u64) -> Option<usize> {
+        let home = home(call.address);
         let is_here = |site: &Visit| {
-            site.address.load(Ordering::Relaxed) == address && site.sp.load(Ordering::Relaxed) == sp
+            site.address.load(Ordering::Relaxed) == call.address && site.sp.load(Ordering::Relaxed) == call.sp
         };
         let around = || (0..SITES).map(|step| (home + step) % SITES);
         let at = around().find(|&at| is_here(&self.sites[at])).or_else(|| {
             let free = around().find(|&at| self.sites[at].epoch.load(Ordering::Relaxed) != epoch)?;
-            self.make(lane, free, operation, (address, sp)).then_some(free)
+            self.make(lane, free, operation, call).then_some(free)
         })?;
         let site = &self.sites[at];
         if site.epoch.load(Ordering::Relaxed) != epoch {
             let team = lane.member.team();
             let level = match team {
-                Some(team) => team.levels.of(address),
+                Some(team) => team.levels.of(call.address),
                 // Alone, there is nobody to agree with.
                 None => site.level(),
             };
@@ -74,12 +69,12 @@ impl Visits {
 
     /// Makes room for a site at a place; false if what is there cannot be settled now.
     #[cold]
-    fn make(&self, lane: &Lane, at: usize, operation: Operation, (address, sp): (u64, u64)) -> bool {
+    fn make(&self, lane: &Lane, at: usize, operation: Operation, call: CallSite) -> bool {
         lane.with_record_in_silence(|record| {
             settling::settle(record);
             let site = &self.sites[at];
-            site.address.store(address, Ordering::Relaxed);
-            site.sp.store(sp, Ordering::Relaxed);
+            site.address.store(call.address, Ordering::Relaxed);
+            site.sp.store(call.sp, Ordering::Relaxed);
             site.epoch.store(0, Ordering::Relaxed);
             site.kind.store(0, Ordering::Relaxed);
             site.set_operation(operation);
@@ -150,7 +145,7 @@ impl Visits {
     fn draw_next(&self, lane: &Lane, site: &Visit, level: Option<u32>) {
         if let Some(level) = level.filter(|&level| level != site.level()) {
             site.set_level(level);
-            self.now.has_changed.store(1, Ordering::Relaxed);
+            self.now.has_changed.store(true, Ordering::Relaxed);
         }
         let next = draws::next(self.seed(lane), site.count.load(Ordering::Relaxed), site.level());
         site.next.store(next, Ordering::Relaxed);
@@ -174,10 +169,10 @@ impl Visits {
     /// Levels that have changed, as the team shall have them when it is next brought together. By who opened
     /// the region, at its end.
     pub fn publish(&self, team: &Team, epoch: u64) {
-        if self.now.has_changed.load(Ordering::Relaxed) == 0 {
+        if !self.now.has_changed.load(Ordering::Relaxed) {
             return;
         }
-        self.now.has_changed.store(0, Ordering::Relaxed);
+        self.now.has_changed.store(false, Ordering::Relaxed);
         for site in &self.sites {
             if site.epoch.load(Ordering::Relaxed) == epoch {
                 team.levels.set(site.address.load(Ordering::Relaxed), site.level());

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use proust_log::operations::Operation;
 
-use super::{DRAWN, Inside, NOT_INSIDE, Visits};
+use super::{DRAWN, Inside, NOT_INSIDE, Visit, Visits};
 use crate::clock;
 use crate::lane;
 use crate::life;
@@ -95,14 +95,20 @@ impl Visits {
         }
         if inside & !DRAWN == Inside::WithFrame as u32
             && let Some(site) = self.sites.get(self.at())
+            && site.is_called(sp, own_stack) == Some(false)
         {
-            let frame = site.sp.load(Ordering::Relaxed);
-            if frame < sp && own_stack.contains(frame) && own_stack.contains(sp) {
-                self.leave();
-                return false;
-            }
+            self.leave();
+            return false;
         }
         true
+    }
+
+    /// Whether a team of one is in a visit that was only counted ([`pass_alone`](super::pass_alone)), seen
+    /// from a frame at `sp`.
+    pub(super) fn is_inside_alone(&self, sp: u64, own_stack: OwnStack) -> bool {
+        self.now.is_alone.load(Ordering::Relaxed)
+            && self.now.epoch.load(Ordering::Relaxed) != 0
+            && self.sites.get(self.at()).is_some_and(|site| site.is_called(sp, own_stack) == Some(true))
     }
 
     /// Something else is measured inside it (a task), to be taken up by [`Visits::go_on`].
@@ -131,5 +137,46 @@ impl Visits {
             self.now.came_ns.store(interrupted.came_ns, Ordering::Relaxed);
             self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
         }
+    }
+}
+
+impl Visit {
+    /// Whether a hook that was called from this site, or the runtime's function that it went on to, has still
+    /// to return, seen from a frame at `sp`; None if they lie on other stacks.
+    fn is_called(&self, sp: u64, own_stack: OwnStack) -> Option<bool> {
+        let place = self.sp.load(Ordering::Relaxed);
+        if !own_stack.contains(sp) || !own_stack.contains(place) {
+            return None;
+        }
+        if place < sp || !place.is_multiple_of(8) {
+            return Some(false);
+        }
+        // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
+        let returns_to = unsafe { (place as *const u64).read_volatile() };
+        Some(returns_to == self.address.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_lasts_while_its_return_address_lies_where_it_was() {
+        let words = [1_u64, 2, 3, 4];
+        let low = words.as_ptr() as u64;
+        let own_stack = OwnStack { low, top: low + 32 };
+        let site = |address: u64, sp: u64| {
+            let site = Visit::default();
+            site.address.store(address, Ordering::Relaxed);
+            site.sp.store(sp, Ordering::Relaxed);
+            site
+        };
+        assert_eq!(site(3, low + 16).is_called(low + 8, own_stack), Some(true));
+        assert_eq!(site(3, low + 16).is_called(low + 16, own_stack), Some(true));
+        assert_eq!(site(3, low + 16).is_called(low + 24, own_stack), Some(false), "it has returned");
+        assert_eq!(site(7, low + 16).is_called(low + 8, own_stack), Some(false), "another call lies there");
+        assert_eq!(site(3, low + 16).is_called(low - 8, own_stack), None);
+        assert_eq!(site(3, low + 64).is_called(low + 8, own_stack), None);
     }
 }
