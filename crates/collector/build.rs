@@ -12,7 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Libraries that the compiler names for every program, and of which this one needs nothing.
+/// Libraries that the compiler names for every program, and of which this one needs nothing: archives without
+/// members stand for them.
 const EMPTY: [&str; 6] = ["gcc_s", "util", "rt", "pthread", "m", "dl"];
 
 struct Import<'a> {
@@ -24,6 +25,7 @@ struct Import<'a> {
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=imports.txt");
+    println!("cargo::rerun-if-changed=layout.ld");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("stubs");
     fs::create_dir_all(&folder).expect("the build's own folder can be written");
     let text = fs::read_to_string("imports.txt").expect("imports.txt lies beside this file");
@@ -31,11 +33,12 @@ fn main() {
         build_stub(&folder, library, &imports);
     }
     for library in EMPTY {
-        fs::write(folder.join(format!("lib{library}.so")), "INPUT()\n").expect("as above");
+        fs::write(folder.join(format!("lib{library}.so")), "!<arch>\n").expect("as above");
     }
     let linker = format!("-Wl,--no-as-needed,{}/ld-linux.so,--as-needed", folder.display());
+    let layout = format!("-Wl,-T,{}/layout.ld", env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
     for argument in
-        ["-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", &format!("-L{}", folder.display()), &linker]
+        ["-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", &format!("-L{}", folder.display()), &linker, &layout]
     {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }
