@@ -10,17 +10,21 @@ COLUMNS = {("gcc", 1): 600, ("gcc", 2): 1024, ("clang", 1): 2000, ("clang", 2): 
 def barriers(tool, quick):
     """A loop of about a microsecond with a barrier behind it, with and without the collector in turn: the median of
     a run's batches, against the mean of the bare runs before and after. By GCC also within one process: each batch
-    with the hook against the one without."""
+    with the hook against the one without. LLVM's runtime takes some time itself to tell a tool: a tool that does
+    nothing takes turns with them."""
     rounds = 9 if quick else 31
     rows = []
+    empty_tool = compile_program("empty_tool", options=("-shared", "-fPIC"))
     for compiler, measured, threads in builds("barriers", ["-ldl"]):
         _, env = tool.bare_folder()
         env = dict(env, OMP_PROC_BIND="true")
         bare_env = {name: value for name, value in env.items() if name != "LD_PRELOAD"}
         command = [measured, threads, SECONDS, COLUMNS[compiler, threads]]
-        bare, proust = [run(command, env=bare_env).json()], []
+        bare, proust, empty = [run(command, env=bare_env).json()], [], []
         for _ in range(rounds):
             proust.append(run(command, env=env).json())
+            if compiler == "clang" and threads == 1:
+                empty.append(run(command, env=dict(bare_env, LD_PRELOAD=empty_tool)).json())
             bare.append(run(command, env=bare_env).json())
         slow = slow_from([figures["by_name_ns"] for figures in bare], 1.3) if threads > 1 else None
         groups = {None: []} if slow is None else {"a cache": [], "none": []}
@@ -28,13 +32,19 @@ def barriers(tool, quick):
             kinds = {None if slow is None else "none" if figures["by_name_ns"] >= slow else "a cache" for figures in (before, after)}
             if len(kinds) == 1:
                 groups[kinds.pop()].append(((before["by_name_ns"] + after["by_name_ns"]) / 2, with_it))
+        of_empty_tool = None
+        if empty:
+            middle = [(a["by_name_ns"] + b["by_name_ns"]) / 2 for a, b in zip(bare, bare[1:])]
+            of_empty_tool = {"empty_tool_ns": summary_of_differences([c["by_name_ns"] - a for a, c in zip(middle, empty)]),
+                             "beyond_it_ns": summary_of_differences([b["by_name_ns"] - c["by_name_ns"] for b, c in zip(proust, empty)])}
         for shared, pairs in groups.items():
             if len(pairs) < 5:
                 continue
             rows.append({"compiler": compiler, "threads": threads, "processors_share": shared, "runs": len(pairs),
                          "bare_ns": summary([a for a, _ in pairs]), "proust_ns": summary([b["by_name_ns"] for _, b in pairs]),
                          "added_percent": summary_of_differences([100 * (b["by_name_ns"] / a - 1) for a, b in pairs]),
-                         "added_ns": summary_of_differences([b["added_ns"] if b["own_ns"] else b["by_name_ns"] - a for a, b in pairs])})
+                         "added_ns": summary_of_differences([b["added_ns"] if b["own_ns"] else b["by_name_ns"] - a for a, b in pairs]),
+                         **(of_empty_tool or {})})
             say(f"  {compiler}, {threads} threads{f', sharing {shared}' if shared else ''}: {rows[-1]['added_percent']['median']:+.1f} %, "
                 f"{rows[-1]['added_ns']['median']:+.1f} ns")
     if not rows:
