@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* A child that is forked inside a region goes on alone, and opens a region of one. */
@@ -269,6 +271,77 @@ static int reductions(void)
     return bad != 0;
 }
 
+static atomic_int tasks_are_done;
+
+/* An exec of what is no program fails after everything has been made ready for it. */
+static void *execs_in_vain(void *path)
+{
+    char *arguments[] = {path, NULL};
+    while (!tasks_are_done) {
+        execve(path, arguments, environ);
+        for (volatile int i = 0; i < 20000; i++)
+            ;
+    }
+    return NULL;
+}
+
+/* Fills a part of the stack, does something of uneven length, and looks whether all is as it was. */
+KEPT static int keeps_its_frame(int depth, int length)
+{
+    volatile uint64_t words[64];
+    int bad = 0;
+    for (int i = 0; i < 64; i++)
+        words[i] = 0x5c5c5c5c5c5c5c5c;
+    for (volatile int i = 0; i < length; i++)
+        ;
+    if (depth > 0)
+        bad += keeps_its_frame(depth - 1, length);
+    else {
+#pragma omp task if (0)
+        for (volatile int i = 0; i < length; i++)
+            ;
+#pragma omp taskyield
+    }
+    for (int i = 0; i < 64; i++)
+        bad += words[i] != 0x5c5c5c5c5c5c5c5c;
+    return bad;
+}
+
+/* Waits in which tasks are done, at stack depths of all kinds, while exec after exec of another thread stops the measurement and
+   takes that back: a task's end may meet a begin that was not seen, and a wait that is long over. */
+static int tasks_while_execs_fail(void)
+{
+    char path[] = "/tmp/no_program.XXXXXX";
+    int file = mkstemp(path), bad = 0;
+    pthread_t thread;
+    if (file < 0 || fchmod(file, 0700) != 0 || write(file, "neither\0", 8) != 8)
+        return 1;
+    close(file);
+    tasks_are_done = 0;
+    pthread_create(&thread, NULL, execs_in_vain, path);
+    double until_s = wall() + 1.0;
+#pragma omp parallel num_threads(2) reduction(+ : bad)
+    for (int round = 0; round < 40000 && wall() < until_s; round++) {
+        for (int i = 0; i < 4; i++) {
+#pragma omp task firstprivate(i) shared(bad)
+            {
+                int wrong = keeps_its_frame((round + i) % 7, 40 + 97 * (i + round % 5));
+                if (wrong) {
+#pragma omp atomic
+                    bad += wrong;
+                }
+            }
+        }
+        bad += keeps_its_frame(round % 11, 10);
+#pragma omp taskwait
+        bad += keeps_its_frame((round + 3) % 5, 10);
+    }
+    tasks_are_done = 1;
+    pthread_join(thread, NULL);
+    unlink(path);
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "constructs";
@@ -285,6 +358,8 @@ int main(int argc, char **argv)
         bad = deep(40);
     else if (!strcmp(name, "tasks"))
         bad = many_tasks();
+    else if (!strcmp(name, "tasks-execs"))
+        bad = tasks_while_execs_fail();
     else if (!strcmp(name, "very-many-tasks"))
         bad = very_many_tasks(argc > 2 ? atol(argv[2]) : 2000000);
     else if (!strcmp(name, "constructs"))

@@ -1,6 +1,6 @@
 /*
- * A program that asks whether there is a runtime of OpenMP, and works with it if there is one: it is told so where somebody
- * stands in front of that. Then a region must be one: its body runs as often as the team has threads.
+ * A program that asks whether there is a runtime of OpenMP, and works with it if there is one. It prints how often the body of a
+ * region ran, with or without a runtime, and how many of the names that it asked for are there.
  */
 #include <stdio.h>
 
@@ -24,6 +24,6 @@ int main(void)
         GOMP_parallel(add, &sum, 3, 0);
     else
         sum = 3;
-    printf("%d\n", sum);
+    printf("%d\n%d names\n", sum, !!GOMP_parallel + !!GOMP_critical_start + !!GOMP_critical_end);
     return sum == 3 ? 0 : 1;
 }

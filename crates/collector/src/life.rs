@@ -16,6 +16,7 @@ use crate::hooks::borrowers;
 use crate::interpose::scope;
 use crate::lane;
 use crate::openmp::ompt::start;
+use crate::openmp::runtime::absent;
 use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
@@ -179,6 +180,7 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char, *const *const c_c
 static DESTRUCTOR: extern "C" fn() = destruct;
 
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
+    absent::take_back();
     interpose::find_all();
     single_threaded::find();
     scope::prepare();

@@ -385,11 +385,11 @@ mod tests {
         assert!(create(&options::of_a_test(name), 1, 1, 3));
         let file = folder.join(LOG_FOLDER).join("1-1.plog");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        let done = AtomicBool::new(false);
+        let (done, count) = (AtomicBool::new(false), AtomicUsize::new(0));
         let (taken, closed) = std::thread::scope(|scope| {
             let takers: Vec<_> = (1..=3_u64)
                 .map(|mark| {
-                    let done = &done;
+                    let (done, count) = (&done, &count);
                     scope.spawn(move || {
                         let mut mine: Vec<(usize, usize, u64)> = Vec::new();
                         while !done.load(Ordering::Relaxed) && mine.len() < 4000 {
@@ -404,13 +404,15 @@ mod tests {
                                 }
                             }
                             mine.push((chunk.start as usize, chunk.bytes, mark));
+                            count.fetch_add(1, Ordering::Relaxed);
                         }
                         mine
                     })
                 })
                 .collect();
             let mut closed = 0;
-            for _ in 0..300 {
+            // On a busy machine the others may not get to run meanwhile.
+            while closed < 300 || count.load(Ordering::Relaxed) < 100 && closed < 100_000 {
                 close();
                 reopen();
                 closed += 1;
@@ -420,7 +422,7 @@ mod tests {
             let taken: Vec<_> = takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect();
             (taken, closed)
         });
-        assert!(closed == 300 && taken.len() > 100, "{} chunks", taken.len());
+        assert!(closed >= 300 && taken.len() >= 100, "{} chunks", taken.len());
         close();
         let bytes: usize = taken.iter().map(|(_, bytes, _)| bytes).sum();
         assert_eq!(file.metadata().unwrap().len() as usize, HEADER_BYTES + bytes);

@@ -11,7 +11,7 @@ use proust_log::operations::Operation;
 use proust_log::records::{EVENT_PARTIAL, RELEASE_WEIGHT_NS, Release};
 
 use super::sections::Timed;
-use super::{is_owner, known_path, postponed, waited, wanted};
+use super::{is_at_barrier, is_owner, known_path, postponed, waited, wanted};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
 use crate::life;
@@ -163,12 +163,18 @@ pub fn unlocked_by_wait(lane: &'static Lane, mutex: u64, state: State) {
     }
 }
 
+/// Whether the thread, seen from a hook's frame, is in no operation and in no barrier: what a runtime unlocks
+/// and wakes there belongs to that.
+fn is_free(lane: &Lane, state: &State) -> bool {
+    lane.open.is_free() && !is_at_barrier(lane, state.sp)
+}
+
 /// Records the section of `object` that has ended: later, if the call path is known already.
 #[cold]
 #[inline(never)]
 fn record(lane: &'static Lane, operation: Operation, object: u64, ended: &Ended, state: State) {
     let Some(life) = life::in_hook() else { return };
-    if !wanted(operation.nature()) || !lane.open.is_free() || !is_owner(lane) {
+    if !wanted(operation.nature()) || !is_free(lane, &state) || !is_owner(lane) {
         return;
     }
     let Ended { ticks, own_ticks, weight_ns, is_bound } = *ended;
@@ -284,7 +290,7 @@ fn woken(operation: Operation, object: u64, ticks: u64, state: State) {
 
 fn write(lane: &Lane, operation: Operation, release: Release, site: u64, state: State) {
     let Some(life) = life::in_hook() else { return };
-    if !wanted(operation.nature()) || !lane.open.is_free() || !is_owner(lane) {
+    if !wanted(operation.nature()) || !is_free(lane, &state) || !is_owner(lane) {
         return;
     }
     lane.with_record(|record| {

@@ -12,6 +12,7 @@ mod command;
 mod explained;
 mod pages;
 mod programs;
+mod real_time;
 mod recording;
 mod waited;
 

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command::run;
+use crate::command::{proust, run};
 use crate::explained::Except;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, list, number, record, report};
@@ -226,13 +226,55 @@ fn locks_are_of_the_version_that_was_asked_for() {
     assert_recorded(&run, 1, 1);
 }
 
-/// A program that asks for names of the runtime weakly is told that there is one: then there must be.
+/// A program that refers to the runtime weakly does without where there is none, whatever else is called like
+/// a runtime in the folders that its environment names.
 #[test]
-fn what_a_program_was_told_to_be_there_is_there() {
-    let Some(folder) = all_built(&["weak"]) else { return };
-    let bare = run(&mut Command::new(folder.join("weak")));
-    let recorded = record(folder.join("weak"), &[] as &[&str]).succeeded();
-    assert_eq!(recorded.ended.printed(), bare.printed());
+fn who_asks_for_a_runtime_that_is_not_there_does_without() {
+    let Some(program) = built("runtimes/weak") else { return };
+    let Some(plugin) = built("libplugin_a.so") else { return };
+    let library = std::fs::read(plugin).unwrap();
+    let mut other_machine = library.clone();
+    other_machine[18] = 183;
+    let bad: [&[u8]; 5] = [b"", b"no library\n", &library, &library[..400], &other_machine];
+    let mut folders: Vec<_> = bad.iter().map(|_| empty_folder()).collect();
+    for (folder, bytes) in folders.iter().zip(bad) {
+        for name in ["libgomp.so.1", "libomp.so", "libomp.so.5", "libiomp5.so"] {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+        }
+    }
+    folders.push(empty_folder());
+    for folder in folders {
+        let searched = ("LD_LIBRARY_PATH", folder.path());
+        let bare = run(Command::new(&program).env(searched.0, searched.1));
+        assert!(bare.status.success() && bare.printed().starts_with("3\n0 "), "{}", bare.printed());
+        let dir = empty_folder();
+        let recorded = run(proust()
+            .env(searched.0, searched.1)
+            .args(["record", "-o"])
+            .arg(dir.path().join("run"))
+            .arg("--")
+            .arg(&program));
+        assert_eq!(recorded.status.code(), bare.status.code(), "{}", recorded.said());
+        assert_eq!(recorded.printed(), bare.printed());
+    }
+}
+
+/// Where there is one, the same program works with it.
+#[test]
+fn who_asks_for_a_runtime_that_is_there_has_it() {
+    let Some(program) = built("runtimes/weak") else { return };
+    let preloaded = ("LD_PRELOAD", "libgomp.so.1");
+    let bare = run(Command::new(&program).env(preloaded.0, preloaded.1));
+    if !bare.printed().starts_with("3\n3 ") {
+        println!("SKIP: this machine has no libgomp.so.1, or another one: {}", bare.said());
+        return;
+    }
+    let dir = empty_folder();
+    let mut command = proust();
+    command.env(preloaded.0, preloaded.1).args(["record", "-o"]).arg(dir.path().join("run"));
+    let recorded = run(command.arg("--").arg(&program));
+    assert!(recorded.status.success(), "{}", recorded.said());
+    assert_eq!(recorded.printed(), bare.printed());
 }
 
 /// Code that was made at run time calls the runtime, and two are loaded: whose functions it would have is not

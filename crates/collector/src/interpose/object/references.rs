@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::ops::Range;
 
-use super::tables::{Tables, read};
+use super::tables::{Symbol, Tables, read};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -16,6 +16,9 @@ struct Relocation {
 const R_64: u64 = 1;
 const R_GLOB_DAT: u64 = 6;
 const R_JUMP_SLOT: u64 = 7;
+
+const WEAK: u8 = 2;
+
 /// A name that an object has the dynamic linker look up: what it defines itself is among it, since others may
 /// come first.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +29,10 @@ pub struct Reference {
     pub version: Option<&'static CStr>,
     /// What it is bound to; None until the dynamic linker has filled it in.
     pub bound: Option<u64>,
+    /// The address of the word that the dynamic linker fills in.
+    pub place: u64,
+    /// Whether the object does without it where nobody defines it.
+    pub is_weak: bool,
 }
 
 impl Tables {
@@ -53,11 +60,12 @@ impl Tables {
                     // SAFETY: there is a word for each symbol.
                     unsafe { read(self.versions + index * 2) }
                 };
+                let place = self.base.wrapping_add(relocation.offset);
                 // SAFETY: a place of this object that relocation fills in.
-                let place: u64 = unsafe { read(self.base.wrapping_add(relocation.offset)) };
+                let value: u64 = unsafe { read(place) };
                 // Until a function is called first, its place leads back into the object's own code.
-                let is_bound = kind != R_JUMP_SLOT || !own.contains(&place);
-                let bound = is_bound.then(|| place.wrapping_sub(relocation.addend as u64));
+                let is_bound = kind != R_JUMP_SLOT || !own.contains(&value);
+                let bound = is_bound.then(|| value.wrapping_sub(relocation.addend as u64));
                 let name = self.string(symbol.name.into());
                 let number = number & 0x7fff;
                 let version = if symbol.section == 0 {
@@ -65,9 +73,36 @@ impl Tables {
                 } else {
                     self.defined_version(number)
                 };
-                visit(Reference { name, version, bound });
+                visit(Reference { name, version, bound, place, is_weak: symbol.is_weak_reference() });
             }
         }
+    }
+
+    /// Whether it refers weakly to one of these names. Looks at names only, which are far fewer than places.
+    pub fn refers_weakly(&self, is_wanted: impl Fn(&CStr) -> bool) -> bool {
+        (1..self.references_end()).any(|index| {
+            let symbol = self.symbol(index);
+            symbol.is_weak_reference() && is_wanted(self.string(symbol.name.into()))
+        })
+    }
+
+    /// Behind the last symbol that it does not define itself: those that it does come after it where there is
+    /// a table to look them up.
+    fn references_end(&self) -> u64 {
+        // SAFETY: as the format lays both tables out.
+        unsafe {
+            match (self.gnu_hash, self.hash) {
+                (0, 0) => 0,
+                (0, hash) => read::<u32>(hash + 4).into(),
+                (gnu_hash, _) => read::<u32>(gnu_hash + 4).into(),
+            }
+        }
+    }
+}
+
+impl Symbol {
+    fn is_weak_reference(&self) -> bool {
+        self.section == 0 && self.info >> 4 == WEAK
     }
 }
 

@@ -257,18 +257,27 @@ fn of_nobody(place: usize) -> &'static Table {
     }
 }
 
-/// What GCC's runtime is called where it is installed.
-const LIBRARY: &CStr = c"libgomp.so.1";
+/// What GCC's runtime is called where it is installed, and where systems have it: the folders that the
+/// environment names may hold something else of that name.
+const LIBRARIES: [&CStr; 5] = [
+    c"libgomp.so.1",
+    c"/usr/lib/x86_64-linux-gnu/libgomp.so.1",
+    c"/lib64/libgomp.so.1",
+    c"/usr/lib64/libgomp.so.1",
+    c"/usr/lib/libgomp.so.1",
+];
 
 #[cold]
 fn load(place: usize) -> &'static Table {
-    // SAFETY: a name of a library; it stays loaded.
-    let library = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-    if !library.is_null()
-        && let Some((table, _)) = callers::table_of_any()
-    {
-        callers::note(InDoubt::LoadedNow);
-        return table;
+    for library in LIBRARIES {
+        // SAFETY: a name of a library; it stays loaded.
+        let library = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        if !library.is_null()
+            && let Some((table, _)) = callers::table_of_any()
+        {
+            callers::note(InDoubt::LoadedNow);
+            return table;
+        }
     }
     refuse(NAMES.get(place).map_or(c"?", |name| name.text))
 }

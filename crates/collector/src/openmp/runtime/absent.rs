@@ -1,0 +1,57 @@
+//! Names of the runtime that nobody defines but this library.
+//!
+//! A program may refer to the runtime weakly, and do without it where there is none. The dynamic linker has
+//! bound such references to our hooks, behind which there is nothing. Before the program runs they get what
+//! they would have without us: nothing.
+
+use core::ffi::CStr;
+
+use crate::interpose::object::{self, Object, Reference};
+use crate::interpose::scope;
+use crate::openmp::gomp::names::{self, NAMES};
+use crate::raw;
+
+/// Takes back what weak references of the loaded objects were bound to, where nobody else defines it.
+/// While the process has one thread, and nothing has been called.
+pub fn take_back() {
+    object::each(&mut |object| {
+        take_back_of(object);
+        false
+    });
+}
+
+fn take_back_of(object: &Object) {
+    let Some(tables) = object.tables() else { return };
+    if !tables.refers_weakly(|name| names::place(name).is_some()) {
+        return;
+    }
+    tables.each_reference(&object.range, &mut |reference| {
+        if reference.is_weak && reference.bound.is_some_and(scope::is_own) && !is_defined(&reference) {
+            clear(reference.place);
+        }
+    });
+}
+
+/// Whether anything else that is loaded defines what is referred to.
+fn is_defined(reference: &Reference) -> bool {
+    let Some(name) = names::place(reference.name).and_then(|place| NAMES.get(place)) else { return true };
+    let defines = |object: &Object, version: Option<&CStr>| {
+        let definition = object.tables().and_then(|tables| tables.definition(name, version));
+        definition.is_some_and(|definition| !scope::is_own(definition.address))
+    };
+    let mut found = false;
+    object::each(&mut |object| {
+        found = defines(object, reference.version) || defines(object, None);
+        found
+    });
+    found
+}
+
+/// Stores zero in a word that the dynamic linker may have made read-only by now.
+fn clear(place: u64) {
+    let memory = raw::open(c"/proc/self/mem", libc::O_WRONLY | libc::O_CLOEXEC, 0);
+    if !raw::failed(memory) {
+        raw::pwrite(memory as i32, &0_u64.to_ne_bytes(), place);
+        raw::close(memory as i32);
+    }
+}
