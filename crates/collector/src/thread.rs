@@ -184,6 +184,8 @@ fn begin_record(
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);
+    // Whoever is killed does not get to write it at its end.
+    record.push_name(tid);
     record.usage = beginning.usage;
     record.spent(beginning.own_ns);
     record.spent_since(called_ns, 0);

@@ -1,6 +1,6 @@
 //! The facts of a process: names, arguments, environment, rank, and its threads' names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proust_log::layout::{Ending, Origin};
 use proust_log::records::Subject;
@@ -74,7 +74,8 @@ pub(super) fn process(log: &LogHarvest) -> Process {
 
 /// Gives threads the names that other threads gave them.
 ///
-/// Thread ids are used again: a name goes to the thread that had the id when it was given.
+/// Thread ids are used again: a name goes to the thread that had the id when it was given. A thread that wrote
+/// its own name as it ended keeps that.
 pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
     let mut names: Vec<(u64, u32, String)> = log
         .lanes
@@ -82,17 +83,24 @@ pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
         .flat_map(|lane| lane.texts.of(Subject::ThreadName))
         .map(|text| (text.after_ns, text.id, text.text()))
         .collect();
+    if names.is_empty() {
+        return;
+    }
     names.sort();
+    // The threads of each id, by their begin.
+    let mut threads: HashMap<u32, Vec<(u64, usize, usize)>> = HashMap::new();
+    for (lane, harvest) in log.lanes.iter().enumerate() {
+        for (at, thread) in harvest.threads.iter().enumerate() {
+            threads.entry(thread.tid).or_default().push((thread.begin_ns, lane, at));
+        }
+    }
+    threads.values_mut().for_each(|of_one_id| of_one_id.sort_unstable());
     for (time, tid, name) in names {
-        let named = || {
-            log.lanes.iter().enumerate().flat_map(|(lane, harvest)| {
-                let threads = harvest.threads.iter().enumerate();
-                threads.filter(|(_, t)| t.tid == tid).map(move |(at, t)| (t.begin_ns, lane, at))
-            })
-        };
-        let begun = named().filter(|&(begin_ns, ..)| begin_ns <= time).max();
-        let Some((_, lane, at)) = begun.or_else(|| named().min()) else { continue };
-        if let Some(thread) = log.lanes.get_mut(lane).and_then(|lane| lane.threads.get_mut(at)) {
+        let Some(named) = threads.get(&tid) else { continue };
+        let begun = named.partition_point(|&(begin_ns, ..)| begin_ns <= time);
+        let Some(&(_, lane, at)) = named.get(begun.saturating_sub(1)) else { continue };
+        let thread = log.lanes.get_mut(lane).and_then(|lane| lane.threads.get_mut(at));
+        if let Some(thread) = thread.filter(|thread| !(thread.named_at_end && thread.name.is_some())) {
             thread.name = Some(name);
         }
     }

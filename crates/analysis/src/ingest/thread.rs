@@ -93,6 +93,8 @@ pub(super) struct Thread {
     /// Found running: what it did before is not known.
     pub(super) found: bool,
     pub(super) name: Option<String>,
+    /// It wrote its name at its end: no later one was given.
+    pub(super) named_at_end: bool,
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
     /// Its CPU clock at the end minus at the begin, whatever the rows say.

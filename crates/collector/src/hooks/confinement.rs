@@ -10,6 +10,7 @@ use libc::{gid_t, size_t, uid_t};
 use proust_log::layout::Ending;
 use proust_log::records::NoteCode;
 
+use super::names;
 use crate::interpose::interpose;
 use crate::{clock, lane, life, logfile, process, room};
 
@@ -74,7 +75,11 @@ pub unsafe extern "C-unwind" fn prctl(
     let Some(function) = real::prctl() else { return -1 };
     before_change(option, a, b);
     // SAFETY: the real function with the registers that the program filled.
-    unsafe { function(option, a, b, c, d) }
+    let result = unsafe { function(option, a, b, c, d) };
+    if option == libc::PR_SET_NAME && result == 0 {
+        names::named_itself();
+    }
+    result
 }
 
 macro_rules! leaving {

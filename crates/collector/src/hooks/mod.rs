@@ -26,6 +26,7 @@ pub mod joins;
 mod loadable;
 pub mod locks;
 mod memory_barriers;
+pub mod names;
 pub mod once;
 pub mod polls;
 pub mod processes;

@@ -1,5 +1,6 @@
 //! Threads created and ended in every way.
 
+use crate::explained::Except;
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record};
 
@@ -46,4 +47,21 @@ fn a_thread_the_c_library_does_not_know_does_no_harm() {
     // disturbed.
     let run = record(program, &["2", "clone"]).succeeded();
     assert_threads(&run, |how| how != "clone");
+}
+
+/// A thread that is killed does not get to record its name at its end: it is there from when it was given.
+#[test]
+fn names_are_known_however_the_process_ends() {
+    let Some(program) = built("names") else { return };
+    for mode in ["kill", "segv", "exit"] {
+        let run = record(&program, &[mode]);
+        run.except(Except::Killed);
+        let (truth, threads) = (run.truth(), run.threads());
+        assert_eq!(list(&truth, "/threads").len(), 5);
+        for thread in list(&truth, "/threads") {
+            let found = threads.thread(number(thread, "/tid") as u64);
+            assert_eq!(found.name, thread["name"].as_str().unwrap(), "{mode}: {threads:#?}");
+            assert_eq!(found.program, "names", "{mode}");
+        }
+    }
 }

@@ -61,6 +61,7 @@ impl ThreadMeter {
                 tid,
                 found: false,
                 name: None,
+                named_at_end: false,
                 begin_ns,
                 end_ns: begin_ns,
                 clock_ns: 0,

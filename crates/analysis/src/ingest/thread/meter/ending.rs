@@ -36,6 +36,7 @@ impl ThreadMeter {
             ..shares.row(tail)
         };
         self.push_tail(row, gap);
+        self.thread.named_at_end = end.closed_by_other == 0;
         self.thread.overruns = end.overruns;
         self.thread.unrecorded_samples = end.unrecorded_samples;
         self.finish(Closing::Complete)
