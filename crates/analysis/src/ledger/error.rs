@@ -24,6 +24,15 @@ pub enum LedgerError {
         /// The location named twice.
         location: LocationId,
     },
+    /// More processor time than 64 bits of nanoseconds hold.
+    #[error(
+        "the run has {years} years of processor time, and an account holds at most 584: ask for a part of it \
+         (--where time=…)"
+    )]
+    TooLong {
+        /// Years of processors and threads together.
+        years: u64,
+    },
     /// The processors given were determined for another run.
     #[error("no number of processors is known for process {process}")]
     NoProcessors {

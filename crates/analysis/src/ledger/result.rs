@@ -8,10 +8,11 @@ use super::processors::Processors;
 use super::rows::{PassiveRow, Row, settle};
 use super::state::PassiveTimes;
 use super::sweep::{LocationSums, Sweep, WaitCharge};
-use super::timeline::{Run, Spans};
-use super::windows::Windows;
+use super::timeline::{Run, Spans, Timeline};
+use super::windows::{Window, Windows};
 use proust_profile::{LocationId, ProcessId};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The account of a run, or of a part of it. See the module's documentation for the definitions.
 ///
@@ -134,6 +135,7 @@ impl Ledger {
         on_wait: impl FnMut(&WaitCharge),
     ) -> Result<Ledger, LedgerError> {
         let owners = Owners::new(&run.processes)?;
+        refuse_too_long(run, &owners, processors, windows)?;
         let mut sweep = Sweep::new(run, &owners, processors, windows)?;
         sweep.run(run, owners.life, windows, on_wait);
         sweep.locations.sort_by_key(|location| location.location);
@@ -327,6 +329,31 @@ impl Ledger {
         let given_ns = u128::from(available) * u128::from(self.wall_ns);
         u64::try_from(given_ns.saturating_sub(u128::from(cpu_ns))).unwrap_or(u64::MAX)
     }
+}
+
+/// No sum of the account is more than all slots and all threads together.
+fn refuse_too_long<S: Spans>(
+    run: &Run<S>,
+    owners: &Owners,
+    processors: &Processors,
+    windows: &Windows,
+) -> Result<(), LedgerError> {
+    const YEAR_NS: u128 = 31_557_600_000_000_000;
+    let slots: u128 =
+        (owners.list.iter()).map(|owner| u128::from(processors.of(owner.process).unwrap_or_default())).sum();
+    let slots_ns = slots * u128::from(windows.within(owners.life).length_ns());
+    let lives: HashMap<ProcessId, u64> = (run.processes.iter())
+        .map(|process| {
+            (process.id, windows.within(Window::new(process.start_ns, process.end_ns)).length_ns())
+        })
+        .collect();
+    let life_ns = |timeline: &Timeline<S>| lives.get(&timeline.process).copied().unwrap_or_default();
+    let threads_ns: u128 = run.timelines.iter().map(|timeline| u128::from(life_ns(timeline))).sum();
+    let most_ns = slots_ns + threads_ns;
+    if most_ns <= u128::from(u64::MAX) {
+        return Ok(());
+    }
+    Err(LedgerError::TooLong { years: u64::try_from(most_ns / YEAR_NS).unwrap_or(u64::MAX) })
 }
 
 fn sum_of(rows: &[Row]) -> Accounts {

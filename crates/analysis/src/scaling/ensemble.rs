@@ -175,13 +175,15 @@ impl<'s> Ensemble<'s> {
     /// What was worked and waited at a node's own site in the runs with a count: means, and visits of the
     /// first run.
     pub fn site(&self, node: JointId, count: usize) -> Option<Segment> {
-        mean_segment(self.groups[count].iter().filter_map(|&run| self.amounts[run].sites.get(&node)))
+        let runs = self.groups[count].iter();
+        mean_segment(runs.clone().filter_map(|&run| self.amounts[run].sites.get(&node)), runs.len())
     }
 
     /// The same with all sites below.
     fn segment(&self, node: JointId, count: usize) -> Segment {
         let runs = self.groups[count].iter();
-        mean_segment(runs.filter_map(|&run| self.amounts[run].segments.get(&node))).unwrap_or_default()
+        let segments = runs.clone().filter_map(|&run| self.amounts[run].segments.get(&node));
+        mean_segment(segments, runs.len()).unwrap_or_default()
     }
 
     /// What a node's processor time with a count was spent on, means; of a site what was spent up to it and
@@ -344,12 +346,14 @@ fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     queued_s
 }
 
-fn mean_segment<'a>(segments: impl Iterator<Item = &'a Segment>) -> Option<Segment> {
+/// The mean over so many runs, as all other amounts of a place are: in a run that never came by it is 0. None
+/// where none did.
+fn mean_segment<'a>(segments: impl Iterator<Item = &'a Segment>, runs: usize) -> Option<Segment> {
     let mut sum = Segment::default();
-    let mut runs = 0.0;
+    let mut met = false;
     for segment in segments {
         sum += segment;
-        runs += 1.0;
+        met = true;
     }
     let parts = [
         &mut sum.work_s,
@@ -360,8 +364,8 @@ fn mean_segment<'a>(segments: impl Iterator<Item = &'a Segment>) -> Option<Segme
         &mut sum.lock_s,
         &mut sum.runtime_s,
     ];
-    parts.into_iter().for_each(|part| *part /= f64::max(runs, 1.0));
-    (runs > 0.0).then_some(sum)
+    parts.into_iter().for_each(|part| *part /= runs.max(1) as f64);
+    met.then_some(sum)
 }
 
 /// Divides seconds among causes as these parts are; all to the first where nothing is known of them.
@@ -370,5 +374,19 @@ fn divide(causes: &mut Causes, seconds: f64, parts: &[(Cause, f64)]) {
     for (at, &(cause, part)) in parts.iter().enumerate() {
         let share = if whole > 0.0 { part / whole } else { f64::from(u8::from(at == 0)) };
         causes[cause] += seconds * share;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A site that one of four runs came by has a quarter of its time there, as its region has.
+    #[test]
+    fn runs_that_never_came_by_count_for_the_mean() {
+        let there = Segment { work_s: 8.0, imbalance_s: 2.0, visits: 5, ..Segment::default() };
+        let mean = mean_segment([&there].into_iter(), 4).unwrap();
+        assert_eq!((mean.work_s, mean.imbalance_s), (2.0, 0.5));
+        assert!(mean_segment([].into_iter(), 4).is_none());
     }
 }

@@ -26,31 +26,38 @@ pub(super) fn by_room(amount_ns: u64, claims: &mut [Claim]) -> u64 {
 
 fn share_out(amount_ns: u64, claims: &mut [Claim], weight: impl Fn(&Claim) -> u64) -> u64 {
     let mut left_ns = amount_ns;
-    let is_open = |claim: &Claim| claim.room_ns() > 0 && weight(claim) > 0;
-    // Each round fills at least one claim or gives all but the rounding away.
-    for _ in 0..8 {
-        let open = claims.iter().filter(|claim| is_open(claim));
-        let weights = open.map(|claim| u128::from(weight(claim))).sum::<u128>();
-        if left_ns == 0 || weights == 0 {
-            return left_ns;
+    let mut open: Vec<(usize, u64, u64)> = (claims.iter().enumerate())
+        .map(|(at, claim)| (at, weight(claim), claim.room_ns()))
+        .filter(|&(_, weight, room_ns)| weight > 0 && room_ns > 0)
+        .collect();
+    // Whoever has least room for his weight is filled first; once one is not filled, none after him is.
+    open.sort_by(|a, b| {
+        let (a, b) = ((a.0, u128::from(a.1), u128::from(a.2)), (b.0, u128::from(b.1), u128::from(b.2)));
+        (a.2 * b.1).cmp(&(b.2 * a.1)).then(a.0.cmp(&b.0))
+    });
+    let mut weights: u128 = open.iter().map(|&(_, weight, _)| u128::from(weight)).sum();
+    let mut filled = 0;
+    for &(at, weight, room_ns) in &open {
+        if u128::from(left_ns) * u128::from(weight) < u128::from(room_ns) * weights {
+            break;
         }
-        let before_ns = left_ns;
-        for claim in claims.iter_mut().filter(|claim| is_open(claim)) {
-            let part_ns = (u128::from(before_ns) * u128::from(weight(claim)) / weights) as u64;
-            let part_ns = part_ns.min(claim.room_ns()).min(left_ns);
-            claim.given_ns += part_ns;
-            left_ns -= part_ns;
-        }
+        claims[at].given_ns += room_ns;
+        left_ns -= room_ns;
+        weights -= u128::from(weight);
+        filled += 1;
     }
-    // What rounding left over, and the last few to be filled.
-    for claim in claims.iter_mut() {
-        if is_open(claim) {
-            let part_ns = claim.room_ns().min(left_ns);
-            claim.given_ns += part_ns;
-            left_ns -= part_ns;
-        }
+    // The others have room for their shares. Rounding their running sum leaves nothing over.
+    let rest = &mut open[filled..];
+    rest.sort_by_key(|&(at, ..)| at);
+    let (level_ns, mut weight_before, mut given_ns) = (u128::from(left_ns), 0, 0);
+    for &(at, weight, room_ns) in rest.iter() {
+        weight_before += u128::from(weight);
+        let due_ns = (level_ns * weight_before / weights) as u64;
+        let part_ns = (due_ns - given_ns).min(room_ns);
+        claims[at].given_ns += part_ns;
+        given_ns += part_ns;
     }
-    left_ns
+    left_ns - given_ns
 }
 
 /// An amount that is spread over something larger, piece by piece: each piece gets its share, and all of them
@@ -104,6 +111,23 @@ mod tests {
         assert_eq!(given(&some), [100, 30, 0]);
         assert_eq!(by_room(30, &mut some), 0);
         assert_eq!(given(&some), [100, 30, 30]);
+    }
+
+    /// However many are filled before, nobody gets more for coming first.
+    #[test]
+    fn the_order_of_claims_decides_nothing() {
+        // Each claim weighs eight times as much as the one before: they are filled one after the other.
+        let forth: Vec<(u64, u64)> = (0..20).map(|n| (8_u64.pow(n), 1_000_000)).collect();
+        let back: Vec<(u64, u64)> = forth.iter().rev().copied().collect();
+        let of = |all: &[(u64, u64)]| {
+            let mut all = claims(all);
+            assert_eq!(by_weight(12_000_000, &mut all), 0);
+            given(&all)
+        };
+        let (forth, mut back) = (of(&forth), of(&back));
+        back.reverse();
+        assert!(forth.iter().zip(&back).all(|(a, b)| a.abs_diff(*b) <= 1), "{forth:?}\n{back:?}");
+        assert!(forth.is_sorted() && forth[..5].iter().sum::<u64>() < 100, "{forth:?}");
     }
 
     #[test]

@@ -431,3 +431,21 @@ fn identifiers_are_unique_and_found_again() {
         assert_eq!(work as usize, index);
     }
 }
+
+/// 64 bits of nanoseconds hold 584 years of processor time: a longer run is refused, not wrapped around.
+#[test]
+fn more_processor_time_than_can_be_counted_is_refused() {
+    const DAY_S: f64 = 86_400.0;
+    let of_days = |days: f64| {
+        let whole = Program::new().process(1, 0.0, days * DAY_S);
+        (1..=1000).fold(whole, |run, id| run.thread(id, vec![span(0.0, days * DAY_S, COMPUTE)]))
+    };
+    let ledger = of_days(100.0).ledger();
+    assert_eq!((ledger.processors, ledger.accounts.sum_ns()), (1000, 1000 * ns(100.0 * DAY_S)));
+    let long = of_days(250.0).0;
+    let processors = Processors::measured(&long, &Windows::all()).unwrap();
+    let refused = Ledger::of(&long, &processors, &Windows::all()).unwrap_err();
+    assert!(matches!(refused, LedgerError::TooLong { years: 1368 }), "{refused}");
+    let first_day = Windows::between(0, ns(DAY_S));
+    assert_eq!(Ledger::of(&long, &processors, &first_day).unwrap().total_ns, 1000 * ns(DAY_S));
+}
