@@ -81,6 +81,7 @@ impl Disturbance {
             Measure::Metric(_) => self.of_work(amount),
             Measure::Account(account) => self.of_account(account, amount),
             Measure::Queued => amount.abs(),
+            Measure::OmpWork => self.of_work(amount),
             _ => self.of_waits(amount),
         }
     }

@@ -25,15 +25,16 @@ impl Sampled {
             Measure::Metric(Metric::Waits | Metric::IoCalls | Metric::IoErrors) => 0.0,
             Measure::Metric(Metric::ReadBytes | Metric::WrittenBytes) => 0.0,
             Measure::Metric(_) => self.in_proportion(amount),
-            Measure::Passive(_) => 0.0,
+            Measure::Passive(_) | Measure::OmpWait => 0.0,
             Measure::Account(
                 Account::Io | Account::Barrier | Account::Lock | Account::MpiPartner | Account::MpiTransfer,
             ) => 0.0,
             Measure::Account(
                 Account::Compute | Account::Unattributed | Account::Fault | Account::Replicated,
-            ) => self.error_s,
+            )
+            | Measure::OmpWork => self.error_s,
             // Each sample brings the time with it that its thread queued before.
-            Measure::Active | Measure::Wall | Measure::Lost => {
+            Measure::Active | Measure::Wall | Measure::Lost | Measure::Master => {
                 self.error_s.hypot(self.in_proportion(self.queued_s))
             }
             Measure::Account(_) | Measure::Queued | Measure::Caused(_) | Measure::Empty => {

@@ -23,6 +23,12 @@ pub enum Measure {
     Queued,
     /// What locations spent on an account. Of `serial` and `narrow`, which nobody spends, what was caused.
     Account(Account),
+    /// Work, serial or in parallel regions, with a processor: all accounts of working but a runtime's own.
+    OmpWork,
+    /// Waiting in any way, and work without a processor: accounts of waiting, the run queue, passive time.
+    OmpWait,
+    /// All time of the first thread of each process.
+    Master,
     /// Passive time, for one reason or all together.
     Passive(Option<PassiveReason>),
     /// What locations lost themselves, on all lost accounts together.
@@ -56,6 +62,21 @@ pub(crate) const ACCOUNTS: [Account; 14] = [
 const CAUSED: [Account; 5] =
     [Account::Serial, Account::Narrow, Account::Barrier, Account::Lock, Account::MpiPartner];
 
+/// Accounts of working with a processor, but for a runtime's own work. `io` is one of them: which part of a
+/// call had a processor is not known by account.
+const WORK: [Account; 6] = [
+    Account::Compute,
+    Account::Io,
+    Account::Replicated,
+    Account::MpiTransfer,
+    Account::Measurement,
+    Account::Fault,
+];
+
+/// Accounts of waiting, and of work that has no processor.
+const WAITING: [Account; 5] =
+    [Account::Barrier, Account::Lock, Account::MpiPartner, Account::Oversubscribed, Account::Preempted];
+
 /// Accounts of which no context ever has anything.
 const NOBODYS: [Account; 3] = [Account::Asleep, Account::Idle, Account::Paused];
 
@@ -70,6 +91,7 @@ impl Measure {
             .chain(accounts)
             .chain([Measure::Passive(None)])
             .chain(reasons)
+            .chain([Measure::OmpWork, Measure::OmpWait, Measure::Master])
             .chain([Measure::Lost, Measure::Empty, Measure::Caused(None)])
             .chain(caused)
     }
@@ -83,6 +105,9 @@ impl Measure {
             Measure::Active => "active_s".into(),
             Measure::Queued => "queued_s".into(),
             Measure::Account(account) => format!("{}_s", word(account.id())),
+            Measure::OmpWork => "omp_work_s".into(),
+            Measure::OmpWait => "omp_wait_s".into(),
+            Measure::Master => "master_s".into(),
             Measure::Passive(None) => "passive_s".into(),
             Measure::Passive(Some(reason)) => format!("passive_{}_s", word(reason.id())),
             Measure::Lost => "lost_s".into(),
@@ -115,7 +140,8 @@ impl Measure {
         !matches!(self, Measure::Metric(_))
     }
 
-    /// Calls `take` for each row of a ledger that counts, with seconds.
+    /// Calls `take` for each row of a ledger that counts, with seconds; of [`Measure::Master`] for those of
+    /// all threads, since a ledger does not know which was first.
     pub(super) fn each_row(self, ledger: &Ledger, mut take: impl FnMut(ContextId, LocationId, f64)) {
         let mut rows = |rows: &[crate::ledger::Row], counts: &dyn Fn(Account) -> bool| {
             for row in rows.iter().filter(|row| counts(row.account)) {
@@ -125,7 +151,9 @@ impl Measure {
         let queued = |account| matches!(account, Account::Oversubscribed | Account::Preempted);
         match self {
             Measure::Metric(_) => {}
-            Measure::Active | Measure::Wall => rows(&ledger.spent, &|_| true),
+            Measure::Active | Measure::Wall | Measure::Master => rows(&ledger.spent, &|_| true),
+            Measure::OmpWork => rows(&ledger.spent, &|account| WORK.contains(&account)),
+            Measure::OmpWait => rows(&ledger.spent, &|account| WAITING.contains(&account)),
             Measure::Queued => rows(&ledger.spent, &queued),
             Measure::Account(wanted @ (Account::Serial | Account::Narrow)) => {
                 rows(&ledger.blamed, &|account| account == wanted);
@@ -139,7 +167,7 @@ impl Measure {
             Measure::Passive(_) => {}
         }
         let wanted = match self {
-            Measure::Wall | Measure::Passive(None) => None,
+            Measure::Wall | Measure::Master | Measure::OmpWait | Measure::Passive(None) => None,
             Measure::Passive(reason) => reason,
             _ => return,
         };
@@ -170,6 +198,18 @@ mod tests {
         }
         assert_eq!(Measure::Account(Account::MpiPartner).id(), "mpi_partner_s");
         assert_eq!(Measure::Passive(Some(PassiveReason::NotRecorded)).id(), "passive_not_recorded_s");
+    }
+
+    /// What a thread spends is work, waiting, its runtime's, or not known: each account in one of them.
+    #[test]
+    fn work_and_waiting_share_no_account() {
+        for account in Account::ALL {
+            let by_nobody =
+                NOBODYS.contains(&account) || matches!(account, Account::Serial | Account::Narrow);
+            let neither = matches!(account, Account::Runtime | Account::Unattributed);
+            let places = [by_nobody, neither, WORK.contains(&account), WAITING.contains(&account)];
+            assert_eq!(places.iter().filter(|is| **is).count(), 1, "{account}");
+        }
     }
 
     #[test]

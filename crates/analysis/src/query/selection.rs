@@ -216,7 +216,14 @@ impl<'p> Selection<'p> {
                 take(value.context, value.location, value.amount);
             }
         } else if let Some(ledger) = self.ledger {
+            let is_master = |location: LocationId| {
+                let location = &self.profile.locations[location as usize];
+                self.profile.processes[location.process as usize].pid == location.tid
+            };
             measure.each_row(ledger, |context, location, seconds| {
+                if measure == Measure::Master && !is_master(location) {
+                    return;
+                }
                 if self.in_scope.contexts[context as usize] && self.in_scope.locations[location as usize] {
                     take(context, location, seconds);
                 }

@@ -435,3 +435,30 @@ fn the_page_sums_up() {
         assert!(text.contains("parallel region at regions.c:"), "{text}");
     });
 }
+
+/// The Collector's names for the time of OpenMP's threads are sums of the ledger's accounts, at every place and
+/// in all.
+#[test]
+fn work_and_waiting_by_the_collectors_names_are_the_ledgers() {
+    by_each("imbalance", "0.5", |run, _| {
+        let metrics = "omp_work_s,omp_wait_s,master_s,runtime_s,unattributed_s,wall_s,compute_s,barrier_s";
+        let tree: Value = run.page("tree", &["--metrics", metrics]);
+        let amount = |row: &Value, id: &str| {
+            row["metrics"][id].as_object().map_or(0.0, |amount| amount["inclusive"].as_f64().unwrap_or(0.0))
+        };
+        for row in list(&tree, "/contexts") {
+            let parts = ["omp_work_s", "omp_wait_s", "runtime_s", "unattributed_s"].map(|id| amount(row, id));
+            assert_close("parts", parts.iter().sum(), amount(row, "wall_s"), 1e-6);
+            assert!(amount(row, "omp_work_s") >= amount(row, "compute_s") - 1e-9, "{row:#}");
+            assert!(amount(row, "omp_wait_s") >= amount(row, "barrier_s") - 1e-9, "{row:#}");
+        }
+        let program = &list(&tree, "/contexts")[0];
+        let threads = run.threads();
+        let first = threads.locations.iter().find(|one| one.thread == one.process).unwrap();
+        assert_close("master", amount(program, "master_s"), first.wall_s, 1e-6);
+        assert!(amount(program, "omp_work_s") > 0.0 && amount(program, "omp_wait_s") > 0.0, "{program:#}");
+        // They are there without being asked for, where there are regions.
+        let usual: Value = run.page("tree", &[]);
+        assert!(list(&usual, "/metrics").iter().any(|metric| metric["id"] == "omp_wait_s"), "{usual:#}");
+    });
+}
