@@ -4,6 +4,8 @@
 //! What it is follows from who called it: rules name functions and say what waiting in them counts as. The
 //! same rules say which processor time is waiting, too: a worker that spins for work does not compute.
 //!
+//! A few rules are about threads instead: those that a runtime has for itself (`service`).
+//!
 //! Rules are text (`classes/standard.table`, and the user's own files); the form is described in the user
 //! guide. A path is read from its innermost frame outwards, and only through frames that belong to a runtime:
 //! the first one that no rule knows ends it. So code of the program, called by a runtime that waits further
@@ -20,6 +22,7 @@ mod path;
 mod pattern;
 mod roles;
 mod rule;
+mod service;
 #[cfg(test)]
 mod tests;
 
@@ -59,6 +62,14 @@ impl Classes {
         Classes { rules }
     }
 
+    /// The rules that a profile was made by: the built-in ones, and the user's as they were then.
+    pub fn of_profile(profile: &Profile) -> Classes {
+        // They were read without error then; a damaged profile has none.
+        Classes::standard()
+            .with("the profile", &profile.facts.wait_rules)
+            .unwrap_or_else(|_| Classes::standard())
+    }
+
     /// With the rules in `text` before all that are there already. `file` is what errors call the text.
     ///
     /// # Errors
@@ -86,6 +97,13 @@ impl Classes {
                 .collect(),
             spinning: at(Moment::Spinning),
         }
+    }
+}
+
+impl Classes {
+    /// Which locations of a profile are threads that a runtime has for itself.
+    pub fn services(&self, profile: &Profile) -> Vec<bool> {
+        service::services(&self.rules, profile)
     }
 }
 

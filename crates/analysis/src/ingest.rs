@@ -17,6 +17,7 @@ mod events;
 mod files;
 mod gaps;
 mod lane;
+mod loading;
 mod log;
 mod modules;
 mod nodes;
@@ -62,7 +63,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 17;
+pub const ANALYSIS_VERSION: u32 = 18;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";

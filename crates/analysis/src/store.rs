@@ -17,7 +17,7 @@ pub use reading::read_side_by_side;
 pub use rules::WaitRules;
 
 use crate::blame::{Blame, KeptBlame};
-use crate::classes::ClassError;
+use crate::classes::{ClassError, Classes};
 use crate::findings::{Finding, Whole};
 use crate::ledger::{KeptRows, Ledger, LedgerError};
 use crate::query::OperationSums;
@@ -188,6 +188,7 @@ impl<'d> View<'d> {
         let mut profile = with_progress(progress, |counter| {
             let mut profile = ingest(dir, self.paths, symbols, counter)?;
             profile.facts.wait_rules.clone_from(&rules.text);
+            mark_services(&mut profile);
             counter.begin(Stage::Keeping, 0);
             // Most pages then do without the rows that it takes.
             let kept = self.keep(&profile, &provenance);
@@ -334,4 +335,12 @@ fn with_progress<T: Send>(progress: &mut dyn FnMut(Progress), work: impl FnOnce(
         }
         worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+/// Marks the threads that runtimes have for themselves, by the rules that the profile keeps.
+fn mark_services(profile: &mut Profile) {
+    let services = Classes::of_profile(profile).services(profile);
+    for (location, service) in profile.locations.iter_mut().zip(services) {
+        location.service = service;
+    }
 }

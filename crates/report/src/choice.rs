@@ -56,12 +56,8 @@ impl Chosen {
         }
         let is_any = |measure: &Measure| match *measure {
             Measure::Metric(metric) if USUAL.contains(&metric) => true,
-            // In a run without regions they say the same as others do.
-            Measure::OmpWork | Measure::OmpWait | Measure::Master
-                if selection.profile().regions.is_empty() =>
-            {
-                false
-            }
+            // Sums of what stands there anyway: for who asks by these names.
+            Measure::OmpWork | Measure::OmpWait | Measure::Master => false,
             measure => selection.total(measure) != 0.0,
         };
         let mut all: Vec<Measure> = Measure::all().filter(is_any).collect();
@@ -98,7 +94,6 @@ impl Chosen {
                     noticed.contains(&Measure::Queued)
                 }
                 Measure::Passive(Some(_)) | Measure::Caused(Some(_)) | Measure::Empty => true,
-                Measure::OmpWork | Measure::OmpWait | Measure::Master => true,
                 _ => false,
             };
             others = all.iter().copied().filter(|measure| !shown(measure) && !said(measure)).collect();

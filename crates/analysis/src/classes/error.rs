@@ -95,9 +95,11 @@ pub enum Problem {
         /// What followed `when`.
         word: String,
     },
-    /// `through` with anything but a module.
-    #[error("'{word}' cannot stand in a line that begins with 'through'; only 'in MODULE' can")]
-    NotWithThrough {
+    /// `through` or `service` with anything but a module.
+    #[error("'{word}' cannot stand in a line that begins with '{line}'; only 'in MODULE' can")]
+    OnlyIn {
+        /// What the line begins with.
+        line: &'static str,
         /// The word.
         word: &'static str,
     },

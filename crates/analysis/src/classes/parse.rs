@@ -3,11 +3,14 @@
 use super::class::Class;
 use super::error::{ClassError, Problem};
 use super::pattern::Patterns;
-use super::rule::{EVERYWHERE, Functions, Origin, Rule, Rules, SectionId, Strength, Through, When};
+use super::rule::{EVERYWHERE, Functions, Origin, Rule, Rules, SectionId, Service, Strength, Through, When};
 use crate::query::nearest;
 
 /// The word that begins a line about frames to pass.
 const THROUGH: &str = "through";
+/// The word that begins a line about a runtime's own threads, and the one before threads' names.
+const SERVICE: &str = "service";
+const NAMED: &str = "named";
 /// What may follow a function.
 const CLAUSES: [&str; 5] = ["in", "under", "when", "weak", "direct"];
 
@@ -40,19 +43,23 @@ fn read_line(line: &str, origin: Origin, section: &mut SectionId, rules: &mut Ru
         return Ok(());
     };
     let class = Class::from_word(first);
+    if first == SERVICE {
+        rules.services.push(service(words)?);
+        return Ok(());
+    }
     if class.is_none() && first != THROUGH {
         let known = Class::words();
-        let nearest = nearest(first, known.into_iter().chain([THROUGH]), 1).first().map(|&word| word.into());
+        let nearest =
+            nearest(first, known.into_iter().chain([THROUGH, SERVICE]), 1).first().map(|&word| word.into());
         return Err(Problem::UnknownClass { word: first.to_owned(), nearest });
     }
     let names = words.next().ok_or_else(|| Problem::NoFunction { word: first.to_owned() })?;
     let names = patterns(names)?;
     let clauses = Clauses::read(words)?;
-    let functions = Functions { names, modules: clauses.modules };
     match class {
         Some(class) => rules.rules.push(Rule {
             class,
-            functions,
+            functions: Functions { names, modules: clauses.modules },
             under: clauses.under,
             when: clauses.when,
             strength: if clauses.weak { Strength::Weak } else { Strength::Final },
@@ -61,19 +68,39 @@ fn read_line(line: &str, origin: Origin, section: &mut SectionId, rules: &mut Ru
             origin,
         }),
         None => {
-            let others = [
-                ("under", clauses.under.is_some()),
-                ("when", clauses.when.is_some()),
-                ("weak", clauses.weak),
-                ("direct", clauses.direct),
-            ];
-            if let Some(&(word, _)) = others.iter().find(|(_, given)| *given) {
-                return Err(Problem::NotWithThrough { word });
-            }
-            rules.through.push(Through { functions, section: *section });
+            rules.through.push(Through { functions: only_in(THROUGH, names, clauses)?, section: *section });
         }
     }
     Ok(())
+}
+
+/// `service FUNCTION [in MODULE]`, or `service named THREAD [in MODULE]`.
+fn service<'t>(mut words: impl Iterator<Item = &'t str>) -> Result<Service, Problem> {
+    let missing = || Problem::NoFunction { word: SERVICE.to_owned() };
+    let first = words.next().ok_or_else(missing)?;
+    let is_named = first == NAMED;
+    let names = match is_named {
+        true => words.next().ok_or(Problem::Unfinished { word: NAMED, what: "a thread's name" })?,
+        false => first,
+    };
+    let names = patterns(names)?;
+    let clauses = Clauses::read(words)?;
+    let of = only_in(SERVICE, names, clauses)?;
+    Ok(if is_named { Service::Named(of) } else { Service::Start(of) })
+}
+
+/// Functions, or threads, of a line in which nothing but `in MODULE` may follow.
+fn only_in(line: &'static str, names: Patterns, clauses: Clauses) -> Result<Functions, Problem> {
+    let others = [
+        ("under", clauses.under.is_some()),
+        ("when", clauses.when.is_some()),
+        ("weak", clauses.weak),
+        ("direct", clauses.direct),
+    ];
+    match others.into_iter().find(|(_, given)| *given) {
+        Some((word, _)) => Err(Problem::OnlyIn { line, word }),
+        None => Ok(Functions { names, modules: clauses.modules }),
+    }
 }
 
 /// What follows the function.

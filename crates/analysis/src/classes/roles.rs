@@ -71,6 +71,11 @@ fn role(rules: &Rules, function: &Function, module: &str) -> Role {
     role
 }
 
+/// Whether these are about a function.
+pub(super) fn are_about(functions: &Functions, function: &Function, module: &str) -> bool {
+    Names { plain: &plain(&function.name), function }.are(functions, module)
+}
+
 /// What a function is called.
 struct Names<'f> {
     plain: &'f str,

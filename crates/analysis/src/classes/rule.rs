@@ -139,18 +139,28 @@ pub(super) struct Through {
     pub(super) section: SectionId,
 }
 
+/// Threads that are internal to a runtime.
+#[derive(Clone, Debug)]
+pub(super) enum Service {
+    /// Those whose outermost function is one of these.
+    Start(Functions),
+    /// Those with such a name; where modules are given, only if their outermost function is in one.
+    Named(Functions),
+}
+
 /// Rules in the order in which they are tried.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
     pub(super) through: Vec<Through>,
+    pub(super) services: Vec<Service>,
     /// Names by [`SectionId`].
     sections: Vec<String>,
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { rules: Vec::new(), through: Vec::new(), sections: vec![String::new()] }
+        Rules { rules: Vec::new(), through: Vec::new(), services: Vec::new(), sections: vec![String::new()] }
     }
 }
 
@@ -173,6 +183,7 @@ impl Rules {
     pub(super) fn append(&mut self, later: Rules) {
         self.rules.extend(later.rules);
         self.through.extend(later.through);
+        self.services.extend(later.services);
     }
 
     /// The natures that some rule asks for.
@@ -231,6 +242,12 @@ impl fmt::Display for Rules {
         }
         for through in &self.through {
             writeln!(f, "[{}] through {}", self.section_name(through.section), through.functions)?;
+        }
+        for service in &self.services {
+            match service {
+                Service::Start(functions) => writeln!(f, "service {functions}")?,
+                Service::Named(names) => writeln!(f, "service named {names}")?,
+            }
         }
         Ok(())
     }

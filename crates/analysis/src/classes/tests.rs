@@ -3,3 +3,4 @@
 mod laws;
 mod paths;
 mod rules;
+mod services;

@@ -17,6 +17,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     // Not by what they were started for: most are too short for a sample that says so.
     let mut by_process: BTreeMap<ProcessId, Vec<LocationId>> = BTreeMap::new();
     for (id, location) in facts.profile.locations.iter().enumerate() {
+        // The program does not make a runtime's own threads, and cannot make fewer.
+        if location.service {
+            continue;
+        }
         by_process.entry(location.process).or_default().push(id as LocationId);
     }
     by_process.into_iter().filter_map(|(process, locations)| churn(facts, process, &locations)).collect()

@@ -102,8 +102,10 @@ fn serial_phase(
 /// Of the processor time, what others than the busiest thread used: threads that only begin and sleep make
 /// nothing parallel.
 fn others_work(facts: &Facts<'_>) -> f64 {
-    let most_s = facts.profile.locations.iter().map(|location| location.cpu_s).fold(0.0, f64::max);
-    1.0 - most_s / facts.cpu_s.max(f64::MIN_POSITIVE)
+    let own = || facts.profile.locations.iter().filter(|location| !location.service);
+    let most_s = own().map(|location| location.cpu_s).fold(0.0, f64::max);
+    let cpu_s: f64 = own().map(|location| location.cpu_s).sum();
+    1.0 - most_s / cpu_s.max(f64::MIN_POSITIVE)
 }
 
 fn long_task(facts: &Facts<'_>, by_location: &HashMap<LocationId, Vec<&Stretch>>) -> Option<Finding> {

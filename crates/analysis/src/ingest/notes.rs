@@ -10,6 +10,7 @@ use crate::words::{count, counted, verb};
 
 use super::clock::{RunClock, seconds};
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
+use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
 use super::thread::Closing;
@@ -37,6 +38,8 @@ pub(super) fn notes(
         about_records(&mut notes, log, &who);
         about_barriers(&mut notes, profile, id, &who);
     }
+    let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();
+    notes.extend(loading::note(logs.iter().map(|log| &log.header), cpu_s));
     about_children(&mut notes, profile, logs);
     about_images(&mut notes, profile, logs);
     for module in profile.modules.iter().filter(|module| !module.note.is_empty()) {

@@ -79,7 +79,7 @@ impl States {
             .collect();
         let is_lost = |function: Option<u32>| function.and_then(|id| unknown.get(id as usize)) == Some(&true);
         let lost: Vec<bool> = profile.contexts.iter().map(|context| is_lost(context.function)).collect();
-        let classes = rules_of(profile).on(profile);
+        let classes = Classes::of_profile(profile).on(profile);
         let state = |(context, &lost): (usize, &bool)| match classes.spin(context as ContextId) {
             // Measured, but of records that say no more than how much it was.
             _ if lost => State::Working(Work::Unattributed),
@@ -124,12 +124,6 @@ impl States {
         let is_sleep = self.operations.nature(event.operation) == Some(Nature::Sleep);
         if is_sleep && event.errors == 0 && !event.left { event.object2.min(event.time_ns) } else { 0 }
     }
-}
-
-/// The built-in rules, and the user's as they were when the profile was made.
-fn rules_of(profile: &Profile) -> Classes {
-    // They were read without error then; a damaged profile has none.
-    Classes::standard().with("the profile", &profile.facts.wait_rules).unwrap_or_else(|_| Classes::standard())
 }
 
 /// What an operation of this nature counts as whose callers say what they do.

@@ -79,3 +79,22 @@ fn what_lives_on_after_the_command_is_named() {
     let said = run.ended.said();
     assert!(said.contains("endings"), "the process that goes on is not named: {said}");
 }
+
+/// A loop of short programs is slower when it is recorded, and most of what it uses is loading: the report says
+/// how much.
+#[test]
+fn what_loading_many_programs_took_is_said() {
+    let run = record("bash", &["-c", "for n in {1..40}; do grep -q root /etc/passwd; done"]).succeeded();
+    let notes = run.summary().quality.notes;
+    let note = notes
+        .iter()
+        .find(|note| note.contains("programs were loaded"))
+        .unwrap_or_else(|| panic!("{notes:#?}"));
+    assert!(note.starts_with("41 programs were loaded: that took "), "{note}");
+    let took: f64 =
+        note["41 programs were loaded: that took ".len()..].split(' ').next().unwrap().parse().unwrap();
+    // Each of them takes some hundred microseconds at least, and none a second.
+    assert!((0.004..40.0).contains(&took), "{note}");
+    let alone = record("bash", &["-c", "x=0; for n in {1..100000}; do x=$((x + n)); done"]).succeeded();
+    assert!(!alone.summary().quality.notes.iter().any(|note| note.contains("were loaded")));
+}

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proust_analysis::ledger::{Account, IoAs, Ledger, Windows};
+use proust_analysis::ledger::{Account, Accounts, IoAs, Ledger, Windows};
 use proust_analysis::query::{Key, Selection};
 use proust_analysis::timelines::ledger_within;
 use proust_analysis::words::counted;
@@ -53,6 +53,17 @@ impl<'l> Drawn<'l> {
             }
         };
         let mut drawn_notes = Vec::new();
+        let queued_ns: u64 = [Account::Oversubscribed, Account::Preempted]
+            .into_iter()
+            .map(|account| ledger.with_beyond_ns(account))
+            .sum();
+        if windows.is_some() && queued_ns > 0 {
+            drawn_notes.push(
+                "how long a thread stood in the run queue is known of its whole life and divided over it: in a \
+                 range of time oversubscribed and preempted are estimates"
+                    .into(),
+            );
+        }
         let processors = ledger.processors;
         if filter.mentions(&[Key::Process, Key::Rank, Key::Thread]) {
             let in_scope = |id| selection.locations().binary_search(&id).is_ok();
@@ -129,17 +140,51 @@ pub(super) fn beyond_text(block: &LedgerBlock) -> Option<String> {
     if block.beyond_s <= 0.0005 {
         return None;
     }
-    let mut parts: Vec<(&str, f64)> = block.beyond.iter().map(|(id, seconds)| (*id, *seconds)).collect();
-    parts.retain(|(_, seconds)| *seconds > 0.0005);
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let parts: Vec<String> =
-        parts.iter().map(|(id, seconds)| format!("{id} {}", duration(*seconds))).collect();
+    let parts = parts_text(&block.beyond);
     let threads = if block.active > block.processors {
         format!("up to {} were active at once", counted(block.active, "thread"))
     } else {
         "more threads were active for a moment".to_owned()
     };
-    Some(format!("Beyond the processors, outside of the total: {} ({threads}).", parts.join(", ")))
+    Some(format!("Beyond the processors, outside of the total: {parts} ({threads})."))
+}
+
+/// The service threads of runtimes, and what they spent outside of the total.
+#[derive(Debug, Serialize)]
+pub(super) struct ServiceBlock {
+    pub threads: usize,
+    /// Sum of the accounts.
+    pub active_s: f64,
+    pub accounts: Seconds,
+}
+
+impl ServiceBlock {
+    fn new(ledger: &Ledger) -> ServiceBlock {
+        let mut accounts = Accounts::default();
+        let services = ledger.locations.iter().filter(|row| row.service);
+        let threads = services.inspect(|row| accounts += &row.accounts).count();
+        ServiceBlock { threads, active_s: seconds(accounts.sum_ns()), accounts: accounts_of(&accounts) }
+    }
+
+    /// In words; None where there are no such threads.
+    pub fn text(&self) -> Option<String> {
+        let threads = (self.threads > 0).then(|| counted(self.threads, "service thread"))?;
+        let spent = match parts_text(&self.accounts) {
+            parts if parts.is_empty() => "nothing worth showing".to_owned(),
+            parts => parts,
+        };
+        Some(format!("{threads} of runtimes, outside of the total: {spent}."))
+    }
+}
+
+/// Seconds by account, largest first, without what rounds to nothing.
+fn parts_text(seconds: &Seconds) -> String {
+    let mut parts: Vec<(&str, f64)> = seconds.iter().map(|(id, seconds)| (*id, *seconds)).collect();
+    parts.retain(|(_, seconds)| *seconds > 0.0005);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let parts: Vec<String> =
+        parts.iter().map(|(id, seconds)| format!("{id} {}", duration(*seconds))).collect();
+    parts.join(", ")
 }
 
 /// The block `ledger`.
@@ -155,6 +200,8 @@ pub(super) struct LedgerBlock {
     pub beyond_s: f64,
     /// The same by account.
     pub beyond: Seconds,
+    /// Service threads of runtimes, outside of the total.
+    pub service: ServiceBlock,
     /// Locations active at once for at least 1 % of the time, whether there were processors for them or not.
     pub active: u32,
     /// Length of what the ledger is integrated over; 0 where it has no slots.
@@ -189,6 +236,7 @@ impl LedgerBlock {
             residual_s: ledger.residual_ns() as f64 / 1e9,
             beyond_s: seconds(ledger.beyond_ns),
             beyond: accounts_of(&ledger.beyond),
+            service: ServiceBlock::new(ledger),
             active: ledger.active,
             wall_s: seconds(ledger.wall_ns),
             processors: ledger.processors,

@@ -8,7 +8,7 @@
 //! seconds},"slots":{account: seconds}, "beyond_s":…}`; its two maps sum to its `total_s`, those of all
 //! owners to the ledger's; `locations` is without what its threads spent beyond the processors. A location is
 //! `{"handle","process",
-//! "rank","thread","name","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds},
+//! "rank","thread","name","service","charged","owner","wall_s","active_s","passive_s","accounts":{account: seconds},
 //! "beyond":{account: seconds},"passive":{reason: seconds}}`; `active_s` is the sum of its accounts, of which
 //! `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner, null where it is not
 //! charged or where `--where` selects only some of its owner's locations.
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::account::{Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, seconds};
-use super::locations::{LocationTable, Row, Seconds, accounts_of, passive_of};
+use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of};
 use super::{Cut, Page, heading, no_arguments};
 use crate::SCHEMA;
 use crate::number::{Scale, exact, percents, sum};
@@ -74,6 +74,7 @@ struct LocationRow {
     rank: Option<u32>,
     thread: u32,
     name: String,
+    service: bool,
     charged: bool,
     owner: Option<usize>,
     wall_s: f64,
@@ -125,6 +126,7 @@ impl LedgerPage {
                     rank: process.rank,
                     thread: location.tid,
                     name: location.name.clone(),
+                    service: row.service,
                     charged: row.charged,
                     owner: row.slots,
                     wall_s: seconds(row.wall_ns),
@@ -222,8 +224,11 @@ impl LedgerPage {
         let efficiency = strong(ledger.efficiency.map_or_else(String::new, |e| format!("efficiency {e:.3}")));
         let beyond = beyond(strong(scale.write(shown.all_beyond)));
         table.row(cells.into_iter().chain(beyond).chain([efficiency]).collect());
-        let beyond = beyond_text(ledger).map(|line| style.paint(Paint::Faint, &format!(" {line}\n")));
-        table.render(style) + "\n" + &self.classes_text(shown, style) + &beyond.unwrap_or_default()
+        let mut text = table.render(style) + "\n" + &self.classes_text(shown, style);
+        for line in beyond_text(ledger).into_iter().chain(ledger.service.text()) {
+            text.push_str(&style.paint(Paint::Faint, &format!(" {line}\n")));
+        }
+        text
     }
 
     /// The total once more, by what counts as lost.
@@ -291,7 +296,7 @@ impl LedgerPage {
         let rows = self.locations.iter().map(|row| Row {
             handle: &row.handle,
             name: &row.name,
-            tail: if row.charged { "" } else { "(not charged)" }.to_owned(),
+            tail: not_charged(row.charged, row.service).to_owned(),
             ids: Vec::new(),
             charged: row.charged,
             accounts: &row.accounts,

@@ -25,6 +25,15 @@ pub(super) fn passive_of(passive: &PassiveTimes) -> Seconds {
     passive.map(|(reason, ns)| (reason.id(), seconds(ns))).collect()
 }
 
+/// What is said behind the name of a location that is not charged; empty for one that is.
+pub(super) fn not_charged(charged: bool, service: bool) -> &'static str {
+    match (charged, service) {
+        (true, _) => "",
+        (false, true) => "(service: not charged)",
+        (false, false) => "(not charged)",
+    }
+}
+
 /// What is said of passive time of unknown reason, where there is much of it.
 pub(super) fn unexplained<'r>(rows: impl Iterator<Item = (f64, &'r Seconds)>, style: &Style) -> String {
     let (mut wall_s, mut unknown_s) = (0.0, 0.0);

@@ -286,7 +286,7 @@ impl Summary {
             Cell::painted(Paint::Strong, efficiency),
         ]);
         text.push_str(&table.render(style));
-        if let Some(line) = beyond_text(ledger) {
+        for line in beyond_text(ledger).into_iter().chain(ledger.service.text()) {
             text.push_str(&style.paint(Paint::Faint, &format!(" {line}")));
             text.push('\n');
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::account::Drawn;
 use super::facts::seconds;
-use super::locations::{LocationTable, Row, Seconds, accounts_of, passive_of, unexplained};
+use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
 use crate::SCHEMA;
 use crate::number::{Scale, exact, sum};
@@ -189,10 +189,8 @@ impl Threads {
             let rank = || row.rank.map(|rank| rank.to_string()).unwrap_or_default();
             let mut ids: Vec<String> = has_ranks.then(rank).into_iter().collect();
             ids.extend([row.process.to_string(), row.thread.to_string()]);
-            let tail = if row.service {
-                "(service: not charged)".to_owned()
-            } else if !row.charged {
-                "(not charged)".to_owned()
+            let tail = if !row.charged {
+                not_charged(row.charged, row.service).to_owned()
             } else if row.name == row.program {
                 String::new()
             } else {
