@@ -7,8 +7,8 @@
 //!    depends on addresses, so that the outlines of two builds can be laid over each other.
 //! 2. [`Joint`]: N outlines as one tree. Each of its nodes knows which node of which run it is, and gives the
 //!    amounts of each run by node and by function.
-//! 3. [`statistics`]: amounts of repetitions become an estimate with its interval, two estimates a [`Change`]
-//!    that is more, less, or noise.
+//! 3. [`statistics`](crate::statistics): amounts of repetitions become estimates, two of them a
+//!    [`Change`](crate::statistics::Change) that is more, less, the same, or undecided.
 //!
 //! What the differences mean is built on top: two runs side by side in [`diff`].
 //! This module reads no files and words nothing.
@@ -21,8 +21,6 @@ mod names;
 pub mod outline;
 pub mod run;
 pub mod sampling;
-pub mod statistics;
-mod student;
 #[cfg(test)]
 mod tests;
 
@@ -31,4 +29,3 @@ pub use disturbance::Disturbance;
 pub use joint::{Joint, JointId, Label};
 pub use outline::{NodeId, Outline};
 pub use run::{ComparedRun, ComparedThread};
-pub use statistics::{Change, Estimate, Matters, Observation, Verdict, Why};

@@ -14,6 +14,7 @@ pub mod operations;
 pub mod query;
 pub mod scaling;
 mod search;
+pub mod statistics;
 pub mod store;
 pub mod sweeps;
 pub mod timelines;

@@ -6,9 +6,10 @@
 use proust_profile::ContextKind;
 
 use crate::compare::joint::Label;
-use crate::compare::{Change, Joint, JointId, Matters, Observation};
+use crate::compare::{Joint, JointId};
 use crate::degradation::{Assessment, Definition, Degradation, Timing};
 use crate::scaling::Ensemble;
+use crate::statistics::{Change, Matters, Observation};
 
 /// Two sweeps, laid over each other.
 #[derive(Debug)]
@@ -189,10 +190,10 @@ mod tests {
     use proust_profile::{Context, Function, Location, Process, Profile};
 
     use super::*;
-    use crate::compare::Verdict;
     use crate::degradation::{Limits, ranks};
     use crate::ledger::{Account, Ledger, Row};
     use crate::scaling::Swept;
+    use crate::statistics::Verdict;
 
     /// A run in which each thread computes for so long in each of these functions, which main calls; the
     /// lines of a build begin somewhere.
@@ -302,6 +303,6 @@ mod tests {
         let (first, second) = (change(245.26, 119.36), change(245.26, 115.49));
         assert!((100.0 * first.delta / first.a.mean - -51.33).abs() < 0.01);
         assert!((100.0 * second.delta / second.a.mean - -52.91).abs() < 0.01);
-        assert_eq!(change(48.653, 5.095).verdict, crate::compare::Verdict::Less);
+        assert_eq!(change(48.653, 5.095).verdict, crate::statistics::Verdict::Less);
     }
 }

@@ -13,6 +13,7 @@ use proust_analysis::compare::{ComparedRun, Diff};
 use proust_analysis::findings;
 use proust_analysis::ledger::IoAs;
 use proust_analysis::query::{Measure, nearest};
+use proust_analysis::statistics::Outcome;
 use proust_analysis::store::{self, Parts};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_report::{Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, render_diff};
@@ -30,7 +31,8 @@ A and B are folders of runs. Repetitions are separated by commas; a folder that 
 wrote stands for all its repetitions at one point, which --at names if there are several. Without
 --at two sweeps are shown side by side: speedup, and what became of places that are degraded.
 Places are matched by what the source calls them: moved lines and other builds do not matter.
-A difference is `more`, `less`, or `noise`; why it is noise is said.
+A difference is `more`, `less`, `same` (too little to matter) or `undecided`; why is said, and how
+many more runs would probably decide.
 
 Pages:
   summary             the ledger, the findings, the functions that changed most (default)
@@ -42,7 +44,8 @@ Pages:
 
 Limits for --fail-if: SUBJECT>AMOUNT or SUBJECT<AMOUNT. SUBJECT is wall, cpu, total, productive,
 lost, efficiency, or an account such as lock. +5% and +0.5s are changes from A to B; 10% is a
-part of B's total, 0.5s an amount of B. Only what is more than noise counts. Exit code 4 then.
+part of B's total, 0.5s an amount of B. A limit is exceeded if the whole 90 % interval of the
+change lies beyond it. Exit code 4 then.
 
 Examples:
   proust diff before.proust after.proust            what changed
@@ -66,7 +69,7 @@ pub struct DiffArgs {
     /// What is compared by context: metrics, separated by commas; the first one orders the rows
     #[arg(long, value_name = "LIST")]
     pub metrics: Option<String>,
-    /// Exit with 4 if B exceeds this, and it is more than noise; may be given several times
+    /// Exit with 4 if B exceeds this with the whole interval of the change; may be given several times
     #[arg(long = "fail-if", value_name = "LIMIT")]
     pub fail_if: Vec<String>,
     /// At most so many rows
@@ -162,10 +165,11 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         eprintln!("proust: note: {note}");
     }
     for exceeded in &question.exceeded {
-        let what = if exceeded.is_significant { "limit exceeded" } else { "limit exceeded, but not counted" };
+        let is_certain = exceeded.outcome == Outcome::Exceeded;
+        let what = if is_certain { "limit exceeded" } else { "limit neither kept nor exceeded for certain" };
         eprintln!("proust: {what}: {}", limit_text(exceeded));
     }
-    if question.exceeded.iter().any(|exceeded| exceeded.is_significant) {
+    if question.exceeded.iter().any(|exceeded| exceeded.outcome == Outcome::Exceeded) {
         return Ok(ExitCode::from(EXCEEDED));
     }
     Ok(ExitCode::SUCCESS)

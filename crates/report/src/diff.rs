@@ -24,7 +24,7 @@ use crate::question::{Format, ReportError};
 use crate::style::Style;
 use crate::{csv, json};
 
-pub use cautions::{limit_text, why_noise};
+pub use cautions::limit_text;
 pub use sweeps::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 
 /// A page of a comparison.

@@ -23,8 +23,7 @@ mod wrap;
 
 pub use column::{Column, Over};
 pub use diff::{
-    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_sweep_diff,
-    sweep_diff_picture, why_noise,
+    DiffPage, DiffQuestion, SweepDiffQuestion, limit_text, render_diff, render_sweep_diff, sweep_diff_picture,
 };
 pub use number::{bytes, duration, utc};
 pub use page::PageName;

@@ -14,9 +14,9 @@ mod threads;
 use super::disturbance::Disturbance;
 use super::joint::{Joint, JointId};
 use super::run::ComparedRun;
-use super::statistics::{Change, Matters, Observation};
 use crate::ledger::{Account, IoAs};
 use crate::query::{Amounts, Measure};
+use crate::statistics::{Change, Matters, Observation, change};
 use proust_profile::Metric;
 
 pub use cautions::{Caution, NotComparable};
@@ -235,9 +235,12 @@ impl<'r> Diff<'r> {
             let (before, after) = observed.split_at(self.a.len());
             Change::of(before, after, &matters)
         };
-        (0..count)
+        let mut rows: Vec<RowChange> = (0..count)
             .map(|row| RowChange { inclusive: changed(row, true), exclusive: changed(row, false) })
-            .collect()
+            .collect();
+        change::correct(rows.iter_mut().map(|row| &mut row.inclusive), &matters);
+        change::correct(rows.iter_mut().map(|row| &mut row.exclusive), &matters);
+        rows
     }
 
     /// Whether a context is in any run of A, and in any of B.

@@ -3,7 +3,6 @@
 mod laws;
 mod matching;
 mod sides;
-mod verdicts;
 
 use std::collections::BTreeMap;
 

@@ -3,11 +3,8 @@
 use super::ensemble::Ensemble;
 use super::loss::{Cost, Kind, Side, excess_s};
 use crate::compare::JointId;
-use crate::compare::statistics::{Change, Matters, Observation, Verdict};
 use crate::ledger::Account;
-
-/// How far ranges of repetitions must lie apart that are told by nothing else.
-const FAR: f64 = 1.5;
+use crate::statistics::{Change, Matters, Observation, Verdict, change};
 
 /// What a place loses with a count, in comparison with the least one.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +46,13 @@ impl Places {
         }
         let accounts = ensemble.accounts();
         let nodes = 0..ensemble.joint().len() as JointId;
-        Places { list: nodes.map(|node| place(ensemble, kind, count, node, &accounts)).collect() }
+        let (mut list, mut changes): (Vec<PlaceScaling>, Vec<Change>) =
+            nodes.map(|node| place(ensemble, kind, count, node, &accounts)).unzip();
+        change::correct(&mut changes, &matters(ensemble, count));
+        for (place, change) in list.iter_mut().zip(&changes) {
+            place.verdict = change.verdict;
+        }
+        Places { list }
     }
 }
 
@@ -59,7 +62,7 @@ fn place(
     count: usize,
     node: JointId,
     accounts: &[Account],
-) -> PlaceScaling {
+) -> (PlaceScaling, Change) {
     let total_s = ensemble.cost_s(0, count);
     let side = |at: usize, amount_s| Side { count: f64::from(ensemble.counts()[at]), amount_s, total_s };
     let excess =
@@ -87,14 +90,8 @@ fn place(
         let costs = ensemble.costs_s(node, at);
         costs.into_iter().map(|s| Observation::exact(if scaled { expected(s) } else { s })).collect()
     };
-    let verdict = if part(all.abs()) < 0.005 {
-        Verdict::Noise
-    } else {
-        let (before, after) = (observed(0, true), observed(count, false));
-        let change = Change::of(&before, &after, &Matters::of_total(total_s)).verdict;
-        if change == Verdict::Noise { apart(&before, &after) } else { change }
-    };
-    PlaceScaling {
+    let change = Change::of(&observed(0, true), &observed(count, false), &matters(ensemble, count));
+    let place = PlaceScaling {
         node,
         count,
         first_s,
@@ -104,28 +101,12 @@ fn place(
         own_excess_s: own,
         own_loss: part(own),
         accounts: by_account,
-        verdict,
-    }
+        verdict: change.verdict,
+    };
+    (place, change)
 }
 
-/// Three repetitions or more on each side of which all on one side are larger than all on the other: chance
-/// makes that of equal amounts once in ten times with three, and hardly ever with more, whatever their
-/// distribution; a single slow run does not hide it.
-fn apart(before: &[Observation], after: &[Observation]) -> Verdict {
-    if before.len() < 3 || after.len() < 3 {
-        return Verdict::Noise;
-    }
-    let range = |list: &[Observation]| {
-        let values = list.iter().map(|observation| observation.value);
-        values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-    };
-    let (before, after) = (range(before), range(after));
-    if after.0 > FAR * before.1 {
-        Verdict::More
-    } else if before.0 > FAR * after.1 {
-        Verdict::Less
-    } else {
-        Verdict::Noise
-    }
+/// What matters to the program with this count.
+fn matters(ensemble: &Ensemble<'_>, count: usize) -> Matters {
+    Matters::of_total(ensemble.cost_s(0, count))
 }

@@ -1,7 +1,7 @@
-//! What speaks against a comparison, what noise is, and limits, in words.
+//! What speaks against a comparison, why rows are not called changed, and limits, in words.
 
-use proust_analysis::compare::Why;
 use proust_analysis::compare::diff::{Caution, Exceeded};
+use proust_analysis::statistics::{Outcome, Why};
 use proust_analysis::words::{count, counted, verb};
 
 use super::change::signed;
@@ -70,8 +70,8 @@ pub(super) fn text(caution: &Caution) -> String {
             let runs: Vec<String> =
                 runs.iter().map(|(dir, share)| format!("{dir} ({} %)", percent(*share, 1.0))).collect();
             format!(
-                "others had the processors for much of the time in which the runs could have gone on: {}; what may come \
-                 from that is called noise; measure again on a quiet machine",
+                "others had the processors for much of the time in which the runs could have gone on: {}; with fewer than \
+                 three runs of a side, what may come from that is called undecided: measure again on a quiet machine",
                 runs.join(", ")
             )
         }
@@ -85,14 +85,15 @@ pub(super) fn text(caution: &Caution) -> String {
     }
 }
 
-/// Why a difference is called noise, in words; None if it is not.
-pub fn why_noise(why: Why) -> Option<&'static str> {
+/// Why a difference is not called a change, in words; None if it is one, or there is none.
+pub(super) fn why_unchanged(why: Why) -> Option<&'static str> {
     Some(match why {
-        Why::Small => "too small to matter",
-        Why::Samples => "too few samples to tell",
-        Why::Spread => "no more than runs of one side differ",
-        Why::Single => "no more than single runs may differ (10 %)",
-        Why::Disturbed => "no more than a busy machine may cause",
+        Why::Small => "too little to matter",
+        Why::Samples => "undecided: too few samples",
+        Why::Spread => "undecided: runs of one side differ as much",
+        Why::Single => "undecided: single runs may differ as much (10 %)",
+        Why::Disturbed => "undecided: a busy machine may cause as much",
+        Why::Places => "undecided: one of as many rows may differ so much by chance",
         Why::Significant | Why::Equal => return None,
     })
 }
@@ -115,10 +116,15 @@ pub fn limit_text(exceeded: &Exceeded) -> String {
     } else {
         show(exceeded.found)
     };
-    let noise = match why_noise(change.why).filter(|_| !exceeded.is_significant) {
-        Some(why) => format!("; this is noise: {why}"),
-        None if !exceeded.is_significant => "; this may be chance".into(),
-        None => String::new(),
+    let half = change.half_of_limits;
+    let noise = match (exceeded.outcome, change.more_runs) {
+        (Outcome::Exceeded, _) => String::new(),
+        (_, Some(runs)) => format!(
+            "; undecided, ± {}: {} of each side would probably tell",
+            show(half),
+            counted(runs as usize, "more run")
+        ),
+        (_, None) => format!("; undecided, ± {}", show(half)),
     };
     format!("{}: {found}, from {} to {}{noise}", exceeded.limit, show(change.a.mean), show(change.b.mean))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proust_analysis::compare::diff::RowChange;
-use proust_analysis::compare::{Change, Estimate, Verdict, Why};
+use proust_analysis::statistics::{Change, Estimate};
 use serde::Serialize;
 
 use crate::number::{Scale, exact, fixed};
@@ -30,10 +30,18 @@ pub(super) struct ChangeRow {
     pub a_interval: [f64; 2],
     /// That of B.
     pub b_interval: [f64; 2],
-    /// `more`, `less` or `noise`.
+    /// The 95 % interval of the difference that the verdict rests on; of single runs its bounds.
+    pub interval: [f64; 2],
+    /// What the verdict rests on: `medians`, `means` or `bounds`.
+    pub method: &'static str,
+    /// `more`, `less`, `same` or `undecided`.
     pub verdict: &'static str,
     /// Why.
     pub why: &'static str,
+    /// Whether a change stands although many places are compared.
+    pub certain: bool,
+    /// Further runs of each side that would probably decide it; null where it is decided, or 30 are too few.
+    pub more_runs: Option<u32>,
     #[serde(skip)]
     pub change: Change,
 }
@@ -49,8 +57,12 @@ impl From<Change> for ChangeRow {
             error: change.error,
             a_interval: interval(&change.a),
             b_interval: interval(&change.b),
+            interval: change.interval().into(),
+            method: change.method.id(),
             verdict: change.verdict.id(),
             why: change.why.id(),
+            certain: change.is_certain,
+            more_runs: change.more_runs,
             change,
         }
     }
@@ -81,15 +93,7 @@ pub(super) type Changes = BTreeMap<String, Both>;
 
 impl ChangeRow {
     pub fn is_significant(&self) -> bool {
-        self.change.verdict != Verdict::Noise
-    }
-
-    /// What it is, in a word.
-    pub fn word(&self) -> &'static str {
-        match self.change.why {
-            Why::Equal => "same",
-            _ => self.verdict,
-        }
+        self.change.verdict.is_change()
     }
 
     /// Fields of CSV.
@@ -141,7 +145,7 @@ pub(super) fn cells(row: &ChangeRow, scale: &Scale) -> [Cell; 5] {
         scale.show(row.b).into(),
         Cell::painted(paint, signed(scale, row.delta)),
         ratio.into(),
-        Cell::painted(paint, row.word()),
+        Cell::painted(paint, row.verdict),
     ]
 }
 

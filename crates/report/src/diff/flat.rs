@@ -6,7 +6,7 @@ use proust_analysis::words::counted;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
-use super::head::{Head, noise_text};
+use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page, measures};
 use crate::SCHEMA;
 use crate::number::{Scale, sum};
@@ -184,7 +184,7 @@ pub(super) fn table(
             (format!("{} B−A", scale.title(head.id.trim_end_matches("_s"))), Align::Right)
         }));
     let mut table = Table::new(heads.chain([("function".into(), Align::Left)]));
-    let nothing = ChangeRow::from(proust_analysis::compare::Change::default());
+    let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
     for row in rows {
         let both = row.metrics.get(&lead.id);
         let mut line = cells(both.map_or(&nothing, |both| &both.exclusive), &scale).to_vec();
@@ -209,7 +209,7 @@ pub(super) fn table(
         last(a, b, b - a, format!("{} (--limit {})", counted(rest, "more function"), rows.len() + rest));
     }
     last(total.a, total.b, total.delta, "sum".into());
-    table.render(style) + &noise_text(own, style)
+    table.render(style) + &unchanged_text(own, style)
 }
 
 impl Page for Flat {
@@ -227,7 +227,7 @@ impl Page for Flat {
             heads.extend(ChangeRow::heads(&format!("{} exclusive", head.id)));
             heads.extend(ChangeRow::heads(&format!("{} inclusive", head.id)));
         }
-        let nothing = ChangeRow::from(proust_analysis::compare::Change::default());
+        let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
         let row = |row: &FunctionRow| {
             let mut fields = vec![row.function.clone(), row.file.clone().unwrap_or_default()];
             fields.extend([row.in_a.to_string(), row.in_b.to_string()]);

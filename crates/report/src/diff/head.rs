@@ -1,11 +1,12 @@
 //! What every page of a comparison begins with: which runs, and what speaks against comparing them.
 
-use proust_analysis::compare::{ComparedRun, Diff, Why};
+use proust_analysis::compare::{ComparedRun, Diff};
+use proust_analysis::statistics::{Outcome, Verdict, Why};
 use proust_analysis::words::counted;
 use serde::Serialize;
 
 use super::DiffQuestion;
-use super::cautions::{id, limit_text, text, why_noise};
+use super::cautions::{id, limit_text, text, why_unchanged};
 use super::change::ChangeRow;
 use crate::style::{Paint, Style};
 
@@ -54,6 +55,7 @@ struct CautionRow {
 #[derive(Debug, Serialize)]
 struct ExceededRow {
     limit: String,
+    /// Whether that is certain; else it may be chance, and is not counted.
     significant: bool,
     text: String,
 }
@@ -97,7 +99,7 @@ impl Head {
             exceeded: (question.exceeded.iter())
                 .map(|exceeded| ExceededRow {
                     limit: exceeded.limit.clone(),
-                    significant: exceeded.is_significant,
+                    significant: exceeded.outcome == Outcome::Exceeded,
                     text: limit_text(exceeded),
                 })
                 .collect(),
@@ -124,11 +126,17 @@ impl Head {
     }
 }
 
-/// What the rows of a table that are called noise have in common.
-pub(super) fn noise_text<'c>(rows: impl IntoIterator<Item = &'c ChangeRow>, style: &Style) -> String {
+/// Why rows of a table are not called changed, and how many more runs would probably decide.
+pub(super) fn unchanged_text<'c>(rows: impl IntoIterator<Item = &'c ChangeRow>, style: &Style) -> String {
     let mut counts: Vec<(Why, usize)> = Vec::new();
+    let (mut undecided, mut fewest, mut most) = (0, u32::MAX, Some(0_u32));
     for row in rows {
         let why = row.change.why;
+        if row.change.verdict == Verdict::Undecided {
+            undecided += 1;
+            fewest = fewest.min(row.more_runs.unwrap_or(u32::MAX));
+            most = most.zip(row.more_runs).map(|(most, runs)| most.max(runs));
+        }
         match counts.iter_mut().find(|(known, _)| *known == why) {
             Some((_, count)) => *count += 1,
             None => counts.push((why, 1)),
@@ -136,10 +144,20 @@ pub(super) fn noise_text<'c>(rows: impl IntoIterator<Item = &'c ChangeRow>, styl
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let reasons: Vec<String> = (counts.iter())
-        .filter_map(|(why, count)| Some(format!("{} {}", counted(*count, "row"), why_noise(*why)?)))
+        .filter_map(|(why, count)| Some(format!("{} {}", counted(*count, "row"), why_unchanged(*why)?)))
         .collect();
     if reasons.is_empty() {
         return String::new();
     }
-    style.paint(Paint::Faint, &format!(" Noise: {}.", reasons.join("; "))) + "\n"
+    let runs = match (undecided, fewest, most) {
+        (0, ..) | (_, u32::MAX, _) => String::new(),
+        (_, fewest, Some(most)) if fewest == most => {
+            format!(" {} of each side would probably decide.", counted(most as usize, "more run"))
+        }
+        (_, fewest, Some(most)) => {
+            format!(" {fewest} to {most} more runs of each side would probably decide.")
+        }
+        (_, fewest, None) => format!(" {fewest} more runs of each side, or many, would decide."),
+    };
+    style.paint(Paint::Faint, &format!(" Not changed: {}.{runs}", reasons.join("; "))) + "\n"
 }

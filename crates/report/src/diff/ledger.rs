@@ -6,7 +6,7 @@ use proust_analysis::ledger::{Account, IoAs};
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
-use super::head::{Head, noise_text};
+use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page};
 use crate::SCHEMA;
 use crate::number::Scale;
@@ -107,7 +107,7 @@ impl LedgerBlock {
         line.extend(cells(&self.efficiency, &Scale::of("s", [1.0])));
         table.row(line);
         let rows = accounts.iter().map(|row| &row.seconds);
-        table.render(style) + &noise_text(rows, style)
+        table.render(style) + &unchanged_text(rows, style)
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Summary {
 
 #[derive(Debug, Serialize)]
 struct FindingRow {
-    /// `gone`, `new`, `more`, `less` or `noise`.
+    /// `gone`, `new`, `more`, `less`, `same` or `undecided`.
     change: &'static str,
     kind: &'static str,
     function: Option<String>,
@@ -74,7 +74,7 @@ impl FindingRow {
         // What cannot be won may be lost all the same: more threads than processors.
         let decisive = if seconds.is_significant() { &seconds } else { &lost_s };
         let word = match (a.is_some(), b.is_some()) {
-            _ if !decisive.is_significant() => "noise",
+            _ if !decisive.is_significant() => decisive.verdict,
             (true, false) => "gone",
             (false, true) => "new",
             _ => decisive.verdict,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, signed, titles};
 use super::flat::missing;
-use super::head::{Head, noise_text};
+use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page};
 use crate::SCHEMA;
 use crate::pages::heading;
@@ -121,7 +121,7 @@ impl Page for Threads {
                 format!(" {} (--limit {})", counted(self.cut, "more thread"), self.threads.len() + self.cut);
             text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         }
-        text.push_str(&noise_text(self.threads.iter().map(|row| &row.cpu_s), style));
+        text.push_str(&unchanged_text(self.threads.iter().map(|row| &row.cpu_s), style));
         text + &self.head.notes(style)
     }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, titles};
 use super::flat::{MetricHead, missing};
-use super::head::{Head, noise_text};
+use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page, measures};
 use crate::SCHEMA;
 use crate::pages::{heading, place};
@@ -180,7 +180,7 @@ impl Page for Tree {
         let explanation = format!("{} with all that is called", lead.name());
         let mut text = self.head.text(style) + &heading(style, "Contexts", &explanation);
         let (order, all) = self.shown();
-        let nothing = ChangeRow::from(proust_analysis::compare::Change::default());
+        let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
         let change =
             |at: usize| self.contexts[at].metrics.get(&lead.id).map_or(&nothing, |both| &both.inclusive);
         let scale = scale(lead.unit, order.iter().map(|&(at, _)| change(at)));
@@ -206,7 +206,7 @@ impl Page for Tree {
             );
             text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         }
-        text.push_str(&noise_text(order.iter().map(|&(at, _)| change(at)), style));
+        text.push_str(&unchanged_text(order.iter().map(|&(at, _)| change(at)), style));
         text + &self.head.notes(style)
     }
 
@@ -217,7 +217,7 @@ impl Page for Tree {
             heads.extend(ChangeRow::heads(&format!("{} inclusive", head.id)));
             heads.extend(ChangeRow::heads(&format!("{} exclusive", head.id)));
         }
-        let nothing = ChangeRow::from(proust_analysis::compare::Change::default());
+        let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
         let row = |row: &ContextRow| {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"models":[…],"places":[…],"notes":[…]}`. A place is
 //! `{"id","parent","kind","name","file",
-//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss","verdict":"more"|"less"|"noise",
+//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss","verdict":"more"|"less"|"same"|"undecided",
 //! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time with
 //! that count, so that a place's `own_loss` and the losses of the calls below sum up to its `loss`. A model
 //! is `{"of","id","text","constant","coefficient",
@@ -339,8 +339,8 @@ impl ScalingPage {
                 .counts
                 .iter()
                 .map(|row| {
-                    let noise = if row.verdict == "noise" { "~" } else { "" };
-                    format!("{noise}{}", fixed(100.0 * row.loss, 1)).into()
+                    let unsure = if matches!(row.verdict, "more" | "less") { "" } else { "~" };
+                    format!("{unsure}{}", fixed(100.0 * row.loss, 1)).into()
                 })
                 .collect();
             let Some(row) = place.counts.last() else { continue };

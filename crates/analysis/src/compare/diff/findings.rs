@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::super::disturbance::Disturbance;
 use super::super::names::{base_name, stable};
 use super::super::run::ComparedRun;
-use super::super::statistics::{Change, Matters, Observation};
 use crate::findings::{Finding, Kind};
+use crate::statistics::{Change, Matters, Observation};
 
 /// A finding that a side, or both, have.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! What a comparison is not to show: `lost>+5%`, `wall>+0.5s`, `lock>10%`.
 
-use super::super::statistics::{Change, Verdict};
 use super::{Diff, Total};
 use crate::ledger::Account;
 use crate::query::nearest;
+use crate::statistics::gate::gate;
+use crate::statistics::{Change, Outcome};
 
 /// What a limit is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +37,13 @@ enum Amount {
     Share(f64),
 }
 
-/// A limit that B exceeds.
+/// A limit beyond which B lies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exceeded {
     /// The limit as it was written.
     pub limit: String,
-    /// Whether it is more than noise: only then it counts.
-    pub is_significant: bool,
+    /// Whether that is certain ([`Outcome::Exceeded`]), or may be chance.
+    pub outcome: Outcome,
     /// What was compared.
     pub change: Change,
     /// What was compared with the limit, and the limit: s, or a number, or a part.
@@ -176,38 +177,35 @@ impl Limit {
         Ok(Limit { text: owned(), subject, is_upper, amount })
     }
 
-    /// Whether B exceeds it, and whether that is more than noise: a change must be significant in its
-    /// direction; what B has by itself must be beyond the limit with the whole of its 95 % interval.
+    /// Whether B lies beyond it, and whether that is certain: the interval of the change, or of B's amount, must
+    /// lie beyond the limit as a whole.
     pub(super) fn exceeded(&self, diff: &Diff<'_>) -> Option<Exceeded> {
         let change = match self.subject {
             Subject::Total(total) => diff.total(total),
             Subject::Account(account) => diff.account(account),
         };
-        let total_s = diff.total(Total::Processor).b.mean;
         let is_ratio = self.subject == Subject::Total(Total::Efficiency);
-        let whole = if is_ratio { 1.0 } else { total_s };
-        let (found, allowed) = match self.amount {
-            Amount::Delta(delta) => (change.delta, delta),
-            Amount::RelativeDelta(part) if change.a.mean == 0.0 && change.delta == 0.0 => (0.0, part),
-            Amount::RelativeDelta(part) => (change.delta / change.a.mean, part),
-            Amount::Value(value) => (change.b.mean, value),
-            Amount::Share(part) => (change.b.mean / whole, part),
-        };
-        let beyond = |found: f64| if self.is_upper { found > allowed } else { found < allowed };
-        // Half a total of nothing is nothing.
-        if found.is_nan() || !beyond(found) {
-            return None;
-        }
-        let is_significant = match self.amount {
-            Amount::Delta(_) | Amount::RelativeDelta(_) => {
-                change.verdict == if self.is_upper { Verdict::More } else { Verdict::Less }
+        let whole = if is_ratio { 1.0 } else { diff.total(Total::Processor).b.mean };
+        let (found, (low, high), unit, allowed) = match self.amount {
+            Amount::Delta(delta) => (change.difference, by_limits(&change), 1.0, delta),
+            Amount::RelativeDelta(part) if change.a.max == 0.0 && change.b.max == 0.0 => {
+                (0.0, (0.0, 0.0), 1.0, part)
             }
-            Amount::Value(_) => beyond(change.b.low) && beyond(change.b.high),
-            Amount::Share(_) => beyond(change.b.low / whole) && beyond(change.b.high / whole),
+            Amount::RelativeDelta(part) => (change.difference, by_limits(&change), change.before(), part),
+            Amount::Value(value) => (change.b.mean, (change.b.low, change.b.high), 1.0, value),
+            Amount::Share(part) => (change.b.mean, (change.b.low, change.b.high), whole, part),
         };
+        let found = found / unit;
+        let outcome = gate(found, (low / unit, high / unit), allowed, self.is_upper);
         let is_share = matches!(self.amount, Amount::RelativeDelta(_) | Amount::Share(_));
-        Some(Exceeded { limit: self.text.clone(), is_significant, change, found, allowed, is_share })
+        let exceeded = Exceeded { limit: self.text.clone(), outcome, change, found, allowed, is_share };
+        (outcome != Outcome::Kept).then_some(exceeded)
     }
+}
+
+/// The interval of a change by which limits are tested.
+fn by_limits(change: &Change) -> (f64, f64) {
+    (change.difference - change.half_of_limits, change.difference + change.half_of_limits)
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use proust_profile::Metric;
 
 use super::super::joint::{JointFunctionId, JointId};
-use super::super::statistics::{Change, Observation};
 use super::{Diff, RowChange};
 use crate::query::Measure;
+use crate::statistics::{Change, Observation};
 
 /// A function between its callers and what it calls.
 #[derive(Clone, Debug)]

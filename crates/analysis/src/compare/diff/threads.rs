@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::disturbance::Disturbance;
 use super::super::run::{ComparedRun, ComparedThread};
-use super::super::statistics::{Change, Matters, Observation};
 use crate::ledger::Account;
+use crate::statistics::{Change, Matters, Observation};
 use proust_profile::LocationId;
 
 /// A thread that a side, or both, have.

@@ -3,11 +3,12 @@
 use proust_profile::Profile;
 
 use super::{profile, profile_from};
+use crate::compare::ComparedRun;
 use crate::compare::diff::{Caution, Diff, Limit, NotComparable, Total};
-use crate::compare::{ComparedRun, Verdict, Why};
 use crate::findings::{Finding, Kind, Place, Sure};
 use crate::ledger::{Account, Accounts, IoAs, Ledger, LocationAccounts, PassiveTimes, Row};
 use crate::query::Measure;
+use crate::statistics::{Outcome, Verdict, Why};
 
 const S: u64 = 1_000_000_000;
 
@@ -105,7 +106,7 @@ fn known_differences_are_found() {
     let of = |name| active[position(name)].exclusive;
     assert_eq!((of("solve").a.mean, of("solve").b.mean), (900.0, 300.0));
     assert_eq!((of("pack").delta, of("pack").verdict, of("pack").ratio), (100.0, Verdict::More, None));
-    assert_eq!((of("prepare").delta, of("prepare").verdict), (0.0, Verdict::Noise));
+    assert_eq!((of("prepare").delta, of("prepare").verdict), (0.0, Verdict::Same));
     assert_eq!(active[position("main")].inclusive.delta, -500.0);
     assert_eq!(diff.presence_of_functions()[position("pack")], (false, true));
     // Exclusive differences sum up to that of the whole; lines are part of their functions.
@@ -125,7 +126,7 @@ fn findings_are_gone_new_or_the_same() {
     let expected = [
         (Kind::Convoy, true, false, Verdict::Less),
         (Kind::SerialPhase, false, true, Verdict::More),
-        (Kind::TinyIo, true, true, Verdict::Noise),
+        (Kind::TinyIo, true, true, Verdict::Same),
     ];
     assert_eq!(shown, expected);
 }
@@ -170,7 +171,7 @@ fn limits_are_exceeded_only_by_more_than_noise() {
     let exceeded = |a: &[ComparedRun], b: &[ComparedRun], text: &str| {
         let diff = Diff::new(a, b, IoAs::Productive).unwrap();
         let found = diff.exceeded(&[Limit::parse(text).unwrap()]);
-        found.first().map(|exceeded| exceeded.is_significant)
+        found.first().map(|exceeded| exceeded.outcome == Outcome::Exceeded)
     };
     for (text, there, back) in [
         ("lost>+5%", None, Some(true)),

@@ -8,10 +8,10 @@ use proust_profile::{
 };
 
 use crate::compare::JointId;
-use crate::compare::statistics::Verdict;
 use crate::degradation::{Advice, Assessment, Cause, Definition, Limits};
 use crate::ledger::{Account, Ledger, Row};
 use crate::scaling::{Ensemble, Kind, Places, Swept};
+use crate::statistics::Verdict;
 
 /// Places of the program: main calls `solve`, which opens a region; in it `kernel`, a line of it, and a
 /// barrier.
