@@ -127,12 +127,20 @@ impl<'r> Diff<'r> {
         Change::of(a, b, matters)
     }
 
-    /// What became of an account.
+    /// What became of an account, if it is the only one that is asked for.
     pub fn account(&self, account: Account) -> Change {
         self.change(&self.matters(), |run, by| {
             let value = run.account_s(account);
             Observation { value, error: 0.0, disturbed: by.of_account(account, value) }
         })
+    }
+
+    /// What became of all accounts, in the order of the ledger, corrected for being compared at once.
+    pub fn accounts(&self) -> Vec<(Account, Change)> {
+        let mut changes: Vec<(Account, Change)> =
+            (Account::ALL.into_iter()).map(|account| (account, self.account(account))).collect();
+        change::correct(changes.iter_mut().map(|(_, change)| change), &self.matters());
+        changes
     }
 
     /// What became of the whole.

@@ -10,12 +10,12 @@ use crate::query::Measure;
 /// of all processors is at least a bound.
 ///
 /// What follows from it is bounded, not computed. The run as a whole was delayed by no more than the queue on
-/// its critical path, q. If that path stays on one thread, q is at most the longest queue of any thread, q₁. If
-/// it goes from thread to thread, each of the other P − 1 threads waits while the path queues: with W the time
-/// that threads waited for each other, q ≤ q₁ + W / (P − 1); and q is never more than the queue of all threads
-/// together. So 64 threads that compute side by side and queue for 0.5 % of their time each are 0.5 % late,
-/// and not 32 %. A thread that shares caches and cores with others computes slower, by up to 15 % of the share
-/// that the others had.
+/// its critical path, q. If that path stays on one thread, q is at most the longest queue of any thread, q₁.
+/// If it goes from thread to thread, each of the other P − 1 threads waits while the path queues: with W the
+/// time that threads waited for each other, q ≤ q₁ + W / (P − 1); and q is never more than the queue of all
+/// threads together. So 64 threads that compute side by side and queue for 0.5 % of their time each are 0.5 %
+/// late, and not 32 %. A thread that shares caches and cores with others computes slower, by up to 15 % of
+/// the share that the others had.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disturbance {
     /// Seconds in which threads of the run could have gone on and, as far as is known, other processes had

@@ -10,15 +10,17 @@ const SHOWN: f64 = 0.95;
 /// Level of the interval that must lie within the margin for `same`: two one-sided tests of 5 % (Schuirmann,
 /// J. Pharmacokinet. Biopharm. 15, 1987). Limits are tested by its ends.
 const TWO_SIDES: f64 = 0.9;
-/// Level of a decision with four repetitions and more; with three or fewer it is [`CAREFUL`].
-const USUAL: f64 = 0.95;
-const CAREFUL: f64 = 0.99;
+/// Level of a decision: chance makes so much of equal amounts in one of a hundred comparisons.
+const DECISION: f64 = 0.99;
+/// From this probability of chance on a change is certain, if it is the only one that is asked for; of many
+/// places one may be called certain falsely in a hundred comparisons.
+const CERTAIN: f64 = 0.001;
+const CERTAIN_OF_PLACES: f64 = 0.01;
 /// The median of normal values is less certain than their mean by √(π/2).
 const OF_MEDIANS: f64 = 1.2533;
 /// More runs than that are not suggested.
 const MOST_RUNS: u32 = 30;
-/// Of places that are called changed so many may be expected to be false; of those that are called certain one
-/// may be false with that probability.
+/// Of the places that are called changed so many may be expected to be false.
 const OF_PLACES: f64 = 0.05;
 
 /// Which differences matter.
@@ -33,8 +35,8 @@ pub struct Matters {
 }
 
 impl Matters {
-    /// What is asked for when nobody says otherwise: 5 %, 10 % where a side is a single run, and half a percent
-    /// of the whole, at least a millisecond.
+    /// What is asked for when nobody says otherwise: 5 %, 10 % where a side is a single run, and half a
+    /// percent of the whole, at least a millisecond.
     pub fn of_total(total_s: f64) -> Matters {
         Matters { relative: 0.05, single: 0.1, absolute: (0.005 * total_s.abs()).max(0.001) }
     }
@@ -160,11 +162,11 @@ pub struct Change {
     pub verdict: Verdict,
     /// Why.
     pub why: Why,
-    /// Whether it would remain if all places that are compared with it were to be right together, and three runs
-    /// of each side say so.
+    /// Whether it would remain if all places that are compared with it were to be right together, and three
+    /// runs of each side say so.
     pub is_certain: bool,
-    /// Further runs of each side that would probably decide it; None where it is decided, or more than 30 would
-    /// be needed.
+    /// Further runs of each side that would probably decide it; None where it is decided, or more than 30
+    /// would be needed.
     pub more_runs: Option<u32>,
 }
 
@@ -278,7 +280,7 @@ impl Sides {
         }
         (robust::FEWEST as u32..=MOST_RUNS).find(|&n| {
             let degrees = 2.0 * f64::from(n) - 2.0;
-            let errors = quantiles::t(USUAL, degrees) + quantiles::t(0.6, degrees);
+            let errors = quantiles::t(DECISION, degrees) + quantiles::t(0.6, degrees);
             errors * self.deviation * (2.0 / f64::from(n)).sqrt() <= size
         })
     }
@@ -316,8 +318,8 @@ impl Change {
         let sides = Sides::new((a, b), &of_a, &of_b, matters.single);
         let spread = of_means(&of_a, &of_b).0;
         let delta = of_b.mean - of_a.mean;
-        let careful = of_a.runs.min(of_b.runs) <= robust::FEWEST;
-        let decision = sides.halves(if careful { CAREFUL } else { USUAL });
+        let decision = sides.halves(DECISION);
+        let probability = sides.probability();
         let half_of_limits = sides.halves(TWO_SIDES).largest();
         let margin = matters.absolute.max(matters.relative * of_a.mean.abs().max(of_b.mean.abs()));
         let size = sides.difference.abs();
@@ -346,10 +348,10 @@ impl Change {
             difference: sides.difference,
             half: sides.halves(SHOWN).largest(),
             half_of_limits,
-            probability: sides.probability(),
+            probability,
             verdict,
             why,
-            is_certain: verdict.is_change() && sides.method == Method::Medians,
+            is_certain: verdict.is_change() && sides.method == Method::Medians && probability <= CERTAIN,
             more_runs,
         }
     }
@@ -364,23 +366,23 @@ impl Change {
         if self.method == Method::Medians { self.a.median } else { self.a.mean }
     }
 
-    /// Whether what else ran on the machine may have caused a part of it that matters. Repetitions show how much
-    /// that differs from run to run, and not that it is the same on both sides.
+    /// Whether what else ran on the machine may have caused a part of it that matters. Repetitions show how
+    /// much that differs from run to run, and not that it is the same on both sides.
     pub fn is_disturbed(&self, matters: &Matters) -> bool {
         let disturbed = self.a.disturbed.max(self.b.disturbed);
         disturbed > matters.relative * self.a.mean.abs().max(self.b.mean.abs())
     }
 }
 
-/// Corrects changes of many places that are compared at once. Places whose amounts are too small to matter are
-/// not counted, however much they differ.
+/// Corrects changes of many places that are compared at once. Places whose amounts are too small to matter
+/// are not counted, however much they differ.
 pub fn correct<'c>(changes: impl IntoIterator<Item = &'c mut Change>, matters: &Matters) {
     let mut tested: Vec<&mut Change> = (changes.into_iter())
         .filter(|change| change.a.mean.abs().max(change.b.mean.abs()) > matters.absolute)
         .collect();
     let probabilities: Vec<f64> = tested.iter().map(|change| change.probability).collect();
     let likely = family::benjamini_hochberg(&probabilities, OF_PLACES);
-    let certain = family::holm(&probabilities, OF_PLACES);
+    let certain = family::holm(&probabilities, CERTAIN_OF_PLACES);
     for ((change, is_likely), is_certain) in tested.iter_mut().zip(likely).zip(certain) {
         change.is_certain &= is_certain;
         if change.verdict.is_change() && !is_likely {

@@ -2,14 +2,14 @@
 //!
 //! - [`benjamini_hochberg`] for lists: of the places that are called changed, no more than the given part is
 //!   expected to be false (Benjamini and Hochberg, J. R. Stat. Soc. B 57, 1995).
-//! - [`holm`] for what is called certain: the chance that any one is false is no more than the given one (Holm,
-//!   Scand. J. Stat. 6, 1979).
+//! - [`holm`] for what is called certain: the chance that any one is false is no more than the given one
+//!   (Holm, Scand. J. Stat. 6, 1979).
 //!
 //! Both hold where places vary together, as callers and what they call do. Which places are tested must not
 //! depend on how much they differ: small ones are left out by their amounts.
 
-/// Which of these two-sided probabilities remain significant if the *expected part* of false ones among them is
-/// to be at most `level`.
+/// Which of these two-sided probabilities remain significant if the *expected part* of false ones among them
+/// is to be at most `level`.
 pub fn benjamini_hochberg(probabilities: &[f64], level: f64) -> Vec<bool> {
     let order = ascending(probabilities);
     let all = probabilities.len() as f64;

@@ -2,8 +2,8 @@
 //!
 //! Neither is it enough that the amount found lies beyond the limit, nor is the question whether anything
 //! changed at all: `wall>+2%` fails if the lower end of the interval of the change is above 2 %. The ends are
-//! those of a 90 % interval, so that each is exceeded by chance in one of twenty comparisons. A true change of
-//! exactly 2 % fails so in 2 to 3 % of simulated comparisons of 3 to 10 runs a side.
+//! those of a 90 % interval, so that each is exceeded by chance in one of twenty comparisons. A true change
+//! of exactly 2 % fails so in 2 to 3 % of simulated comparisons of 3 to 10 runs a side.
 
 /// What a limit comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Medians over pooled residuals: the test for three repetitions a side and more.
 //!
 //! With A and B sorted, let `S` be the k-th smallest of the absolute residuals of all runs from their own
-//! side's median, k = N − ⌊N/3⌋ of N runs. The statistic is D = (median B − median A) / S. A third of the runs
-//! may be disturbed by any amount without a change of S, and a disturbed run moves a median by no more than
-//! its neighbour.
+//! side's median, k = N − ⌊N/3⌋ of N runs. The statistic is D = (median B − median A) / S. A third of the
+//! runs may be disturbed by any amount without a change of S, and a disturbed run moves a median by no more
+//! than its neighbour.
 //!
 //! Simulated on run times with a normal spread of 2 % of which one in ten is slowed by 5 to 50 % (two-sided 5
 //! %; 1 % with three runs), per cent of trials that find no change | +5 % | +10 % | +20 %:

@@ -56,11 +56,11 @@ impl LedgerBlock {
             productive_s: total(Total::Productive),
             lost_s: total(Total::Lost),
             efficiency: total(Total::Efficiency),
-            accounts: (Account::ALL.into_iter())
-                .map(|account| AccountRow {
+            accounts: (diff.accounts().into_iter())
+                .map(|(account, change)| AccountRow {
                     id: account.id(),
                     class: account.class().id(),
-                    seconds: diff.account(account).into(),
+                    seconds: change.into(),
                     account,
                 })
                 .collect(),

@@ -6,7 +6,7 @@ use super::super::disturbance::Disturbance;
 use super::super::names::{base_name, stable};
 use super::super::run::ComparedRun;
 use crate::findings::{Finding, Kind};
-use crate::statistics::{Change, Matters, Observation};
+use crate::statistics::{Change, Matters, Observation, change};
 
 /// A finding that a side, or both, have.
 #[derive(Clone, Debug)]
@@ -77,6 +77,8 @@ pub(super) fn matched(
             }
         })
         .collect();
+    change::correct(changes.iter_mut().map(|change| &mut change.recoverable), matters);
+    change::correct(changes.iter_mut().map(|change| &mut change.lost), matters);
     changes.sort_by(|x, y| {
         let size = |change: &FindingChange| change.recoverable.delta.abs().max(change.lost.delta.abs());
         size(y).total_cmp(&size(x)).then(x.kind.cmp(&y.kind))
