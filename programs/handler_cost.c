@@ -8,10 +8,10 @@
  * leaf    another innermost function each time
  * caller  the same innermost function, each time called by another one
  * root    another outermost function each time
- * timer   samples come from the collector's timer, at most one a kernel tick
+ * timer   samples come from the collector's timers
  * self    the program sends itself the collector's signal every 20 microseconds of work: many more samples a
  *         second than a timer can give, so that tens of nanoseconds are resolved
- * modes   off (timer disarmed), empty (delivered, nothing done), full, nomemo (every path unwound in full)
+ * modes   off (timers disarmed), empty (delivered, nothing done), full, nomemo (every path unwound in full)
  *
  * Prints each portion as [mode, begin ns, end ns (CLOCK_MONOTONIC), CPU ns of the thread, signals sent].
  */
@@ -124,13 +124,15 @@ INLINED uint64_t portion(uint64_t x, uint64_t units)
     return x;
 }
 
-/* The collector's timer of this thread, by the kernel's number: the only timer of this program. */
+/* The collector's timers of this thread, by the kernel's numbers: the only timers of this program. The first one is
+   on the CPU clock, and expires again and again until the collector sets it; the other one it makes and sets itself. */
 static int timer = -1;
 static struct itimerspec timer_setting;
+#define NUMBERS 64
 
 static void find_timer(void)
 {
-    for (int number = 0; number < 1024; number++) {
+    for (int number = 0; number < NUMBERS; number++) {
         if (syscall(SYS_timer_gettime, number, &timer_setting) == 0) {
             timer = number;
             timer_setting.it_value = timer_setting.it_interval;
@@ -142,8 +144,9 @@ static void find_timer(void)
 static void arm_timer(int on)
 {
     static const struct itimerspec never;
-    if (timer >= 0)
-        syscall(SYS_timer_settime, timer, 0, on ? &timer_setting : &never, NULL);
+    for (int number = timer; number >= 0 && number < NUMBERS; number++)
+        if (number == timer || !on)
+            syscall(SYS_timer_settime, number, 0, on ? &timer_setting : &never, NULL);
 }
 
 static struct control *map_control(void)
@@ -189,6 +192,8 @@ int main(int argc, char **argv)
     own_thread_id = (int)thread_id();
     info.signal = SIGURG;
     info.code = SI_TIMER;
+    /* No timer's number: asks for a sample here and now. */
+    info.timer = -1;
     info.value = COOKIE;
 
     const struct mode *modes[8];

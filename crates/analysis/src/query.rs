@@ -33,7 +33,7 @@ mod statistics;
 mod tests;
 
 pub use amounts::Amounts;
-pub(crate) use amounts::errors;
+pub(crate) use amounts::{Sampling, errors};
 pub use bottom_up::{BottomUp, Node};
 pub use effort::{Effort, Reading, effort};
 pub use expression::{Clause, Filter, FilterError, Key, Pattern};

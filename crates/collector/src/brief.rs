@@ -11,7 +11,7 @@
 //! another clock), a child makes its log at once.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::children::{
     self, ChildBegin, ChildEnd, ChildSlot, NOT_READ, Outcome, SLOT_BYTES, TARGET_BYTES,
@@ -24,7 +24,7 @@ use crate::hooks::{signal_moves, signal_stacks};
 use crate::lane::{self, Usage};
 use crate::life::{self, Life};
 use crate::path::stack::OwnStack;
-use crate::sample::{signal, timer};
+use crate::sample::{pace, signal, timer};
 use crate::thread::Beginning;
 use crate::turn::Quiet;
 use crate::{clock, logfile, process, raw, room};
@@ -43,6 +43,8 @@ static IS_ALONE: AtomicBool = AtomicBool::new(false);
 static SLOT: AtomicPtr<ChildSlot> = AtomicPtr::new(core::ptr::null_mut());
 /// Its timer; -1 = none.
 static TIMER: AtomicI32 = AtomicI32::new(-1);
+/// The CPU clock at its first sample.
+static DUE_NS: AtomicU64 = AtomicU64::new(0);
 /// Whether it could make no log when it wanted one.
 static HAS_NO_LOG: AtomicBool = AtomicBool::new(false);
 
@@ -137,11 +139,16 @@ pub fn kept() -> core::ops::Range<usize> {
 /// # Safety
 /// The process has one thread and has taken the slot.
 pub unsafe fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: OwnStack) -> bool {
-    let Ok(timer) = timer::start(life.pid, life.options.period_ns, signal::number(signal::current())) else {
+    let Ok(timer) = timer::create(life.pid, signal::number(signal::current())) else {
         // The log that it makes now says so.
         // SAFETY: the slot is this process's, and still zero: it reads as never written.
         return false;
     };
+    let Ok(due_ns) = pace::start_without_lane(timer, clock::thread_cpu_ns(), life.options.period_ns) else {
+        timer::stop(timer);
+        return false;
+    };
+    DUE_NS.store(due_ns, Ordering::Relaxed);
     let process_cpu_ns = clock::process_cpu_ns();
     let first = Beginning::now(process::forked_ns());
     // SAFETY: the only thread of a new process.
@@ -225,6 +232,7 @@ fn make_log(mask: u64) {
         // It runs already, and under the mask that the thread has when this is over.
         lane.silence.begin(0);
         lane.replace_timer(Some(timer)).into_iter().for_each(timer::stop);
+        lane.pace.set_due(DUE_NS.load(Ordering::Relaxed));
     }
     signal_moves::begin_child(mask);
     leave_chunk();

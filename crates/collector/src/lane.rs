@@ -31,6 +31,7 @@ use crate::path::stack::OwnStack;
 use crate::path::tree::NodeId;
 use crate::room::Room;
 use crate::sample::contain::Entry;
+use crate::sample::pace::Pace;
 use crate::sample::resume::Resumed;
 use crate::turn::Quiet;
 use crate::{clock, logfile};
@@ -98,6 +99,8 @@ pub struct Lane {
     pub entry: Entry,
     /// For a call of the owner that a sample interrupted.
     pub resumed: Resumed,
+    /// When the owner's next sample is due.
+    pub pace: Pace,
     /// Why the owner has no timer, if it has none.
     pub silence: Silence,
     /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
@@ -171,6 +174,7 @@ pub fn claim() -> Option<&'static Lane> {
         hold: Hold::new(),
         entry: Entry::default(),
         resumed: Resumed::default(),
+        pace: Pace::default(),
         silence: Silence::default(),
         thread: AtomicU64::new(0),
         unloading: AtomicU64::new(0),
@@ -327,6 +331,9 @@ impl Lane {
             }
         }
         self.open.enter(kind, objects, begin_ns, state, marker, caller);
+        if self.open.has_alarm() {
+            self.hold_sample();
+        }
     }
 
     /// The owner is in no operation any more.
@@ -354,6 +361,9 @@ impl Lane {
         if !header.is_null() {
             // SAFETY: as in `enter_unwatched`.
             unsafe { (&raw mut (*header).wait_operation).write_volatile(0) };
+        }
+        if self.open.has_alarm() {
+            self.go_on();
         }
         self.open.leave();
     }
@@ -414,11 +424,17 @@ impl Lane {
                 (&raw mut (*header).wait_operation).write_volatile(Operation::OmpRegionEnd as u32);
             }
         }
+        if self.open.has_alarm() {
+            self.hold_sample();
+        }
     }
 
     /// The owner has work again; when the region at whose end it waited was over, and how long before that
     /// the last one had come. None where nobody said so.
     pub fn undock(&self) -> Option<(u64, u64)> {
+        if self.open.has_alarm() {
+            self.go_on();
+        }
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return None;
@@ -493,7 +509,12 @@ impl Lane {
         released_ns != 0 || self.member.docked_in().is_some_and(|team| team.ended_ns(docked_ns).is_some())
     }
 
-    /// Sets the owner's timer; the one before comes back.
+    /// The owner's CPU timer; -1 = none.
+    pub fn timer(&self) -> i32 {
+        self.timer.load(Ordering::Acquire)
+    }
+
+    /// Sets the owner's CPU timer; the one before comes back.
     pub fn replace_timer(&self, timer: Option<i32>) -> Option<i32> {
         let old = self.timer.swap(timer.unwrap_or(-1), Ordering::AcqRel);
         (old >= 0).then_some(old)

@@ -21,7 +21,7 @@ use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
-use crate::sample::{contain, resume};
+use crate::sample::{contain, pace, resume};
 use crate::thread::Beginning;
 use crate::{brief, clock, hooks, interpose, logfile, process, raw, single_threaded, thread};
 
@@ -189,6 +189,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     unsafe { libc::dlerror() };
     clock::find();
     resume::find();
+    pace::find();
     contain::prepare();
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.

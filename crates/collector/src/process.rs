@@ -12,7 +12,7 @@ use crate::life::{self, Life};
 use crate::operation::postponed;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
-use crate::sample::timer;
+use crate::sample::pace;
 use crate::{brief, clock, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
@@ -120,6 +120,7 @@ fn begin_under(mask: u64, slot: fn(u64, u64) -> Option<*mut ChildSlot>) {
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();
+    pace::after_fork();
     let life = life::begin_child(begin);
     let is_brief = life.is_some_and(|life| {
         // SAFETY: a forked child has one thread; the slot was taken just now.
@@ -278,9 +279,7 @@ pub fn end_for_good(life: &Life, ending: Ending) {
     }
     CONFINED.store(true, Ordering::Release);
     for lane in lane::live() {
-        if let Some(timer) = lane.replace_timer(None) {
-            timer::stop(timer);
-        }
+        lane.stop_timers();
     }
     room::apart(|| close(life, ending, 0));
 }

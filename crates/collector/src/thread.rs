@@ -14,7 +14,7 @@ use crate::path::memo::State;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::path::tree::{Frame, NodeId};
-use crate::sample::{signal, timer};
+use crate::sample::signal;
 use crate::{clock, logfile, process, raw};
 
 /// Key whose destructor tells of a thread's end.
@@ -92,6 +92,7 @@ pub fn attach(
     lane.sections.forget();
     lane.sampling.begin(clock::ticks::now(), u64::from(tid));
     lane.open.leave();
+    lane.pace.begin();
     record.own_stack = stack;
     begin_record(life, tid, record, origin, start, before);
     // Not before its record begins: nothing of it may.
@@ -216,14 +217,8 @@ pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
     if lane.silence.is_any() {
         return;
     }
-    let signal = lane.signal.load(Ordering::Relaxed);
-    match timer::start(tid, life.options.period_ns, signal::number(signal)) {
-        Ok(timer) => {
-            lane.replace_timer(Some(timer));
-        }
-        Err(errno) => {
-            lane.with_record(|record| record.note(NoteCode::TimerRefused, errno as u64));
-        }
+    if let Err(errno) = lane.begin_sampling(tid, life.options.period_ns) {
+        lane.with_record(|record| record.note(NoteCode::TimerRefused, errno as u64));
     }
 }
 
@@ -247,9 +242,7 @@ pub fn detach(life: &Life) {
     if tid == life.pid {
         FIRST_ENDED.store(true, Ordering::Release);
     }
-    if let Some(timer) = lane.replace_timer(None) {
-        timer::stop(timer);
-    }
+    lane.stop_timers();
     if lane.tries.is_active() {
         tries::stop(life, lane);
     }
@@ -364,10 +357,8 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     let signal = signal::current();
     lane.signal.store(signal, Ordering::Relaxed);
     lane.silence.begin(0);
-    match timer::start(tid, life.options.period_ns, signal::number(signal)) {
-        Ok(timer) => {
-            lane.replace_timer(Some(timer));
-        }
-        Err(errno) => record.note(NoteCode::TimerRefused, errno as u64),
+    lane.pace.begin();
+    if let Err(errno) = lane.begin_sampling(tid, life.options.period_ns) {
+        record.note(NoteCode::TimerRefused, errno as u64);
     }
 }

@@ -82,6 +82,13 @@ pub struct Quality {
     pub path_mismatches: u64,
     /// Samples that were merged into the next one.
     pub overruns: u64,
+    /// Samples that came well past their instant, as what ran then may have made them.
+    #[serde(default)]
+    pub late_samples: u64,
+    /// Samples that came at a tick of the kernel's instead of at their instant: what repeats in step with the
+    /// tick may be further off than its error says.
+    #[serde(default)]
+    pub tick_samples: u64,
     /// Samples that fell into Proust's own code.
     pub skipped_samples: u64,
     /// Damaged bytes skipped in the logs.

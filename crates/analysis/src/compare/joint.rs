@@ -206,7 +206,7 @@ impl<'o> Joint<'o> {
     }
 
     fn errors_of(&self, run: usize, squares: Amounts, values: &Amounts) -> Amounts {
-        crate::query::errors(squares, values, self.outlines[run].total(Metric::Cpu))
+        crate::query::errors(squares, values, self.outlines[run].sampling())
     }
 
     /// Spreads each node's own amount upwards.

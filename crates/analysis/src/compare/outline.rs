@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use proust_profile::{Context, ContextId, ContextKind, LocationId, Metric, Profile};
 
 use super::names::{TextId, Texts, base_name, stable};
-use crate::query::{Measure, Selection};
+use crate::query::{Measure, Sampling, Selection};
 
 /// Position of a node in an [`Outline`].
 pub type NodeId = u32;
@@ -287,6 +287,11 @@ impl Outline {
     /// By node the sum of the squared weights of its own samples, s².
     pub(super) fn squares(&self) -> &[f64] {
         &self.squares
+    }
+
+    /// All of what was sampled.
+    pub(super) fn sampling(&self) -> Sampling {
+        Sampling { cpu_s: self.total(Metric::Cpu), squares: self.squares.iter().sum() }
     }
 
     /// By node how often a parallel region was executed or a site in it was reached, by the thread that did

@@ -13,7 +13,7 @@ use super::thresholds::{self as limits, Checks};
 use crate::blame::{Blame, Queues};
 use crate::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run};
 use crate::operations::Operations;
-use crate::query::OperationSums;
+use crate::query::{OperationSums, Sampling};
 use crate::timelines::OperationStates;
 
 /// A run as the kinds of findings see it.
@@ -200,7 +200,13 @@ impl<'r> Facts<'r> {
 
     /// The standard error of the processor time sampled in these contexts, s.
     pub(super) fn error_s(&self, contexts: impl IntoIterator<Item = ContextId>) -> f64 {
-        contexts.into_iter().map(|context| self.squares[context as usize]).sum::<f64>().sqrt()
+        let (mut cpu_s, mut squares) = (0.0, 0.0);
+        for context in contexts {
+            cpu_s += self.cpu[context as usize];
+            squares += self.squares[context as usize];
+        }
+        let all = Sampling { cpu_s: self.cpu.iter().sum(), squares: self.squares.iter().sum() };
+        all.error_s(cpu_s, squares)
     }
 
     /// Victims by place, most first.

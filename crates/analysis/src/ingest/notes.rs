@@ -22,6 +22,10 @@ pub(super) struct Refused {
     pub(super) reason: String,
 }
 
+/// So many samples at ticks, and such a share of a process's, are worth a word: a thread's first ones are.
+const TICK_SAMPLES: u64 = 100;
+const TICK_SHARE: f64 = 0.25;
+
 /// All notes. `profile` is finished but for them; its processes are those of `logs`, in their order.
 pub(super) fn notes(
     profile: &Profile,
@@ -291,6 +295,17 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
                 seconds(ns)
             ));
         }
+    }
+    let samples: u64 = log.threads().map(|thread| thread.samples).sum();
+    let at_tick: u64 = log.threads().map(|thread| thread.at_tick).sum();
+    if at_tick >= TICK_SAMPLES && at_tick as f64 >= TICK_SHARE * samples as f64 {
+        notes.push(format!(
+            "{:.0} % of the samples of {who} came at the kernel's ticks, {} apart: threads that block in calls that \
+             no hook sees, or that wait or are displaced very often, get no others; of what repeats in step with \
+             the tick the shares may be further off than ± says",
+            100.0 * at_tick as f64 / samples as f64,
+            duration(u64::from(log.header.tick_ns))
+        ));
     }
     if let Some(&limit_ns) = noted(log, NoteCode::Coarsened).iter().max() {
         notes.push(format!(

@@ -17,6 +17,8 @@ pub(super) fn quality(logs: &[LogHarvest]) -> Quality {
             quality.samples += thread.samples;
             quality.partial_paths += thread.partial;
             quality.implausible_records = quality.implausible_records.saturating_add(thread.implausible);
+            quality.late_samples += thread.late;
+            quality.tick_samples += thread.at_tick;
             quality.overruns = quality.overruns.saturating_add(thread.overruns);
             quality.events = quality.events.saturating_add(thread.events.operations);
             dropped_samples = dropped_samples.saturating_add(thread.unrecorded_samples);

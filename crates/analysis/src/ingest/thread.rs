@@ -112,6 +112,9 @@ pub(super) struct Thread {
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,
+    /// Samples that came well past their instant, and at a tick instead of at their instant.
+    pub(super) late: u64,
+    pub(super) at_tick: u64,
     pub(super) overruns: u64,
     pub(super) unrecorded_samples: u64,
     /// Records whose clocks contradict the thread's others.

@@ -28,21 +28,21 @@ impl Amounts {
 
     /// Standard errors of the CPU seconds by context.
     ///
-    /// A sample of weight w stands for w seconds that may or may not have been spent here; for a share p of
-    /// the total the variance is Σ w² (1 − p), the total itself being known exactly from the CPU clock.
-    /// Samples come at regular distances of CPU time, which makes the true error smaller, never larger,
-    /// unless the program runs in step with the timer.
+    /// A sample of weight w stands for w seconds that were spent here or elsewhere; for a share p of the
+    /// total the variance is Σ w² (1 − p)² over the samples here, and Σ w² p² over those elsewhere. The total
+    /// itself is known exactly from the CPU clock. Samples come at distances that are drawn, so this holds
+    /// whatever the program repeats; of what takes much longer than the distances the true error is smaller.
     pub fn errors_by_context(selection: &Selection<'_>) -> Amounts {
         let squares = over_contexts(selection.profile(), selection.forest(), selection.squares());
         let values = Amounts::by_context(selection, Metric::Cpu);
-        errors(squares, &values, selection.total(Metric::Cpu))
+        errors(squares, &values, Sampling::of(selection))
     }
 
     /// Standard errors of the CPU seconds by function.
     pub fn errors_by_function(selection: &Selection<'_>) -> Amounts {
         let squares = over_functions(selection.profile(), selection.forest(), selection.squares());
         let values = Amounts::by_function(selection, Metric::Cpu);
-        errors(squares, &values, selection.total(Metric::Cpu))
+        errors(squares, &values, Sampling::of(selection))
     }
 }
 
@@ -80,11 +80,30 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
     amounts
 }
 
-pub(crate) fn errors(squares: Amounts, values: &Amounts, total: f64) -> Amounts {
-    let error = |(square, value): (f64, &f64)| {
-        let share = if total > 0.0 { (value / total).clamp(0.0, 1.0) } else { 0.0 };
-        (square * (1.0 - share)).max(0.0).sqrt()
-    };
+/// All of what was sampled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sampling {
+    /// Its CPU time, s.
+    pub cpu_s: f64,
+    /// Σ of the squared weights of its samples, s².
+    pub squares: f64,
+}
+
+impl Sampling {
+    pub(crate) fn of(selection: &Selection<'_>) -> Sampling {
+        Sampling { cpu_s: selection.total(Metric::Cpu), squares: selection.squares().iter().sum() }
+    }
+
+    /// The standard error of an amount of CPU time, s, where the samples there have this sum of squares.
+    pub(crate) fn error_s(&self, cpu_s: f64, squares: f64) -> f64 {
+        let share = if self.cpu_s > 0.0 { (cpu_s / self.cpu_s).clamp(0.0, 1.0) } else { 0.0 };
+        let elsewhere = (self.squares - squares).max(0.0);
+        (squares * (1.0 - share).powi(2) + elsewhere * share.powi(2)).sqrt()
+    }
+}
+
+pub(crate) fn errors(squares: Amounts, values: &Amounts, all: Sampling) -> Amounts {
+    let error = |(square, value): (f64, &f64)| all.error_s(*value, square);
     Amounts {
         inclusive: squares.inclusive.into_iter().zip(&values.inclusive).map(error).collect(),
         exclusive: squares.exclusive.into_iter().zip(&values.exclusive).map(error).collect(),

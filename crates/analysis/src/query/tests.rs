@@ -254,8 +254,8 @@ fn errors_come_from_the_weights_and_vanish_for_the_total() {
     // Of the samples; the profile's values have no squares.
     let errors = Amounts::errors_by_context(&select(&profile, "time=..100s"));
     assert_eq!(errors.inclusive[0], 0.0);
-    // Σ w² = 49 at a share of 7 in 20.
-    let expected = (49.0f64 * (1.0 - 0.35)).sqrt();
+    // Σ w² is 49 here and 35 elsewhere, at a share of 7 in 20.
+    let expected = (49.0f64 * 0.65_f64.powi(2) + 35.0 * 0.35_f64.powi(2)).sqrt();
     assert!((errors.inclusive[11] - expected).abs() < 1e-12);
 }
 

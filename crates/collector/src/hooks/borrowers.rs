@@ -8,9 +8,9 @@ use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::interpose::{declare, find_at_start};
-use crate::life;
 use crate::operation::set_errno;
 use crate::real::Real;
+use crate::{lane, life};
 
 /// For good: nothing tells when the last one is gone.
 static MAY_BE: AtomicBool = AtomicBool::new(false);
@@ -65,6 +65,10 @@ extern "C" fn missing() -> c_int {
 
 extern "C" fn find(function: &Real, _: c_int) -> *mut c_void {
     leave_brief();
+    // A signal makes the kernel begin anew to make a process, which takes long where there is much memory.
+    if let Some(lane) = lane::current().filter(|_| life::records_here()) {
+        lane.hold_sample();
+    }
     let address = function.address();
     if address.is_null() { missing as *mut c_void } else { address }
 }

@@ -9,7 +9,6 @@ use super::signals::{in_front_of, remembered, take_over};
 use crate::life::{self, Life};
 use crate::real::call_real;
 use crate::sample::signal::{self, CANDIDATES};
-use crate::sample::timer;
 use crate::{lane, raw, thread};
 
 /// Threads that have the program's own actions in place just now.
@@ -23,9 +22,7 @@ pub fn before_exec(life: &Life) {
     if !signal::is_deadly(candidate) || life::is_borrowed(life) {
         return;
     }
-    if let Some(timer) = lane.replace_timer(None) {
-        timer::stop(timer);
-    }
+    lane.stop_timers();
     drop_pending(candidate);
 }
 

@@ -13,7 +13,6 @@ use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::sample::handler::is_ours;
 use crate::sample::signal::{self, FALLBACK};
-use crate::sample::timer;
 use crate::{raw, room, thread};
 
 /// Why a thread has no timer, a bit each.
@@ -181,9 +180,7 @@ impl Lane {
         let now = if holds { before | reason } else { before & !reason };
         self.silence.0.store(now, Ordering::Relaxed);
         if now != 0 && before == 0 {
-            if let Some(timer) = self.replace_timer(None) {
-                timer::stop(timer);
-            }
+            self.stop_timers();
             drop_pending(self.signal.load(Ordering::Relaxed));
             if reason == BLOCKED && !TOLD.load(Ordering::Relaxed) {
                 let told = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
@@ -213,9 +210,7 @@ impl Lane {
     fn follow(&self, mask: &mut u64, settle: impl FnOnce()) -> bool {
         let (old, new) = (self.signal.load(Ordering::Relaxed), signal::current());
         let Some(life) = owning().filter(|_| old != new) else { return false };
-        if let Some(before) = self.replace_timer(None) {
-            timer::stop(before);
-        }
+        self.stop_timers();
         // One that came during the handler would take the place of the program's next.
         settle();
         self.signal.store(new, Ordering::Relaxed);

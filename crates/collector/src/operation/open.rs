@@ -10,6 +10,7 @@ use super::Kind;
 use crate::lane::{Lane, is_left};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
+use crate::sample::pace::Alarm;
 use proust_log::operations::{Operation, Target};
 
 /// The operation.
@@ -17,6 +18,8 @@ use proust_log::operations::{Operation, Target};
 pub struct Open {
     /// [`Kind::number`]; 0 = none.
     kind: AtomicU16,
+    /// An [`Alarm`].
+    alarm: AtomicU16,
     node: AtomicU32,
     begin_ns: AtomicU64,
     object: AtomicU64,
@@ -64,6 +67,28 @@ impl Open {
         }
         // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
         unsafe { (marker as *const u64).read_volatile() == self.begin_ns() }
+    }
+
+    /// What the thread's timer on the wall's clock is doing.
+    #[inline]
+    pub fn alarm(&self) -> Alarm {
+        match self.alarm.load(Ordering::Relaxed) {
+            1 => Alarm::Set,
+            2 => Alarm::Held,
+            _ => Alarm::Off,
+        }
+    }
+
+    /// Keeps what it is doing.
+    #[inline]
+    pub fn set_alarm(&self, alarm: Alarm) {
+        self.alarm.store(alarm as u16, Ordering::Relaxed);
+    }
+
+    /// Whether it is doing anything.
+    #[inline]
+    pub fn has_alarm(&self) -> bool {
+        self.alarm.load(Ordering::Relaxed) != 0
     }
 
     /// The operation's kind.

@@ -42,14 +42,15 @@ pub fn timer_create(clock: i32, signal: i32, value: usize, tid: u32) -> Result<i
     if failed(outcome) { Err(-outcome as i32) } else { Ok(timer) }
 }
 
-/// Arms a timer with a period.
-pub fn timer_set(timer: i32, period_ns: u64) -> Outcome {
-    let period = libc::timespec {
-        tv_sec: (period_ns / 1_000_000_000) as i64,
-        tv_nsec: (period_ns % 1_000_000_000) as i64,
+/// Sets a timer: when it expires (0 = never), with TIMER_ABSTIME by its clock, and how often after that (0 =
+/// not again).
+pub fn timer_set(timer: i32, flags: i32, value_ns: u64, period_ns: u64) -> Outcome {
+    let time = |ns: u64| libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as i64,
+        tv_nsec: (ns % 1_000_000_000) as i64,
     };
-    let setting = libc::itimerspec { it_interval: period, it_value: period };
-    sys!(SYS_timer_settime, timer, 0, &raw const setting, 0)
+    let setting = libc::itimerspec { it_interval: time(period_ns), it_value: time(value_ns) };
+    sys!(SYS_timer_settime, timer, flags, &raw const setting, 0)
 }
 
 /// Deletes a timer.

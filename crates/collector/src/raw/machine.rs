@@ -9,6 +9,12 @@ pub fn limit(resource: u32) -> u64 {
     if failed(outcome) { libc::RLIM64_INFINITY } else { limit.rlim_cur }
 }
 
+/// Fills `bytes` with random numbers of the system's; false where it has none yet.
+pub fn random(bytes: &mut [u8; 8]) -> bool {
+    let got = sys!(SYS_getrandom, bytes.as_mut_ptr(), bytes.len(), libc::GRND_NONBLOCK);
+    got == bytes.len() as isize
+}
+
 /// The first two numbers of the kernel's version; zeros if it does not say.
 pub fn kernel_version() -> (u32, u32) {
     let mut names = core::mem::MaybeUninit::<libc::utsname>::zeroed();

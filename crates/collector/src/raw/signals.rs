@@ -32,6 +32,15 @@ pub unsafe fn queue_signal(signal: i32, info: *const libc::siginfo_t) {
     }
 }
 
+/// Sends the calling thread a signal that says of itself that it is from timer number `timer`, with this value.
+pub fn signal_self(signal: i32, timer: i32, value: usize) {
+    // The kernel's structure: signal, errno, code, a gap, the timer's number, its overruns, the value.
+    let mut info = [0_u32; 32];
+    (info[0], info[2], info[4]) = (signal as u32, libc::SI_TIMER as u32, timer as u32);
+    (info[6], info[7]) = (value as u32, (value >> 32) as u32);
+    sys!(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info.as_ptr());
+}
+
 /// Takes pending signals of these numbers away, as long as they are `ours`; one that is not is sent again.
 pub fn drop_pending(mask: u64, ours: impl Fn(*const libc::siginfo_t) -> bool) {
     let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -8,7 +8,6 @@ use core::arch::naked_asm;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sample::timer;
 use crate::{lane, life};
 
 /// Where a thread's handler began: its stack pointer then; 0 = it runs no handler.
@@ -43,9 +42,7 @@ fn leave_handler() {
     }
     life::stop();
     for lane in lane::live() {
-        if let Some(timer) = lane.replace_timer(None) {
-            timer::stop(timer);
-        }
+        lane.stop_timers();
     }
     // SAFETY: `enter` is still on the stack, below which this runs, and has stored its stack pointer.
     unsafe { back(sp) }

@@ -12,7 +12,8 @@ use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
 use crate::path::memo::State;
 use crate::path::modules;
-use crate::sample::timer::COOKIE;
+use crate::sample::pace::Arrival;
+use crate::sample::timer::{ASKED, COOKIE};
 use crate::sample::{contain, resume, signal};
 use crate::{brief, clock, hooks, life, logfile, options, raw, thread};
 
@@ -26,6 +27,31 @@ struct TimerInfo {
     timer: i32,
     overrun: i32,
     value: usize,
+}
+
+/// What a signal of ours says of itself.
+#[derive(Clone, Copy)]
+struct Source {
+    /// Expirations of its timer that it stands for besides its own.
+    overrun: u32,
+    /// Whether the thread sent it itself, to be sampled here and now.
+    is_asked: bool,
+}
+
+impl Source {
+    fn of(info: &TimerInfo) -> Source {
+        Source { overrun: u32::try_from(info.overrun).unwrap_or(0), is_asked: info.timer == ASKED }
+    }
+}
+
+/// A sample that is due.
+struct Due {
+    /// Where and when its signal came.
+    arrival: Arrival,
+    /// Expirations that the signal stands for besides its own.
+    overrun: u32,
+    /// Flags of the sample that say how near it is to its instant.
+    flags: u16,
 }
 
 /// Whether a signal is from one of our timers.
@@ -56,12 +82,12 @@ static LAST_CENSUS_NS: AtomicU64 = AtomicU64::new(0);
 /// For the kernel, which passes a valid siginfo and context.
 pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo of 128 bytes, and the arguments are those that it gave.
-    let overrun = unsafe {
+    let source = unsafe {
         if !is_ours(info) {
             hooks::signals::pass_on(signal, info, context);
             return;
         }
-        (*info.cast::<TimerInfo>()).overrun
+        Source::of(&*info.cast::<TimerInfo>())
     };
     if life::is_brief() && !life::is_other_process() {
         // SAFETY: the kernel passes a valid context.
@@ -81,8 +107,8 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
             // SAFETY: the owner's handler, with all signals blocked. (A task that shares its maker's storage
             // works on a stack of the collector's, too, or on the maker's: what it finds out about itself it
             // finds out there.)
-            Some(lane) => unsafe { lane.with_room_at_once(|| handle(Some(lane), context, overrun)) },
-            None => handle(None, context, overrun),
+            Some(lane) => unsafe { lane.with_room_at_once(|| handle(Some(lane), context, source)) },
+            None => handle(None, context, source),
         }
         if let Some(mask) = mask {
             raw::signal_mask(libc::SIG_SETMASK, mask);
@@ -91,18 +117,19 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
 }
 
 #[inline(never)]
-fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, overrun: i32) {
+fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, source: Source) {
     let Some(life) = life::recording() else { return };
     match lane {
         Some(lane) => {
-            contain::run(&lane.entry, || sample(life, context, overrun));
+            contain::run(&lane.entry, || arrive(life, context, source));
         }
-        None => sample(life, context, overrun),
+        None => arrive(life, context, source),
     }
     resume::interrupted_call(lane, context);
 }
 
-fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
+/// A signal of ours came: takes the sample, if it is due, and sets the timers for the next one.
+fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     let begin = clock::now_ns();
     let tid = raw::gettid();
     // A thread made without the C library may share its creator's thread-local storage.
@@ -112,15 +139,29 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     else {
         return;
     };
-    if options::live() & (EMPTY_HANDLER | PANIC) != 0 {
-        assert!(options::live() & PANIC == 0, "as the test asks");
+    let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
+    let cpu_ns = clock::thread_cpu_ns();
+    let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked };
+    let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
+        lane.pace.spent(clock::now_ns().saturating_sub(begin));
         return;
-    }
+    };
+    let own_ns = if options::live() & (EMPTY_HANDLER | PANIC) != 0 {
+        assert!(options::live() & PANIC == 0, "as the test asks");
+        0
+    } else {
+        sample(life, lane, context, &Due { arrival, overrun: source.overrun, flags })
+    };
+    lane.await_sample(&Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, ..arrival });
+}
+
+/// Takes a sample that is due, unless something speaks against it; how long that took.
+fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t, due: &Due) -> u64 {
+    let Arrival { time_ns: begin, cpu_ns, sp, .. } = due.arrival;
     if lane.tries.is_active() && !lane.tries.is_live(begin) {
         tries::stop(life, lane);
     }
-    let (sp, alternate) =
-        (context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64, alternate_stack(context));
+    let alternate = alternate_stack(context);
     // SAFETY: the owner's handler.
     let own_stack = unsafe { lane.own_stack() };
     modules::forget_left(lane, sp);
@@ -132,14 +173,14 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
             },
             1,
         );
-        return;
+        return clock::now_ns().saturating_sub(begin);
     };
     // SAFETY: this is the owner's handler, which has taken the record. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
-    let cpu_ns = clock::thread_cpu_ns();
+    record.spent(lane.pace.take_own_ns());
     if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
         let on_alternate_stack = alternate.contains(&(core::ptr::from_ref(context) as u64));
-        let sampling = || take(life, lane, record, context, (begin, cpu_ns), overrun);
+        let sampling = || take(life, lane, record, context, due);
         // An alternate stack may lie within the thread's own, which has plenty of room elsewhere.
         // SAFETY: the owner, who has taken the record.
         unsafe {
@@ -152,6 +193,7 @@ fn sample(life: &life::Life, context: &mut libc::ucontext_t, overrun: i32) {
     let own_ns = own_time(begin, cpu_ns);
     record.allowance.spend(cpu_ns, own_ns);
     record.spent(own_ns);
+    own_ns
 }
 
 /// The alternate signal stack of the interrupted thread.
@@ -172,17 +214,10 @@ fn own_time(begin: u64, cpu_ns: u64) -> u64 {
     if elapsed < LONG_NS { elapsed } else { elapsed.min(clock::thread_cpu_ns().saturating_sub(cpu_ns)) }
 }
 
-/// Takes the sample, which may need more stack than the interrupted thread has left; `cpu_ns` is the thread's
-/// CPU clock near the begin.
+/// Takes the sample, which may need more stack than the interrupted thread has left.
 #[inline(never)]
-fn take(
-    life: &life::Life,
-    lane: &Lane,
-    record: &mut Record,
-    context: &libc::ucontext_t,
-    (begin, cpu_ns): (u64, u64),
-    overrun: i32,
-) {
+fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &libc::ucontext_t, due: &Due) {
+    let Arrival { time_ns: begin, cpu_ns, .. } = due.arrival;
     let usage = Usage::now();
     let registers = &context.uc_mcontext.gregs;
     let leaf = State {
@@ -204,6 +239,7 @@ fn take(
         operation::note_left(life, lane, record, begin);
     }
     let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
+    flags |= due.flags;
     let own_stack = record.own_stack;
     let is_inside = lane.member.visits().is_some_and(|visits| visits.is_sampled_inside(leaf.sp, own_stack));
     if is_inside || !lane.open.is_free() || lane.tries.is_live(begin) || lane.member.docked_ns() != 0 {
@@ -211,7 +247,7 @@ fn take(
     }
     record.tell_sums();
     let delta = usage.since(&record.usage);
-    let overruns = u64::try_from(overrun).unwrap_or(0) + record.allowance.take_left_out();
+    let overruns = u64::from(due.overrun) + record.allowance.take_left_out();
     let sample = Sample {
         time_ns: begin,
         cpu_ns,

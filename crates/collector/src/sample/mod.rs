@@ -1,8 +1,10 @@
-//! Sampling: each thread's CPU timer, and the handler of its signal.
+//! Sampling: when each thread's samples are due, its timers, and the handler of their signal.
 
 pub mod allowance;
 pub mod contain;
+pub mod gamma;
 pub mod handler;
+pub mod pace;
 pub mod resume;
 pub mod signal;
 pub mod timer;

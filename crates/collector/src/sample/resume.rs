@@ -9,7 +9,7 @@
 //! The number of the call is no longer in a register; it is in the instruction that loaded it, which stands
 //! close before the call. Some calls have their remaining time written back by the kernel. For the others it
 //! is known where the call was made through a hook, since when it lasts; where it is not, EINTR stays, as it
-//! does for calls whose repetition does something else than their continuation (`connect`, `io_uring_enter`).
+//! does for calls whose repetition does something else than their continuation (`connect`).
 //! A write that was cut short stays short: from outside it looks like one that a full pipe cut short.
 
 use core::cell::UnsafeCell;
@@ -78,7 +78,7 @@ const SYSCALL: [u8; 2] = [0x0f, 0x05];
 /// `mov eax, NUMBER`
 const LOAD_NUMBER: u8 = 0xb8;
 
-fn time_of(number: c_long, registers: &[i64]) -> Option<Time> {
+fn time_of(number: c_long, registers: &[i64], is_raw: bool) -> Option<Time> {
     let is_absolute = registers[SI] & i64::from(libc::TIMER_ABSTIME) != 0;
     Some(match number {
         libc::SYS_pause
@@ -104,6 +104,8 @@ fn time_of(number: c_long, registers: &[i64]) -> Option<Time> {
         // A wait until a moment has a bit in its operation; another one is for a length of time.
         libc::SYS_futex if matches!(registers[SI] & 127, 6 | 9 | 11 | 13) => Time::Kept,
         libc::SYS_futex if registers[SI] & 127 == 0 => Time::Length(R10),
+        // It fails so only where it has submitted nothing: all that is left of it is the wait.
+        libc::SYS_io_uring_enter if is_raw => Time::Kept,
         _ => return None,
     })
 }
@@ -135,20 +137,27 @@ pub fn find() {
 
 /// Lets the call go on that the signal of this handler interrupted, if it did.
 pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
-    if !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
+    // A timer on the wall's clock was armed outside of all hooks.
+    let may_be_raw = lane.is_some_and(|lane| lane.pace.take_has_interrupted());
+    if !may_be_raw && !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
         return;
     }
     let registers = &mut context.uc_mcontext.gregs;
     if registers[libc::REG_RAX as usize] != -i64::from(libc::EINTR) {
         return;
     }
+    if may_be_raw && let Some(lane) = lane {
+        lane.pace.suspect();
+    }
     let Some(number) = call_before(registers[libc::REG_RIP as usize] as u64) else { return };
-    let Some(time) = time_of(number, registers) else { return };
+    let Some(time) = time_of(number, registers, may_be_raw) else { return };
     if another_comes(context) {
         return;
     }
     let registers = &mut context.uc_mcontext.gregs;
-    if time == Time::Kept || shorten(lane, time, registers).is_some() {
+    // When a call began that no hook saw is not known, but that it was since the timer was armed, less than
+    // a tick ago. It begins anew and lasts so much longer, which a call that waits may always.
+    if time == Time::Kept || shorten(lane, time, registers).is_some() || may_be_raw {
         registers[libc::REG_RAX as usize] = number;
         registers[libc::REG_RIP as usize] -= SYSCALL.len() as i64;
     }

@@ -18,9 +18,10 @@ fn a_quarter_of_the_rate_gives_a_quarter_of_the_samples() {
         run.summary().quality.delivered_rate
     };
     let (few, many) = (rate("25"), rate("100"));
-    assert!(few > 0.0 && few <= 30.0, "{few} samples a second of the 25 asked for");
+    // Distances are drawn: of 50 and of 200 samples, five standard deviations are 36 % and 18 %.
+    assert!(few > 0.0 && few <= 34.0, "{few} samples a second of the 25 asked for");
     // A busy machine delivers fewer than asked, never more.
-    assert!(many <= 115.0 && many > few, "{many} samples a second of the 100 asked for");
+    assert!(many <= 118.0 && many > few, "{many} samples a second of the 100 asked for");
 }
 
 #[test]

@@ -5,8 +5,8 @@
 //! comparisons, and single shares with 5 σ (once in 1.7 million). A program's thousand samples still tell
 //! 2:2:4:1 from any other simple ratio.
 
-/// Timer ticks are not evenly spread (at 200/s on a 4 ms tick, intervals of 4 and 8 ms alternate, which costs
-/// 11 %), and a busy host delays some: this many independent samples are one recorded sample.
+/// Distances between samples are drawn, so weights differ, which costs 20 %, and a busy host delays some: this
+/// many independent samples are one recorded sample.
 const INDEPENDENT: f64 = 0.75;
 
 /// What a single share may be off, in standard deviations.
@@ -63,6 +63,16 @@ pub fn assert_close(what: &str, found: f64, truth: f64, allowed: f64) {
         (found - truth).abs() <= allowed,
         "{what}: {found:.6} found, {truth:.6} expected, {allowed:.6} allowed between them"
     );
+}
+
+/// How many samples of equal weight would have the errors of these shares, which sum to about 1. The stated
+/// variance of a share p is s (1 − 2p) + p² S, where s sums up the squared weights of its own samples and S
+/// those of all: with Σ s = S both follow from the stated errors.
+pub fn independent(shares: &[(f64, f64)]) -> f64 {
+    let over = |of: fn(f64, f64) -> f64| -> f64 {
+        shares.iter().map(|&(share, error)| of(share, error) / (1.0 - 2.0 * share)).sum()
+    };
+    (1.0 + over(|share, _| share * share)) / over(|_, error| error * error)
 }
 
 /// Seconds of the kernel's tick: a CPU timer fires at most once in it.

@@ -20,8 +20,8 @@ pub enum Except {
     /// Very many threads are made at once: on a busy machine their first steps wait, long and unseen, for the
     /// kernel's lock on the memory of the process, whose holder has no processor.
     ManyNewThreads,
-    /// A runtime that is linked into the program waits by system calls of its own, which nobody sees.
-    LinkedRuntime,
+    /// The program, or a runtime that is linked into it, waits by system calls of its own, which nobody sees.
+    OwnCalls,
 }
 
 /// Of the total, what may be measured and yet belong to no account.

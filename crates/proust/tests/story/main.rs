@@ -53,6 +53,7 @@ mod openmp_tools;
 mod other_homes;
 mod out_of_memory;
 mod own_time;
+mod phases;
 mod plugins;
 mod process_numbers;
 mod processes;

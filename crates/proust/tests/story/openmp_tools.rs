@@ -159,7 +159,7 @@ fn a_runtime_that_is_linked_in_is_recognised() {
     let ended = run(proust().args(["doctor", "--"]).arg(&program));
     assert!(ended.printed().contains(said), "{}", ended.printed());
     let run = record(&program, &["imbalance", "0.2"]).succeeded();
-    run.except(Except::LinkedRuntime);
+    run.except(Except::OwnCalls);
     assert!(is_noted(&run, said), "{:#?}", run.summary().quality);
     assert_eq!(executions(&run), 0.0);
     let Some(dynamic) = built("openmp-regions-gcc") else { return };

@@ -10,6 +10,9 @@ use serde::Deserialize;
 pub struct Amount {
     pub inclusive: f64,
     pub exclusive: f64,
+    /// Standard error of the inclusive amount.
+    #[serde(default)]
+    pub inclusive_error: f64,
     /// Standard error of the exclusive amount.
     #[serde(default)]
     pub exclusive_error: f64,
@@ -116,6 +119,8 @@ impl Flat {
             let amount = row.amount("cpu_s");
             sum.inclusive += amount.inclusive;
             sum.exclusive += amount.exclusive;
+            sum.inclusive_error = sum.inclusive_error.hypot(amount.inclusive_error);
+            sum.exclusive_error = sum.exclusive_error.hypot(amount.exclusive_error);
         }
         sum
     }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::chance::{Share, assert_close, assert_shares};
+use crate::chance::{Share, assert_close, assert_shares, independent};
 use crate::programs::built;
 use crate::recording::{Recorded, list, number, record};
 
@@ -33,11 +33,8 @@ fn assert_thread(run: &Recorded, thread: &Value, renamed: impl Fn(&str) -> Strin
         .collect();
     // On a busy machine ticks are late, and a sample stands for several: so few equal ones would have that
     // error.
-    let squares_s2: f64 = (PARTS.iter())
-        .map(|part| flat.cpu(&renamed(part)))
-        .map(|amount| amount.exclusive_error.powi(2) / (1.0 - amount.exclusive / total))
-        .sum();
-    let equal = total * total / squares_s2;
+    let parts = PARTS.map(|part| flat.cpu(&renamed(part)));
+    let equal = independent(&parts.map(|amount| (amount.exclusive / total, amount.exclusive_error / total)));
     assert!(equal > 0.2 * flat.total("samples"), "{equal} of {} samples", flat.total("samples"));
     assert_shares(&format!("thread {tid}"), &shares, flat.total("samples").min(equal));
 }

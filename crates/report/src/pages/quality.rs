@@ -91,6 +91,9 @@ impl QualityPage {
     fn facts(&self) -> Vec<(&'static str, String, String)> {
         let q = &self.quality;
         let percent = |share: f64| fixed(share * 100.0, 3) + " %";
+        let of_samples = |part: u64, what: &str| {
+            format!("{} of them {what}", percent(part as f64 / q.samples.max(1) as f64))
+        };
         let mut facts = vec![
             ("samples", count(q.samples), counted(q.partial_paths, "partial path")),
             (
@@ -129,6 +132,12 @@ impl QualityPage {
             ("events", count(q.events), "intercepted operations".into()),
             ("dropped", count(q.dropped), "records that found no room".into()),
             ("overruns", count(q.overruns), "samples merged into the next: late, or too dear".into()),
+            (
+                "late_samples",
+                count(q.late_samples),
+                of_samples(q.late_samples, "came well past their instant"),
+            ),
+            ("tick_samples", count(q.tick_samples), of_samples(q.tick_samples, "came at the kernel's ticks")),
             ("skipped_samples", count(q.skipped_samples), "samples in Proust's own code".into()),
             ("damaged_bytes", bytes(q.damaged_bytes), "of the logs were skipped".into()),
             ("lost_records_s", duration(q.lost_records_s), "CPU time whose records were lost".into()),

@@ -117,9 +117,7 @@ impl Diff<'_> {
     fn sum_change(&self, measure: Measure, by_run: &[Sum]) -> Change {
         let observations: Vec<Observation> = (by_run.iter().zip(self.runs()).zip(&self.disturbances))
             .map(|((sum, run), by)| {
-                let total_s = run.outline.total(Metric::Cpu);
-                let share = if total_s > 0.0 { (sum.cpu_s / total_s).clamp(0.0, 1.0) } else { 0.0 };
-                let error_s = (sum.squares * (1.0 - share)).sqrt();
+                let error_s = run.outline.sampling().error_s(sum.cpu_s, sum.squares);
                 let error = run.sampled(sum.cpu_s, error_s, sum.queued_s).error(measure, sum.amount);
                 Observation { value: sum.amount, error, disturbed: by.of_measure(measure, sum.amount) }
             })

@@ -5,8 +5,8 @@ mod ending;
 
 use proust_log::layout::LaneHeader;
 use proust_log::records::{
-    Event, Release, SAMPLE_IN_OPERATION, SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Segments, Stay, Sum,
-    ThreadBegin,
+    Event, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE, SAMPLE_PARTIAL, SAMPLE_TRUNCATED,
+    Sample, Segments, Stay, Sum, ThreadBegin,
 };
 use proust_profile::SampleRow;
 
@@ -73,6 +73,8 @@ impl ThreadMeter {
                 samples: 0,
                 partial: 0,
                 truncated: 0,
+                late: 0,
+                at_tick: 0,
                 overruns: 0,
                 unrecorded_samples: 0,
                 implausible: 0,
@@ -249,6 +251,8 @@ impl ThreadMeter {
         self.thread.samples += 1;
         self.thread.partial += u64::from(self.place_is_partial);
         self.thread.truncated += u64::from(flags & SAMPLE_TRUNCATED != 0);
+        self.thread.late += u64::from(flags & SAMPLE_LATE != 0);
+        self.thread.at_tick += u64::from(flags & SAMPLE_AT_TICK != 0);
         self.thread.overruns = self.thread.overruns.saturating_add(sample.overruns.into());
         self.push(SampleRow {
             context: sample.node,
