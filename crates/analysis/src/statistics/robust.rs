@@ -80,6 +80,9 @@ fn statistic(a: &[f64], b: &[f64], residuals: &mut Vec<f64>) -> (f64, f64) {
     (of_b - of_a, *scale)
 }
 
+/// Distributions by the sizes of the sides, the smaller one first.
+type BySizes = HashMap<(usize, usize), Arc<Null>>;
+
 /// The distribution of |D| where both sides are drawn from the same normal distribution.
 #[derive(Debug)]
 pub struct Null {
@@ -90,7 +93,7 @@ pub struct Null {
 impl Null {
     /// That of sides of these sizes, each at least [`FEWEST`].
     pub fn of(a: usize, b: usize) -> Arc<Null> {
-        static KNOWN: LazyLock<Mutex<HashMap<(usize, usize), Arc<Null>>>> = LazyLock::new(Mutex::default);
+        static KNOWN: LazyLock<Mutex<BySizes>> = LazyLock::new(Mutex::default);
         let key = (a.min(b), a.max(b));
         let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(null) = known().get(&key) {

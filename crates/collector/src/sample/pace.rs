@@ -14,7 +14,7 @@
 //!   sample is taken there.
 //! - The timer is armed only in threads all of whose voluntary context switches lie in hooked operations.
 //!   That is looked at while the timer would be armed, for some samples before it ever is ([`AT_FIRST`]), and
-//!   whenever it was. One switch that no hook explains ends it, for longer each time ([`Pace::suspect`]).
+//!   whenever it was. One switch that no hook explains ends it, for longer each time (`Pace::suspect`).
 //! - What it interrupts all the same goes on ([`resume`](super::resume)).
 //!
 //! Where the timer must not be armed, samples come at the ticks next to their instants, and say so
@@ -84,7 +84,7 @@ pub fn find() {
     if tick_ns != 0 {
         TICK_NS.store(tick_ns, Ordering::Relaxed);
     }
-    let most = raw::limit(libc::RLIMIT_SIGPENDING as u32) / 4;
+    let most = raw::limit(libc::RLIMIT_SIGPENDING) / 4;
     ONE_SHOTS_AT_MOST.store(most.min(u32::MAX.into()) as u32, Ordering::Relaxed);
 }
 
@@ -116,8 +116,12 @@ fn seed() -> Random {
 
 /// The first sample of a thread without a lane whose CPU clock stands at `cpu_ns`: when it is due, and its
 /// timer armed for that.
+///
+/// That is not before a mean distance has passed. Most such children soon load another program, and one that
+/// has asked to be traced before that (PTRACE_TRACEME) would stand at the signal until its tracer looks, which
+/// often waits for the load itself.
 pub fn start_without_lane(timer: i32, cpu_ns: u64, mean_ns: u64) -> Result<u64, i32> {
-    let due_ns = cpu_ns + seed().first_ns(mean_ns);
+    let due_ns = cpu_ns + seed().first_ns(mean_ns).max(mean_ns);
     let armed = timer::at_cpu(timer, at_tick_near(due_ns, cpu_ns), tick_ns());
     if raw::failed(armed) { Err(-armed as i32) } else { Ok(due_ns) }
 }
