@@ -113,7 +113,8 @@ impl Lane {
     }
 
     /// Runs `work` where it is if the caller has plenty of stack, with signals as they are; otherwise as
-    /// [`Lane::with_room`]. For what may be left by a jump at any instruction, and takes more than a hook may.
+    /// [`Lane::with_room`]. For what may be left by a jump at any instruction, and takes more than a hook
+    /// may.
     ///
     /// # Safety
     /// The caller has taken the record. Should that not be the owner, all signals are blocked.

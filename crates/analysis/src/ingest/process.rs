@@ -74,8 +74,8 @@ pub(super) fn process(log: &LogHarvest) -> Process {
 
 /// Gives threads the names that other threads gave them.
 ///
-/// Thread ids are used again: a name goes to the thread that had the id when it was given. A thread that wrote
-/// its own name as it ended keeps that.
+/// Thread ids are used again: a name goes to the thread that had the id when it was given. A thread that
+/// wrote its own name as it ended keeps that.
 pub(super) fn apply_foreign_names(log: &mut LogHarvest) {
     let mut names: Vec<(u64, u32, String)> = log
         .lanes

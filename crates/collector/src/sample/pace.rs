@@ -66,7 +66,8 @@ const REFUSED: i32 = -2;
 pub enum Alarm {
     /// Nothing.
     Off = 0,
-    /// It is armed, or would be if the thread were trusted: who is about to block calls [`Lane::hold_sample`].
+    /// It is armed, or would be if the thread were trusted: who is about to block calls
+    /// [`Lane::hold_sample`].
     Set = 1,
     /// It was, and is wanted again when the thread goes on: [`Lane::go_on`].
     Held = 2,
@@ -118,8 +119,8 @@ fn seed() -> Random {
 /// timer armed for that.
 ///
 /// That is not before a mean distance has passed. Most such children soon load another program, and one that
-/// has asked to be traced before that (PTRACE_TRACEME) would stand at the signal until its tracer looks, which
-/// often waits for the load itself.
+/// has asked to be traced before that (PTRACE_TRACEME) would stand at the signal until its tracer looks,
+/// which often waits for the load itself.
 pub fn start_without_lane(timer: i32, cpu_ns: u64, mean_ns: u64) -> Result<u64, i32> {
     let due_ns = cpu_ns + seed().first_ns(mean_ns).max(mean_ns);
     let armed = timer::at_cpu(timer, at_tick_near(due_ns, cpu_ns), tick_ns());
@@ -358,8 +359,8 @@ impl Lane {
         None
     }
 
-    /// In the owner's handler, at its end: sets the timers for the next sample. `arrival` says where the clocks
-    /// stood shortly before.
+    /// In the owner's handler, at its end: sets the timers for the next sample. `arrival` says where the
+    /// clocks stood shortly before.
     pub fn await_sample(&self, arrival: &Arrival) {
         let timer = self.timer();
         if timer < 0 {
@@ -384,8 +385,8 @@ impl Lane {
         }
     }
 
-    /// The handler wants the alarm in `left_ns`; but a thread that is about to block, or does, sets it when it
-    /// goes on.
+    /// The handler wants the alarm in `left_ns`; but a thread that is about to block, or does, sets it when
+    /// it goes on.
     fn want_alarm(&self, arrival: &Arrival, left_ns: u64) {
         let paused = self.pace.paused.load(Ordering::Relaxed);
         if !self.open.is_free() || self.member.docked_ns() != 0 || paused != 0 && arrival.sp <= paused {
@@ -483,7 +484,8 @@ impl Lane {
     }
 }
 
-/// Runs `call`, which is no operation of its thread's and must not be interrupted. `state` is the hook's frame.
+/// Runs `call`, which is no operation of its thread's and must not be interrupted. `state` is the hook's
+/// frame.
 #[inline]
 pub fn without_samples<R>(state: State, call: impl FnOnce() -> R) -> R {
     match lane::current().filter(|_| life::records_here()) {

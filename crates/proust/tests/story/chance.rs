@@ -5,8 +5,8 @@
 //! comparisons, and single shares with 5 σ (once in 1.7 million). A program's thousand samples still tell
 //! 2:2:4:1 from any other simple ratio.
 
-/// Distances between samples are drawn, so weights differ, which costs 20 %, and a busy host delays some: this
-/// many independent samples are one recorded sample.
+/// Distances between samples are drawn, so weights differ, which costs 20 %, and a busy host delays some:
+/// this many independent samples are one recorded sample.
 const INDEPENDENT: f64 = 0.75;
 
 /// What a single share may be off, in standard deviations.

@@ -436,8 +436,8 @@ fn the_page_sums_up() {
     });
 }
 
-/// The Collector's names for the time of OpenMP's threads are sums of the ledger's accounts, at every place and
-/// in all.
+/// The Collector's names for the time of OpenMP's threads are sums of the ledger's accounts, at every place
+/// and in all.
 #[test]
 fn work_and_waiting_by_the_collectors_names_are_the_ledgers() {
     by_each("imbalance", "0.5", |run, _| {

@@ -1,4 +1,5 @@
-//! What Proust says it took itself is what a program uses more than when it runs bare, also on a busy machine.
+//! What Proust says it took itself is what a program uses more than when it runs bare, also on a busy
+//! machine.
 
 use std::process::{Child, Command, Stdio};
 
@@ -26,9 +27,9 @@ impl Drop for Others {
     }
 }
 
-/// On a machine where others want the processors twice over, a thread loses its own in the midst of a hook time
-/// and again. None of that is measuring: what is said to be lies within what paired bare runs differ by, and
-/// the work stays where it was done.
+/// On a machine where others want the processors twice over, a thread loses its own in the midst of a hook
+/// time and again. None of that is measuring: what is said to be lies within what paired bare runs differ by,
+/// and the work stays where it was done.
 #[test]
 fn measuring_is_processor_time_on_a_busy_machine() {
     let Some(program) = built("small_calls") else { return };

@@ -42,15 +42,16 @@ fn phases_of_any_period_show_their_true_shares() {
     let deviation = (pulls.iter().map(|pull| (pull - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
     let most = pulls.iter().fold(0.0_f64, |most, pull| most.max(pull.abs()));
     println!("{n} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}");
-    // What a right sampler exceeds less than once in a thousand, of 60 pulls; one in step with the periods has
-    // a deviation of 2 to 7.
+    // What a right sampler exceeds less than once in a thousand, of 60 pulls; one in step with the periods
+    // has a deviation of 2 to 7.
     assert!(mean.abs() <= 0.43 && deviation <= 1.30 && most <= 4.4, "{pulls:.2?}");
 }
 
 #[test]
 fn waits_that_no_hook_sees_are_not_interrupted() {
     let Some(program) = built("raw_waits") else { return };
-    // Often; rarely after a while in which nothing speaks against it; and so rarely that each may be the first.
+    // Often; rarely after a while in which nothing speaks against it; and so rarely that each may be the
+    // first.
     for arguments in [["1.5", "500", "0"], ["2.5", "20000", "60"], ["2.5", "70000", "60"]] {
         let run = record(&program, &arguments).succeeded();
         run.except(Except::OwnCalls);

@@ -80,8 +80,8 @@ fn what_lives_on_after_the_command_is_named() {
     assert!(said.contains("endings"), "the process that goes on is not named: {said}");
 }
 
-/// A loop of short programs is slower when it is recorded, and most of what it uses is loading: the report says
-/// how much.
+/// A loop of short programs is slower when it is recorded, and most of what it uses is loading: the report
+/// says how much.
 #[test]
 fn what_loading_many_programs_took_is_said() {
     let run = record("bash", &["-c", "for n in {1..40}; do grep -q root /etc/passwd; done"]).succeeded();

@@ -5,8 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command::{proust, run};
-use crate::programs::{self, built, has};
+use crate::command::run;
+use crate::hostile_arguments::no_call_differs;
+use crate::programs::built;
 use crate::recording::{empty_folder, list, number, record_with, truth_in};
 
 /// What a handler may take of the stack that it interrupts, beyond what the kernel puts there for any
@@ -102,22 +103,5 @@ fn calls_take_little_more_of_a_small_stack() {
 /// Every hook with arguments of all kinds, and every construct of OpenMP, on small stacks.
 #[test]
 fn no_hook_takes_more_than_a_kibibyte_of_a_small_stack() {
-    let Some(program) = built("hook_fuzz") else { return };
-    if !has("python3") || !has("objcopy") {
-        println!("SKIP: python3 or objcopy is not installed");
-        return;
-    }
-    let mut command = Command::new(programs::folder().join("../tests/fuzz-hooks"));
-    command.args(["--stack", "--calls", "12", "--seed", "20261123", "--proust"]);
-    let fuzzed = run(command.arg(proust().get_program()).arg("--program").arg(program));
-    let printed = fuzzed.printed();
-    for line in printed.lines().filter(|line| line.starts_with("SKIP:")) {
-        println!("{line}");
-    }
-    assert!(fuzzed.status.success(), "{printed}{}", fuzzed.said());
-    let last = printed.lines().last().unwrap();
-    assert!(last.contains(" 0 differences"), "{last}");
-    let calls: f64 =
-        last.split(", ").nth(1).and_then(|part| part.split(' ').next()).unwrap().parse().unwrap();
-    assert!(calls > 2000.0, "{last}");
+    no_call_differs(&["--stack", "--seed", "20261123"]);
 }

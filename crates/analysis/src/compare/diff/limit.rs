@@ -177,8 +177,8 @@ impl Limit {
         Ok(Limit { text: owned(), subject, is_upper, amount })
     }
 
-    /// Whether B lies beyond it, and whether that is certain: the interval of the change, or of B's amount, must
-    /// lie beyond the limit as a whole.
+    /// Whether B lies beyond it, and whether that is certain: the interval of the change, or of B's amount,
+    /// must lie beyond the limit as a whole.
     pub(super) fn exceeded(&self, diff: &Diff<'_>) -> Option<Exceeded> {
         let change = match self.subject {
             Subject::Total(total) => diff.total(total),
