@@ -1,13 +1,14 @@
 /*
  * What one sample costs. The program computes the same portion of work again and again, each time with the
  * collector in another mode, which it sets itself in the control page of the run it is recorded into.
- * handler_cost [SECONDS] [DEPTH] [same|leaf|caller|root] [timer|self] [MODE,MODE,…] [PORTION_MS]
+ * handler_cost [SECONDS] [DEPTH] [same|leaf|caller|root|readN] [timer|self] [MODE,MODE,…] [PORTION_MS]
  *
  * DEPTH   frames of the sampled call paths, the C library's start included
  * same    every sample meets the same path
  * leaf    another innermost function each time
  * caller  the same innermost function, each time called by another one
  * root    another outermost function each time
+ * readN   as same, and after every N units of 20 microseconds a read that does not block: a hooked operation
  * timer   samples come from the collector's timers
  * self    the program sends itself the collector's signal every 20 microseconds of work: many more samples a
  *         second than a timer can give, so that tens of nanoseconds are resolved
@@ -63,9 +64,16 @@ INLINED void send_sample(void)
 #endif
 }
 
+static uint64_t units_a_read, units_done;
+static int null_file = -1;
+
 INLINED uint64_t unit_of_work(uint64_t x)
 {
     BURN(x, UNIT);
+    if (units_a_read && ++units_done % units_a_read == 0) {
+        char byte;
+        x += (uint64_t)read(null_file, &byte, 1);
+    }
     if (self)
         send_sample();
     return x;
@@ -130,10 +138,28 @@ static int timer = -1;
 static struct itimerspec timer_setting;
 #define NUMBERS 64
 
+/* System calls by their instruction: the C library's function is one of the collector's hooks, which would set the
+   timers again when it returns. */
+static long timer_call(long call, int number, long flags, const struct itimerspec *setting)
+{
+#ifdef __x86_64__
+    register long fourth __asm__("r10") = 0;
+    long result = call;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"((long)number), "S"(call == SYS_timer_gettime ? (long)setting : flags), "d"((long)setting),
+                       "r"(fourth)
+                     : "rcx", "r11", "memory");
+    return result;
+#else
+    return call == SYS_timer_gettime ? syscall(call, number, setting) : syscall(call, number, flags, setting, NULL);
+#endif
+}
+
 static void find_timer(void)
 {
     for (int number = 0; number < NUMBERS; number++) {
-        if (syscall(SYS_timer_gettime, number, &timer_setting) == 0) {
+        if (timer_call(SYS_timer_gettime, number, 0, &timer_setting) == 0) {
             timer = number;
             timer_setting.it_value = timer_setting.it_interval;
             return;
@@ -144,9 +170,19 @@ static void find_timer(void)
 static void arm_timer(int on)
 {
     static const struct itimerspec never;
-    for (int number = timer; number >= 0 && number < NUMBERS; number++)
-        if (number == timer || !on)
-            syscall(SYS_timer_settime, number, 0, on ? &timer_setting : &never, NULL);
+    if (timer >= 0 && on)
+        timer_call(SYS_timer_settime, timer, 0, &timer_setting);
+    /* A signal that was on its way sets them again. */
+    for (int armed = timer >= 0 && !on; armed;) {
+        for (int number = timer; number < NUMBERS; number++)
+            timer_call(SYS_timer_settime, number, 0, &never);
+        armed = 0;
+        for (int number = timer; number < NUMBERS; number++) {
+            struct itimerspec now;
+            if (timer_call(SYS_timer_gettime, number, 0, &now) == 0)
+                armed |= now.it_value.tv_sec != 0 || now.it_value.tv_nsec != 0;
+        }
+    }
 }
 
 static struct control *map_control(void)
@@ -188,6 +224,10 @@ int main(int argc, char **argv)
            : strcmp(path_name, "leaf") == 0   ? LEAF
                                               : SAME;
     self = strcmp(source, "self") == 0;
+    if (strncmp(path_name, "read", 4) == 0) {
+        units_a_read = (uint64_t)atoll(path_name + 4);
+        null_file = open("/dev/null", O_RDONLY);
+    }
     process_id = getpid();
     own_thread_id = (int)thread_id();
     info.signal = SIGURG;
@@ -206,7 +246,7 @@ int main(int argc, char **argv)
     }
     free(names);
     if (mode_count == 0 || portion_ms <= 0) {
-        fprintf(stderr, "usage: handler_cost [SECONDS] [DEPTH] [same|leaf|caller|root] [timer|self] [MODE,…] [PORTION_MS]\n");
+        fprintf(stderr, "usage: handler_cost [SECONDS] [DEPTH] [same|leaf|caller|root|readN] [timer|self] [MODE,…] [PORTION_MS]\n");
         return 2;
     }
 

@@ -92,27 +92,57 @@ def handler_at_timer_rate(tool, quick):
     return {"rounds": rounds, "rows": rows}
 
 
-def cpu_added(tool, quick):
-    """CPU time that sampling at the default rate adds: portions with the timer armed and disarmed."""
+def portions_in_turn(tool, path, modes, runs, rounds, portion_ms):
+    """Several recorded runs of handler_cost at the default rate: by mode, how many per cent more its portions
+    took than those of the same round with the timers off; samples a CPU second, and their own times."""
     program = handler_cost_program()
-    rounds = 12 if quick else 120
-    modes = ("off", "empty", "full")
-    said, samples = handler_run(tool, program, 200, rounds * len(modes) * 0.2, 16, "leaf", "timer", modes, 200)
-    result = {"rounds": rounds, "portion_s": 0.2}
-    full_cpu = [portion for portion in said["portions"] if portion[0] == "full"]
-    delivered = sum(len(inside(samples, portion[1], portion[2])) for portion in full_cpu)
-    result["delivered_a_second"] = delivered / (sum(portion[3] for portion in full_cpu) * 1e-9)
-    for mode in ("empty", "full"):
-        shares = []
-        for begin in range(0, len(said["portions"]), len(modes)):
-            cpu = {portion[0]: portion[3] for portion in said["portions"][begin:begin + len(modes)]}
-            shares.append(100 * (cpu[mode] / cpu["off"] - 1))
+    more = {mode: [] for mode in modes if mode != "off"}
+    own_times_ns, delivered, cpu_ns = [], 0, 0
+    for _ in range(runs):
+        seconds = rounds * len(modes) * portion_ms * 1e-3
+        said, samples = handler_run(tool, program, 200, seconds, 16, path, "timer", modes, portion_ms)
+        portions = said["portions"]
+        for begin in range(0, len(portions), len(modes)):
+            cpu = {portion[0]: portion[3] for portion in portions[begin:begin + len(modes)]}
+            for mode, shares in more.items():
+                shares.append(100 * (cpu[mode] / cpu["off"] - 1))
+        for portion in portions:
+            if portion[0] == "full":
+                found = inside(samples, portion[1], portion[2])
+                delivered += len(found)
+                own_times_ns += [sample[3] or 0 for sample in found]
+                cpu_ns += portion[3]
+    return more, delivered / (cpu_ns * 1e-9), own_times_ns, cpu_ns
+
+
+def cpu_added(tool, quick):
+    """CPU time that sampling at the default rate adds: portions with the timers armed and disarmed."""
+    runs, rounds, portion_ms = 2 if quick else 16, 60, 100
+    more, rate, own_ns, cpu_ns = portions_in_turn(tool, "leaf", ("off", "empty", "full"), runs, rounds, portion_ms)
+    result = {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "delivered_a_second": rate,
+              "differences": more, "own_ns": percentiles(own_ns), "own_percent": 100 * sum(own_ns) / cpu_ns}
+    for mode, shares in more.items():
         result[f"{mode}_percent"] = summary_of_differences(shares)
-    own, _ = own_times(said, samples, "full")
-    result["own_ns"] = own
-    own_total = sum(sample[3] or 0 for portion in full_cpu for sample in inside(samples, portion[1], portion[2]))
-    result["own_percent"] = 100 * own_total / sum(portion[3] for portion in full_cpu)
     return result
+
+
+# Microseconds of work between two reads.
+READ_DISTANCES = (20, 100, 400, 1000, 4000)
+
+
+def alarm(tool, quick):
+    """What disarming and arming the timer between ticks takes in hooks: work with reads that do not block, with
+    the timers armed and disarmed. The read itself, and its being followed, is in both."""
+    runs, rounds, portion_ms = 1 if quick else 4, 30 if quick else 60, 100
+    rows = []
+    for distance_us in (0, *READ_DISTANCES):
+        path = f"read{distance_us // 20}" if distance_us else "same"
+        more, rate, _, _ = portions_in_turn(tool, path, ("off", "full"), runs, rounds, portion_ms)
+        rows.append({"distance_us": distance_us, "delivered_a_second": rate,
+                     "percent": summary_of_differences(more["full"]),
+                     "us_a_sample": summary_of_differences([1e4 * share / rate for share in more["full"]])})
+        say(f"  {distance_us} us between reads: {rows[-1]['percent']['median']:.2f} %")
+    return {"rounds": runs * rounds, "portion_s": portion_ms * 1e-3, "rows": rows}
 
 
 def spawn(program, env):

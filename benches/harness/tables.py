@@ -66,6 +66,15 @@ def cpu_added(result):
     ]) + f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions, {result['delivered_a_second']:.0f} samples delivered a CPU second."
 
 
+def alarm(result):
+    rows = []
+    for row in result["rows"]:
+        what = f"a read after {row['distance_us']} µs of work" if row["distance_us"] else "no reads"
+        rows.append([what, sure(row["percent"], 2), sure(row["us_a_sample"], 1), f"{row['delivered_a_second']:.0f}"])
+    heads = ["work", "% of CPU time, timers armed against disarmed", "µs a sample", "samples delivered a CPU second"]
+    return table(heads, rows) + f"\n\n{result['rounds']} rounds of {result['portion_s']} s portions each."
+
+
 def start_up(result):
     added = result["added_wall_ms"]
     lines = table(["a process that does nothing", "median (quartiles; min)", "target", ""], [
@@ -306,7 +315,7 @@ def setting(result):
             f"{result['load_before'][0]}, at the end {result['load_after'][0]}.")
 
 
-TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "start_up": start_up,
+TABLES = {"handler": handler, "handler_at_timer_rate": handler_at_timer_rate, "cpu_added": cpu_added, "alarm": alarm, "start_up": start_up,
           "threads": threads, "forks": forks, "many_waits": many_waits, "live_threads": live_threads,
           "log_size": log_size, "memory": memory, "operations": operations, "lock_ratios": lock_ratios, "lock_runs": lock_runs,
           "parallel": parallel, "runtimes": runtimes, "barriers": barriers, "nested": nested, "throughput": throughput, "blame": blame,

@@ -67,7 +67,7 @@ extern "C" fn find(function: &Real, _: c_int) -> *mut c_void {
     leave_brief();
     // A signal makes the kernel begin anew to make a process, which takes long where there is much memory.
     if let Some(lane) = lane::current().filter(|_| life::records_here()) {
-        lane.hold_sample();
+        lane.leave_sample_to_tick();
     }
     let address = function.address();
     if address.is_null() { missing as *mut c_void } else { address }

@@ -11,7 +11,7 @@ use super::{borrowers, confinement, memory_barriers};
 use crate::interpose::interpose;
 use crate::life;
 use crate::operation::{self, Outcome, here, releases};
-use crate::sample::pace;
+use crate::sample::alarm;
 
 /// Operations of the `futex` call, without its flags, that wait.
 const WAITING: [usize; 5] = [0, 6, 9, 11, 13];
@@ -56,7 +56,7 @@ pub unsafe extern "C-unwind" fn syscall(
     }
     match waits {
         Some(operation) => operation::around_two(operation, (a as u64, b as u64), call, Outcome::errno),
-        None => pace::without_samples(here!(), call),
+        None => alarm::without_samples(here!(), call),
     }
 }
 

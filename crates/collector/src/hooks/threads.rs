@@ -12,7 +12,7 @@ use crate::lane::{self, Lane, Start};
 use crate::operation::here;
 use crate::path::stack::{Given, OwnStack};
 use crate::real::{C11Routine, StartRoutine, call_real};
-use crate::sample::pace;
+use crate::sample::alarm;
 use crate::turn::Quiet;
 use crate::{clock, life, logfile, raw, room, thread};
 
@@ -84,7 +84,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
     // A signal makes the kernel begin anew to make a thread.
-    let result = pace::without_samples(
+    let result = alarm::without_samples(
         here!(),
         || call_real!(PTHREAD_CREATE(thread, attributes, run, passed) else libc::ENOSYS),
     );
@@ -107,8 +107,10 @@ pub unsafe extern "C-unwind" fn thrd_create(
         return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
-    let result =
-        pace::without_samples(here!(), || call_real!(THRD_CREATE(thread, run_c11, passed) else THREAD_ERROR));
+    let result = alarm::without_samples(
+        here!(),
+        || call_real!(THRD_CREATE(thread, run_c11, passed) else THREAD_ERROR),
+    );
     if result != 0 {
         lane.release();
     }

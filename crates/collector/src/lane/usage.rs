@@ -33,6 +33,11 @@ impl Usage {
         }
     }
 
+    /// Voluntary switches but those for pages that had to be read.
+    pub fn unexplained(&self) -> u64 {
+        self.switches.0.wrapping_sub(self.faults.1)
+    }
+
     /// What was added since `earlier`.
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {

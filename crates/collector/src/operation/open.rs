@@ -10,7 +10,7 @@ use super::Kind;
 use crate::lane::{Lane, is_left};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::sample::pace::Alarm;
+use crate::sample::alarm::Alarm;
 use proust_log::operations::{Operation, Target};
 
 /// The operation.

@@ -141,7 +141,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     };
     let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
     let cpu_ns = clock::thread_cpu_ns();
-    let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked };
+    let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked, usage: Usage::now() };
     let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
         lane.pace.spent(clock::now_ns().saturating_sub(begin));
         return;
@@ -152,7 +152,8 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     } else {
         sample(life, lane, context, &Due { arrival, overrun: source.overrun, flags })
     };
-    lane.await_sample(&Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, ..arrival });
+    let now = Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, usage: Usage::now(), ..arrival };
+    lane.await_sample(&now);
 }
 
 /// Takes a sample that is due, unless something speaks against it; how long that took.
@@ -217,8 +218,7 @@ fn own_time(begin: u64, cpu_ns: u64) -> u64 {
 /// Takes the sample, which may need more stack than the interrupted thread has left.
 #[inline(never)]
 fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &libc::ucontext_t, due: &Due) {
-    let Arrival { time_ns: begin, cpu_ns, .. } = due.arrival;
-    let usage = Usage::now();
+    let Arrival { time_ns: begin, cpu_ns, usage, .. } = due.arrival;
     let registers = &context.uc_mcontext.gregs;
     let leaf = State {
         pc: registers[libc::REG_RIP as usize] as u64,

@@ -1,5 +1,6 @@
 //! Sampling: when each thread's samples are due, its timers, and the handler of their signal.
 
+pub mod alarm;
 pub mod allowance;
 pub mod contain;
 pub mod gamma;

@@ -2,76 +2,50 @@
 //!
 //! The instant is drawn ([`gamma`](super::gamma)) on the thread's CPU clock. A CPU timer alone cannot meet
 //! it: it expires at the kernel's ticks, and what the program repeats in step with these would be sampled at
-//! the same places again and again. So the CPU timer comes up to a tick early, and for the rest a timer on
-//! the wall's clock is armed.
+//! the same places again and again. So a timer on the wall's clock, the alarm ([`alarm`](super::alarm)),
+//! brings the sample between two ticks.
 //!
-//! Such a timer goes on while the thread is blocked, and its signal would then interrupt a system call that
-//! a CPU timer's signal never interrupts. Three things prevent that:
+//! An interrupt costs more than all the handler does (20 µs where a virtual machine's host takes part in it),
+//! while a signal at a tick that comes anyway costs little. So each sample has one interrupt, whichever of
+//! two ways it takes:
 //!
-//! - A hook that is about to block says so first (the operation is open), then disarms. The handler arms
-//!   nothing while an operation is open. After the wait the timer is armed for what is left by the CPU clock;
-//!   if the instant has passed meanwhile, the thread used its processor inside of the operation then, and the
-//!   sample is taken there.
-//! - The timer is armed only in threads all of whose voluntary context switches lie in hooked operations.
-//!   That is looked at while the timer would be armed, for some samples before it ever is ([`AT_FIRST`]), and
-//!   whenever it was. One switch that no hook explains ends it, for longer each time (`Pace::suspect`).
-//! - What it interrupts all the same goes on ([`resume`](super::resume)).
+//! - A thread that ran through since its last sample ([`Pace::is_calm`]) gets the alarm for the whole distance
+//!   at once, and no signal of the CPU timer. That one is only the net below it, many ticks away, and is
+//!   moved on when it has come near.
+//! - For others the CPU timer expires at a tick up to a tick before the instant, and the alarm is set for the
+//!   rest: the shorter it is set, the more rarely a wait or another program's turn comes between.
 //!
-//! Where the timer must not be armed, samples come at the ticks next to their instants, and say so
-//! ([`SAMPLE_AT_TICK`]).
+//! Where the alarm must not be set, or would be set in vain, samples come at the ticks next to their
+//! instants, and say so ([`SAMPLE_AT_TICK`]).
 
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{NO_IO, NO_WAITS};
 use proust_log::records::{SAMPLE_AT_TICK, SAMPLE_LATE};
 
+use super::alarm::{AFTER_ONE, AT_FIRST, Alarm, LOOKED_AT, Rest};
 use super::gamma::Random;
 use super::{signal, timer};
 use crate::hooks::borrowers;
 use crate::lane::{self, Lane, Usage};
-use crate::path::memo::State;
-use crate::{clock, life, options, raw};
+use crate::{clock, options, raw};
 
 /// As near to its instant a sample is taken: an interrupt takes as long.
-const NEAR_NS: u64 = 20_000;
+pub(super) const NEAR_NS: u64 = 20_000;
 /// Later than that a sample is marked: what ran may have been the reason.
 const LATE_NS: u64 = 100_000;
 /// The tick of a kernel that does not say how long it is.
 const USUAL_TICK_NS: u64 = 10_000_000;
 /// A CPU timer that is set to an instant which has passed expires at once, and not at the next tick.
 const AHEAD_NS: u64 = 50_000;
-
-/// How often the timer is armed for one sample. A thread that is interrupted more often, by its own waits or
-/// by others who want its processor, gets this sample at a tick: what it takes is bounded by the samples, not
-/// by how often the thread waits.
-const ARMED_AT_MOST: u32 = 6;
-
-/// So many samples of a new thread pass without an unexplained switch before its timer is armed.
-pub const AT_FIRST: u32 = 4;
-/// So many after the first switch that no hook explains, and twice as many after each further one.
-const AFTER_ONE: u32 = 32;
-const AT_MOST: u32 = 1 << 24;
-/// In so many samples before the timer may be armed (again) its switches are looked at.
-const LOOKED_AT: u32 = 8;
+/// So many ticks after a sample's instant the CPU timer expires that is only the net below it: setting it
+/// costs a system call, so it is set for several samples at once.
+const NET_TICKS: u64 = 8;
 
 /// `one_shot`: there is none yet.
 const NONE: i32 = -1;
 /// `one_shot`: the kernel refused one, or there are too many.
 const REFUSED: i32 = -2;
-
-/// What a thread's timer on the wall's clock is doing: a word beside that of the operation that the thread is
-/// in, since both are asked at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Alarm {
-    /// Nothing.
-    Off = 0,
-    /// It is armed, or would be if the thread were trusted: who is about to block calls
-    /// [`Lane::hold_sample`].
-    Set = 1,
-    /// It was, and is wanted again when the thread goes on: [`Lane::go_on`].
-    Held = 2,
-}
 
 static TICK_NS: AtomicU64 = AtomicU64::new(USUAL_TICK_NS);
 /// Timers on the wall's clock in this process, and how many there may be: every timer takes a place among the
@@ -96,7 +70,7 @@ pub fn after_fork() {
 
 /// The kernel's tick.
 #[inline]
-fn tick_ns() -> u64 {
+pub(super) fn tick_ns() -> u64 {
     TICK_NS.load(Ordering::Relaxed)
 }
 
@@ -136,22 +110,29 @@ fn at_tick_near(due_ns: u64, cpu_ns: u64) -> u64 {
 #[derive(Debug)]
 pub struct Pace {
     /// The CPU clock at the next sample.
-    due_ns: AtomicU64,
+    pub(super) due_ns: AtomicU64,
+    /// To what the CPU timer is set. Once that has passed it expires at every tick.
+    cpu_timer_ns: AtomicU64,
     random: AtomicU64,
     /// The timer on the wall's clock; or [`NONE`], [`REFUSED`].
     one_shot: AtomicI32,
     /// When that expires.
-    expires_ns: AtomicU64,
-    /// Voluntary switches when the alarm was set, less those for pages that had to be read.
-    switches: AtomicU64,
+    pub(super) expires_ns: AtomicU64,
+    /// [`Usage::unexplained`] when the alarm was set.
+    pub(super) switches: AtomicU64,
+    /// Switches of all kinds up to the last sample.
+    all_switches: AtomicU64,
+    /// Whether the thread ran through between its last two samples, and the alarm was set once for that.
+    is_calm: AtomicBool,
     /// How often it was armed for this sample.
-    armed: AtomicU32,
+    pub(super) armed: AtomicU32,
+    pub(super) rest: Rest,
     /// So many samples have to pass before it may be armed.
-    untrusted: AtomicU32,
+    pub(super) untrusted: AtomicU32,
     /// As many after the next switch that no hook explains.
-    next_untrusted: AtomicU32,
+    pub(super) next_untrusted: AtomicU32,
     /// The stack pointer of a hook that is in a call which must not be interrupted, and is no operation.
-    paused: AtomicU64,
+    pub(super) paused: AtomicU64,
     /// A signal may have interrupted a call that no hook knows of.
     has_interrupted: AtomicBool,
     /// Time in handlers that took no sample.
@@ -162,11 +143,15 @@ impl Default for Pace {
     fn default() -> Pace {
         Pace {
             due_ns: AtomicU64::new(0),
+            cpu_timer_ns: AtomicU64::new(0),
             random: AtomicU64::new(0),
             one_shot: AtomicI32::new(NONE),
             expires_ns: AtomicU64::new(0),
             switches: AtomicU64::new(0),
+            all_switches: AtomicU64::new(0),
+            is_calm: AtomicBool::new(false),
             armed: AtomicU32::new(0),
+            rest: Rest::default(),
             untrusted: AtomicU32::new(AT_FIRST),
             next_untrusted: AtomicU32::new(AFTER_ONE),
             paused: AtomicU64::new(0),
@@ -176,12 +161,6 @@ impl Default for Pace {
     }
 }
 
-/// Voluntary switches of the calling thread but those for pages that had to be read.
-fn switches() -> u64 {
-    let usage = Usage::now();
-    usage.switches.0.wrapping_sub(usage.faults.1)
-}
-
 impl Pace {
     /// A thread begins.
     pub fn begin(&self) {
@@ -189,6 +168,9 @@ impl Pace {
         self.untrusted.store(AT_FIRST, Ordering::Relaxed);
         self.next_untrusted.store(AFTER_ONE, Ordering::Relaxed);
         self.armed.store(0, Ordering::Relaxed);
+        self.rest.begin();
+        self.is_calm.store(false, Ordering::Relaxed);
+        self.cpu_timer_ns.store(0, Ordering::Relaxed);
         self.paused.store(0, Ordering::Relaxed);
         self.has_interrupted.store(false, Ordering::Relaxed);
         self.own_ns.store(0, Ordering::Relaxed);
@@ -221,19 +203,8 @@ impl Pace {
         drawn
     }
 
-    fn is_trusted(&self) -> bool {
-        self.untrusted.load(Ordering::Relaxed) == 0
-    }
-
-    /// The thread blocked, and no hook knows in what.
-    pub(super) fn suspect(&self) {
-        let samples = self.next_untrusted.load(Ordering::Relaxed);
-        self.untrusted.store(samples, Ordering::Relaxed);
-        self.next_untrusted.store((samples * 2).min(AT_MOST), Ordering::Relaxed);
-    }
-
     /// The timer on the wall's clock, made when it is first needed; None where there can be none.
-    fn one_shot(&self, lane: &Lane) -> Option<i32> {
+    pub(super) fn one_shot(&self, lane: &Lane) -> Option<i32> {
         let timer = self.one_shot.load(Ordering::Relaxed);
         if timer >= 0 {
             return Some(timer);
@@ -254,6 +225,11 @@ impl Pace {
         made
     }
 
+    /// The timer on the wall's clock, if there is one; otherwise less than 0.
+    pub(super) fn one_shot_made(&self) -> i32 {
+        self.one_shot.load(Ordering::Relaxed)
+    }
+
     /// Deletes the timer on the wall's clock. Another thread may do so at the process's end.
     fn stop(&self) {
         let timer = self.one_shot.swap(NONE, Ordering::AcqRel);
@@ -264,7 +240,7 @@ impl Pace {
     }
 }
 
-/// What the handler finds where its signal came.
+/// Where a thread stands: where the handler's signal came, or a hook goes on.
 #[derive(Clone, Copy)]
 pub struct Arrival {
     /// When that is.
@@ -275,6 +251,8 @@ pub struct Arrival {
     pub sp: u64,
     /// Whether the thread sent the signal itself, to be sampled here and now.
     pub is_asked: bool,
+    /// What the thread has used.
+    pub usage: Usage,
 }
 
 impl Lane {
@@ -295,6 +273,7 @@ impl Lane {
         let due_ns = cpu_ns + self.pace.draw(|random| random.first_ns(mean_ns));
         self.pace.due_ns.store(due_ns, Ordering::Relaxed);
         self.open.set_alarm(Alarm::Off);
+        self.pace.cpu_timer_ns.store(0, Ordering::Relaxed);
         let armed = timer::at_cpu(timer, at_tick_near(due_ns, cpu_ns), tick_ns());
         if raw::failed(armed) {
             timer::stop(timer);
@@ -315,6 +294,28 @@ impl Lane {
             && self.pace.one_shot.load(Ordering::Relaxed) != REFUSED
     }
 
+    /// Sets the CPU timer. A lane without one is not sampled any more.
+    pub(super) fn set_cpu_timer(&self, at_ns: u64) {
+        let timer = self.timer();
+        if timer >= 0 {
+            self.pace.cpu_timer_ns.store(at_ns, Ordering::Relaxed);
+            timer::at_cpu(timer, at_ns, tick_ns());
+        }
+    }
+
+    /// Whether the CPU timer is only the net below a sample that is due then.
+    pub(super) fn is_above_net(&self, due_ns: u64) -> bool {
+        self.pace.cpu_timer_ns.load(Ordering::Relaxed) > due_ns + tick_ns()
+    }
+
+    /// The alarm will not bring the sample: the CPU timer has to.
+    pub(super) fn sample_at_tick(&self, cpu_ns: u64) {
+        let due_ns = self.pace.due_ns.load(Ordering::Relaxed);
+        if self.is_above_net(due_ns) {
+            self.set_cpu_timer(at_tick_near(due_ns, cpu_ns));
+        }
+    }
+
     /// In the owner's handler: whether a sample is due, and its flags. The next one's instant is drawn then;
     /// [`Lane::await_sample`] has to follow. Where it is too early, the timers are set for what is left.
     pub fn sample_is_due(&self, arrival: &Arrival, mean_ns: u64) -> Option<u16> {
@@ -324,9 +325,9 @@ impl Lane {
         let was_armed = was_on && pace.is_trusted();
         if was_on {
             pace.has_interrupted.store(was_armed && self.open.is_free(), Ordering::Relaxed);
-            self.look_at_switches();
+            self.look_at_switches(&arrival.usage);
         }
-        let is_exact = may_have_alarm && pace.is_trusted();
+        let is_exact = may_have_alarm && pace.is_trusted() && !pace.rest.is_on();
         let due_ns = pace.due_ns.load(Ordering::Relaxed);
         let early_ns = if is_exact { NEAR_NS } else { tick_ns() / 2 };
         let is_due = arrival.cpu_ns + early_ns >= due_ns;
@@ -345,16 +346,27 @@ impl Lane {
             };
             let distance_ns = pace.draw(|random| random.distance_ns(mean_ns));
             pace.due_ns.store(arrival.cpu_ns + distance_ns, Ordering::Relaxed);
-            pace.armed.store(0, Ordering::Relaxed);
-            let untrusted = pace.untrusted.load(Ordering::Relaxed);
-            pace.untrusted.store(untrusted.saturating_sub(u32::from(may_have_alarm)), Ordering::Relaxed);
+            let armed = pace.armed.swap(0, Ordering::Relaxed);
+            if may_have_alarm {
+                let untrusted = pace.untrusted.load(Ordering::Relaxed);
+                pace.untrusted.store(untrusted.saturating_sub(1), Ordering::Relaxed);
+                pace.rest.sampled(armed);
+            }
+            let switches = arrival.usage.switches.0 + arrival.usage.switches.1;
+            let ran_through = pace.all_switches.swap(switches, Ordering::Relaxed) == switches;
+            pace.is_calm.store(was_on && armed == 1 && ran_through, Ordering::Relaxed);
             return Some(flags);
         }
         if arrival.is_asked {
             return Some(0);
         }
-        if is_exact && due_ns - arrival.cpu_ns <= tick_ns() {
-            self.want_alarm(arrival, due_ns - arrival.cpu_ns);
+        let left_ns = due_ns - arrival.cpu_ns;
+        if is_exact && left_ns <= tick_ns() {
+            self.want_alarm(arrival, left_ns);
+        } else if is_exact && self.is_above_net(due_ns) {
+            self.set_cpu_timer(due_ns - tick_ns());
+        } else {
+            self.sample_at_tick(arrival.cpu_ns);
         }
         None
     }
@@ -362,8 +374,7 @@ impl Lane {
     /// In the owner's handler, at its end: sets the timers for the next sample. `arrival` says where the
     /// clocks stood shortly before.
     pub fn await_sample(&self, arrival: &Arrival) {
-        let timer = self.timer();
-        if timer < 0 {
+        if self.timer() < 0 {
             return;
         }
         let pace = &self.pace;
@@ -372,124 +383,21 @@ impl Lane {
         self.open.set_alarm(Alarm::Off);
         let may_have_alarm = self.may_have_alarm();
         let untrusted = pace.untrusted.load(Ordering::Relaxed);
-        if !may_have_alarm || untrusted > 0 {
-            timer::at_cpu(timer, at_tick_near(due_ns, arrival.cpu_ns), tick_ns());
-            if may_have_alarm && untrusted <= LOOKED_AT {
+        if !may_have_alarm || untrusted > 0 || pace.rest.is_on() {
+            self.set_cpu_timer(at_tick_near(due_ns, arrival.cpu_ns));
+            if may_have_alarm && (1..=LOOKED_AT).contains(&untrusted) {
                 self.want_alarm(arrival, left_ns);
             }
+        } else if pace.is_calm.load(Ordering::Relaxed) {
+            if !self.is_above_net(due_ns) {
+                self.set_cpu_timer(due_ns + NET_TICKS * tick_ns());
+            }
+            self.want_alarm(arrival, left_ns);
         } else if left_ns > tick_ns() {
-            timer::at_cpu(timer, due_ns - tick_ns(), tick_ns());
+            self.set_cpu_timer(due_ns - tick_ns());
         } else {
-            timer::at_cpu(timer, due_ns, tick_ns());
+            self.set_cpu_timer(due_ns);
             self.want_alarm(arrival, left_ns);
         }
-    }
-
-    /// The handler wants the alarm in `left_ns`; but a thread that is about to block, or does, sets it when
-    /// it goes on.
-    fn want_alarm(&self, arrival: &Arrival, left_ns: u64) {
-        let paused = self.pace.paused.load(Ordering::Relaxed);
-        if !self.open.is_free() || self.member.docked_ns() != 0 || paused != 0 && arrival.sp <= paused {
-            self.open.set_alarm(Alarm::Held);
-            return;
-        }
-        if self.open.alarm() == Alarm::Set && arrival.time_ns < self.pace.expires_ns.load(Ordering::Relaxed) {
-            return;
-        }
-        self.arm(arrival.time_ns, left_ns);
-    }
-
-    /// Sets the alarm; where the thread is not trusted yet only in name, so that its switches are looked at.
-    fn arm(&self, now_ns: u64, left_ns: u64) {
-        let pace = &self.pace;
-        let armed = pace.armed.load(Ordering::Relaxed);
-        if armed >= ARMED_AT_MOST {
-            self.open.set_alarm(Alarm::Off);
-            return;
-        }
-        pace.armed.store(armed + 1, Ordering::Relaxed);
-        pace.switches.store(switches(), Ordering::Relaxed);
-        if !pace.is_trusted() {
-            pace.expires_ns.store(u64::MAX, Ordering::Relaxed);
-            self.open.set_alarm(Alarm::Set);
-        } else if let Some(timer) = pace.one_shot(self) {
-            pace.expires_ns.store(now_ns + left_ns, Ordering::Relaxed);
-            self.open.set_alarm(Alarm::Set);
-            timer::after(timer, left_ns);
-        } else {
-            self.open.set_alarm(Alarm::Off);
-        }
-    }
-
-    /// While the timer is armed: whether the thread has blocked since, in what no hook knows of. Threads of a
-    /// team meet in their runtime, which looks again whenever it is woken.
-    fn look_at_switches(&self) {
-        let now = switches();
-        if now > self.pace.switches.swap(now, Ordering::Relaxed) && self.member.team_size() < 2 {
-            self.pace.suspect();
-        }
-    }
-
-    /// The owner is about to block, and has said so: its timer must not come before it goes on.
-    #[cold]
-    #[inline(never)]
-    pub fn hold_sample(&self) {
-        if self.open.alarm() != Alarm::Set {
-            return;
-        }
-        self.open.set_alarm(Alarm::Held);
-        let timer = self.pace.one_shot.load(Ordering::Relaxed);
-        if self.pace.is_trusted() && timer >= 0 {
-            timer::disarm(timer);
-        }
-        self.look_at_switches();
-    }
-
-    /// The owner goes on: where its next sample was due meanwhile, it is taken here, otherwise its timer is
-    /// armed for what is left.
-    #[cold]
-    #[inline(never)]
-    pub fn go_on(&self) {
-        if self.open.alarm() != Alarm::Held {
-            return;
-        }
-        self.open.set_alarm(Alarm::Off);
-        let (now_ns, cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
-        let due_ns = self.pace.due_ns.load(Ordering::Relaxed);
-        if due_ns > cpu_ns + NEAR_NS {
-            if due_ns - cpu_ns <= tick_ns() || !self.pace.is_trusted() {
-                self.arm(now_ns, due_ns - cpu_ns);
-            }
-        } else if self.pace.is_trusted() && life::recording().is_some_and(|life| life.pid == raw::getpid()) {
-            raw::signal_self(
-                signal::number(self.signal.load(Ordering::Relaxed)),
-                timer::ASKED,
-                timer::COOKIE,
-            );
-        }
-    }
-
-    #[inline]
-    fn without_samples<R>(&self, sp: u64, call: impl FnOnce() -> R) -> R {
-        self.pace.paused.store(sp, Ordering::Relaxed);
-        if self.open.alarm() == Alarm::Set {
-            self.hold_sample();
-        }
-        let result = call();
-        self.pace.paused.store(0, Ordering::Relaxed);
-        if self.open.alarm() == Alarm::Held {
-            self.go_on();
-        }
-        result
-    }
-}
-
-/// Runs `call`, which is no operation of its thread's and must not be interrupted. `state` is the hook's
-/// frame.
-#[inline]
-pub fn without_samples<R>(state: State, call: impl FnOnce() -> R) -> R {
-    match lane::current().filter(|_| life::records_here()) {
-        Some(lane) => lane.without_samples(state.sp, call),
-        None => call(),
     }
 }
