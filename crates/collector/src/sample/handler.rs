@@ -10,11 +10,10 @@ use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 use crate::lane::{self, Lane, Record, Usage};
 use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
-use crate::path::memo::State;
 use crate::path::modules;
 use crate::sample::pace::Arrival;
 use crate::sample::timer::{ASKED, COOKIE};
-use crate::sample::{contain, resume, signal};
+use crate::sample::{contain, entered, resume, signal};
 use crate::{brief, clock, hooks, life, logfile, options, raw, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
@@ -219,13 +218,7 @@ fn own_time(begin: u64, cpu_ns: u64) -> u64 {
 #[inline(never)]
 fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &libc::ucontext_t, due: &Due) {
     let Arrival { time_ns: begin, cpu_ns, usage, .. } = due.arrival;
-    let registers = &context.uc_mcontext.gregs;
-    let leaf = State {
-        pc: registers[libc::REG_RIP as usize] as u64,
-        sp: registers[libc::REG_RSP as usize] as u64,
-        bp: registers[libc::REG_RBP as usize] as u64,
-        exact: true,
-    };
+    let leaf = entered::interrupted(&context.uc_mcontext.gregs);
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }

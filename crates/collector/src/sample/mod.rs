@@ -3,6 +3,7 @@
 pub mod alarm;
 pub mod allowance;
 pub mod contain;
+pub mod entered;
 pub mod gamma;
 pub mod handler;
 pub mod pace;

@@ -36,6 +36,24 @@ fn own_handlers_masks_and_timers_work_as_without_proust() {
 }
 
 #[test]
+fn a_handler_that_is_prepared_at_the_same_tick_is_not_charged_with_what_it_interrupts() {
+    let Some(program) = built("ticking") else { return };
+    // A handler of the program's alone; and one of the signal that samples came with at first, on a stack of
+    // its own, as Go's runtime has it.
+    for arguments in [vec!["1", "14"], vec!["1", "23", "alternate"]] {
+        let run = record(&program, &arguments).succeeded();
+        run.except(Except::OwnCalls);
+        let truth = run.truth();
+        assert!(number(&truth, "/signals") > 50.0, "{arguments:?}: {truth}");
+        let flat = run.flat();
+        let worked = flat.cpu("work").exclusive / flat.total("cpu_s");
+        let true_share = number(&truth, "/work_s") / number(&truth, "/cpu_s");
+        // The handler counts a few hundred times; without a look below it all of the work is its own.
+        assert!(true_share > 0.95 && worked > 0.9, "{arguments:?}: {worked} of {true_share}");
+    }
+}
+
+#[test]
 fn paths_go_through_a_signal_handler() {
     let Some(program) = built("signals") else { return };
     let recorded = record(&program, &["4"]).succeeded();
