@@ -1,14 +1,18 @@
 /*
- * Calls hooked functions with arguments that are mostly valid, and one that is not, and says what came of each call. Run twice
- * with the same numbers, alone and recorded, it has to say the same: tests/fuzz-hooks compares.
+ * Calls hooked functions with arguments that are mostly valid, and one that is not, and says what came of each
+ * call. Run twice with the same numbers, alone and recorded, it has to say the same: tests/fuzz-hooks compares.
  *
- * hook_fuzz PLAN FOLDER SEED FROM TO NAME …
+ * hook_fuzz PLAN FOLDER RESULTS SEED lines|digests NAME:FROM-TO[,FROM-TO…] …
  *
- * PLAN is the text of the collector's section `.proust.hooks`, FOLDER is empty, and calls FROM to TO of each function NAME are
- * made. `a+b+c` as a name is a sequence: in one process functions of these names, drawn by chance, upon the same objects.
+ * PLAN is the text of the collector's section `.proust.hooks`, FOLDER is empty, and calls FROM to TO of each
+ * function NAME are made. `a+b+c` as a name is a sequence: in one process functions of these names, drawn by
+ * chance, upon the same objects. RESULTS gets a line for each call, or, where the calls are many, a line for
+ * each block of calls with a digest of each call's line.
  *
- * Calls are made in a process that is left as soon as one of them cannot go on: after a fault, a jump out of a call that
- * blocked, or an end of the process. The state of the next one is made anew.
+ * A block of CALLS_A_PROCESS calls, which always begins at a multiple of it, is made in one process with fresh
+ * state, so that a block can be repeated alone. A call that faults or blocks is left by a jump, and the next one
+ * finds what it has left. Where a call ends the process, or aborts, the block goes on in another process with
+ * fresh state.
  */
 #include "hook_fuzz/fuzz.h"
 
@@ -16,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ERRNO_BEFORE = 77, CALLS_A_PROCESS = 40, LINE_BYTES = 600 };
+enum { ERRNO_BEFORE = 77, CALLS_A_PROCESS = 40, LINE_BYTES = 600, OWN_FAULT = 98 };
 
 static struct hook hooks[MOST_HOOKS];
 static int hook_count;
@@ -36,10 +41,12 @@ static int hook_count;
 static struct shared {
     volatile long call; /* the one that it is in */
     volatile int is_in; /* whether it is in it */
-    volatile int is_patient;
-    char line[CALLS_A_PROCESS][LINE_BYTES];
     volatile int lines;
+    char line[CALLS_A_PROCESS][LINE_BYTES];
 } *shared;
+
+/* A number that neither the calls' arguments nor the digest of descriptors know. */
+enum { RESULTS_AT = 200 };
 
 static sigjmp_buf leave;
 static volatile int caught;
@@ -50,9 +57,12 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     (void)context;
     if (!shared->is_in) {
+        /* The call that was to come back has just done so. */
+        if (signal == SIGALRM)
+            return;
         static const char TEXT[] = "hook_fuzz: a fault of its own\n";
-        (void)!write(1, TEXT, sizeof TEXT - 1);
-        _exit(98);
+        (void)!write(2, TEXT, sizeof TEXT - 1);
+        _exit(OWN_FAULT);
     }
     caught = signal;
     caught_address = info->si_addr;
@@ -116,6 +126,28 @@ static int writes_anything(const char *name)
     return strcmp(name, "getdents64") == 0 || strcmp(name, "getrandom") == 0 || strncmp(name, "readdir", 7) == 0;
 }
 
+/* Zeroes what of these bytes may be written. */
+static void wipe(char *at, size_t bytes)
+{
+    for (char *end = at + bytes; at < end; at++)
+        if ((at >= ARENA && at < ARENA + AT_NOTHING) || (at >= ARENA + AT_EDGE && at < ARENA + AT_END))
+            *at = 0;
+}
+
+/* Wipes what a call has stored and chance decides: the number of a process, and those bytes of an action's mask
+   that the C library copies from its own stack. */
+static void wipe_chance(const struct hook *hook, const long *values)
+{
+    for (int i = 0; i < hook->count; i++) {
+        char *at = (char *)values[i];
+        const struct argument *argument = &hook->arguments[i];
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "sigaction") == 0)
+            wipe(at + 16, 120);
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "process") == 0)
+            wipe(at, sizeof(pid_t));
+    }
+}
+
 typedef long (*function)(long, long, long, long, long, long, long, long, long, long, long, long);
 
 /* Where HOOK_FUZZ_STACK is set calls are made on a stack of their own, which is small and painted: how much
@@ -123,6 +155,16 @@ typedef long (*function)(long, long, long, long, long, long, long, long, long, l
 enum { STACK_BYTES = 49152, PAINT = 0x5c };
 static unsigned char small_stack[STACK_BYTES] __attribute__((aligned(64)));
 static int is_measured;
+
+/* Looked up once: a process's first calls find the next. */
+static function function_of(const struct hook *hook)
+{
+    static function found[MOST_HOOKS];
+    function *at = &found[hook - hooks];
+    if (*at == NULL)
+        *at = (function)dlsym(RTLD_DEFAULT, hook->name);
+    return *at;
+}
 
 struct call {
     function real;
@@ -163,7 +205,7 @@ static void one_call(const char *name, uint64_t seed, long call)
     char *line = shared->line[shared->lines];
     long v[MOST_ARGUMENTS];
     char arguments[300], text[64];
-    function real = hook ? (function)dlsym(RTLD_DEFAULT, hook->name) : NULL;
+    function real = hook ? function_of(hook) : NULL;
     if (real == NULL) {
         snprintf(line, LINE_BYTES, "%s#%ld is not there: ", name, call);
         shared->lines++;
@@ -191,6 +233,7 @@ static void one_call(const char *name, uint64_t seed, long call)
             used += snprintf(line + used, (size_t)(LINE_BYTES - used), "%s at %s", shown_signal(caught),
                              is_large(hook) ? "its object" : shown_fault((void *)caught_address, text, sizeof text));
     }
+    wipe_chance(hook, v);
     snprintf(line + used, (size_t)(LINE_BYTES - used), ", memory %08x, descriptors %08x, signals %08x",
              writes_anything(hook->name) ? 0 : (unsigned)digest_of_memory(), (unsigned)digest_of_descriptors(), (unsigned)digest_of_signals());
     used = (int)strlen(line);
@@ -211,7 +254,8 @@ static void calls(const char *name, uint64_t seed, long from, long to)
         sigaction(FAULTS[i], &action, NULL);
     for (long call = from; call < to; call++) {
         one_call(name, seed, call);
-        if (caught)
+        /* What has aborted may hold any lock of the C library's. */
+        if (caught == SIGABRT)
             break;
     }
     _exit(0);
@@ -240,29 +284,40 @@ static int waits_for_others(const char *name)
     return strstr(name, "system") || strstr(name, "spawn") || strstr(name, "popen") || strstr(name, "pclose") || strstr(name, "exec");
 }
 
-/* Waits for the end; a call that sleeps, or runs on and on, is told to come back. */
+/* How often a process that is in a call is looked at, and how many looks in a row find it asleep before the
+   call counts as blocked. */
+enum { LOOK_US = 400, PATIENCE = 4, MOST_PATIENCE = 1000, MOST_TICKS = 30, MOST_ALARMS = 3 };
+
+/* Waits for the end; a call that sleeps, or runs on and on, is told to come back. A process that sleeps where
+   it makes no call waits for a lock that a call has left taken: it is ended. */
 static int watched(pid_t process, const char *name)
 {
-    int status, turns = 0, patience = waits_for_others(name) ? 400 : 4, alarms = 0;
-    long last = -1, ticks = 0, begin_ticks = 0;
+    int status, looks = 0, patience = waits_for_others(name) ? MOST_PATIENCE : PATIENCE, alarms = 0;
+    int last_lines = -1, was_in = 0;
+    long ticks = 0, begin_ticks = -1;
+    struct pollfd ends = {(int)syscall(SYS_pidfd_open, process, 0), POLLIN, 0};
     while (waitpid(process, &status, WNOHANG) == 0) {
-        nanosleep(&(struct timespec){0, turns < 4 ? 300000 : 3000000}, NULL);
-        if (shared->call != last || !shared->is_in) {
-            last = shared->call;
-            turns = 0;
-            sleeps(process, &begin_ticks);
+        struct timespec a_look = {0, LOOK_US * 1000};
+        ppoll(&ends, ends.fd >= 0, &a_look, NULL);
+        if (shared->lines != last_lines || shared->is_in != was_in) {
+            last_lines = shared->lines;
+            was_in = shared->is_in;
+            looks = 0;
+            begin_ticks = -1;
+            alarms = 0;
             continue;
         }
-        turns = sleeps(process, &ticks) ? turns + 1 : 0;
-        if (turns > patience || ticks > begin_ticks + 30) {
-            if (alarms++ < 3)
-                kill(process, SIGALRM);
-            else
-                kill(process, SIGKILL);
-            turns = 0;
+        looks = sleeps(process, &ticks) ? looks + 1 : 0;
+        if (begin_ticks < 0)
+            begin_ticks = ticks;
+        if (looks > (was_in ? patience : MOST_PATIENCE) || ticks > begin_ticks + MOST_TICKS) {
+            kill(process, was_in && alarms++ < MOST_ALARMS ? SIGALRM : SIGKILL);
+            looks = 0;
             begin_ticks = ticks;
         }
     }
+    if (ends.fd >= 0)
+        close(ends.fd);
     return status;
 }
 
@@ -275,38 +330,79 @@ static void give_up_privileges(void)
         exit(2);
 }
 
+/* Makes one block; what came of its calls is in the shared lines, one for each. */
+static void block(const char *name, uint64_t seed, long from, long to)
+{
+    shared->lines = 0;
+    for (int tries = 0; from + shared->lines < to;) {
+        int made = shared->lines;
+        shared->is_in = 0;
+        shared->call = -1;
+        pid_t process = fork();
+        if (process == 0)
+            calls(name, seed, from + made, to);
+        int status = watched(process, name);
+        if (!shared->is_in) {
+            /* Done, or aborted, or it failed behind a call because of that call, which has said what it had to. */
+            if (shared->lines > made || tries++ == 0)
+                continue;
+        }
+        tries = 0;
+        /* It did not come back from the call: that is what came of it. */
+        char *line = shared->line[shared->lines];
+        int used = shared->is_in ? (int)strlen(line) : snprintf(line, LINE_BYTES, "%s#%ld cannot begin: ", name, from + shared->lines);
+        snprintf(line + used, (size_t)(LINE_BYTES - used), "%s %d", WIFEXITED(status) ? "ended with" : "ended by signal",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        shared->lines++;
+    }
+}
+
+static void write_block(FILE *results, const char *name, long from, int is_brief)
+{
+    if (is_brief)
+        fprintf(results, "%s:%ld", name, from);
+    for (int line = 0; line < shared->lines; line++)
+        if (is_brief)
+            fprintf(results, " %08x", (unsigned)hash_of(shared->line[line], strlen(shared->line[line]), 0));
+        else
+            fprintf(results, "%s\n", shared->line[line]);
+    if (is_brief)
+        fputc('\n', results);
+    fflush(results);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 7)
         return 2;
     hook_count = read_plan(argv[1], hooks, MOST_HOOKS);
-    if (hook_count <= 0 || chdir(argv[2]) != 0)
+    int file = open(argv[3], O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (hook_count <= 0 || file < 0 || dup2(file, RESULTS_AT) < 0 || close(file) != 0 || chdir(argv[2]) != 0)
         return 2;
+    FILE *results = fdopen(RESULTS_AT, "a");
     give_up_privileges();
     is_measured = getenv("HOOK_FUZZ_STACK") != NULL;
-    uint64_t seed = strtoull(argv[3], NULL, 10);
-    long from = atol(argv[4]), to = atol(argv[5]);
+    uint64_t seed = strtoull(argv[4], NULL, 10);
+    int is_brief = strcmp(argv[5], "digests") == 0;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (results == NULL || shared == MAP_FAILED)
+        return 2;
     prepare_state();
     for (int i = 6; i < argc; i++) {
-        for (long call = from; call < to;) {
-            long until = call + CALLS_A_PROCESS < to ? call + CALLS_A_PROCESS : to;
-            shared->lines = 0;
-            shared->call = -1;
-            shared->is_in = 0;
-            fflush(stdout);
-            pid_t process = fork();
-            if (process == 0)
-                calls(argv[i], seed, call, until);
-            int status = watched(process, argv[i]);
-            for (int line = 0; line < shared->lines; line++)
-                puts(shared->line[line]);
-            call += shared->lines;
-            if (shared->is_in || !WIFEXITED(status) || WEXITSTATUS(status) == 98 || (shared->lines == 0 && call < until)) {
-                /* It did not come back from the call: that is what came of it. */
-                printf("%s: %s %d\n", shared->line[shared->lines], WIFEXITED(status) ? "ended with" : "ended by signal",
-                       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-                call++;
+        char *ranges = strrchr(argv[i], ':');
+        if (ranges == NULL)
+            return 2;
+        *ranges++ = 0;
+        for (char *range = strtok(ranges, ","); range; range = strtok(NULL, ",")) {
+            long from, to;
+            if (sscanf(range, "%ld-%ld", &from, &to) != 2)
+                return 2;
+            while (from < to) {
+                long end = (from / CALLS_A_PROCESS + 1) * CALLS_A_PROCESS;
+                end = end < to ? end : to;
+                block(argv[i], seed, from, end);
+                write_block(results, argv[i], from, is_brief);
+                from = end;
             }
         }
     }

@@ -1,13 +1,14 @@
 /*
- * Arguments that a function refuses, or does not look at: new images with bad pointers, and locks that are free while the clock
- * or the time up to which to wait for them is wrong.
+ * Arguments that a function refuses, or does not look at: new images with bad pointers, locks that are free while
+ * the clock or the time up to which to wait for them is wrong, and sets of signals that cannot be read.
  * hostile_arguments
  *
- * Prints a line for each call, and what came of it; alone and recorded it has to print the same. Each call of the exec family is
- * made in a child, since it might succeed or end the process.
+ * Prints a line for each call, and what came of it; alone and recorded it has to print the same. Each call of the
+ * exec family, and each that concerns signals, is made in a child, since it might succeed or end the process.
  */
 #include "truth.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -15,6 +16,7 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
@@ -184,6 +186,81 @@ static void on_semaphores(void)
     }
 }
 
+static void on_fault(int number)
+{
+    (void)number;
+    static const char TEXT[] = "  fault\n";
+    (void)!write(1, TEXT, sizeof TEXT - 1);
+    _exit(0);
+}
+
+/* As EXEC; a fault inside the call is told by a handler on a stack of its own. */
+#define CALL(what, which, call)                                                                              \
+    EXEC(what, which, (sigaltstack(&(stack_t){.ss_sp = handlers_stack, .ss_size = sizeof handlers_stack}, NULL), \
+                       sigaction(SIGSEGV, &(struct sigaction){.sa_handler = on_fault, .sa_flags = SA_ONSTACK}, NULL), (call)))
+
+static char handlers_stack[65536];
+
+/* Sets of which the kernel cannot read all, times of which it cannot read all; and old interfaces. */
+static void on_signals(void)
+{
+    static const struct timespec NOW = {0, 0};
+    struct old_stack {
+        void *sp;
+        int is_used;
+    } old_stack;
+    int number;
+    int (*old_style)(void *, void *) = (int (*)(void *, void *))dlsym(RTLD_DEFAULT, "sigstack");
+    for (int i = 0; i < BAD; i++) {
+        /* Of a set the kernel reads 8 bytes. */
+        sigset_t *set = (sigset_t *)(i == 4 ? edge - 7 : bad(i));
+        CALL("sigwait", i, sigwait(set, &number));
+        CALL("sigwaitinfo", i, sigwaitinfo(set, NULL));
+        CALL("sigtimedwait", i, sigtimedwait(set, NULL, &NOW));
+        CALL("signalfd", i, signalfd(-1, set, 0));
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, SIGUSR1);
+        if (i > 0)
+            CALL("sigtimedwait up to", i, sigtimedwait(&one, NULL, (struct timespec *)(i == 4 ? edge - 15 : bad(i))));
+        if (old_style != NULL) {
+            CALL("sigstack", i, old_style((void *)bad(i), &old_stack));
+            CALL("sigstack's old one", i, old_style(&(struct old_stack){handlers_stack, 0}, (void *)bad(i)));
+        }
+    }
+}
+
+/* An action for the last signal, which is the first that concerns it, and whose mask has a signal that other
+   programs hardly use. */
+static void on_the_last_signal(void)
+{
+    for (int handler = 0; handler < 2; handler++) {
+        fflush(stdout);
+        if (fork() == 0) {
+            struct sigaction action = {.sa_handler = handler ? SIG_IGN : SIG_DFL}, old;
+            memset(&old, 0x5a, sizeof old);
+            sigaddset(&action.sa_mask, SIGURG);
+            show("sigaction of the last signal", handler, "result", sigaction(64, &action, &old));
+            show("  it had a handler", handler, "so", old.sa_handler != SIG_DFL);
+            show("  it blocked signals", handler, "so", !sigisemptyset(&old.sa_mask));
+            struct timespec begin, now;
+            unsigned long work = 1;
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+            do {
+                for (int i = 0; i < 100000; i++)
+                    work = work * 6364136223846793005u + 1;
+                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+            } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 300);
+            sigaction(64, NULL, &old);
+            show("  it is now ignored", handler, "so", old.sa_handler == SIG_IGN);
+            _exit(work == 0);
+        }
+        int status;
+        wait(&status);
+        show("  the end", handler, "status", status);
+    }
+}
+
 int main(void)
 {
     long page = sysconf(_SC_PAGESIZE);
@@ -196,5 +273,7 @@ int main(void)
     on_mutexes();
     on_rwlocks();
     on_semaphores();
+    on_signals();
+    on_the_last_signal();
     return 0;
 }

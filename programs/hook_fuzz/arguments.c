@@ -371,6 +371,9 @@ void make_arguments(const struct hook *hook, struct chance *chance, long *values
             break;
         }
         values[i] = make(hook, i, chance, i == bad);
+        /* Alone in a mask, the signal that stands for the sampling signal is a visible difference. */
+        if ((is(hook->name, "sigblock") || is(hook->name, "sigsetmask")) && !(values[i] & 1L << (SIGURG - 1)))
+            values[i] &= ~(1L << (SIGSTKFLT - 1));
         if (is(argument->grammar, "stream")) {
             snprintf(text, sizeof text, "stream");
             for (int s = 0; s < STREAMS; s++)

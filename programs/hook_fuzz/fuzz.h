@@ -24,6 +24,7 @@ struct hook {
 /* plan.c */
 int read_plan(const char *path, struct hook *hooks, int most);
 uint64_t hash_of(const void *bytes, size_t length, uint64_t begin);
+uint64_t hash_of_words(const void *words, size_t count, uint64_t begin);
 
 /* Numbers that depend on nothing but what they are begun with. */
 struct chance {

@@ -72,6 +72,19 @@ uint64_t hash_of(const void *bytes, size_t length, uint64_t begin)
     return hash;
 }
 
+uint64_t hash_of_words(const void *words, size_t count, uint64_t begin)
+{
+    const uint64_t *at = words;
+    uint64_t hash = begin ^ 0xcbf29ce484222325u;
+    for (size_t i = 0; i < count; i++) {
+        /* Where a library or a stack lies depends on chance: such an address counts as any other one. */
+        uint64_t word = at[i] >> 41 == 0x7eu >> 1 ? 0x7e0000000000u : at[i];
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
 uint64_t draw(struct chance *chance)
 {
     uint64_t next = chance->state += 0x9e3779b97f4a7c15u;

@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 char *const ARENA = (char *)0x600000000000;
@@ -105,8 +106,7 @@ void fresh_state(void)
 
 uint64_t digest_of_memory(void)
 {
-    uint64_t digest = hash_of(ARENA, AT_NOTHING, 0);
-    return hash_of(ARENA + AT_EDGE, PAGE, digest);
+    return hash_of_words(ARENA + AT_EDGE, PAGE / 8, hash_of_words(ARENA, AT_NOTHING / 8, 0));
 }
 
 /* System calls by themselves: what is hooked must not be what is looked with. */
@@ -121,9 +121,10 @@ uint64_t digest_of_descriptors(void)
 {
     long seen[LAST_LOOKED_AT][3];
     for (int i = 0; i < LAST_LOOKED_AT; i++) {
-        seen[i][0] = raw(72, i, F_GETFD, 0);
-        seen[i][1] = i == 1 ? 0 : raw(72, i, F_GETFL, 0);
-        seen[i][2] = i == 1 ? 0 : raw(8, i, 0, SEEK_CUR);
+        seen[i][0] = raw(SYS_fcntl, i, F_GETFD, 0);
+        int is_looked_at = i != 1 && seen[i][0] >= 0;
+        seen[i][1] = is_looked_at ? raw(SYS_fcntl, i, F_GETFL, 0) : 0;
+        seen[i][2] = is_looked_at ? raw(SYS_lseek, i, 0, SEEK_CUR) : 0;
     }
     return hash_of(seen, sizeof seen, 0);
 }

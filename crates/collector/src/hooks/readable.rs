@@ -66,6 +66,26 @@ pub fn is_string(text: *const c_char) -> bool {
     Readable::new().string(text)
 }
 
+/// The value at `place`; None where not all of it can be read.
+///
+/// # Safety
+/// All that can be read there is a `T`.
+pub unsafe fn read<T: Copy>(place: *const T) -> Option<T> {
+    let mut value = core::mem::MaybeUninit::<T>::zeroed();
+    // SAFETY: the value's own bytes, zeroed above.
+    let bytes = unsafe { core::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>()) };
+    let got = raw::read_memory(raw::getpid(), place as u64, bytes);
+    if got == size_of::<T>() as isize {
+        // SAFETY: the caller's promise, and all bytes have been read.
+        return Some(unsafe { value.assume_init() });
+    }
+    if got >= 0 || got == -(libc::EFAULT as isize) {
+        return None;
+    }
+    // SAFETY: the call itself is forbidden: then the program is trusted. It need not be aligned.
+    Some(unsafe { place.read_unaligned() })
+}
+
 /// Whether this is null, or a list of C strings that can all be read, up to the null pointer that ends it.
 pub fn is_list_of_strings(list: Strings) -> bool {
     const LAST: u64 = size_of::<u64>() as u64 - 1;
@@ -112,6 +132,21 @@ mod tests {
             assert_ne!(memory, libc::MAP_FAILED);
             assert_eq!(libc::mprotect(memory.byte_add(PAGE as usize), PAGE as usize, libc::PROT_NONE), 0);
             memory.cast::<u8>().add(PAGE as usize)
+        }
+    }
+
+    #[test]
+    fn a_value_is_read_if_all_of_it_can_be() {
+        let edge = before_nothing();
+        // SAFETY: the eight bytes before the edge are this test's.
+        unsafe {
+            let place = edge.sub(8).cast::<u64>();
+            place.write(0x0102_0304_0506_0708);
+            assert_eq!(read(place), Some(0x0102_0304_0506_0708));
+            assert_eq!(read(place.byte_add(1)), None);
+            assert_eq!(read(edge.cast::<u64>()), None);
+            assert_eq!(read(core::ptr::null::<u64>()), None);
+            assert_eq!(read(0x8000_0000_0000_0000_u64 as *const u64), None);
         }
     }
 

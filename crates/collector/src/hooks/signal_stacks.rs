@@ -66,12 +66,32 @@ pub unsafe extern "C-unwind" fn sigaltstack(new: *const stack_t, old: *mut stack
     if new.is_null() { call() } else { change(call) }
 }
 
-/// `sigstack`
+/// A stack as `sigstack` has it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct OldStack {
+    sp: usize,
+    is_used: c_int,
+}
+
+/// `sigstack`: the C library reads and writes the program's places itself, and a fault while all signals are
+/// blocked would end the program. So it gets places of ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigstack(new: *mut c_void, old: *mut c_void) -> c_int {
     let Some(function) = real::sigstack() else { return -1 };
-    // SAFETY: the real function with the arguments that the program gave.
-    change(|| unsafe { function(new, old) })
+    let (new, old) = (new.cast::<OldStack>(), old.cast::<OldStack>());
+    // SAFETY: the program passes null or valid places; where they are not, it faults as it would without us.
+    unsafe {
+        let mut given = if new.is_null() { None } else { Some(new.read_volatile()) };
+        let mut before = OldStack { sp: 0, is_used: 0 };
+        let given_at = given.as_mut().map_or(core::ptr::null_mut(), core::ptr::from_mut);
+        let result = change(|| function(given_at.cast(), (&raw mut before).cast()));
+        if result == 0 && !old.is_null() {
+            (&raw mut (*old).sp).write_volatile(before.sp);
+            (&raw mut (*old).is_used).write_volatile(before.is_used);
+        }
+        result
+    }
 }
 
 interpose! {

@@ -9,7 +9,6 @@ use libc::{siginfo_t, sigset_t, timespec};
 use proust_log::operations::Operation;
 
 use super::family::{errno_of, operations};
-use super::signal_masks::first_word;
 use super::signal_moves;
 use crate::operation::{self, Outcome};
 use crate::sample::handler::is_ours;
@@ -24,22 +23,21 @@ operations! {
 /// Those that wait for the signals of a set.
 pub mod sets {
     use super::{
-        Operation, Outcome, c_int, errno_of, first_word, is_ours, lane, life, operation, siginfo_t, signal,
-        signal_moves, sigset_t, timespec,
+        Operation, Outcome, c_int, errno_of, is_ours, lane, life, operation, siginfo_t, signal, signal_moves,
+        sigset_t, timespec,
     };
     use crate::clock;
+    use crate::hooks::readable;
     use crate::interpose::interpose;
 
-    /// Whether a sample may come out of a wait for this set. Sampling moves away first, if it can.
-    ///
-    /// # Safety
-    /// Null or a valid set.
-    unsafe fn may_be_ours(set: *const sigset_t) -> bool {
+    /// Whether a sample may come out of a wait for this set. Sampling moves away first, if it can. A set that
+    /// the kernel will refuse has no signals.
+    fn may_be_ours(set: *const sigset_t) -> bool {
         if life::in_hook().is_none() || lane::current().is_none() {
             return false;
         }
-        // SAFETY: the caller's promise.
-        let awaited = unsafe { set.as_ref() }.map_or(0, first_word);
+        // SAFETY: any eight bytes are a number; the kernel reads no more of a set.
+        let awaited = unsafe { readable::read(set.cast::<u64>()) }.unwrap_or(0);
         signal_moves::before_wait(awaited);
         awaited & signal::bit(signal::current()) != 0
     }
@@ -71,12 +69,11 @@ pub mod sets {
         let (Some(function), Some(informed)) = (real::sigwait(), real::sigwaitinfo()) else {
             return libc::ENOSYS;
         };
-        // SAFETY: the program passes a valid set, or none.
-        let shares = unsafe { may_be_ours(set) };
+        let shares = may_be_ours(set);
         let wait_for_theirs = || {
             let errno = operation::errno();
             loop {
-                // SAFETY: the program's set, which `may_be_ours` has read.
+                // SAFETY: the program's set, and a place of our own.
                 let result = but_for_ours(core::ptr::null_mut(), |info| unsafe { informed(set, info) });
                 let error = operation::errno();
                 operation::set_errno(errno);
@@ -99,8 +96,7 @@ pub mod sets {
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn sigwaitinfo(set: *const sigset_t, info: *mut siginfo_t) -> c_int {
         let Some(function) = real::sigwaitinfo() else { return -1 };
-        // SAFETY: the program passes a valid set, or none.
-        let shares = unsafe { may_be_ours(set) };
+        let shares = may_be_ours(set);
         // SAFETY: the real function with the arguments that the program gave.
         let call = |info| unsafe { function(set, info) };
         let wait = || if shares { but_for_ours(info, call) } else { call(info) };
@@ -115,10 +111,10 @@ pub mod sets {
         timeout: *const timespec,
     ) -> c_int {
         let Some(function) = real::sigtimedwait() else { return -1 };
-        // SAFETY: the program passes a valid set, or none.
-        let shares = unsafe { may_be_ours(set) };
-        // SAFETY: the program passes a valid time, or none.
-        let given = unsafe { timeout.as_ref() }.filter(|given| given.tv_sec >= 0 && given.tv_nsec >= 0);
+        let shares = may_be_ours(set);
+        // SAFETY: any sixteen bytes are a time.
+        let given = if shares { unsafe { readable::read(timeout) } } else { None };
+        let given = given.filter(|given| given.tv_sec >= 0 && given.tv_nsec >= 0);
         let given_ns =
             given.map(|given| (given.tv_sec as u64).saturating_mul(1_000_000_000) + given.tv_nsec as u64);
         let begin_ns = clock::now_ns();
@@ -145,11 +141,9 @@ pub mod sets {
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn signalfd(file: c_int, set: *const sigset_t, flags: c_int) -> c_int {
         let Some(function) = real::signalfd() else { return -1 };
-        // SAFETY: the program passes a valid set, or none, and gets the real function's result.
-        unsafe {
-            may_be_ours(set);
-            function(file, set, flags)
-        }
+        may_be_ours(set);
+        // SAFETY: the real function with the arguments that the program gave.
+        unsafe { function(file, set, flags) }
     }
 
     interpose! {

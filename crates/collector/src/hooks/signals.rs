@@ -289,6 +289,21 @@ fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int 
     result
 }
 
+/// What the C library looks at of an action: not where its handler returns to.
+///
+/// # Safety
+/// `place` holds a valid action; where it does not, this faults as the C library would.
+unsafe fn given_action(place: *const Action) -> Action {
+    // SAFETY: all-zero is a valid action; and the caller's promise.
+    unsafe {
+        let mut action: Action = core::mem::zeroed();
+        action.sa_sigaction = (&raw const (*place).sa_sigaction).read_unaligned();
+        action.sa_mask = (&raw const (*place).sa_mask).read_unaligned();
+        action.sa_flags = (&raw const (*place).sa_flags).read_unaligned();
+        action
+    }
+}
+
 /// `sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
@@ -296,32 +311,37 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     if life.is_none() && !life::has_begun() {
         return call_real!(SIGACTION(number, new, old) else -1);
     }
-    // SAFETY: the program passes null or valid actions, the place perhaps the same as what is given.
-    let (given, place) = unsafe { (new.as_ref().copied(), old.as_mut()) };
+    // SAFETY: the program passes null or a valid action.
+    let given = (!new.is_null()).then(|| unsafe { given_action(new) });
+    // Where the old action cannot be written there is a fault, and the new one is in force by then.
+    // SAFETY: the program passes null or a place, perhaps the same as what is given.
+    let tell = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
+    // Sampling may move away from a signal of the mask, and to the very signal that this is about.
+    if let Some(given) = given
+        && in_front_of(number).is_none()
+    {
+        signal_moves::before_mask(first_word(&given.sa_mask));
+    }
     if let Some(candidate) = in_front_of(number) {
         if life.is_some_and(life::is_borrowed) {
             return of_borrower(candidate, new, old);
         }
-        if let Some(place) = place {
-            *place = remembered(candidate);
-        }
+        let before = remembered(candidate);
         if let Some(given) = given {
             set_wanted(candidate, &given);
         }
+        tell(&before);
         return 0;
-    }
-    if let Some(given) = given {
-        signal_moves::before_mask(first_word(&given.sa_mask));
     }
     // What is told of the old action goes by what was kept out of it.
     let before = kept_out();
     let changed = given.map(|given| as_kernel(number, given));
     let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-    let result = call_real!(SIGACTION(number, new, old) else -1);
-    if let Some(place) = place
-        && result == 0
-    {
-        *place = as_wanted(&before, number, *place);
+    // SAFETY: all-zero is a valid action.
+    let mut told: Action = unsafe { core::mem::zeroed() };
+    let result = call_real!(SIGACTION(number, new, &mut told) else -1);
+    if result == 0 {
+        tell(&as_wanted(&before, number, told));
     }
     result
 }

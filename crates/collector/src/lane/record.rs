@@ -222,19 +222,29 @@ impl Record {
 
     /// The node of the path that begins at `leaf`, and its sample flags.
     pub fn path(&mut self, leaf: State, process: u32) -> (NodeId, u16) {
+        self.path_while(leaf, process, || true)
+    }
+
+    /// As [`Record::path`], of another thread, which may go on meanwhile: the path holds if `stands` says
+    /// afterwards that it has not. Only then does the debug mode's comparison mean anything, which reads the
+    /// stack a second time.
+    pub fn path_while(&mut self, leaf: State, process: u32, stands: impl FnOnce() -> bool) -> (NodeId, u16) {
         use crate::path::memo::UpperEnd;
         let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut self.output };
-        let path = self.memo.path(leaf, &mut self.tree, &mut around);
         let generation = modules::generation();
+        let path = self.memo.path(leaf, &mut self.tree, &mut around);
         if let Some(reference) = &mut self.reference
             && path.upper_end != UpperEnd::Truncated
         {
             let agrees = reference.agrees(leaf, path.node, &self.tree, &around)
-                // Another thread loaded or unloaded code meanwhile: the two saw different modules.
+                // A thread loaded or unloaded code meanwhile: the two saw different modules.
                 || modules::generation() != generation;
-            logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.paths_compared), 1);
-            if !agrees {
-                logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.path_mismatches), 1);
+            if stands() {
+                let count = |pick: fn(&mut FileHeader) -> *mut u64| logfile::count(|h| field(h, pick), 1);
+                count(|header| &raw mut header.paths_compared);
+                if !agrees {
+                    count(|header| &raw mut header.path_mismatches);
+                }
             }
         }
         let flags = match path.upper_end {

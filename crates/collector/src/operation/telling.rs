@@ -285,10 +285,11 @@ pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
         let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
         // Its stack may go away at any moment: it is read as a foreign one.
         let own_stack = core::mem::take(&mut record.own_stack);
-        let (node, flags) = record.path(state, life.pid);
+        let stands = || lane.open.kind().is_some() && lane.open.begin_ns() == begin_ns;
+        let (node, flags) = record.path_while(state, life.pid, stands);
         record.own_stack = own_stack;
         record.memo.forget();
-        if flags == 0 && lane.open.kind().is_some() && lane.open.begin_ns() == begin_ns {
+        if flags == 0 && stands() {
             lane.open.set_node(node);
             record.output.header(|header| header.wait_node = node);
         }

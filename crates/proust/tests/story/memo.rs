@@ -53,6 +53,12 @@ fn a_rust_thread_pool() {
     assert_no_mismatch("rayon-sum", &["2"]);
 }
 
+/// Who ends a process looks at the stacks of the others, which may go on at any moment.
+#[test]
+fn threads_that_go_on_while_the_process_ends() {
+    assert_no_mismatch("ends_while_yielding", &["400"]);
+}
+
 #[test]
 fn a_process_tree() {
     assert_no_mismatch("process_tree", &["3"]);
