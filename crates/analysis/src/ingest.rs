@@ -63,7 +63,7 @@ use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 18;
+pub const ANALYSIS_VERSION: u32 = 19;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -176,13 +176,13 @@ fn analyse(
         sums: Sums::new(),
         locations: Vec::new(),
         samples: Vec::new(),
+        rows: logs.iter().flat_map(LogHarvest::threads).map(|thread| thread.rows.len()).sum(),
         operations: numbers_of_operations(&logs),
         events: Vec::new(),
         releases: Vec::new(),
         regions: regions::Regions::default(),
         clock: &clock,
     };
-    filling.samples.reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.rows.len()).sum());
     filling
         .events
         .reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.events.rows.len()).sum());
@@ -211,6 +211,8 @@ struct Filling<'p> {
     sums: Sums,
     locations: Vec<Location>,
     samples: Vec<SampleRow>,
+    /// How many there will be of all threads.
+    rows: usize,
     /// The profile's number of each of the log's operations.
     operations: [Option<OperationId>; OPERATIONS],
     events: Vec<EventRow>,
@@ -243,15 +245,27 @@ impl Filling<'_> {
             counter.add(thread.samples);
             let location = self.locations.len() as LocationId;
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
-            for mut row in rows {
-                row.context =
-                    self.paths.charge(contexts, number, &lane.nodes, row.context, row.partial, lost_as);
+            let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
+            let mut fill_in = |row: &mut SampleRow| {
+                row.context = paths.charge(contexts, number, &lane.nodes, row.context, row.partial, lost_as);
                 row.location = location;
-                row.time_ns = self.clock.since_start_ns(number, row.time_ns);
+                row.time_ns = clock.since_start_ns(number, row.time_ns);
                 cpu_ns += row.cpu_ns;
                 measurement_ns += row.measurement_ns;
-                self.sums.add(&row);
-                self.samples.push(row);
+                sums.add(row);
+            };
+            if self.samples.is_empty() {
+                // The first thread's rows stay where they are: memory that is touched for the first time
+                // costs as much as all else that is done with a row. What is reserved behind them moves no
+                // page.
+                self.samples = rows;
+                self.samples.iter_mut().for_each(fill_in);
+                self.samples.reserve_exact(self.rows.saturating_sub(self.samples.len()));
+            } else {
+                self.samples.extend(rows.into_iter().map(|mut row| {
+                    fill_in(&mut row);
+                    row
+                }));
             }
             for event in std::mem::take(&mut thread.events.rows) {
                 let (mut row, operation) = (event.row, event.row.operation as usize);

@@ -3,7 +3,7 @@
 //! A forked child has most of it from its parent. What lies below `/proc` is asked once for an image: the
 //! kernel makes nodes there for each process that asks, which takes as long as the rest of a child's begin.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 
 use proust_log::records::Subject;
 
@@ -20,6 +20,8 @@ const FEW_BYTES: usize = 1024;
 /// What does not change while an image runs.
 pub struct Facts {
     executable: &'static [u8],
+    /// The link by which it was started, if that has another name.
+    link: &'static [u8],
     /// Where the arguments lie, one after the other, with a zero behind each. The program may change them.
     arguments: (u64, usize),
     /// How far CLOCK_MONOTONIC is ahead of the machine's.
@@ -33,8 +35,10 @@ impl Facts {
         let length = usize::try_from(raw::readlink(c"/proc/self/exe", &mut path)).unwrap_or(0);
         let start = arguments.first();
         let end = arguments.map(|text| text.as_ptr() as u64 + text.len() as u64 + 1).fold(start, u64::max);
+        let executable: &'static [u8] = Vec::leak(path.get(..length).unwrap_or(&[]).to_vec());
         Facts {
-            executable: Vec::leak(path.get(..length).unwrap_or(&[]).to_vec()),
+            executable,
+            link: link_to(executable),
             arguments: (start, end.saturating_sub(start) as usize),
             clock_offset_ns: time_namespace::monotonic_offset_ns(),
         }
@@ -57,6 +61,9 @@ impl Facts {
         let length = raw::host_name(&mut host);
         output.push_text(Subject::Host, 0, &host[..length]);
         output.push_text(Subject::Executable, 0, self.executable);
+        if !self.link.is_empty() {
+            output.push_text(Subject::StartedAs, 0, self.link);
+        }
         let mut path = [0; 4096];
         let length = usize::try_from(raw::getcwd(&mut path)).unwrap_or(1);
         output.push_text(Subject::WorkingFolder, 0, &path[..length.saturating_sub(1)]);
@@ -94,6 +101,25 @@ impl Facts {
             arena::give_back(memory, ARGUMENT_BYTES);
         }
     }
+}
+
+/// The path that exec was given, if it is a link of another name to the executable: programs of several names
+/// are told apart by it. A script's is no link, its interpreter is the executable.
+fn link_to(executable: &[u8]) -> &'static [u8] {
+    // SAFETY: getauxval only reads the auxiliary vector.
+    let given = unsafe { libc::getauxval(libc::AT_EXECFN) } as *const c_char;
+    if given.is_null() {
+        return &[];
+    }
+    // SAFETY: the kernel puts the path there, above the stack, for the image's life; programs do not change it.
+    let given: &'static CStr = unsafe { CStr::from_ptr(given) };
+    let name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
+    if name(given.to_bytes()) == name(executable) {
+        return &[];
+    }
+    let file = |path: &CStr| raw::stat(path).map(|status| (status.st_dev, status.st_ino));
+    let is_link = file(given).is_some_and(|file_of| Some(file_of) == file(c"/proc/self/exe"));
+    if is_link { given.to_bytes() } else { &[] }
 }
 
 /// Which processors this process may use, and how much of them. A child may have been bound before its exec:

@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could tell.
+pub const NOT_ENDED: &str = "not ended";
+
+/// An outcome as part of a sentence.
+pub fn ending(outcome: &str) -> String {
+    match outcome {
+        NOT_ENDED => "not ended: it still runs, or its recording was killed".into(),
+        outcome => format!("ended with {outcome}"),
+    }
+}
+
 /// The run as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
@@ -21,7 +32,7 @@ pub struct RunFacts {
     pub tick_s: f64,
     /// Host of the first process.
     pub host: String,
-    /// How the command ended: `exit N`, `signal N (NAME)`, or `unknown`.
+    /// How the command ended: `exit N`, `signal N (NAME)`, [`NOT_ENDED`], or `unknown`.
     pub outcome: String,
     /// Seconds for which the host of this virtual machine had the processors that the run may use, summed
     /// over them, whoever would have used them; None if that is not known.

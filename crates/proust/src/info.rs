@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use proust_analysis::store::Parts;
+use proust_profile::facts::ending;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc};
 
@@ -46,7 +47,7 @@ fn facts(profile: &Profile, file: Option<&RunFile>, style: &Style) -> String {
     fact("folder", facts.dir.clone());
     fact("command", facts.command.join(" "));
     fact("started", utc(facts.start_unix_s));
-    fact("ended with", facts.outcome.clone());
+    fact("end", ending(&facts.outcome));
     fact("wall", duration(facts.wall_s));
     fact("host", facts.host.clone());
     fact("processors", format!("{} available", facts.available_processors));

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_analysis::store;
 use proust_analysis::words::{counted, verb};
+use proust_profile::facts::NOT_ENDED;
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Metric, RunFile};
 use proust_report::{Align, Table, duration, middle, utc};
@@ -99,6 +100,6 @@ pub fn outcome(file: &RunFile) -> String {
         Some((_, Some(signal))) => format!("signal {signal}"),
         Some((Some(code), None)) => format!("exit {code}"),
         Some((None, None)) => "unknown".into(),
-        None => "not ended".into(),
+        None => NOT_ENDED.into(),
     }
 }

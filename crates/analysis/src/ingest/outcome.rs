@@ -1,6 +1,7 @@
 //! How the command ended, in words.
 
 use proust_profile::RunFile;
+use proust_profile::facts::NOT_ENDED;
 
 /// Names of the signals that end programs, by number on Linux (x86-64 and aarch64).
 const SIGNALS: [(i32, &str); 20] = [
@@ -26,8 +27,11 @@ const SIGNALS: [(i32, &str); 20] = [
     (31, "SIGSYS"),
 ];
 
-/// `exit N`, `signal N (NAME)`, or `unknown`.
+/// `exit N`, `signal N (NAME)`, [`NOT_ENDED`], or `unknown`.
 pub(super) fn outcome(run: Option<&RunFile>) -> String {
+    if run.is_some_and(|run| run.finished.is_none()) {
+        return NOT_ENDED.into();
+    }
     let finished = run.and_then(|run| run.finished);
     match finished.map(|finished| (finished.signal, finished.exit_code)) {
         Some((Some(signal), _)) => match SIGNALS.iter().find(|(number, _)| *number == signal) {

@@ -43,7 +43,8 @@ pub(super) fn process(log: &LogHarvest) -> Process {
     // Variables need no number of their own, so that they are not taken by number.
     let environment: Vec<String> =
         log.lanes.iter().flat_map(|lane| lane.texts.of(Subject::Variable)).map(|text| text.text()).collect();
-    let path = if executable.is_empty() { arguments.first() } else { Some(&executable) };
+    let link = first(log, Subject::StartedAs);
+    let path = [&link, &executable].into_iter().find(|path| !path.is_empty()).or(arguments.first());
     let name = path.map_or("[unknown]", |path| path.rsplit('/').next().unwrap_or(path)).to_owned();
     Process {
         pid: header.pid,

@@ -44,6 +44,8 @@ pub enum Subject {
     Processors = 10,
     /// What its control group may use of them, in thousandths of a processor, in decimal. Without one: all.
     ProcessorQuota = 11,
+    /// Path by which the executable was started, where that is a symbolic link to it of another name.
+    StartedAs = 12,
 }
 
 impl Subject {
@@ -61,6 +63,7 @@ impl Subject {
             9 => Subject::MonotonicOffset,
             10 => Subject::Processors,
             11 => Subject::ProcessorQuota,
+            12 => Subject::StartedAs,
             _ => return None,
         })
     }

@@ -2,12 +2,13 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::chance::{assert_share, tick};
-use crate::command::run;
+use crate::command::{proust, run, start};
 use crate::explained::Except;
 use crate::programs::built;
-use crate::recording::{number, record, truth_in};
+use crate::recording::{empty_folder, number, record, report, truth_in};
 
 const SECONDS: &str = "0.6";
 
@@ -139,4 +140,24 @@ fn work_in_an_exit_handler_is_seen() {
     let flat = run.flat();
     let share = flat.cpu("burn_at_exit").inclusive / flat.total("cpu_s");
     assert_share("half of the work is done at exit", share, 0.5, flat.total("samples"));
+}
+
+#[test]
+fn a_run_that_goes_on_says_so_until_it_ends() {
+    let folder = empty_folder();
+    let (dir, gate) = (folder.path().join("run"), folder.path().join("gate"));
+    let waits = format!("echo begun; while [ ! -e '{}' ]; do sleep 0.02; done", gate.display());
+    let mut command = proust();
+    command.arg("record").arg("-o").arg(&dir).args(["--", "sh", "-c", &waits]);
+    let running = start(&mut command);
+    while !running.printed_so_far().contains("begun") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let said = |page: &str| report(&dir, page, &[] as &[&str]).printed();
+    let before = said("summary");
+    assert!(before.contains("not ended: it still runs"), "{before}");
+    std::fs::write(&gate, "").expect("a file");
+    assert!(running.wait().status.success());
+    let after = said("summary");
+    assert!(after.contains("ended with exit 0") && !after.contains("still runs"), "{after}");
 }

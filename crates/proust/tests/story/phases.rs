@@ -1,5 +1,7 @@
 //! Programs that go from step to step: samples do not fall in step with them.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::chance::independent;
@@ -19,11 +21,11 @@ fn pull(found: &[(f64, f64)], costs: &[f64], phase: usize) -> f64 {
     (found[phase].0 - truth) / (truth * (1.0 - truth) / independent(found)).sqrt()
 }
 
-#[test]
-fn phases_of_any_period_show_their_true_shares() {
-    let Some(program) = built("phases") else { return };
-    let threads = THREADS.to_string();
-    let arguments: Vec<&str> = ["0.25", &threads].into_iter().chain(PERIODS).collect();
+/// One pull of each thread of a run of `phases`, with its period: of one phase, since those of one thread are
+/// not independent.
+fn pulls(program: &Path, seconds: &str, threads: usize, periods: &[&str]) -> Vec<(f64, f64)> {
+    let threads = threads.to_string();
+    let arguments: Vec<&str> = [seconds, &threads].into_iter().chain(periods.iter().copied()).collect();
     let run = record(program, &arguments).succeeded();
     let truth = run.truth();
     let mut pulls = Vec::new();
@@ -34,17 +36,60 @@ fn phases_of_any_period_show_their_true_shares() {
         let total: f64 = found.iter().map(|amount| amount.inclusive).sum();
         let share = |amount: &Amount| (amount.inclusive / total, amount.inclusive_error / total);
         let found: Vec<_> = found.iter().map(share).collect();
-        // One phase of each: those of one thread are not independent.
-        pulls.push(pull(&found, &costs, at % costs.len()));
+        pulls.push((number(thread, "/period_ms"), pull(&found, &costs, at % costs.len())));
     }
+    pulls
+}
+
+/// Mean, standard deviation and the largest of pulls.
+fn spread(pulls: &[f64]) -> (f64, f64, f64) {
     let n = pulls.len() as f64;
     let mean = pulls.iter().sum::<f64>() / n;
-    let deviation = (pulls.iter().map(|pull| (pull - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-    let most = pulls.iter().fold(0.0_f64, |most, pull| most.max(pull.abs()));
-    println!("{n} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}");
+    let squares: f64 = pulls.iter().map(|pull| (pull - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0)).sqrt(), pulls.iter().fold(0.0, |most, pull| most.max(pull.abs())))
+}
+
+#[test]
+fn phases_of_any_period_show_their_true_shares() {
+    let Some(program) = built("phases") else { return };
+    let pulls: Vec<f64> =
+        pulls(&program, "0.25", THREADS, &PERIODS).into_iter().map(|(_, pull)| pull).collect();
+    let (mean, deviation, most) = spread(&pulls);
+    println!("{} pulls: mean {mean:.3}, deviation {deviation:.3}, largest {most:.2}", pulls.len());
     // What a right sampler exceeds less than once in a thousand, of 60 pulls; one in step with the periods
     // has a deviation of 2 to 7.
     assert!(mean.abs() <= 0.43 && deviation <= 1.30 && most <= 4.4, "{pulls:.2?}");
+}
+
+/// Periods in ms from 0.5 to 100: multiples of the tick and of the mean distance, and values between them.
+const ALL_PERIODS: [&str; 16] =
+    ["0.5", "1", "1.7", "2", "3.35", "4", "5", "5.9", "8", "10", "13.7", "20", "27.3", "40", "63", "100"];
+/// Runs in which so many threads of each period are sampled. A run has to end in time on a busy machine, too.
+const RUNS: usize = 22;
+const THREADS_A_RUN: usize = 3;
+
+/// Takes minutes of both processors: for the nightly checks, which ask for it by name.
+#[test]
+#[ignore = "takes minutes of two processors"]
+fn a_thousand_pulls_of_all_periods() {
+    let Some(program) = built("phases") else { return };
+    let found: Vec<(f64, f64)> =
+        (0..RUNS).flat_map(|_| pulls(&program, "0.3", THREADS_A_RUN, &ALL_PERIODS)).collect();
+    println!("| period, ms | pulls | mean | standard deviation | largest |\n|---|---|---|---|---|");
+    let row = |name: &str, pulls: &[f64]| {
+        let (mean, deviation, most) = spread(pulls);
+        println!("| {name} | {} | {mean:.2} | {deviation:.2} | {most:.2} |", pulls.len());
+        (mean, deviation, most)
+    };
+    for period in ALL_PERIODS {
+        let of_period = found.iter().filter(|(of, _)| Some(*of) == period.parse().ok());
+        let of_period: Vec<f64> = of_period.map(|(_, pull)| *pull).collect();
+        row(period, &of_period);
+    }
+    let all: Vec<f64> = found.iter().map(|(_, pull)| *pull).collect();
+    let (mean, deviation, most) = row("all", &all);
+    assert!(all.len() >= 1000, "{} pulls", all.len());
+    assert!(mean.abs() <= 0.1 && deviation <= 1.1 && most < 4.8, "{mean} ± {deviation}, largest {most}");
 }
 
 #[test]

@@ -98,3 +98,27 @@ fn what_loading_many_programs_took_is_said() {
     let alone = record("bash", &["-c", "x=0; for n in {1..100000}; do x=$((x + n)); done"]).succeeded();
     assert!(!alone.summary().quality.notes.iter().any(|note| note.contains("were loaded")));
 }
+
+#[test]
+fn a_program_has_the_name_it_was_started_by() {
+    let Some(program) = built("cost_by_argument") else { return };
+    let folder = empty_folder();
+    let link = folder.path().join("another-name");
+    std::os::unix::fs::symlink(std::fs::canonicalize(&program).expect("a path"), &link).expect("a link");
+    let script = folder.path().join("a-script");
+    std::fs::write(&script, format!("#!/bin/sh\n'{}' 0.05\n:\n", link.display())).expect("a script");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    let names = |command: &std::path::Path, arguments: &[&str]| {
+        let run = record(command, arguments).succeeded();
+        let mut names: Vec<String> = run.threads().locations.iter().map(|row| row.program.clone()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&program, &["0.05"]), ["cost_by_argument"]);
+    assert_eq!(names(&link, &["0.05"]), ["another-name"]);
+    // Of a script the interpreter is the program, by the path that the script's first line gives.
+    let of_script = names(&script, &[]);
+    assert_eq!(of_script.len(), 2, "{of_script:?}");
+    assert!(of_script.contains(&"another-name".to_owned()), "{of_script:?}");
+    assert!(!of_script.contains(&"a-script".to_owned()), "{of_script:?}");
+}

@@ -3,6 +3,7 @@
 use proust_analysis::compare::diff::{Caution, Exceeded};
 use proust_analysis::statistics::{Outcome, Why};
 use proust_analysis::words::{count, counted, verb};
+use proust_profile::facts::ending;
 
 use super::change::signed;
 use crate::number::{Scale, duration, fixed, percent};
@@ -61,7 +62,7 @@ pub(super) fn text(caution: &Caution) -> String {
             b.1
         ),
         Caution::Failed { dir, outcome } => {
-            format!("{dir} ended with {outcome}: it may not have done all of its work")
+            format!("{dir} {}; it may not have done all of its work", ending(outcome))
         }
         Caution::NoLines { side } => format!(
             "{side} has no debug information: functions are compared, lines and inlined calls cannot be; compile with -g"

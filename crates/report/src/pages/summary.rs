@@ -9,6 +9,7 @@ use proust_analysis::findings::{Finding, findings};
 use proust_analysis::ledger::{Account, IoAs};
 use proust_analysis::query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_analysis::words::counted;
+use proust_profile::facts::ending;
 use proust_profile::{ContextKind, Metric, Quality};
 use serde::Serialize;
 
@@ -219,7 +220,7 @@ impl Summary {
             counts.push(format!("of {}", counted(run.ranks, "rank")));
         }
         let mut text = heading(style, &run.dir, &shell_words(&run.command));
-        text.push_str(&format!(" {} on {}, ended with {}\n", utc(run.start_unix_s), run.host, run.outcome));
+        text.push_str(&format!(" {} on {}, {}\n", utc(run.start_unix_s), run.host, ending(&run.outcome)));
         text.push_str(&format!(
             " wall {} · CPU {} (user {}, system {}) · {}\n\n",
             duration(run.wall_s),

@@ -137,3 +137,50 @@ pub(super) fn text(models: &[ModelRow], style: &Style) -> String {
     text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a formula's text says for a count: `c + k·p^i·log2^j p`.
+    fn value_of(text: &str, count: f64) -> f64 {
+        let (constant, rest) = text.split_once(' ').expect("a sum");
+        let (sign, term) = rest.split_once(' ').expect("a sign");
+        let mut factors = term.split('·');
+        let mut value: f64 = factors.next().and_then(|number| number.parse().ok()).expect("a number");
+        for factor in factors {
+            value *= match factor {
+                "p" => count,
+                "log2 p" => count.log2(),
+                _ if factor.starts_with("p^") => count.powf(factor[2..].parse().expect("an exponent")),
+                other => panic!("{other} in {text}"),
+            };
+        }
+        constant.parse::<f64>().expect("a number") + if sign == "-" { -value } else { value }
+    }
+
+    fn model(constant: f64, coefficient: f64, exponent: f64, logarithms: u32) -> Model {
+        Model { constant, coefficient, exponent, logarithms, smape: 0.0, from: 1.0, to: 16.0 }
+    }
+
+    #[test]
+    fn a_small_coefficient_of_a_large_power_is_not_rounded_away() {
+        assert_eq!(formula(&model(0.5, 0.0004, 2.0, 0)), "0.5 + 0.0004·p^2");
+        assert_eq!(formula(&model(12.0, -3.0e-7, 3.0, 1)), "12 - 0.0000003·p^3·log2 p");
+    }
+
+    #[test]
+    fn the_text_says_what_the_model_predicts() {
+        for coefficient in [1.234e-8, -5.678e-5, 0.0004, 0.99996, 12.345, 98_765.4] {
+            for (exponent, logarithms) in [(1.0, 0), (2.0, 0), (0.5, 1), (3.0, 1), (0.0, 1)] {
+                let model = model(0.5, coefficient, exponent, logarithms);
+                let text = formula(&model);
+                for count in [2.0, 64.0, 4096.0] {
+                    let (said, predicted) = (value_of(&text, count), model.predict(count).value);
+                    let near = (said - predicted).abs() <= 1e-3 * (predicted.abs() + 0.5);
+                    assert!(near, "{text} at {count}: {said}, not {predicted}");
+                }
+            }
+        }
+    }
+}
