@@ -15,17 +15,21 @@
 //! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up
 //! for.
 
-mod barriers;
 mod cause;
 mod charging;
 mod delays;
+mod doing;
 mod evidence;
+mod held;
 mod kept;
 mod locks;
+mod meetings;
 mod queues;
 mod releases;
 mod sections;
 mod sums;
+mod synchronisation;
+mod synchronisations;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -38,8 +42,8 @@ use proust_profile::{ContextId, LocationId, Profile};
 
 use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Windows};
 use crate::timelines::OperationStates;
-use barriers::Barriers;
 use evidence::Evidence;
+use meetings::Meetings;
 
 pub use cause::{BlameRow, Cause, CauseKind};
 pub use kept::KeptBlame;
@@ -109,18 +113,18 @@ impl Blame {
         };
         let look = || {
             let evidence = Evidence::new(profile, states);
-            let barriers = Barriers::new(&evidence, run, windows);
-            (evidence, barriers)
+            let meetings = Meetings::new(&evidence);
+            (evidence, meetings)
         };
-        let (processors, (evidence, barriers)) = rayon::join(measure, look);
+        let (processors, (evidence, meetings)) = rayon::join(measure, look);
         let processors = processors?;
-        let (ledger, charged) = charging::charged(&evidence, &barriers, |on_wait| {
-            Ledger::with_waits(run, &processors, windows, on_wait)
+        let (ledger, charged) = charging::charged(&evidence, &meetings, |observer| {
+            Ledger::observed(run, &processors, windows, observer)
         });
         let (mut ledger, charging::Charged { mut tally, delays }) = (ledger?, charged);
         let locks = locks::locks(&evidence);
         let settle = || {
-            delays.charge(&barriers, &mut tally);
+            delays.charge(profile, &mut tally);
             sums::charge(&evidence, windows, &mut tally);
             let rows = tally.settle(&ledger);
             ledger.caused = caused(&ledger, &rows);

@@ -227,7 +227,16 @@ fn anything() -> impl Strategy<Value = Anything> {
         (operation(), any::<u16>(), proptest::array::uniform5(number()), small(), small()).prop_map(
             |(operation, head, numbers, node, site)| {
                 let [time_ns, object, held_ns, weight_ns, since_ns] = numbers;
-                let release = Release { time_ns, object, held_ns, weight_ns, since_ns, node, site };
+                let release = Release {
+                    time_ns,
+                    object,
+                    held_ns,
+                    weight_ns,
+                    since_ns,
+                    node,
+                    site,
+                    ..Release::default()
+                };
                 Anything::Release(operation, head, release)
             }
         ),

@@ -95,6 +95,8 @@ pub struct Lane {
     pub callers: Callers,
     /// Call paths of the owner's waits for locks, and of its unlocks.
     pub known_paths: KnownPaths,
+    /// Call paths from which the owner opened parallel regions.
+    pub opening_paths: KnownPaths,
     /// Where the owner's handler began.
     pub entry: Entry,
     /// For a call of the owner that a sample interrupted.
@@ -190,6 +192,7 @@ pub fn claim() -> Option<&'static Lane> {
         room: Room::new(),
         callers: Callers::default(),
         known_paths: KnownPaths::default(),
+        opening_paths: KnownPaths::default(),
         tries: Tries::default(),
         member,
         born_ns: AtomicU64::new(0),

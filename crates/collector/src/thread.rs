@@ -87,6 +87,7 @@ pub fn attach(
     let record = unsafe { lane.record() };
     lane.callers.forget();
     lane.known_paths.forget();
+    lane.opening_paths.forget();
     lane.postponed.forget();
     lane.without_path.begin();
     lane.sections.forget();

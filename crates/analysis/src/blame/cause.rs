@@ -15,10 +15,12 @@ pub enum CauseKind {
     /// Nobody held the lock: it had been let go, and who waited had not yet got it. Charged to the lock
     /// itself, at the place of who waited.
     HandOver,
-    /// It came late to a barrier, and did this meanwhile.
+    /// It came last to a synchronisation, and did this meanwhile.
     Late,
     /// Not known; charged to the place of who waited.
     Unknown,
+    /// It came last to a synchronisation, since here it had no processor.
+    Displaced,
 }
 
 impl CauseKind {
@@ -29,6 +31,7 @@ impl CauseKind {
             CauseKind::HandOver => "hand-over",
             CauseKind::Late => "late",
             CauseKind::Unknown => "unknown",
+            CauseKind::Displaced => "displaced",
         }
     }
 }
@@ -40,13 +43,22 @@ pub struct Cause {
     pub kind: CauseKind,
     /// Who; who waited, if nobody else is to blame.
     pub location: LocationId,
-    /// Where: the call path that let the lock go, what was done before a barrier. Where the wait was, if
+    /// Where: what was done while the lock was held, or before a synchronisation. Where the wait was, if
     /// nobody else is to blame.
     pub context: ContextId,
+    /// Of a holder: the call path that released the lock.
+    pub section: Option<ContextId>,
     /// Where a holder had acquired the lock: a path of one frame.
     pub site: Option<ContextId>,
     /// The lock that was waited for.
     pub lock: Option<LockId>,
+}
+
+impl Cause {
+    /// A cause that is no lock.
+    pub(super) fn of(kind: CauseKind, (location, context): (LocationId, ContextId)) -> Cause {
+        Cause { kind, location, context, section: None, site: None, lock: None }
+    }
 }
 
 /// A part of a loss, and what caused it.

@@ -1,5 +1,5 @@
-//! Charges the waits that the sweep meets, beside it and in parallel: in shards by who waited, each with sums
-//! of its own.
+//! Charges the waits that the sweep meets, beside it and in parallel: those for locks in shards by who waited,
+//! each with sums of its own, and those for all others where synchronisations are watched, in order of time.
 //!
 //! There are always as many shards, so that sums are the same on every machine.
 
@@ -8,17 +8,19 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::barriers::Barriers;
 use super::delays::Delays;
 use super::evidence::{Evidence, Kind};
-use super::sections::{self, Holder, Near};
+use super::held::Doings;
+use super::meetings::Meetings;
+use super::sections::{self, Holder, Near, Share};
+use super::synchronisations::Synchronisations;
 use super::tally::Tally;
-use crate::ledger::WaitCharge;
+use crate::ledger::{Begun, Observer, Wait, WaitCharge};
 
 const SHARDS: usize = 4;
-/// Waits are handed over in batches of so many.
+/// What the sweep meets is handed over in batches of so many.
 const BATCH: usize = 1 << 13;
-/// So many batches of a shard may lie ready.
+/// So many batches may lie ready.
 const AHEAD: usize = 8;
 
 /// What all waits are charged to.
@@ -28,48 +30,103 @@ pub(super) struct Charged {
     pub(super) delays: Delays,
 }
 
-/// Runs `sweep`, which reports waits, each location's in their order, and charges them. Gives what `sweep`
-/// gave, too.
+/// Runs `sweep`, which is watched, and charges the waits that it meets: those for locks beside it in shards by
+/// who waited, all else in order of time. Gives what `sweep` gave, too.
 pub(super) fn charged<R>(
     evidence: &Evidence<'_>,
-    barriers: &Barriers,
-    sweep: impl FnOnce(&mut dyn FnMut(&WaitCharge)) -> R,
+    meetings: &Meetings,
+    sweep: impl FnOnce(&mut Feeds) -> R,
 ) -> (R, Charged) {
     thread::scope(|scope| {
         let mut shards = Vec::with_capacity(SHARDS);
-        let mut feeds: Vec<Feed> = Vec::with_capacity(SHARDS);
+        let mut feeds = Feeds { of_locks: Vec::with_capacity(SHARDS), of_others: None };
         for _ in 0..SHARDS {
-            let (to, from) = sync_channel(AHEAD);
-            feeds.push(Feed { batch: Vec::with_capacity(BATCH), to });
-            shards.push(scope.spawn(move || Shard::new(evidence, barriers).take_all(&from)));
+            let (feed, from) = Feed::new();
+            feeds.of_locks.push(feed);
+            shards.push(scope.spawn(move || Shard::new(evidence).take_all(&from)));
         }
-        let result = sweep(&mut |charge| feeds[charge.location as usize % SHARDS].push(*charge));
-        feeds.into_iter().for_each(Feed::finish);
-        let mut all = Charged::default();
+        let others = {
+            let (feed, from) = Feed::new();
+            feeds.of_others = Some((feed, !meetings.is_empty()));
+            scope.spawn(move || watch(Synchronisations::new(evidence, meetings), &from))
+        };
+        let result = sweep(&mut feeds);
+        feeds.of_locks.into_iter().for_each(Feed::finish);
+        feeds.of_others.into_iter().for_each(|(feed, _)| feed.finish());
+        let mut tally = Tally::default();
         for shard in shards {
-            let Charged { tally, delays } = shard.join().unwrap_or_else(|panic| resume_unwind(panic));
-            let moved_by = all.tally.append(tally);
-            all.delays.append(delays, moved_by);
+            tally.append(shard.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        (result, all)
+        let delays = others.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (result, Charged { tally, delays })
     })
 }
 
-/// Where the waits of a shard go.
-struct Feed {
-    batch: Vec<WaitCharge>,
-    to: SyncSender<Vec<WaitCharge>>,
+/// What the sweep meets, but for locks.
+enum Met {
+    Begins(Begun),
+    Waited(WaitCharge),
 }
 
-impl Feed {
-    fn push(&mut self, charge: WaitCharge) {
-        self.batch.push(charge);
+fn watch(mut synchronisations: Synchronisations<'_>, from: &Receiver<Vec<Met>>) -> Delays {
+    for met in from.iter().flatten() {
+        match met {
+            Met::Begins(begun) => synchronisations.begins(&begun),
+            Met::Waited(charge) => {
+                let event = synchronisations.event(&charge);
+                synchronisations.waited(&charge, event);
+            }
+        }
+    }
+    synchronisations.finish()
+}
+
+/// Hands over what the sweep meets.
+pub(super) struct Feeds {
+    of_locks: Vec<Feed<WaitCharge>>,
+    /// And whether anybody asks for what locations do.
+    of_others: Option<(Feed<Met>, bool)>,
+}
+
+impl Observer for Feeds {
+    fn begins(&mut self, begun: &Begun) {
+        if let Some((feed, true)) = &mut self.of_others {
+            feed.push(Met::Begins(*begun));
+        }
+    }
+
+    fn waited(&mut self, charge: &WaitCharge) {
+        match charge.wait {
+            Wait::Lock => self.of_locks[charge.location as usize % SHARDS].push(*charge),
+            Wait::Barrier | Wait::MpiPartner => {
+                if let Some((feed, _)) = &mut self.of_others {
+                    feed.push(Met::Waited(*charge));
+                }
+            }
+        }
+    }
+}
+
+/// Where that goes.
+struct Feed<T> {
+    batch: Vec<T>,
+    to: SyncSender<Vec<T>>,
+}
+
+impl<T> Feed<T> {
+    fn new() -> (Feed<T>, Receiver<Vec<T>>) {
+        let (to, from) = sync_channel(AHEAD);
+        (Feed { batch: Vec::with_capacity(BATCH), to }, from)
+    }
+
+    fn push(&mut self, one: T) {
+        self.batch.push(one);
         if self.batch.len() == BATCH {
             self.send(Vec::with_capacity(BATCH));
         }
     }
 
-    fn send(&mut self, next: Vec<WaitCharge>) {
+    fn send(&mut self, next: Vec<T>) {
         // It takes all that there is, unless it has panicked; then whoever joins it does, too.
         let _ = self.to.send(mem::replace(&mut self.batch, next));
     }
@@ -79,70 +136,50 @@ impl Feed {
     }
 }
 
-/// The waits of some locations.
+/// The waits of some locations for locks.
 struct Shard<'e> {
     evidence: &'e Evidence<'e>,
-    barriers: &'e Barriers,
-    charged: Charged,
+    tally: Tally,
     /// The next single wait of each location, as a position in the profile's events.
     next: Vec<usize>,
     near: Near,
-    shares: Vec<(Holder, f64)>,
+    shares: Vec<Share>,
+    doings: Doings,
 }
 
 impl<'e> Shard<'e> {
-    fn new(evidence: &'e Evidence<'e>, barriers: &'e Barriers) -> Shard<'e> {
+    fn new(evidence: &'e Evidence<'e>) -> Shard<'e> {
         let next = evidence.ranges.iter().map(|range| range.start).collect();
         let near = Near::new(evidence);
-        Shard { evidence, barriers, charged: Charged::default(), next, near, shares: Vec::new() }
+        let doings = Doings::new(evidence);
+        Shard { evidence, tally: Tally::default(), next, near, shares: Vec::new(), doings }
     }
 
-    fn take_all(mut self, from: &Receiver<Vec<WaitCharge>>) -> Charged {
+    fn take_all(mut self, from: &Receiver<Vec<WaitCharge>>) -> Tally {
         for batch in from {
             batch.iter().for_each(|charge| self.take(charge));
         }
-        self.charged
+        self.tally
     }
 
     fn take(&mut self, charge: &WaitCharge) {
         let evidence = self.evidence;
-        let event = self.event(charge);
-        let Charged { tally, delays } = &mut self.charged;
+        let event = evidence.event(&mut self.next, charge);
+        let tally = &mut self.tally;
         let victim = tally.victim(charge.location, charge.wait.account(), charge.context);
         let ns = charge.window.length_ns();
-        let Some(event) = event else {
-            tally.unplaced(victim, ns, charge.slots_ns);
+        let Some(event) = event.filter(|&event| evidence.kind(event) == Kind::Lock) else {
+            tally.unplaced(victim, (ns as f64, charge.slots_ns));
             return;
         };
         let slots_per_ns = if ns > 0 { charge.slots_ns / ns as f64 } else { 0.0 };
-        match evidence.kind(event) {
-            Kind::Lock => {
-                sections::shares(evidence, &mut self.near, event, charge.window, &mut self.shares);
-                for (holder, ns) in self.shares.drain(..) {
-                    let cause = tally.holder(evidence, event, charge, holder);
-                    tally.add(victim, cause, ns, ns * slots_per_ns);
-                }
+        sections::shares(evidence, &mut self.near, event, charge.window, &mut self.shares);
+        for Share { holder, ns, held } in self.shares.drain(..) {
+            let cause = tally.holder(evidence, event, charge, holder);
+            tally.add(victim, cause, ns, ns * slots_per_ns);
+            if let Holder::Release(row) = holder {
+                tally.held(cause, ns, self.doings.during(evidence, row, held));
             }
-            Kind::Barrier => match self.barriers.instance(event) {
-                Some(instance) => {
-                    delays.add(instance, charge.location, victim, charge.window, charge.slots_ns);
-                }
-                None => tally.unplaced(victim, ns, charge.slots_ns),
-            },
-            _ => tally.unplaced(victim, ns, charge.slots_ns),
         }
-    }
-
-    /// The operation that is this wait; None if it is a part of a sum, or was seen by samples only.
-    fn event(&mut self, charge: &WaitCharge) -> Option<usize> {
-        let location = charge.location as usize;
-        let end = self.evidence.ranges.get(location)?.end;
-        let next = self.next.get_mut(location)?;
-        let events = &self.evidence.profile.events;
-        while *next < end && (events[*next].summed || events[*next].end_ns <= charge.window.start_ns) {
-            *next += 1;
-        }
-        let event = events.get(*next).filter(|_| *next < end)?;
-        (event.begin_ns <= charge.window.start_ns && event.context == charge.context).then_some(*next)
     }
 }

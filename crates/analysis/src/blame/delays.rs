@@ -1,171 +1,264 @@
-//! The delay analysis: what who came late to a barrier did longer than who waited for it.
+//! The delay analysis: what who came last to a synchronisation did longer than those who waited for it.
 //!
-//! Amounts are those of the waits; what was done only divides them. It is compared for each pair of late and
-//! waiting thread over all times that a barrier opened, so that samples tell enough, by function: `d = late's
-//! − waiting one's time`, where that is more than chance. What the late one waited itself for others goes on
-//! to what caused that.
+//! For a wait of `e` that ended as `l` came, both having synchronised before at one instant, what each did
+//! since then sums up to the time that passed until it came. With `m(c)` the time in act `c`,
+//!
+//! ```text
+//! w = Σ m_l(c) − Σ m_e(c) = Σ d(c),   d(c) = m_l(c) − m_e(c)
+//! ```
+//!
+//! An act is a function that a location works in or is passive in for its own reasons, a wait for others, or
+//! having no processor. First these three are compared as wholes: `l` is late since it worked longer, waited
+//! longer, or was displaced longer, as far as that sum over its `d` is positive. So work is no cause of
+//! coming late where the other one worked as long at something else. Then each whole is divided among its
+//! acts with `d(c) > 0`, in proportion (Meira 1997; Böhme et al., ACM TOPC 3(2), 2016: the short-term cost of
+//! a delay, there without the wholes), all of it scaled to `w`. What is charged to a wait of `l` goes on to the
+//! causes of that wait.
+//!
+//! `w` is known from exact times, `m` of computing from samples. So `m` is summed up over all times that a pair
+//! of sites (where both synchronised before, where one waited) had the same location come last, and compared
+//! by function. An act counts as certain where `d > 3 σ`, `σ² = Σ (Σv²/Σv)·m` over both sides' computing, with
+//! the weights `v` of a location's samples: the variance of a sum of samples that come at random. Certain acts
+//! are charged first; others, in proportion, only with what those cannot explain.
 
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 
-use super::barriers::{Barriers, Doing, Instance};
 use super::cause::{Cause, CauseKind};
-use super::evidence::ObjectId;
-use super::tally::{Charged, Tally, VictimId};
+use super::doing::{Act, Amount, Doing};
+use super::tally::{Charged, Tally};
 use crate::hash::Map;
-use crate::ledger::Window;
+use crate::ledger::Account;
 
-/// Waits of one location for another one that came late.
-type Waits = Map<VictimId, (f64, f64)>;
+/// What is compared with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Pair {
+    /// Where the members synchronised before; None = they began.
+    pub(super) begin: Option<ContextId>,
+    /// Where was waited.
+    pub(super) end: ContextId,
+    /// Who came last.
+    pub(super) late: LocationId,
+}
 
+/// Who waited, and where.
+pub(super) type Victim = (LocationId, ContextId);
+/// Of a location's own time, and of empty slots charged to it, ns.
+pub(super) type Loss = (f64, f64);
+
+/// All waits at synchronisations.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
-    waits: Map<(ObjectId, LocationId, LocationId), Waits>,
-    /// From when the last one came: the barrier's own time.
-    opening: Map<VictimId, (f64, f64)>,
+    pairs: Map<Pair, Delay>,
+    /// From when the last one came: the synchronisation's own time.
+    opening: Map<Victim, Loss>,
+    unknown: Map<Victim, Loss>,
+    /// Waits that are only known by sums.
+    unplaced: Map<Victim, Loss>,
+    /// The most synchronisations that were open at once.
+    pub(super) most_open: usize,
+}
+
+#[derive(Debug, Default)]
+struct Delay {
+    /// What was lost for it.
+    waits: Map<Victim, Loss>,
+    late: Map<Act, Amount>,
+    early: Map<Act, Amount>,
+}
+
+fn add(sums: &mut Map<Victim, Loss>, victim: Victim, loss: Loss) {
+    if loss.0 > 0.0 {
+        let sum = sums.entry(victim).or_default();
+        (sum.0, sum.1) = (sum.0 + loss.0, sum.1 + loss.1);
+    }
 }
 
 impl Delays {
-    /// A wait, or a part of it, and the empty slots charged to it.
-    pub(super) fn add(
-        &mut self,
-        instance: &Instance,
-        location: LocationId,
-        victim: VictimId,
-        window: Window,
-        slots_ns: f64,
-    ) {
-        let length_ns = window.length_ns() as f64;
-        let is_late = instance.late.contains(&location);
-        let waited_ns = match is_late {
-            true => 0.0,
-            false => window.end_ns.min(instance.arrival_ns).saturating_sub(window.start_ns) as f64,
-        };
-        let slots_per_ns = if length_ns > 0.0 { slots_ns / length_ns } else { 0.0 };
-        let give = |sum: &mut (f64, f64), ns: f64| {
-            (sum.0, sum.1) = (sum.0 + ns, sum.1 + ns * slots_per_ns);
-        };
-        if length_ns > waited_ns {
-            give(self.opening.entry(victim).or_default(), length_ns - waited_ns);
-        }
-        if waited_ns > 0.0 {
-            for &late in &instance.late {
-                let waits = self.waits.entry((instance.object, late, location)).or_default();
-                give(waits.entry(victim).or_default(), waited_ns / instance.late.len() as f64);
+    /// So many waited for another one. What that one did is None where it was not seen.
+    pub(super) fn compare(&mut self, pair: Pair, (late, waiters): (Option<&Doing>, usize), early: &Doing) {
+        let delay = self.pairs.entry(pair).or_default();
+        for (doing, times, sums) in
+            [(late, waiters as f64, &mut delay.late), (Some(early), 1.0, &mut delay.early)]
+        {
+            for &(act, amount) in doing.map_or(&[][..], Doing::acts) {
+                sums.entry(act).or_default().add(amount, times);
             }
         }
     }
 
-    /// Takes over the waits of other locations, whose victims' numbers have grown by `moved_by`.
-    pub(super) fn append(&mut self, other: Delays, moved_by: VictimId) {
-        let moved = |sums: Waits| -> Waits {
-            sums.into_iter().map(|(victim, sum)| (victim + moved_by, sum)).collect()
-        };
-        self.waits.extend(other.waits.into_iter().map(|(key, waits)| (key, moved(waits))));
-        self.opening.extend(moved(other.opening));
+    pub(super) fn late(&mut self, pair: Pair, victim: Victim, loss: Loss) {
+        add(&mut self.pairs.entry(pair).or_default().waits, victim, loss);
+    }
+
+    pub(super) fn opening(&mut self, victim: Victim, loss: Loss) {
+        add(&mut self.opening, victim, loss);
+    }
+
+    pub(super) fn unknown(&mut self, victim: Victim, loss: Loss) {
+        add(&mut self.unknown, victim, loss);
+    }
+
+    pub(super) fn unplaced(&mut self, victim: Victim, loss: Loss) {
+        add(&mut self.unplaced, victim, loss);
+    }
+
+    /// How many sums there are: what it keeps in memory.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        let of = |delay: &Delay| delay.waits.len() + delay.late.len() + delay.early.len();
+        let others = self.opening.len() + self.unknown.len() + self.unplaced.len();
+        self.pairs.values().map(of).sum::<usize>() + others
     }
 
     /// Charges all of it.
-    pub(super) fn charge(self, barriers: &Barriers, tally: &mut Tally) {
-        for (victim, (ns, slots_ns)) in self.opening {
-            let (location, context) = tally.place(victim);
-            let cause = Cause { kind: CauseKind::HandOver, location, context, site: None, lock: None };
-            let cause = tally.cause(cause);
-            tally.add(victim, cause, ns, slots_ns);
+    pub(super) fn charge(self, profile: &Profile, tally: &mut Tally) {
+        for (victim, loss) in in_order(self.opening) {
+            let cause = tally.cause(Cause::of(CauseKind::HandOver, victim));
+            tally.charge(victim, Account::Barrier, cause, loss);
         }
-        let mut pairs: Vec<_> = self.waits.into_iter().collect();
-        pairs.sort_unstable_by_key(|(key, _)| *key);
-        let nothing = Doing::default();
-        for ((object, late, early), waits) in pairs {
-            let doing = barriers.late.get(&(object, late)).unwrap_or(&nothing);
-            let other = barriers.early.get(&(object, late, early)).unwrap_or(&nothing);
-            let parts = delay(doing, other, &barriers.frames);
+        for (victim, loss) in in_order(self.unknown) {
+            let cause = tally.unknown(victim);
+            tally.charge(victim, Account::Barrier, cause, loss);
+        }
+        for (victim, loss) in in_order(self.unplaced) {
+            let id = tally.victim(victim.0, Account::Barrier, victim.1);
+            tally.unplaced(id, loss);
+        }
+        let frames = frames(profile);
+        for (pair, delay) in in_order(self.pairs) {
+            let parts = parts(&delay, &frames);
             let all: f64 = parts.iter().map(|(_, ns)| ns).sum();
             let charged: Vec<(Charged, f64)> = (parts.into_iter())
-                .map(|(part, ns)| {
-                    let to = match part {
-                        Part::Context(context) => {
-                            let kind = CauseKind::Late;
-                            tally.cause(Cause { kind, location: late, context, site: None, lock: None })
-                        }
-                        Part::Waits(account, context) => {
-                            Charged::AsWaits(tally.victim(late, account, context))
+                .map(|(act, ns)| {
+                    let late = |kind, context| Cause::of(kind, (pair.late, context));
+                    let to = match act {
+                        Act::Does(context) => tally.cause(late(CauseKind::Late, context)),
+                        Act::Queues(context) => tally.cause(late(CauseKind::Displaced, context)),
+                        Act::Waits(account, context) => {
+                            Charged::AsWaits(tally.victim(pair.late, account, context))
                         }
                     };
                     (to, ns / all)
                 })
                 .collect();
-            let mut waits: Vec<_> = waits.into_iter().collect();
-            waits.sort_unstable_by_key(|(victim, _)| *victim);
-            for (victim, (ns, slots_ns)) in waits {
+            for (victim, (ns, slots_ns)) in in_order(delay.waits) {
                 for &(to, share) in &charged {
-                    tally.add(victim, to, ns * share, slots_ns * share);
+                    tally.charge(victim, Account::Barrier, to, (ns * share, slots_ns * share));
                 }
                 if charged.is_empty() {
-                    let (location, context) = tally.place(victim);
-                    let unknown = tally.unknown(location, context);
-                    tally.add(victim, unknown, ns, slots_ns);
+                    let unknown = tally.unknown(victim);
+                    tally.charge(victim, Account::Barrier, unknown, (ns, slots_ns));
                 }
             }
         }
     }
 }
 
-/// What a late location did longer than another one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Part {
-    Context(ContextId),
-    Waits(crate::ledger::Account, ContextId),
+/// In an order that does not depend on how they came.
+fn in_order<K: Ord + Copy, V>(map: Map<K, V>) -> Vec<(K, V)> {
+    let mut all: Vec<(K, V)> = map.into_iter().collect();
+    all.sort_unstable_by_key(|(key, _)| *key);
+    all
 }
 
-/// What `late` did longer than `early` in as many times, and by how much, ns.
-pub(super) fn delay(late: &Doing, early: &Doing, frames: &[ContextId]) -> Vec<(Part, f64)> {
-    let frame = |context: ContextId| frames.get(context as usize).copied().unwrap_or(context);
-    let by_frame = |doing: &Doing| {
-        let mut sums: Map<ContextId, f64> = Map::default();
-        for (&context, &ns) in &doing.contexts {
-            *sums.entry(frame(context)).or_default() += ns as f64;
+/// So many standard errors are no chance.
+const SIGMAS: f64 = 3.0;
+
+/// What the late one did longer, and by how much, ns; in order.
+fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
+    let alike = |act: Act| match act {
+        Act::Does(context) => Act::Does(frames.get(context as usize).copied().unwrap_or(context)),
+        // That a thread has no processor is no matter of where it is.
+        Act::Queues(_) => Act::Queues(0),
+        Act::Waits(..) => act,
+    };
+    let by_function = |acts: &Map<Act, Amount>| {
+        let mut sums: Map<Act, Amount> = Map::default();
+        for (&act, &amount) in acts {
+            let sum = sums.entry(alike(act)).or_default();
+            (sum.ns, sum.variance) = (sum.ns + amount.ns, sum.variance + amount.variance);
         }
         sums
     };
-    // Of the times that the late one was late, this one may have waited only in some.
-    let scale = if late.times > 0 && early.times > 0 { early.times as f64 / late.times as f64 } else { 1.0 };
-    let (of_late, of_early) = (by_frame(late), by_frame(early));
-    let total: f64 = late.contexts.values().chain(early.contexts.values()).map(|&ns| ns as f64).sum();
-    let grain = total / (late.pieces + early.pieces).max(1) as f64;
-    let longer = |frame: ContextId, certain: bool| {
-        let mine = of_late.get(&frame).copied().unwrap_or(0.0) * scale;
-        let theirs = of_early.get(&frame).copied().unwrap_or(0.0);
-        let least = if certain { (grain * (mine + theirs)).sqrt() } else { 0.0 };
-        Some(mine - theirs).filter(|&more| more > least).unwrap_or(0.0)
+    let (late, early) = (by_function(&delay.late), by_function(&delay.early));
+    let zero = Amount::default();
+    let difference = |act: &Act| {
+        let (mine, theirs) = (late.get(act).unwrap_or(&zero), early.get(act).unwrap_or(&zero));
+        (mine.ns - theirs.ns, mine.variance + theirs.variance)
     };
-    let mut waits: Vec<(Part, f64)> = Vec::new();
-    for (&(account, context), &ns) in &late.waits {
-        let theirs = early.waits.get(&(account, context)).copied().unwrap_or(0) as f64;
-        waits.push((Part::Waits(account, context), (ns as f64 * scale - theirs).max(0.0)));
+    let mut wholes = [Whole::default(); 3];
+    let acts = late.keys().chain(early.keys().filter(|act| !late.contains_key(act)));
+    let mut longer: Vec<(Act, f64, bool)> = Vec::new();
+    for &act in acts {
+        let (ns, variance) = difference(&act);
+        let whole = &mut wholes[whole_of(act)];
+        whole.ns += ns;
+        if ns > 0.0 {
+            let is_certain = ns > SIGMAS * variance.sqrt();
+            *(if is_certain { &mut whole.certain_ns } else { &mut whole.chance_ns }) += ns;
+            longer.push((act, ns, is_certain));
+        }
     }
-    let parts = |excess: &dyn Fn(ContextId) -> f64| {
-        let contexts = late.contexts.iter().map(|(&context, &ns)| {
-            let frame = frame(context);
-            let whole = of_late.get(&frame).copied().unwrap_or(0.0);
-            let share = if whole > 0.0 { ns as f64 / whole } else { 0.0 };
-            (Part::Context(context), excess(frame) * share)
-        });
-        let mut parts: Vec<(Part, f64)> =
-            contexts.chain(waits.iter().copied()).filter(|(_, ns)| *ns > 0.0).collect();
-        parts.sort_by_key(|(part, _)| match *part {
-            Part::Context(context) => (0, context),
-            Part::Waits(account, context) => (1 + account as u32, context),
-        });
-        parts
-    };
-    let certain = parts(&|frame| longer(frame, true));
-    if !certain.is_empty() {
-        return certain;
+    // Where no whole is longer, something is, or else it was late without doing anything longer.
+    let is_any = wholes.iter().any(|whole| whole.ns > 0.0);
+    let charged: Map<Act, f64> = (longer.into_iter())
+        .map(|(act, ns, is_certain)| {
+            let whole = &wholes[whole_of(act)];
+            (act, if is_any { ns * whole.scale(is_certain) } else { ns })
+        })
+        .collect();
+    let is_none = charged.values().all(|ns| *ns <= 0.0);
+    let mut parts: Vec<(Act, f64)> = (delay.late.iter())
+        .map(|(&act, amount)| {
+            let whole_ns = late.get(&alike(act)).map_or(0.0, |whole| whole.ns);
+            let share = if whole_ns > 0.0 { amount.ns / whole_ns } else { 0.0 };
+            let ns = charged.get(&alike(act)).copied().unwrap_or(0.0);
+            // It did nothing longer, and came late all the same: it began later, or was not observed.
+            (act, if is_none { amount.ns } else { ns * share })
+        })
+        .filter(|(_, ns)| *ns > 0.0)
+        .collect();
+    parts.sort_unstable_by_key(|(act, _)| *act);
+    parts
+}
+
+/// Work, queueing or waiting: all acts of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    /// By how much the late one's is longer.
+    ns: f64,
+    /// The sum of what is longer, as far as that is certain, and the rest of it.
+    certain_ns: f64,
+    chance_ns: f64,
+}
+
+impl Whole {
+    /// How much is charged for each nanosecond by which an act is longer.
+    fn scale(&self, is_certain: bool) -> f64 {
+        let ns = self.ns.max(0.0);
+        match is_certain {
+            true => (ns / self.certain_ns).min(1.0),
+            false => (ns - self.certain_ns).max(0.0) / self.chance_ns,
+        }
     }
-    let any = parts(&|frame| longer(frame, false));
-    if !any.is_empty() {
-        return any;
+}
+
+fn whole_of(act: Act) -> usize {
+    match act {
+        Act::Does(_) => 0,
+        Act::Queues(_) => 1,
+        Act::Waits(..) => 2,
     }
-    // It did nothing longer, and came late all the same: it began later, or was not observed.
-    parts(&|frame| of_late.get(&frame).copied().unwrap_or(0.0))
+}
+
+/// The frame or call that each context is in: what is compared are functions, not lines.
+fn frames(profile: &Profile) -> Vec<ContextId> {
+    let mut frames: Vec<ContextId> = Vec::with_capacity(profile.contexts.len());
+    for (id, context) in profile.contexts.iter().enumerate() {
+        let inside = matches!(context.kind, ContextKind::Line | ContextKind::Loop);
+        let parent =
+            context.parent.filter(|_| inside).and_then(|parent| frames.get(parent as usize).copied());
+        frames.push(parent.unwrap_or(id as ContextId));
+    }
+    frames
 }

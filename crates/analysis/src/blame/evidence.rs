@@ -8,7 +8,7 @@ use proust_profile::{LocationId, ProcessId, Profile};
 use super::locks::{Groups, LockId};
 use super::releases::Releases;
 use crate::hash::Map;
-use crate::ledger::{State, Wait};
+use crate::ledger::{State, Wait, WaitCharge};
 use crate::operations::Operations;
 use crate::timelines::OperationStates;
 
@@ -125,6 +125,19 @@ impl<'p> Evidence<'p> {
 
     pub(super) fn object(&self, event: usize) -> Option<ObjectId> {
         Some(self.object_of[event]).filter(|&object| object != NONE)
+    }
+
+    /// The operation that a wait is; None if it is a part of a sum, or was seen by samples only. `next`: the
+    /// next single operation of each location, whose waits come in their order.
+    pub(super) fn event(&self, next: &mut [usize], charge: &WaitCharge) -> Option<usize> {
+        let end = self.ranges.get(charge.location as usize)?.end;
+        let next = next.get_mut(charge.location as usize)?;
+        let events = &self.profile.events;
+        while *next < end && (events[*next].summed || events[*next].end_ns <= charge.window.start_ns) {
+            *next += 1;
+        }
+        let event = events.get(*next).filter(|_| *next < end)?;
+        (event.begin_ns <= charge.window.start_ns && event.context == charge.context).then_some(*next)
     }
 
     /// The lock that a release is of.

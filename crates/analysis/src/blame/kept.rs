@@ -16,7 +16,7 @@ type Row = (
     ContextId,
     bool,
     u64,
-    (CauseKind, LocationId, ContextId, Option<ContextId>, Option<LockId>),
+    (CauseKind, LocationId, ContextId, Option<ContextId>, Option<ContextId>, Option<LockId>),
 );
 
 /// The blame of a run.
@@ -32,8 +32,9 @@ impl KeptBlame {
     /// As it is kept.
     pub fn of(blame: &Blame) -> KeptBlame {
         let row = |row: &BlameRow| {
-            let Cause { kind, location, context, site, lock } = row.cause;
-            (row.account, row.location, row.context, row.slots, row.ns, (kind, location, context, site, lock))
+            let Cause { kind, location, context, section, site, lock } = row.cause;
+            let cause = (kind, location, context, section, site, lock);
+            (row.account, row.location, row.context, row.slots, row.ns, cause)
         };
         KeptBlame {
             rows: blame.rows.iter().map(row).collect(),
@@ -46,8 +47,8 @@ impl KeptBlame {
     /// As it was, if it can be that of a profile.
     pub fn of_profile(self, profile: &Profile) -> Option<Blame> {
         let row = |(account, location, context, slots, ns, cause): Row| {
-            let (kind, late, place, site, lock) = cause;
-            let cause = Cause { kind, location: late, context: place, site, lock };
+            let (kind, late, place, section, site, lock) = cause;
+            let cause = Cause { kind, location: late, context: place, section, site, lock };
             BlameRow { account, location, context, slots, cause, ns }
         };
         let blame = Blame {
@@ -64,6 +65,7 @@ impl KeptBlame {
             is_place(&(row.location, row.context))
                 && is_place(&(row.cause.location, row.cause.site.unwrap_or(row.cause.context)))
                 && is_place(&(row.cause.location, row.cause.context))
+                && is_place(&(row.cause.location, row.cause.section.unwrap_or(row.cause.context)))
                 && row.cause.lock.is_none_or(is_lock)
         }) && (blame.locks.iter())
             .all(|lock| is_place(&(0, lock.site)) && (lock.process as usize) < profile.processes.len())

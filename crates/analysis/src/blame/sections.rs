@@ -1,13 +1,15 @@
 //! Which critical sections a wait for a lock waited for.
 //!
-//! Going back from each release by others during the wait, the section reaches to the release before it, or
-//! to the begin of the wait; where the holder had waited itself, only to when it got the lock: the time
-//! before is hand-over. What is left after the last release is hand-over, too. A wait without any release was
-//! for who held it before and after: it gave up, or was woken for nothing and waits again.
+//! Sections that are known from begin to end hold the lock where they overlap the wait; where several do, as
+//! readers, in equal parts. Of others only the end is known: going back from each release by others during
+//! the wait, the section reaches to the release before it, or to the begin of the wait; where the holder had
+//! waited itself, only to when it got the lock: the time before is hand-over. What is left after the last
+//! release is hand-over, too. A wait without any release was for who held it before and after: it gave up, or
+//! was woken for nothing and waits again.
 //!
-//! Of short sections only some are told. Then the time that no section is known for is shared by the weights
-//! of the short ones that were told during the wait, or, if the wait was too short to contain any, of those
-//! next to it.
+//! Of short sections only some are recorded. Then the time that no section is known for is shared by the
+//! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain any,
+//! of those next to it.
 
 use proust_log::records::RELEASE_WEIGHT_NS;
 
@@ -23,7 +25,7 @@ const CERTAIN_NS: u64 = 20 * RELEASE_WEIGHT_NS;
 const MANY_NS: u64 = 100_000;
 
 /// A number from 0 to 1 that looks random, always the same for the same one.
-fn chance(number: u64) -> f64 {
+pub(super) fn chance(number: u64) -> f64 {
     let mixed = (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -37,6 +39,15 @@ pub(super) enum Holder {
     HandOver,
     /// Not known.
     Unknown,
+}
+
+/// A part of a wait, and who had the lock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Share {
+    pub(super) holder: Holder,
+    pub(super) ns: f64,
+    /// When it had it; of a section that stands for others, when that was.
+    pub(super) held: Window,
 }
 
 /// A wait for a lock.
@@ -65,7 +76,7 @@ pub(super) fn shares(
     near: &mut Near,
     event: usize,
     window: Window,
-    out: &mut Vec<(Holder, f64)>,
+    out: &mut Vec<Share>,
 ) {
     let row = &evidence.profile.events[event];
     let waited = Waited {
@@ -84,19 +95,65 @@ pub(super) fn shares(
     shares_of(list, from, &waited, window, out);
 }
 
+/// When a section was, as far as that is known.
+fn section_of(one: &Let) -> Window {
+    let begin_ns = match one.since_ns {
+        0 => one.time_ns.saturating_sub(one.held_ns),
+        since_ns => since_ns,
+    };
+    Window::new(begin_ns.min(one.time_ns), one.time_ns)
+}
+
+/// The parts of a wait that are known to have been waited for these, overlapping sections: each instant in
+/// equal parts. What is left without a holder comes back, ns.
+fn shared(sections: &[(u32, Window)], whole: Window, out: &mut Vec<Share>) -> f64 {
+    let clipped =
+        |held: &Window| Window::new(held.start_ns.max(whole.start_ns), held.end_ns.min(whole.end_ns));
+    // Ends before begins, so that who goes and who comes at once do not share.
+    let mut borders: Vec<(u64, bool, usize)> = (sections.iter().enumerate())
+        .map(|(at, (_, held))| (at, clipped(held)))
+        .filter(|(_, held)| held.length_ns() > 0)
+        .flat_map(|(at, held)| [(held.start_ns, true, at), (held.end_ns, false, at)])
+        .collect();
+    borders.sort_unstable();
+    let (mut holding, mut at_ns, mut nobody_ns) = (Vec::new(), whole.start_ns, 0.0);
+    let mut sums = vec![0.0; sections.len()];
+    for (border_ns, begins, section) in borders {
+        let ns = (border_ns - at_ns) as f64;
+        match holding.len() {
+            0 => nobody_ns += ns,
+            holders => holding.iter().for_each(|&holder: &usize| sums[holder] += ns / holders as f64),
+        }
+        at_ns = border_ns;
+        match begins {
+            true => holding.push(section),
+            false => holding.retain(|&holder| holder != section),
+        }
+    }
+    for (&(row, ref held), ns) in sections.iter().zip(sums).filter(|(_, ns)| *ns > 0.0) {
+        out.push(Share { holder: Holder::Release(row), ns, held: clipped(held) });
+    }
+    nobody_ns + whole.end_ns.saturating_sub(at_ns) as f64
+}
+
 /// `from` is the position of the first release after the begin of the wait.
-fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut Vec<(Holder, f64)>) {
+fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut Vec<Share>) {
     let clip = |from_ns: u64, to_ns: u64| {
         to_ns.min(window.end_ns).saturating_sub(from_ns.max(window.start_ns)) as f64
     };
-    let mut give = |holder: Holder, ns: f64| {
-        if ns > 0.0 {
-            out.push((holder, ns));
-        }
-    };
+    let clipped =
+        |from_ns: u64, to_ns: u64| Window::new(from_ns.max(window.start_ns), to_ns.min(window.end_ns));
     let meanwhile = list[from..].iter().take_while(|one| one.time_ns <= wait.end_ns).count();
     let (meanwhile, after) = list[from..].split_at(meanwhile);
     let others = || meanwhile.iter().filter(|one| one.location != wait.location);
+    if are_readers(others()) {
+        return shares_of_readers(others(), wait, window, out);
+    }
+    let mut give = |holder: Holder, ns: f64, held: Window| {
+        if ns > 0.0 {
+            out.push(Share { holder, ns, held });
+        }
+    };
     // The time that no section is known for.
     let mut untold_ns = 0.0;
     let mut sampled_weight = 0.0;
@@ -108,12 +165,12 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
         };
         untold_ns += clip(at_ns, known_from_ns);
         let from_ns = known_from_ns.max(one.since_ns).min(one.time_ns);
-        give(Holder::HandOver, clip(known_from_ns, from_ns));
+        give(Holder::HandOver, clip(known_from_ns, from_ns), clipped(known_from_ns, from_ns));
         if one.is_sampled() {
             untold_ns += clip(from_ns, one.time_ns);
             sampled_weight += one.weight_ns as f64;
         } else {
-            give(Holder::Release(one.row), clip(from_ns, one.time_ns));
+            give(Holder::Release(one.row), clip(from_ns, one.time_ns), clipped(from_ns, one.time_ns));
         }
         at_ns = at_ns.max(one.time_ns);
     }
@@ -126,19 +183,24 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             held_ns => one.time_ns.saturating_sub(held_ns) <= at_ns,
         });
         if later.is_some() || wait.in_vain {
-            give(later.map_or(Holder::Unknown, |one| Holder::Release(one.row)), tail_ns);
+            let holder = later.map_or(Holder::Unknown, |one| Holder::Release(one.row));
+            give(holder, tail_ns, clipped(at_ns, wait.end_ns));
             tail_ns = 0.0;
         }
     }
     if sampled_weight > 0.0 {
         untold_ns += tail_ns;
         for one in others().filter(|one| one.is_sampled()) {
-            give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / sampled_weight);
+            give(
+                Holder::Release(one.row),
+                untold_ns * one.weight_ns as f64 / sampled_weight,
+                section_of(one),
+            );
         }
         return;
     }
     if is_released {
-        give(Holder::HandOver, tail_ns);
+        give(Holder::HandOver, tail_ns, window);
     } else {
         untold_ns += tail_ns;
     }
@@ -160,15 +222,60 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             left -= one.weight_ns as f64;
             left < 0.0
         });
-        give(one.map_or(Holder::Unknown, |one| Holder::Release(one.row)), untold_ns);
+        let holder = one.map_or(Holder::Unknown, |one| Holder::Release(one.row));
+        give(holder, untold_ns, one.map_or(window, |one| section_of(one)));
     } else if weight > 0.0 {
-        near().for_each(|one| give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight));
+        for one in near() {
+            give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight, section_of(one));
+        }
     } else if let Some(next) = others().next() {
         // Where all sections are recorded with their begins, nobody had it in between. Otherwise one was
         // longer than was noticed.
         let nobody = next.since_ns > 0;
-        give(if nobody { Holder::HandOver } else { Holder::Release(next.row) }, untold_ns);
+        let holder = if nobody { Holder::HandOver } else { Holder::Release(next.row) };
+        give(holder, untold_ns, clipped(wait.begin_ns, next.time_ns));
     } else {
-        give(Holder::Unknown, untold_ns);
+        give(Holder::Unknown, untold_ns, window);
+    }
+}
+
+/// Whether two of these sections are known to have overlapped.
+fn are_readers<'l>(sections: impl Iterator<Item = &'l Let>) -> bool {
+    let mut last_ns = 0;
+    for one in sections.filter(|one| one.since_ns > 0 && !one.is_sampled()) {
+        if one.since_ns < last_ns {
+            return true;
+        }
+        last_ns = one.time_ns;
+    }
+    false
+}
+
+/// A wait for readers: all sections that ended meanwhile, by overlap. Nobody can have got the lock before the
+/// last of them let it go.
+fn shares_of_readers<'l>(
+    others: impl Iterator<Item = &'l Let> + Clone,
+    wait: &Waited,
+    window: Window,
+    out: &mut Vec<Share>,
+) {
+    let known = others.clone().filter(|one| !one.is_sampled());
+    let sections: Vec<(u32, Window)> = known.map(|one| (one.row, section_of(one))).collect();
+    let whole = Window::new(wait.begin_ns.max(window.start_ns), wait.end_ns.min(window.end_ns));
+    let left_ns = shared(&sections, whole, out);
+    let sampled = || others.clone().filter(|one| one.is_sampled());
+    let weight: f64 = sampled().map(|one| one.weight_ns as f64).sum();
+    if left_ns <= 0.0 {
+        return;
+    }
+    if weight > 0.0 {
+        let share = |one: &Let| Share {
+            holder: Holder::Release(one.row),
+            ns: left_ns * one.weight_ns as f64 / weight,
+            held: section_of(one),
+        };
+        out.extend(sampled().map(share));
+    } else {
+        out.push(Share { holder: Holder::HandOver, ns: left_ns, held: whole });
     }
 }

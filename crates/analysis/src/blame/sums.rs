@@ -5,6 +5,7 @@
 
 use super::evidence::{Evidence, Kind};
 use super::releases::{Let, nearest_sampled, within};
+use super::sections::chance;
 use super::tally::Tally;
 use crate::ledger::{Account, Windows};
 
@@ -26,9 +27,8 @@ pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tal
         let victim = tally.victim(event.location, Account::Lock, event.context);
         let list = evidence.releases.of_process(evidence.process(event.location));
         let meanwhile = within(list, event.begin_ns, event.end_ns);
-        let step = meanwhile.len().div_ceil(ENOUGH).max(1);
         let others: Vec<&Let> =
-            meanwhile.iter().step_by(step).filter(|one| one.location != event.location).collect();
+            some(meanwhile, event.begin_ns).filter(|one| one.location != event.location).collect();
         let all = |one: &Let| one.weight_ns as f64;
         let weight: f64 = others.iter().map(|one| all(one)).sum();
         let time_ns = event.time_ns as f64;
@@ -44,7 +44,7 @@ pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tal
         let near: Vec<&Let> = nearest_sampled(list, event.location, middle, middle_ns).collect();
         let weight: f64 = near.iter().map(|one| all(one)).sum();
         if near.is_empty() {
-            let unknown = tally.unknown(event.location, event.context);
+            let unknown = tally.unknown((event.location, event.context));
             tally.hint(victim, unknown, time_ns);
         }
         for one in near {
@@ -52,4 +52,15 @@ pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tal
             tally.hint(victim, cause, time_ns * all(one) / weight);
         }
     }
+}
+
+/// All of a list, or one of each of many parts of it, drawn by lot: sections of several locks may follow each
+/// other in turn, and each k-th would be of one.
+fn some(list: &[Let], seed: u64) -> impl Iterator<Item = &Let> {
+    let parts = list.len().min(ENOUGH);
+    (0..parts).map(move |part| {
+        let (from, to) = (part * list.len() / parts, (part + 1) * list.len() / parts);
+        let lot = chance(seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(part as u64 + 1)));
+        &list[from + ((to - from) as f64 * lot) as usize]
+    })
 }

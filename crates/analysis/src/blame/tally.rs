@@ -7,6 +7,7 @@ use proust_profile::{ContextId, LocationId};
 
 use super::cause::{BlameRow, Cause, CauseKind, is_wait};
 use super::evidence::Evidence;
+use super::held::{Held, Meanwhile};
 use super::sections::Holder;
 use crate::hash::Map;
 use crate::ledger::{Account, Ledger, Row, WaitCharge};
@@ -49,6 +50,8 @@ pub(super) struct Tally {
     cause_ids: Map<Cause, u32>,
     /// The cause that each release is, plus one; 0 = not looked up.
     of_releases: Vec<u32>,
+    /// What holders did while they held a lock that others waited for, by cause.
+    held: Map<u32, Held>,
 }
 
 /// So many times a late thread may have waited for another late one.
@@ -91,6 +94,7 @@ impl Tally {
                     kind: CauseKind::Holder,
                     location: release.location,
                     context: release.context,
+                    section: Some(release.context),
                     site: release.site,
                     lock: evidence.lock_of_release(row),
                 });
@@ -117,12 +121,31 @@ impl Tally {
             Holder::Unknown => CauseKind::Unknown,
         };
         let lock = evidence.object(event).and_then(|object| evidence.groups.lock(object));
-        self.cause(Cause { kind, location: charge.location, context: charge.context, site: None, lock })
+        self.cause(Cause { lock, ..Cause::of(kind, (charge.location, charge.context)) })
+    }
+
+    /// A holder had a lock for which others waited so long; meanwhile it did this.
+    pub(super) fn held(&mut self, cause: Charged, ns: f64, meanwhile: &Meanwhile) {
+        if let Charged::To(id) = cause {
+            self.held.entry(id).or_default().add(ns, meanwhile);
+        }
     }
 
     /// Nobody knows.
-    pub(super) fn unknown(&mut self, location: LocationId, context: ContextId) -> Charged {
-        self.cause(Cause { kind: CauseKind::Unknown, location, context, site: None, lock: None })
+    pub(super) fn unknown(&mut self, (location, context): (LocationId, ContextId)) -> Charged {
+        self.cause(Cause::of(CauseKind::Unknown, (location, context)))
+    }
+
+    /// Charges a part of what a location lost on an account in a context.
+    pub(super) fn charge(
+        &mut self,
+        (location, context): (LocationId, ContextId),
+        account: Account,
+        charged: Charged,
+        (ns, slots_ns): (f64, f64),
+    ) {
+        let victim = self.victim(location, account, context);
+        self.add(victim, charged, ns, slots_ns);
     }
 
     /// What a victim is called.
@@ -131,20 +154,24 @@ impl Tally {
         (victim.location, victim.context)
     }
 
-    /// Takes over the sums of other victims than its own. Their numbers grow by what comes back.
-    pub(super) fn append(&mut self, other: Tally) -> VictimId {
+    /// Takes over the sums of other victims than its own.
+    pub(super) fn append(&mut self, other: Tally) {
         let moved_by = self.victims.len() as VictimId;
         let causes: Vec<Charged> = other.causes.into_iter().map(|cause| self.cause(cause)).collect();
         let charged = |charged| match charged {
             Charged::To(cause) => causes[cause as usize],
             Charged::AsWaits(victim) => Charged::AsWaits(victim + moved_by),
         };
+        for (id, held) in other.held {
+            if let Charged::To(id) = causes[id as usize] {
+                self.held.entry(id).or_default().append(held);
+            }
+        }
         self.victims.extend(other.victims.into_iter().map(|victim| {
             let amounts = victim.amounts.into_iter().map(|(to, amount)| (charged(to), amount)).collect();
             Victim { amounts, ..victim }
         }));
         self.victim_ids.extend(other.victim_ids.into_iter().map(|(key, id)| (key, id + moved_by)));
-        moved_by
     }
 
     /// Charges a part of a victim's loss.
@@ -155,9 +182,9 @@ impl Tally {
     }
 
     /// A part of a victim's loss has no cause of its own.
-    pub(super) fn unplaced(&mut self, victim: VictimId, ns: u64, slots_ns: f64) {
+    pub(super) fn unplaced(&mut self, victim: VictimId, (ns, slots_ns): (f64, f64)) {
         let victim = &mut self.victims[victim as usize];
-        victim.unplaced_ns += ns as f64;
+        victim.unplaced_ns += ns;
         victim.unplaced_slots_ns += slots_ns;
     }
 
@@ -210,9 +237,7 @@ impl Tally {
                             .iter()
                             .for_each(|&(to, part, _)| give(to, ns * part / all, slots_ns * part / all));
                     } else {
-                        let (location, context) = self.place(waits);
-                        let late = Cause { kind: CauseKind::Late, location, context, site: None, lock: None };
-                        let late = self.cause(late);
+                        let late = self.cause(Cause::of(CauseKind::Late, self.place(waits)));
                         give(late, ns, slots_ns);
                     }
                 }
@@ -226,12 +251,44 @@ impl Tally {
         proportions
     }
 
+    /// Charges what is charged to a section to what its holder did in it.
+    fn say_what_holders_did(&mut self, proportions: &mut [Vec<(Charged, f64, f64)>]) {
+        let mut parts: Map<u32, Vec<(Charged, f64)>> = Map::default();
+        let mut all: Vec<(u32, Held)> = std::mem::take(&mut self.held).into_iter().collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        for (id, held) in all {
+            let cause = self.causes[id as usize];
+            let of_cause = held.parts(cause.context).into_iter();
+            let part = |(context, share)| (self.cause(Cause { context, ..cause }), share);
+            let of_cause: Vec<(Charged, f64)> = of_cause.map(part).collect();
+            parts.insert(id, of_cause);
+        }
+        for shares in proportions {
+            let is_held = |charged: Charged| matches!(charged, Charged::To(id) if parts.contains_key(&id));
+            if !shares.iter().any(|share| is_held(share.0)) {
+                continue;
+            }
+            let mut split = Vec::with_capacity(2 * shares.len());
+            for &(charged, ns, slots_ns) in shares.iter() {
+                match charged {
+                    Charged::To(id) if is_held(charged) => {
+                        split.extend(parts[&id].iter().map(|&(to, share)| (to, ns * share, slots_ns * share)))
+                    }
+                    _ => split.push((charged, ns, slots_ns)),
+                }
+            }
+            split.sort_by_key(|(charged, ..)| *charged);
+            *shares = split;
+        }
+    }
+
     /// The causes of every wait of a ledger, sorted.
     pub(super) fn settle(mut self, ledger: &Ledger) -> Vec<BlameRow> {
         let charged: HashSet<LocationId> =
             ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
         let proportions = self.proportions();
-        let proportions = self.followed(proportions);
+        let mut proportions = self.followed(proportions);
+        self.say_what_holders_did(&mut proportions);
         let mut rows = Vec::new();
         let waits = |rows: &[Row]| -> Vec<Row> {
             rows.iter()
@@ -259,8 +316,7 @@ impl Tally {
                 }
             };
             if all <= 0.0 {
-                let Row { location, context, .. } = row;
-                push(Cause { kind: CauseKind::Unknown, location, context, site: None, lock: None }, row.ns);
+                push(Cause::of(CauseKind::Unknown, (row.location, row.context)), row.ns);
                 continue;
             }
             let last = shares.iter().rposition(|share| weight(share) > 0.0);

@@ -1,12 +1,14 @@
 //! Waits worked out by hand, and laws that hold for random ones. Times are milliseconds.
 
-mod barriers;
 mod laws;
 mod locks;
+mod naive;
+mod synchronisations;
 
 use proust_log::operations::Operation;
 use proust_profile::{
-    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, ReleaseRow, SampleRow,
+    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, RegionInfo, ReleaseRow,
+    SampleRow, StayRow,
 };
 
 use super::{Blame, BlameRow, CauseKind};
@@ -16,7 +18,7 @@ use crate::timelines::blame_within;
 pub(super) const MS: u64 = 1_000_000;
 
 /// Operations by name have their position here as their number.
-pub(super) const OPERATIONS: [Operation; 9] = [
+pub(super) const OPERATIONS: [Operation; 11] = [
     Operation::MutexLock,
     Operation::MutexUnlock,
     Operation::Barrier,
@@ -26,6 +28,8 @@ pub(super) const OPERATIONS: [Operation; 9] = [
     Operation::Sleep,
     Operation::FutexWait,
     Operation::FutexWake,
+    Operation::OmpBarrier,
+    Operation::OmpRegionEnd,
 ];
 
 pub(super) fn number(operation: Operation) -> u32 {
@@ -113,10 +117,42 @@ impl Builder {
         self.0.samples.push(SampleRow { location, context, time_ns, cpu_ns, ..SampleRow::default() });
     }
 
+    /// What time nothing explains the threads were blocked, and not displaced.
+    pub(super) fn blocks_between_samples(&mut self) {
+        self.0.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
+    }
+
+    /// A parallel region, whose context this is.
+    pub(super) fn region(&mut self, context: u32) -> u32 {
+        self.0.regions.push(RegionInfo { process: 0, context, parent: None, told: false });
+        self.0.regions.len() as u32 - 1
+    }
+
+    /// A location had its part of a region that was opened then.
+    pub(super) fn stay(&mut self, location: u32, region: u32, fork_ms: u64, end_ms: u64) {
+        let (fork_ns, end_ns) = (fork_ms * MS, end_ms * MS);
+        self.0.stays.push(StayRow {
+            location,
+            region,
+            fork_ns,
+            begin_ns: fork_ns,
+            end_ns,
+            number: 0,
+            team: 0,
+        });
+    }
+
+    /// A wait so short that it is in a sum.
+    pub(super) fn short_wait(&mut self, location: u32, context: u32, (begin_ms, end_ms): (u64, u64)) {
+        let sum = self.wait(Operation::Barrier, location, context, 0, (begin_ms, end_ms));
+        (sum.summed, sum.time_ns) = (true, 1_000);
+    }
+
     pub(super) fn profile(mut self) -> Profile {
         self.0.events.sort_by_key(|event| (event.location, event.end_ns));
         self.0.samples.sort_by_key(|row| (row.location, row.time_ns));
         self.0.releases.sort_by_key(|row| (row.location, row.time_ns));
+        self.0.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
         self.0.check().unwrap();
         self.0
     }

@@ -1,7 +1,7 @@
 //! Barriers at which all wait for the one that has more to do.
 //!
-//! Who comes late because it had no processor has not more to do: what it worked more than the others is the
-//! most that each of them can have waited for it.
+//! What it has more to do than the others, since all of them synchronised before, is known by its blame; who
+//! comes late because it had no processor has not more to do, and is to blame by another kind of cause.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,17 +32,16 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     let for_it: Vec<&&BlameRow> =
         rows.iter().filter(|row| row.cause.kind == CauseKind::Late && row.cause.location == late).collect();
     let early: BTreeSet<LocationId> = for_it.iter().map(|row| row.location).collect();
-    let mine_s = facts.worked_s(late);
-    let theirs_s = early.iter().map(|&other| facts.worked_s(other)).sum::<f64>() / early.len().max(1) as f64;
-    // Empty slots wait for it, too.
-    let waiters = (early.len() as f64).max(facts.width - 1.0);
-    let lost_s = waited_s.min((mine_s - theirs_s).max(0.0) * waiters);
+    let displaced_s: f64 = (rows.iter())
+        .filter(|row| row.cause.kind == CauseKind::Displaced && row.cause.location == late)
+        .map(|row| seconds(row))
+        .sum();
     let mut contexts: HashMap<ContextId, f64> = HashMap::new();
     for row in &for_it {
         *contexts.entry(row.cause.context).or_default() += seconds(row);
     }
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, 0.0) {
+    if !facts.matters(&mut checks, waited_s, 0.0) {
         return None;
     }
     let places: BTreeSet<(LocationId, ContextId)> =
@@ -53,20 +52,20 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         .sum();
     if !checks.holds(&limits::LATE_TIMES, times as f64)
         || !checks.holds(&limits::LATE_SHARE, waited_s / all_s.max(f64::MIN_POSITIVE))
-        || !checks.holds(&limits::LATE_EXCESS, (mine_s - theirs_s) / mine_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::LATE_EXCESS, waited_s / (waited_s + displaced_s))
     {
         return None;
     }
     let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
-    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, lost_s, 0.0, cause);
+    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited_s, 0.0, cause);
     let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
         Figure::seconds("waited at this barrier", rows.iter().map(|row| seconds(row)).sum()),
         Figure::seconds("of it for this thread", waited_s),
         Figure::count("waits", times as f64),
-        Figure::seconds("work of this thread", mine_s),
-        Figure::seconds("work of those who waited for it, on average", theirs_s),
+        Figure::count("threads that waited for it", early.len() as f64),
+        Figure::seconds("waited for it while it had no processor", displaced_s),
         Figure::seconds("this thread had no processor", facts.queued_s(late)),
     ];
     finding.sure = Sure::Likely;

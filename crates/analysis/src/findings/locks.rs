@@ -85,7 +85,8 @@ impl<'f> OneLock<'f> {
         let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
         let mut by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64> = HashMap::new();
         for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
-            let key = (row.cause.location, row.cause.context, row.cause.site);
+            let section = row.cause.section.unwrap_or(row.cause.context);
+            let key = (row.cause.location, section, row.cause.site);
             *by_holder.entry(key).or_default() += seconds(row);
         }
         let mut sections = Sections::default();

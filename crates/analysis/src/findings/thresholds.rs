@@ -58,7 +58,7 @@ thresholds! {
     WAITING_FOR_WORK at_least 0.5 "share" "of the empty processors, threads that waited for work meanwhile";
     LATE_SHARE at_least 0.6 "share" "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least 5.0 "count" "waits at the barrier";
-    LATE_EXCESS at_least 0.1 "share" "of the late thread's work that the others did not have";
+    LATE_EXCESS at_least 0.3 "share" "of the waiting for the late thread, while it had a processor";
     TASK_OVERHEAD at_least 0.25 "share" "of the threads' processor time, spent on waking, waiting and handing over";
     TASK_WAITS at_least 1000.0 "count" "times that threads waited for work, or for each other";
     TASK_CPU_S at_most 0.0002 "s" "processor time between two waits, on average";

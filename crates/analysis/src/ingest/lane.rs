@@ -136,10 +136,11 @@ impl Reading {
                     meter.segments(operation, place, &segments);
                 }
             }
-            Record::Release(operation, head, release) => {
-                self.thread_of_operation(release.time_ns, None).release(operation, head, &release);
+            Record::Release(operation, head, mut release) => {
                 self.called(release.node);
                 self.called(release.site);
+                release.node = self.harvest.nodes.in_regions.place(release.node, release.region, false);
+                self.thread_of_operation(release.time_ns, None).release(operation, head, &release);
             }
             Record::SchedStat(stat) => {
                 if let Some(meter) = &mut self.current {

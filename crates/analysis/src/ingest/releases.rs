@@ -30,7 +30,8 @@ impl Releases {
         self.last_ns
     }
 
-    /// Takes a record; false if it contradicts what is known of the thread.
+    /// Takes a record, whose `node` holds a [`Place`] by now; false if it contradicts what is known of the
+    /// thread.
     pub(super) fn release(&mut self, number: u16, head: u16, release: &Release, bounds: &Bounds) -> bool {
         let nature = Operation::from_number(number).map(Operation::nature);
         let known = matches!(nature, Some(Nature::Release | Nature::Wake));
@@ -43,7 +44,7 @@ impl Releases {
         let most_ns = held_ns.saturating_mul(RELEASE_MOST_ACQUISITIONS.into()).max(2 * RELEASE_WEIGHT_NS);
         let row = ReleaseRow {
             location: 0,
-            context: place(release.node),
+            context: release.node,
             site: Some(place(release.site)).filter(|&site| site != NO_PATH),
             operation: number.into(),
             time_ns: release.time_ns,

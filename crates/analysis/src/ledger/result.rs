@@ -3,6 +3,7 @@
 use super::account::{Account, Accounts, IoAs};
 use super::error::LedgerError;
 use super::fixed::{Units, apportion};
+use super::observer::{Observer, OnWait};
 use super::owners::Owners;
 use super::processors::Processors;
 use super::rows::{PassiveRow, Row, settle};
@@ -134,10 +135,20 @@ impl Ledger {
         windows: &Windows,
         on_wait: impl FnMut(&WaitCharge),
     ) -> Result<Ledger, LedgerError> {
+        Ledger::observed(run, processors, windows, &mut OnWait(on_wait))
+    }
+
+    /// As [`Ledger::of`], with somebody who watches what locations do.
+    pub fn observed<S: Spans>(
+        run: &Run<S>,
+        processors: &Processors,
+        windows: &Windows,
+        observer: &mut impl Observer,
+    ) -> Result<Ledger, LedgerError> {
         let owners = Owners::new(&run.processes)?;
         refuse_too_long(run, &owners, processors, windows)?;
         let mut sweep = Sweep::new(run, &owners, processors, windows)?;
-        sweep.run(run, owners.life, windows, on_wait);
+        sweep.run(run, owners.life, windows, observer);
         sweep.locations.sort_by_key(|location| location.location);
 
         let mut ledger = Ledger {

@@ -6,6 +6,7 @@ use super::demand::{Demand, Place};
 use super::error::LedgerError;
 use super::fixed::{Units, fraction, ratio, to_ns_f64, units};
 use super::merge::{Lasting, Merge};
+use super::observer::{Begun, Observer};
 use super::owners::Owners;
 use super::pieces::{Piece, Pieces};
 use super::processors::Processors;
@@ -144,7 +145,7 @@ impl Sweep {
         run: &Run<S>,
         life: Window,
         windows: &Windows,
-        mut on_wait: impl FnMut(&WaitCharge),
+        observer: &mut impl Observer,
     ) {
         let within_life = windows.within(life);
         let cuts_of = |process: &Process| {
@@ -170,11 +171,12 @@ impl Sweep {
             }
             self.crowds.advance(edge.at_ns);
             if let Some(piece) = edge.ended {
-                self.leave(edge.source, &piece, &mut on_wait);
+                self.leave(edge.source, &piece, observer);
             }
             self.ask(edge.source, edge.began);
             if let Some(piece) = edge.began {
                 self.enter(edge.source, piece);
+                observer.begins(&Begun::of(self.locations[edge.source].location, piece));
             }
         }
         for (location, pieces) in self.locations.iter_mut().zip(merge.into_sources()) {
@@ -229,7 +231,7 @@ impl Sweep {
         }
     }
 
-    fn leave(&mut self, index: usize, piece: &Piece, on_wait: &mut impl FnMut(&WaitCharge)) {
+    fn leave(&mut self, index: usize, piece: &Piece, observer: &mut impl Observer) {
         let context = piece.span.context;
         let length_ns = piece.window.length_ns();
         if let State::Passive(reason) = piece.state() {
@@ -265,7 +267,7 @@ impl Sweep {
                 if let Some(slots) = location.owner.map(|owner| &mut self.slots[owner]) {
                     slots.waiting -= 1;
                     location.amounts.add(context, Kind::Blamed(wait.account()), levels.to_waiters);
-                    on_wait(&WaitCharge {
+                    observer.waited(&WaitCharge {
                         location: location.location,
                         context,
                         wait,

@@ -1,7 +1,11 @@
 //! Numbers for parallel regions: one for each place that opens some, on each call path that leads there.
 //!
-//! A region is told from others by the function that its threads run and by the depth of the stack at which
-//! it is opened; the path itself is looked at again once in a while, since two paths may have the same depth.
+//! A region is told from others by its construct and by the whole call path that leads there: a construct may
+//! be inlined in several places of one function, or be called from several at the same depth of the stack.
+//! Each time the path is verified by the words of the stack that it depends on ([`KnownPaths`]); only one that
+//! is not known is found anew.
+//!
+//! [`KnownPaths`]: crate::operation::known_paths::KnownPaths
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,8 +15,6 @@ use crate::arena::Lazily;
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 
-/// A path is believed for so long.
-const BELIEVED_NS: u64 = 200_000;
 const PLACES: usize = 16;
 /// Most regions of one thread that have a number of their own. What comes later has that of a region with the
 /// same construct, or none.
@@ -22,11 +24,9 @@ static LAST: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    construct: u64,
-    sp: u64,
+    node: NodeId,
     parent: u32,
     id: u32,
-    looked_ns: u64,
 }
 
 /// The regions that a thread has opened.
@@ -39,27 +39,23 @@ pub struct Regions {
 
 impl Regions {
     #[inline]
-    fn place(&mut self, construct: u64, sp: u64) -> Option<&mut Known> {
-        let mixed = (construct ^ sp.rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn place(&mut self, node: NodeId, parent: u32) -> Option<&mut Known> {
         let places = self.places.get_or_make(|| [Known::default(); PLACES])?;
-        Some(&mut places[(mixed >> 60) as usize % PLACES])
+        Some(&mut places[(node ^ parent.rotate_left(2)) as usize % PLACES])
     }
 
-    /// The number of a region, if its path need not be looked at.
+    /// The number of the region that is opened at `node`, if it is one of the newest.
     #[inline]
-    pub fn known(&mut self, construct: u64, sp: u64, parent: u32, now_ns: u64) -> Option<u32> {
-        let known = *self.place(construct, sp)?;
-        let same = known.construct == construct && known.sp == sp && known.parent == parent;
-        (same && now_ns.saturating_sub(known.looked_ns) < BELIEVED_NS).then_some(known.id)
+    pub fn known(&mut self, node: NodeId, parent: u32) -> Option<u32> {
+        let known = *self.place(node, parent)?;
+        (node != 0 && known.node == node && known.parent == parent).then_some(known.id)
     }
 
     /// The number of the region that is opened at `node`; 0 if there is none left.
     pub fn number(
         &mut self,
-        (construct, sp): (u64, u64),
         (node, parent): (NodeId, u32),
         (origin, body): (RegionOrigin, NodeId),
-        now_ns: u64,
         output: &mut Output,
     ) -> u32 {
         let at = self.numbers.binary_search_by_key(&(node, parent), |&(node, parent, _)| (node, parent));
@@ -75,8 +71,8 @@ impl Regions {
                 id
             }
         };
-        if let Some(place) = self.place(construct, sp) {
-            *place = Known { construct, sp, parent, id, looked_ns: now_ns };
+        if let Some(place) = self.place(node, parent) {
+            *place = Known { node, parent, id };
         }
         id
     }

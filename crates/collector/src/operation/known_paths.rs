@@ -40,6 +40,40 @@ struct Place {
     words: [AtomicU16; MOST_WORDS],
 }
 
+impl Place {
+    /// The node, if this is the path that begins at `state`.
+    #[inline]
+    fn find(&self, state: &State) -> Option<NodeId> {
+        let version = self.version.load(Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let node = self.node.load(Ordering::Relaxed);
+        if node == 0
+            || self.pc.load(Ordering::Relaxed) != state.pc
+            || self.sp.load(Ordering::Relaxed) != state.sp
+            || self.needs_bp.load(Ordering::Relaxed) && self.bp.load(Ordering::Relaxed) != state.bp
+            || self.generation.load(Ordering::Relaxed) != modules::generation()
+        {
+            return None;
+        }
+        let count = usize::from(self.count.load(Ordering::Relaxed)).min(MOST_WORDS);
+        let mut digest = 0;
+        for word in &self.words[..count] {
+            let address = state.sp + 8 * u64::from(word.load(Ordering::Relaxed));
+            // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and
+            // the top of the same stack, whose frames up there are alive.
+            digest = add(digest, unsafe { (address as *const u64).read_volatile() });
+        }
+        let holds = digest == self.digest.load(Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // A handler of the program may have noted another path meanwhile.
+        if holds && version & 1 == 0 && self.version.load(Ordering::Relaxed) == version {
+            Some(node)
+        } else {
+            None
+        }
+    }
+}
+
 /// A thread's. Used by the owner alone.
 #[derive(Debug, Default)]
 pub struct KnownPaths(AtomicPtr<[Place; PLACES]>);
@@ -50,42 +84,33 @@ fn add(digest: u64, word: u64) -> u64 {
 }
 
 impl KnownPaths {
+    /// Where the path of a state may be: a place by the instruction and the depth, then all others, since
+    /// several paths may lead to one instruction at one depth.
     #[inline]
-    fn place(&self, state: &State) -> Option<&Place> {
+    fn places(&self, state: &State) -> Option<impl Iterator<Item = &Place>> {
         // SAFETY: null, or memory that is zero at first, belongs to this lane, and stays.
         let places = unsafe { self.0.load(Ordering::Relaxed).as_ref() }?;
         let mixed = (state.pc ^ state.sp.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Some(&places[(mixed >> 61) as usize % PLACES])
+        let home = (mixed >> 61) as usize;
+        Some((0..PLACES).map(move |way| &places[(home + way) % PLACES]))
     }
 
     /// The node of the path that begins at `state`, a frame of the calling function on the thread's own
     /// stack; 0 = not known.
     #[inline]
     pub fn find(&self, state: &State) -> NodeId {
-        let Some(place) = self.place(state) else { return 0 };
-        let version = place.version.load(Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        let node = place.node.load(Ordering::Relaxed);
-        if node == 0
-            || place.pc.load(Ordering::Relaxed) != state.pc
-            || place.sp.load(Ordering::Relaxed) != state.sp
-            || place.needs_bp.load(Ordering::Relaxed) && place.bp.load(Ordering::Relaxed) != state.bp
-            || place.generation.load(Ordering::Relaxed) != modules::generation()
-        {
-            return 0;
-        }
-        let count = usize::from(place.count.load(Ordering::Relaxed)).min(MOST_WORDS);
-        let mut digest = 0;
-        for word in &place.words[..count] {
-            let address = state.sp + 8 * u64::from(word.load(Ordering::Relaxed));
-            // SAFETY: when these words were noted the stack pointer was the same, and they lay between it and
-            // the top of the same stack, whose frames up there are alive.
-            digest = add(digest, unsafe { (address as *const u64).read_volatile() });
-        }
-        let holds = digest == place.digest.load(Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        // A handler of the program may have noted another path meanwhile.
-        if holds && version & 1 == 0 && place.version.load(Ordering::Relaxed) == version { node } else { 0 }
+        let Some(mut places) = self.places(state) else { return 0 };
+        places.find_map(|place| place.find(state)).unwrap_or(0)
+    }
+
+    /// Where a path that is not known is kept: where there is none, or else where most time has passed since
+    /// one was noted, in turn.
+    fn free(&self, state: &State) -> Option<&Place> {
+        let all = self.places(state)?;
+        all.min_by_key(|place| match place.node.load(Ordering::Relaxed) {
+            0 => (0, 0),
+            _ => (1, place.version.load(Ordering::Relaxed)),
+        })
     }
 
     /// Notes the path that `memo` has just found for `state`, if it depends on a few words of the thread's
@@ -95,7 +120,7 @@ impl KnownPaths {
             // Memory that is zero: no place knows anything.
             self.0.store(arena::pages(size_of::<[Place; PLACES]>()).cast(), Ordering::Relaxed);
         }
-        let Some(place) = self.place(state) else { return };
+        let Some(place) = self.free(state) else { return };
         place.version.fetch_add(1, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         let (mut count, mut digest) = (0, 0);

@@ -215,7 +215,8 @@ impl Postponed {
         let held_ns = held_ns(self.own_ticks);
         let since_ns = if self.is_bound { 0 } else { time_ns.saturating_sub(held_ns) };
         let (object, weight_ns, node) = (self.object, self.weight_ns, self.node);
-        Release { time_ns, object, held_ns, weight_ns, since_ns, node, ..Release::default() }
+        let region = lane.member.region();
+        Release { time_ns, object, held_ns, weight_ns, since_ns, node, region, ..Release::default() }
     }
 
     /// Records it. For who has taken the lane's record.
@@ -285,7 +286,9 @@ fn woken(operation: Operation, object: u64, ticks: u64, state: State) {
             None => return,
         }
     };
-    write(lane, operation, Release { time_ns, object, held_ns, weight_ns, ..Release::default() }, 0, state);
+    let region = lane.member.region();
+    let release = Release { time_ns, object, held_ns, weight_ns, region, ..Release::default() };
+    write(lane, operation, release, 0, state);
 }
 
 fn write(lane: &Lane, operation: Operation, release: Release, site: u64, state: State) {

@@ -96,6 +96,10 @@ pub struct Release {
     pub node: u32,
     /// Context node of a single frame, without callers: where it was acquired; 0 = not known.
     pub site: u32,
+    /// Innermost parallel region in which `node` was found; 0 = none.
+    pub region: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// Sections shorter than this are recorded by chance, so that one record stands for about as much held time.

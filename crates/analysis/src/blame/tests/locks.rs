@@ -163,11 +163,15 @@ fn slots_that_are_empty_for_a_wait_have_its_cause() {
     run.unlock(0, 5, 0x10, 30, 15);
     let (ledger, blame) = run.blame();
     assert_eq!((ledger.accounts[Account::Lock] / MS, ledger.accounts[Account::Serial]), (40, 0));
-    let slots: Vec<_> = (blame.rows.iter().filter(|row| row.slots))
-        .map(|row| (row.cause.kind, row.cause.context, row.ns / MS))
-        .collect();
+    let of = |section: u32| -> u64 {
+        let rows = blame.rows.iter().filter(|row| row.slots && row.cause.section == Some(section));
+        rows.map(|row| row.ns).sum()
+    };
     // Of a wait it is known how many slots it stands for, and not when they were empty.
-    assert_eq!(slots, [(Holder, 1, 5), (Holder, 5, 5)]);
+    assert_eq!((of(1), of(5)), (5 * MS, 5 * MS));
+    // Asleep for two thirds of the second section.
+    let asleep = blame.rows.iter().find(|row| row.slots && row.cause.context == 2).unwrap();
+    assert_eq!((asleep.cause.section, asleep.ns), (Some(5), 10 * MS / 3));
 }
 
 #[test]
@@ -209,4 +213,52 @@ fn the_waker_of_a_passive_wait_is_the_last_one_during_it() {
         blame.wakers.iter().map(|row| (row.context, row.waker, row.waits, row.ns / MS)).collect();
     assert_eq!(rows, [(2, None, 1, 10), (2, Some((0, 1)), 1, 30)]);
     assert_eq!((ledger.accounts[Account::Lock], blame.rows.len()), (0, 0));
+}
+
+#[test]
+fn readers_that_hold_it_together_share_the_wait() {
+    // All have it from 0 on; they leave at 10, 20, 40 ms.
+    let mut run = Builder::new(4, 100);
+    run.lock(3, 4, 0x10, (0, 40));
+    for (location, context, time_ms) in [(0, 1, 10), (1, 2, 20), (2, 3, 40)] {
+        run.unlock(location, context, 0x10, time_ms, time_ms).since_ns = Some(1);
+    }
+    let (_, blame) = run.blame();
+    let expected = [(3, 0, 10.0 / 3.0), (3, 1, 10.0 / 3.0 + 5.0), (3, 2, 10.0 / 3.0 + 25.0)];
+    for (row, (waiter, holder, ms)) in told(&blame).iter().zip(expected) {
+        assert_eq!((row.0, row.1, row.2), (waiter, Holder, holder), "{:?}", told(&blame));
+        assert!((row.4 - ms).abs() < 0.001, "{:?}", told(&blame));
+    }
+}
+
+#[test]
+fn the_holder_is_to_blame_for_what_it_did_while_it_held_the_lock() {
+    // It computes in 5 and 6 while it has the lock, sleeps in 7, and computes in 8 before and after.
+    let mut run = Builder::new(2, 100);
+    run.sample(0, 8, 10, 10);
+    run.sample(0, 5, 20, 10);
+    run.sample(0, 6, 30, 5);
+    run.wait(Operation::Sleep, 0, 7, 0, (30, 45));
+    run.unlock(0, 1, 0x10, 46, 36).since_ns = Some(10 * MS);
+    run.sample(0, 8, 60, 14);
+    run.lock(1, 2, 0x10, (10, 46));
+    let (_, blame) = run.blame();
+    let found: Vec<_> = told(&blame).iter().map(|row| (row.1, row.3, row.4)).collect();
+    assert_eq!(found, [(Holder, 5, 14.0), (Holder, 6, 7.0), (Holder, 7, 15.0)]);
+    assert!(blame.rows.iter().all(|row| row.cause.section == Some(1)));
+}
+
+#[test]
+fn of_very_many_sections_in_turn_each_lock_has_its_share() {
+    // Two locks are released in turn, so often that only some releases are looked at.
+    let mut run = Builder::new(3, 4000);
+    let sum = run.lock(2, 4, 0, (0, 3000));
+    (sum.summed, sum.time_ns, sum.calls) = (true, 1000 * MS, 400);
+    for round in 0..1024 {
+        run.unlock(0, 1, 0x10, 2 * round + 1, 1);
+        run.unlock(1, 2, 0x20, 2 * round + 2, 1);
+    }
+    let (_, blame) = run.blame();
+    let of = |context| told(&blame).iter().filter(|row| row.3 == context).map(|row| row.4).sum::<f64>();
+    assert!((400.0..=600.0).contains(&of(1)) && (400.0..=600.0).contains(&of(2)), "{:?}", told(&blame));
 }

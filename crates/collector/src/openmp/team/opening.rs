@@ -63,11 +63,12 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         operation::end(&ticket, Outcome::default());
         return None;
     };
-    let (construct, sp, parent) = (opening.construct, opening.state.sp, member.region());
+    let parent = member.region();
+    let node = lane.opening_paths.find(&opening.state);
     let region = lane.with_record_in_silence(|record| {
-        record.regions.known(construct, sp, parent, fork_ns).unwrap_or_else(|| {
+        record.regions.known(node, parent).unwrap_or_else(|| {
             // SAFETY: the owner, and `with_record_in_silence` has taken the record.
-            unsafe { lane.with_room(|| find_number(life, record, opening, parent, fork_ns)) }
+            unsafe { lane.with_room(|| find_number(life, (lane, record), opening, parent)) }
         })
     });
     team.times.fork_ns.store(fork_ns, Ordering::Relaxed);
@@ -82,19 +83,23 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
 
 #[cold]
 #[inline(never)]
-fn find_number(life: &life::Life, record: &mut Record, opening: &Opening, parent: u32, now_ns: u64) -> u32 {
+fn find_number(
+    life: &life::Life,
+    (lane, record): (&Lane, &mut Record),
+    opening: &Opening,
+    parent: u32,
+) -> u32 {
     if !record.output.is_open() {
         return 0;
     }
-    let (node, _) = record.path(opening.state, life.pid);
+    let (node, _) = record.path_to_know(opening.state, life.pid, &lane.opening_paths);
     let mut body = 0;
     if opening.function != 0 {
         let lookup = opening.function as u64;
         let module = modules::known(lookup).map_or(0, |module| module.id);
         body = record.tree.child(PathFrame { parent: 0, module, lookup }, &mut record.output).unwrap_or(0);
     }
-    let construct = (opening.construct, opening.state.sp);
-    record.regions.number(construct, (node, parent), (opening.origin, body), now_ns, &mut record.output)
+    record.regions.number((node, parent), (opening.origin, body), &mut record.output)
 }
 
 /// Regions that the thread has left without an end: by an exception, longjmp or cancellation.

@@ -89,12 +89,13 @@ impl Sums {
         match row.cause.kind {
             CauseKind::HandOver => self.hand_over_ns += row.ns,
             CauseKind::Holder => {
-                let holder = self.holders.entry((row.cause.context, row.cause.site)).or_default();
+                let section = row.cause.section.unwrap_or(row.cause.context);
+                let holder = self.holders.entry((section, row.cause.site)).or_default();
                 holder.0 += row.ns;
                 holder.1.push(row.cause.location);
                 *self.pairs.entry((row.location, row.cause.location)).or_default() += row.ns;
             }
-            CauseKind::Late | CauseKind::Unknown => self.unknown_ns += row.ns,
+            CauseKind::Late | CauseKind::Displaced | CauseKind::Unknown => self.unknown_ns += row.ns,
         }
         let waiter = self.waiters.entry(row.context).or_default();
         waiter.0 += row.ns;

@@ -1,0 +1,137 @@
+//! A synchronisation: one time that all members of a group waited until the last of them had come.
+//!
+//! Waits at one meeting that have an instant in common are one synchronisation. It opens when the first of
+//! them ends. Who came last is
+//!
+//! - who woke the others, without waiting itself;
+//! - of a team of OpenMP, whoever of it was in the region then and is not known to have waited;
+//! - otherwise whoever may have had so short a wait then that it is in a sum;
+//! - or the last of those who are known to have waited, where that one waited for no one any more.
+//!
+//! Several who came together are all last, and share what the others waited.
+
+use proust_profile::{ContextId, LocationId};
+
+use super::doing::Doing;
+use super::evidence::{Evidence, Kind};
+use super::meetings::{MeetingId, Meetings};
+use super::releases::within;
+use crate::ledger::Window;
+
+/// Who comes within this of the last comes last, too; or within a hundredth of the longest wait.
+const TOGETHER_NS: u64 = 20_000;
+/// A call that takes longer than this waits: it is not the last one.
+pub(super) const WAITS_NS: u64 = 20_000;
+
+/// A member whose wait is known.
+#[derive(Clone, Debug)]
+pub(super) struct Come {
+    pub(super) location: LocationId,
+    /// Where it waited.
+    pub(super) context: ContextId,
+    /// Position in the profile's events.
+    pub(super) event: usize,
+    pub(super) begin_ns: u64,
+    /// What the ledger has charged for it: when, and empty slots, ns.
+    pub(super) charges: Vec<(Window, f64)>,
+}
+
+/// A synchronisation.
+#[derive(Clone, Debug)]
+pub(super) struct Synchronisation {
+    pub(super) meeting: MeetingId,
+    /// When the first one went on.
+    pub(super) opens_ns: u64,
+    pub(super) come: Vec<Come>,
+    /// What each member did since the group's synchronisation before.
+    pub(super) doing: Vec<(LocationId, Doing)>,
+}
+
+/// Who came last, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Last {
+    pub(super) arrival_ns: u64,
+    /// Nobody if that is not known.
+    pub(super) late: Vec<LocationId>,
+}
+
+impl Synchronisation {
+    /// Whether a wait is a part of it.
+    pub(super) fn takes(&self, location: LocationId, begin_ns: u64) -> bool {
+        begin_ns <= self.opens_ns && self.come.iter().all(|come| come.location != location)
+    }
+
+    pub(super) fn doing(&self, location: LocationId) -> Option<&Doing> {
+        let at = self.doing.binary_search_by_key(&location, |(member, _)| *member).ok()?;
+        Some(&self.doing[at].1)
+    }
+
+    /// Where it was: the first of the places.
+    pub(super) fn site(&self) -> Option<ContextId> {
+        self.come.iter().map(|come| come.context).min()
+    }
+
+    /// Who came last. `short` finds short waits that are known by sums only.
+    pub(super) fn last(&self, evidence: &Evidence<'_>, meetings: &Meetings, short: &mut ShortWaits) -> Last {
+        let opens_ns = self.opens_ns;
+        let meeting = &meetings.all[self.meeting as usize];
+        let begins = || self.come.iter().map(|come| come.begin_ns);
+        let (first_ns, last_ns) = (begins().min().unwrap_or(0), begins().max().unwrap_or(0));
+        let mut waiting: Vec<LocationId> = self.come.iter().map(|come| come.location).collect();
+        waiting.sort_unstable();
+        let is_waiting = |location: LocationId| waiting.binary_search(&location).is_ok();
+        let wakes = within(evidence.releases.of_object(meeting.object), last_ns, opens_ns);
+        if let Some(wake) = wakes.iter().rfind(|wake| !is_waiting(wake.location)) {
+            return Last { arrival_ns: wake.time_ns, late: vec![wake.location] };
+        }
+        let members = &meetings.groups[meeting.group as usize].members;
+        let others = || members.iter().copied().filter(|&member| !is_waiting(member));
+        let missing: Vec<LocationId> = match meeting.is_team {
+            true => others()
+                .filter(|&member| {
+                    let who = (self.meeting, member);
+                    meetings.stay(evidence.profile, who, opens_ns, WAITS_NS).is_some()
+                })
+                .collect(),
+            false => others().filter(|&member| short.has(evidence, member, opens_ns)).collect(),
+        };
+        let waits_itself = opens_ns.saturating_sub(last_ns) > WAITS_NS;
+        if (waits_itself && !missing.is_empty()) || self.come.len() == 1 {
+            return Last { arrival_ns: opens_ns, late: missing };
+        }
+        let longest_ns = opens_ns - first_ns.min(opens_ns);
+        let border_ns = last_ns.saturating_sub((longest_ns / 100).max(TOGETHER_NS));
+        let with_last = self.come.iter().filter(|come| come.begin_ns >= border_ns);
+        let mut late: Vec<LocationId> = with_last.map(|come| come.location).collect();
+        if !waits_itself {
+            late.extend(missing);
+        }
+        late.sort_unstable();
+        Last { arrival_ns: last_ns, late }
+    }
+}
+
+/// The sums of short waits for others, looked through in order of time.
+#[derive(Debug)]
+pub(super) struct ShortWaits {
+    /// By location, the next event that may be one.
+    next: Vec<usize>,
+}
+
+impl ShortWaits {
+    pub(super) fn new(evidence: &Evidence<'_>) -> ShortWaits {
+        ShortWaits { next: evidence.ranges.iter().map(|range| range.start).collect() }
+    }
+
+    /// Whether a location may have waited shortly at an instant, no earlier than those asked for before.
+    fn has(&mut self, evidence: &Evidence<'_>, location: LocationId, at_ns: u64) -> bool {
+        let end = evidence.ranges[location as usize].end;
+        let next = &mut self.next[location as usize];
+        let events = &evidence.profile.events;
+        let is_sum = |id: usize| events[id].summed && evidence.kind(id) == Kind::Barrier;
+        while *next < end && (!is_sum(*next) || events[*next].end_ns.saturating_add(WAITS_NS) < at_ns) {
+            *next += 1;
+        }
+        *next < end && events[*next].begin_ns <= at_ns
+    }
+}

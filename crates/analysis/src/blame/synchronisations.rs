@@ -1,0 +1,354 @@
+//! Watches the ledger's sweep for synchronisations: who came last, and what everybody did since the one
+//! before.
+//!
+//! What each location does is summed up as it begins, for each group that it is in, until that synchronises.
+//! A synchronisation takes the sums of its group's members and lets them, and those of all groups whose
+//! members are all among them, **begin anew at one instant for all**: when it opens. So does a fork: what was
+//! done before a region is no reason for waiting in it. Then the synchronisation stays open until all that
+//! may be waiting have gone on, which is at the latest when the same locations synchronise again.
+//!
+//! Nothing grows with the number of synchronisations: there are the open ones, a sum for each location and
+//! group, and what [`Delays`] keeps by pair of sites.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use proust_profile::{ContextId, LocationId, RegionId};
+
+use super::delays::{Delays, Pair, Victim};
+use super::doing::Doing;
+use super::evidence::Evidence;
+use super::meetings::{Group, GroupId, MeetingId, Meetings};
+use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
+use crate::hash::Map;
+use crate::ledger::{Begun, State, Wait, WaitCharge, Window};
+
+/// Watches the sweep.
+pub(super) struct Synchronisations<'e> {
+    evidence: &'e Evidence<'e>,
+    meetings: &'e Meetings,
+    locations: Vec<Doer>,
+    /// Each location's next wait that was recorded alone, as a position in the profile's events.
+    next: Vec<usize>,
+    /// By group: where it synchronised last.
+    sites: Vec<Option<ContextId>>,
+    open: Vec<Synchronisation>,
+    forks: Forks<'e>,
+    short: ShortWaits,
+    delays: Delays,
+}
+
+/// A location.
+#[derive(Debug, Default)]
+struct Doer {
+    /// What it does, counted up to `counted_ns`.
+    now: Option<Begun>,
+    counted_ns: u64,
+    /// What it did since any group that it is in synchronised.
+    current: Doing,
+    /// What it did before that, by group, in the order of [`Meetings::of_location`].
+    before: Vec<Doing>,
+    /// See [`grains_ns`].
+    grain_ns: f64,
+    /// The wait that a synchronisation was found for last, and that one's causes.
+    known: Option<(usize, Causes)>,
+}
+
+/// What a wait at a synchronisation is charged to.
+#[derive(Clone, Debug)]
+enum Causes {
+    /// Until the last ones came at that time, to them; then the synchronisation opened.
+    Late(u64, Vec<Pair>),
+    /// It came last itself.
+    Opening,
+    Unknown,
+}
+
+impl<'e> Synchronisations<'e> {
+    pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &'e Meetings) -> Synchronisations<'e> {
+        let grains = grains_ns(evidence);
+        let doer = |location: usize| Doer {
+            before: vec![Doing::default(); meetings.of_location[location].len()],
+            grain_ns: grains[location],
+            ..Doer::default()
+        };
+        Synchronisations {
+            locations: (0..meetings.of_location.len()).map(doer).collect(),
+            next: evidence.ranges.iter().map(|range| range.start).collect(),
+            sites: vec![None; meetings.groups.len()],
+            open: Vec::new(),
+            forks: Forks::new(evidence, meetings),
+            short: ShortWaits::new(evidence),
+            delays: Delays::default(),
+            evidence,
+            meetings,
+        }
+    }
+
+    /// A location begins to do something.
+    pub(super) fn begins(&mut self, begun: &Begun) {
+        self.fork_until(begun.window.start_ns);
+        let Some(doer) = self.locations.get_mut(begun.location as usize) else { return };
+        doer.count_until(begun.window.start_ns);
+        (doer.now, doer.counted_ns) = (Some(*begun), begun.window.start_ns);
+    }
+
+    /// A location has waited for others, `event` by what was recorded.
+    pub(super) fn waited(&mut self, charge: &WaitCharge, event: Option<usize>) {
+        self.fork_until(charge.window.end_ns.saturating_sub(1));
+        let meeting = event.and_then(|event| self.meetings.of_event(self.evidence, event));
+        let (Some(event), Some(meeting)) = (event, meeting) else {
+            let victim = (charge.location, charge.context);
+            return self.delays.unplaced(victim, (charge.window.length_ns() as f64, charge.slots_ns));
+        };
+        let part = (charge.window, charge.slots_ns);
+        if let Some((of, causes)) = &self.locations[charge.location as usize].known
+            && *of == event
+        {
+            return give(&mut self.delays, causes, (charge.location, charge.context), part);
+        }
+        if let Some(open) = self.open.iter_mut().find(|open| open.meeting == meeting) {
+            if let Some(come) = open.come.iter_mut().find(|come| come.event == event) {
+                return come.charges.push(part);
+            }
+            if open.takes(charge.location, self.evidence.profile.events[event].begin_ns) {
+                return open.come.push(come(self.evidence, charge, event));
+            }
+        }
+        let opens_ns = charge.window.end_ns;
+        let group = self.meetings.all[meeting as usize].group;
+        self.close_those_of(group);
+        let doing = self.begin_anew(group, opens_ns, Some(charge.location));
+        let come = vec![come(self.evidence, charge, event)];
+        self.open.push(Synchronisation { meeting, opens_ns, come, doing });
+        self.delays.most_open = self.delays.most_open.max(self.open.len());
+    }
+
+    /// The operation that a wait is, as [`Evidence::event`].
+    pub(super) fn event(&mut self, charge: &WaitCharge) -> Option<usize> {
+        self.evidence.event(&mut self.next, charge)
+    }
+
+    /// The sweep is over.
+    pub(super) fn finish(mut self) -> Delays {
+        for open in std::mem::take(&mut self.open) {
+            self.close(open);
+        }
+        self.delays
+    }
+
+    /// The group's members synchronise: what each did since the last time. `waiter` is known to wait here; so
+    /// are those whose present state is a wait that began before.
+    fn begin_anew(
+        &mut self,
+        group: GroupId,
+        at_ns: u64,
+        waiter: Option<LocationId>,
+    ) -> Vec<(LocationId, Doing)> {
+        let meetings = self.meetings;
+        let Group { members, parts } = &meetings.groups[group as usize];
+        let mut all = Vec::with_capacity(members.len());
+        for &member in members {
+            let doer = &mut self.locations[member as usize];
+            let is_here = waiter == Some(member)
+                || waiter.is_some() && doer.now.is_some_and(|now| waits_for_others(&now));
+            if !is_here {
+                doer.count_until(at_ns);
+            }
+            let of_groups = &meetings.of_location[member as usize];
+            let mut doing = Doing::default();
+            for (of, before) in of_groups.iter().zip(&mut doer.before) {
+                if *of == group {
+                    doing = std::mem::take(before);
+                    doing.append(&doer.current);
+                } else if parts.contains(of) {
+                    before.clear();
+                }
+            }
+            if is_here {
+                // For all others this was waiting as any other. That it goes on a moment after the first one
+                // is no reason to come late again.
+                doer.count_until(at_ns);
+                doer.counted_ns = doer.now.map_or(at_ns, |now| now.window.end_ns);
+            }
+            for (of, before) in of_groups.iter().zip(&mut doer.before) {
+                if *of != group && !parts.contains(of) {
+                    before.append(&doer.current);
+                }
+            }
+            doer.current.clear();
+            all.push((member, doing));
+        }
+        all
+    }
+
+    /// All forks until an instant.
+    fn fork_until(&mut self, now_ns: u64) {
+        while let Some((fork_ns, meeting, region)) = self.forks.next_until(now_ns, self.meetings) {
+            let group = self.meetings.all[meeting as usize].group;
+            self.close_those_of(group);
+            self.begin_anew(group, fork_ns, None);
+            let context = self.evidence.profile.regions[region as usize].context;
+            self.has_synchronised(group, Some(context));
+        }
+    }
+
+    fn has_synchronised(&mut self, group: GroupId, site: Option<ContextId>) {
+        for &part in &self.meetings.groups[group as usize].parts {
+            self.sites[part as usize] = site;
+        }
+    }
+
+    /// Closes the synchronisations of groups that this one is a part of, or that are parts of it.
+    fn close_those_of(&mut self, group: GroupId) {
+        let parts = |group: GroupId| &self.meetings.groups[group as usize].parts;
+        let is_of = |open: &Synchronisation| {
+            let other = self.meetings.all[open.meeting as usize].group;
+            parts(group).contains(&other) || parts(other).contains(&group)
+        };
+        let over: Vec<Synchronisation> = self.open.extract_if(.., |open| is_of(open)).collect();
+        over.into_iter().for_each(|over| self.close(over));
+    }
+
+    /// All that waited have gone on.
+    fn close(&mut self, over: Synchronisation) {
+        let Last { arrival_ns, late } = over.last(self.evidence, self.meetings, &mut self.short);
+        let group = self.meetings.all[over.meeting as usize].group;
+        let begin = self.sites[group as usize];
+        let is_late = |location: LocationId| late.binary_search(&location).is_ok();
+        let mut sites: Vec<ContextId> = over.come.iter().map(|come| come.context).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        for end in sites.into_iter().filter(|_| !late.is_empty()) {
+            let waited = |come: &&Come| come.context == end && !is_late(come.location);
+            let early: Vec<&Come> = over.come.iter().filter(waited).collect();
+            let mut theirs = Doing::default();
+            early.iter().filter_map(|come| over.doing(come.location)).for_each(|doing| theirs.append(doing));
+            for &late in late.iter().filter(|_| !early.is_empty()) {
+                let pair = Pair { begin, end, late };
+                self.delays.compare(pair, (over.doing(late), early.len()), &theirs);
+            }
+        }
+        for come in &over.come {
+            let pairs = || late.iter().map(|&late| Pair { begin, end: come.context, late });
+            let causes = match is_late(come.location) {
+                true => Causes::Opening,
+                false if late.is_empty() => Causes::Unknown,
+                false => Causes::Late(arrival_ns, pairs().collect()),
+            };
+            for &part in &come.charges {
+                give(&mut self.delays, &causes, (come.location, come.context), part);
+            }
+            self.locations[come.location as usize].known = Some((come.event, causes));
+        }
+        self.has_synchronised(group, over.site());
+    }
+}
+
+/// Charges a part of a wait, with the empty slots that it stands for.
+fn give(delays: &mut Delays, causes: &Causes, victim: Victim, (window, slots_ns): (Window, f64)) {
+    let length_ns = window.length_ns();
+    let until_ns = |arrival_ns: u64| window.end_ns.min(arrival_ns).saturating_sub(window.start_ns);
+    match causes {
+        Causes::Late(arrival_ns, pairs) => {
+            let waited_ns = until_ns(*arrival_ns) as f64;
+            let slots_per_ns = slots_ns / length_ns.max(1) as f64;
+            let each_ns = waited_ns / pairs.len() as f64;
+            pairs.iter().for_each(|&pair| delays.late(pair, victim, (each_ns, each_ns * slots_per_ns)));
+            let opening_ns = length_ns as f64 - waited_ns;
+            delays.opening(victim, (opening_ns, opening_ns * slots_per_ns));
+        }
+        Causes::Opening => delays.opening(victim, (length_ns as f64, slots_ns)),
+        Causes::Unknown => delays.unknown(victim, (length_ns as f64, slots_ns)),
+    }
+}
+
+fn come(evidence: &Evidence<'_>, charge: &WaitCharge, event: usize) -> Come {
+    let row = &evidence.profile.events[event];
+    Come {
+        location: charge.location,
+        context: charge.context,
+        event,
+        begin_ns: row.begin_ns,
+        charges: vec![(charge.window, charge.slots_ns)],
+    }
+}
+
+fn waits_for_others(begun: &Begun) -> bool {
+    let is_for_others = |wait| matches!(wait, Wait::Barrier | Wait::MpiPartner);
+    matches!(begun.state, State::Waiting(wait) | State::Polling(wait) if is_for_others(wait))
+}
+
+impl Doer {
+    /// Counts what it does until an instant.
+    fn count_until(&mut self, at_ns: u64) {
+        let Some(now) = &self.now else { return };
+        let until_ns = at_ns.min(now.window.end_ns);
+        if until_ns > self.counted_ns {
+            self.current.add(now, self.counted_ns, until_ns, self.grain_ns);
+            self.counted_ns = until_ns;
+        }
+    }
+}
+
+/// The forks of regions, in order of time.
+struct Forks<'e> {
+    evidence: &'e Evidence<'e>,
+    /// The next stay of each location: when its region was opened, the stay, and the first behind them all.
+    next: BinaryHeap<Reverse<(u64, usize, usize)>>,
+    /// When each meeting's last one was.
+    last_ns: Map<MeetingId, u64>,
+}
+
+impl<'e> Forks<'e> {
+    fn new(evidence: &'e Evidence<'e>, meetings: &Meetings) -> Forks<'e> {
+        let stays = &evidence.profile.stays;
+        let ranges = (0..meetings.of_location.len()).map(|location| meetings.stays(location as LocationId));
+        let next = ranges.filter(|range| !range.is_empty());
+        Forks {
+            evidence,
+            next: next.map(|range| Reverse((stays[range.start].fork_ns, range.start, range.end))).collect(),
+            last_ns: Map::default(),
+        }
+    }
+
+    /// The next fork until an instant: when, of which meeting's group, of which region.
+    fn next_until(&mut self, now_ns: u64, meetings: &Meetings) -> Option<(u64, MeetingId, RegionId)> {
+        let profile = self.evidence.profile;
+        while let Some(&Reverse((fork_ns, row, end))) = self.next.peek() {
+            if fork_ns > now_ns {
+                return None;
+            }
+            self.next.pop();
+            if row + 1 < end {
+                self.next.push(Reverse((profile.stays[row + 1].fork_ns, row + 1, end)));
+            }
+            let stay = &profile.stays[row];
+            // Of a thread that began in its first region the log says when it began.
+            let born_ns = (profile.locations[stay.location as usize].start_s * 1e9).round() as u64;
+            let Some(meeting) = meetings.of_region(stay.region).filter(|_| fork_ns > born_ns) else {
+                continue;
+            };
+            let last_ns = self.last_ns.entry(meeting).or_default();
+            if fork_ns > *last_ns {
+                *last_ns = fork_ns;
+                return Some((fork_ns, meeting, stay.region));
+            }
+        }
+        None
+    }
+}
+
+/// What one sample of each location stands for: Σw²/Σw, ns. So a sum of n samples has a variance of n such
+/// squares, and the time that was charged by them the grain times itself.
+fn grains_ns(evidence: &Evidence<'_>) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); evidence.profile.locations.len()];
+    for row in evidence.profile.samples.iter().filter(|row| !row.tail) {
+        let sum: &mut (f64, f64) = &mut sums[row.location as usize];
+        let weight_ns = row.cpu_ns as f64;
+        (sum.0, sum.1) = (sum.0 + weight_ns, sum.1 + weight_ns * weight_ns);
+    }
+    let all = sums.iter().fold((0.0, 0.0), |all: (f64, f64), sum| (all.0 + sum.0, all.1 + sum.1));
+    let grain = |(weights, squares): (f64, f64)| if weights > 0.0 { squares / weights } else { 0.0 };
+    sums.into_iter().map(|sum| if sum.0 > 0.0 { grain(sum) } else { grain(all) }).collect()
+}

@@ -1,0 +1,51 @@
+//! Who watches the sweep: what locations do, in the order in which they begin it, and what their waits cost.
+
+use super::state::{PassiveReason, State};
+use super::sweep::WaitCharge;
+use super::timeline::PartKind;
+use super::windows::Window;
+use proust_profile::{ContextId, LocationId};
+
+/// A location begins to do something. Cut by windows and pauses, as the ledger counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Who.
+    pub location: LocationId,
+    /// Where.
+    pub context: ContextId,
+    /// What.
+    pub state: State,
+    /// From when to when.
+    pub window: Window,
+    /// How much of that it had no processor, ns.
+    pub delayed_ns: u64,
+}
+
+/// Watches a sweep. All calls come in order of time: a beginning at its begin, a wait at its end.
+pub trait Observer {
+    /// A location begins to do something; what it did before has ended.
+    fn begins(&mut self, begun: &Begun);
+    /// A charged location has waited.
+    fn waited(&mut self, charge: &WaitCharge);
+}
+
+/// Watches waits only.
+pub(super) struct OnWait<F>(pub F);
+
+impl<F: FnMut(&WaitCharge)> Observer for OnWait<F> {
+    fn begins(&mut self, _: &Begun) {}
+
+    fn waited(&mut self, charge: &WaitCharge) {
+        (self.0)(charge);
+    }
+}
+
+impl Begun {
+    pub(super) fn of(location: LocationId, piece: &super::pieces::Piece) -> Begun {
+        let (span, window) = (&piece.span, piece.window);
+        let state = if piece.paused { State::Passive(PassiveReason::NotRecorded) } else { span.state };
+        let delayed_ns = u128::from(span.parts.get(PartKind::Delayed)) * u128::from(window.length_ns())
+            / u128::from(span.length_ns().max(1));
+        Begun { location, context: span.context, state, window, delayed_ns: delayed_ns as u64 }
+    }
+}
