@@ -246,6 +246,7 @@ fn releases_become_rows_with_the_place_of_acquisition() {
         since_ns: 1010 * MS,
         node: 2,
         site: 4,
+        ..Default::default()
     };
     lane.push(Operation::MutexUnlock as u16, &release);
     // A short section that stands for others, of which nothing but the length is known.

@@ -35,7 +35,15 @@ pub enum Metric {
     ReadBytes = 14,
     /// Bytes given out by I/O operations.
     WrittenBytes = 15,
+    /// Σ t² over the sums of short waits, each of which is charged to one of their callers, from which standard
+    /// errors are computed. Kept, but not shown.
+    WaitSquares = 16,
+    /// The same of short I/O operations.
+    IoSquares = 17,
 }
+
+/// What is kept, but not shown.
+const HIDDEN: [Metric; 3] = [Metric::CpuSquares, Metric::WaitSquares, Metric::IoSquares];
 
 impl Metric {
     /// All metrics that are shown, in their order.
@@ -74,6 +82,8 @@ impl Metric {
             Metric::IoErrors => "io_errors",
             Metric::ReadBytes => "read_bytes",
             Metric::WrittenBytes => "written_bytes",
+            Metric::WaitSquares => "wait_s_squares",
+            Metric::IoSquares => "io_s_squares",
         }
     }
 
@@ -81,7 +91,7 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Metric::Cpu | Metric::User | Metric::System | Metric::Measurement => "s",
-            Metric::CpuSquares => "s²",
+            Metric::CpuSquares | Metric::WaitSquares | Metric::IoSquares => "s²",
             Metric::ReadBytes | Metric::WrittenBytes => "bytes",
             _ => "count",
         }
@@ -94,7 +104,7 @@ impl Metric {
 
     /// The metric with this number in tables.
     pub fn from_number(number: u16) -> Option<Metric> {
-        let mut kept = Metric::ALL.into_iter().chain([Metric::CpuSquares]);
+        let mut kept = Metric::ALL.into_iter().chain(HIDDEN);
         kept.find(|&metric| metric as u16 == number)
     }
 }

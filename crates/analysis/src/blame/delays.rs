@@ -17,9 +17,10 @@
 //!
 //! `w` is known from exact times, `m` of computing from samples. So `m` is summed up over all times that a pair
 //! of sites (where both synchronised before, where one waited) had the same location come last, and compared
-//! by function. An act counts as certain where `d > 3 σ`, `σ² = Σ (Σv²/Σv)·m` over both sides' computing, with
-//! the weights `v` of a location's samples: the variance of a sum of samples that come at random. Certain acts
-//! are charged first; others, in proportion, only with what those cannot explain.
+//! by function. How long computing took is known; it is divided by the weights `v` of the samples whose instants
+//! lie between the two synchronisations, `m(c) = M·Σ_c v/Σ v`, with the variance `(M/Σ v)²·Σ_c v²`: samples come
+//! at random instants. An act counts as certain where `d > 3 σ`, `σ²` the sum of both sides' variances. Certain
+//! acts are charged first; others, in proportion, only with what those cannot explain.
 
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 
@@ -132,7 +133,9 @@ impl Delays {
                 .map(|(act, ns)| {
                     let late = |kind, context| Cause::of(kind, (pair.late, context));
                     let to = match act {
-                        Act::Does(context) => tally.cause(late(CauseKind::Late, context)),
+                        Act::Does(context) | Act::Computes(context) | Act::Sampled(context) => {
+                            tally.cause(late(CauseKind::Late, context))
+                        }
                         Act::Queues(context) => tally.cause(late(CauseKind::Displaced, context)),
                         Act::Waits(account, context) => {
                             Charged::AsWaits(tally.victim(pair.late, account, context))
@@ -166,11 +169,12 @@ const SIGMAS: f64 = 3.0;
 
 /// What the late one did longer, and by how much, ns; in order.
 fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
+    let (of_late, of_early) = (resolved(&delay.late), resolved(&delay.early));
     let alike = |act: Act| match act {
         Act::Does(context) => Act::Does(frames.get(context as usize).copied().unwrap_or(context)),
         // That a thread has no processor is no matter of where it is.
         Act::Queues(_) => Act::Queues(0),
-        Act::Waits(..) => act,
+        Act::Waits(..) | Act::Computes(_) | Act::Sampled(_) => act,
     };
     let by_function = |acts: &Map<Act, Amount>| {
         let mut sums: Map<Act, Amount> = Map::default();
@@ -180,7 +184,7 @@ fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
         }
         sums
     };
-    let (late, early) = (by_function(&delay.late), by_function(&delay.early));
+    let (late, early) = (by_function(&of_late), by_function(&of_early));
     let zero = Amount::default();
     let difference = |act: &Act| {
         let (mine, theirs) = (late.get(act).unwrap_or(&zero), early.get(act).unwrap_or(&zero));
@@ -208,7 +212,7 @@ fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
         })
         .collect();
     let is_none = charged.values().all(|ns| *ns <= 0.0);
-    let mut parts: Vec<(Act, f64)> = (delay.late.iter())
+    let mut parts: Vec<(Act, f64)> = (of_late.iter())
         .map(|(&act, amount)| {
             let whole_ns = late.get(&alike(act)).map_or(0.0, |whole| whole.ns);
             let share = if whole_ns > 0.0 { amount.ns / whole_ns } else { 0.0 };
@@ -220,6 +224,39 @@ fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
         .collect();
     parts.sort_unstable_by_key(|(act, _)| *act);
     parts
+}
+
+/// The time of computing, and of queueing for it, where the samples say that it was: those whose instants lie
+/// between the synchronisations. Without any it stays where the timeline has it.
+fn resolved(acts: &Map<Act, Amount>) -> Map<Act, Amount> {
+    let (mut computed_ns, mut queued_ns, mut weights) = (0.0, 0.0, 0.0);
+    for (act, amount) in acts {
+        match act {
+            Act::Computes(_) => computed_ns += amount.ns,
+            Act::Queues(_) => queued_ns += amount.ns,
+            Act::Sampled(_) => weights += amount.ns,
+            Act::Does(_) | Act::Waits(..) => {}
+        }
+    }
+    let mut resolved: Map<Act, Amount> = Map::default();
+    let mut add = |act: Act, ns: f64, variance: f64| {
+        let sum = resolved.entry(act).or_default();
+        (sum.ns, sum.variance) = (sum.ns + ns, sum.variance + variance);
+    };
+    for (&act, amount) in acts {
+        match act {
+            Act::Does(_) | Act::Waits(..) => add(act, amount.ns, amount.variance),
+            Act::Sampled(context) => {
+                let scale = computed_ns / weights;
+                add(Act::Does(context), amount.ns * scale, amount.variance * scale * scale);
+                add(Act::Queues(context), amount.ns * queued_ns / weights, 0.0);
+            }
+            Act::Computes(context) if weights == 0.0 => add(Act::Does(context), amount.ns, amount.variance),
+            Act::Queues(_) if weights == 0.0 => add(act, amount.ns, amount.variance),
+            Act::Computes(_) | Act::Queues(_) => {}
+        }
+    }
+    resolved
 }
 
 /// Work, queueing or waiting: all acts of one kind.
@@ -245,7 +282,7 @@ impl Whole {
 
 fn whole_of(act: Act) -> usize {
     match act {
-        Act::Does(_) => 0,
+        Act::Does(_) | Act::Computes(_) | Act::Sampled(_) => 0,
         Act::Queues(_) => 1,
         Act::Waits(..) => 2,
     }

@@ -7,19 +7,24 @@ use crate::ledger::{Account, Begun, State, Work};
 /// Something that takes a location's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Act {
-    /// Working, or passive for its own reasons.
+    /// Passive for its own reasons, or working in what is recorded from begin to end.
     Does(ContextId),
-    /// Able to run, and without a processor.
+    /// Computing; where is not known better than by the sample after it, which may have come after the
+    /// synchronisation.
+    Computes(ContextId),
+    /// Able to run, and without a processor; where is known as of computing.
     Queues(ContextId),
     /// Waiting for others.
     Waits(Account, ContextId),
+    /// A sample fell here: not a time, but the weight by which that of computing is divided.
+    Sampled(ContextId),
 }
 
 /// How long, and how sure that is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Amount {
     pub(super) ns: f64,
-    /// Variance by sampling, ns²: computing is known by samples, all else from begin to end.
+    /// Variance by sampling, ns²; of samples the sum of the squared weights.
     pub(super) variance: f64,
 }
 
@@ -54,7 +59,7 @@ impl Doing {
             State::Working(Work::Delayed) => self.push(Act::Queues(begun.context), ns, 0.0),
             State::Working(Work::Compute | Work::Fault | Work::Unattributed | Work::Replicated) => {
                 self.push(Act::Queues(begun.context), delayed_ns, 0.0);
-                self.push(Act::Does(begun.context), ns - delayed_ns, grain_ns * (ns - delayed_ns));
+                self.push(Act::Computes(begun.context), ns - delayed_ns, grain_ns * (ns - delayed_ns));
             }
             State::Working(_) => {
                 self.push(Act::Queues(begun.context), delayed_ns, 0.0);
@@ -62,6 +67,11 @@ impl Doing {
             }
             State::Passive(_) => self.push(Act::Does(begun.context), ns, 0.0),
         }
+    }
+
+    /// A sample of this weight fell into a context.
+    pub(super) fn sample(&mut self, context: ContextId, weight_ns: f64) {
+        self.push(Act::Sampled(context), weight_ns, weight_ns * weight_ns);
     }
 
     fn push(&mut self, act: Act, ns: f64, variance: f64) {

@@ -140,6 +140,16 @@ impl<'p> Evidence<'p> {
         (event.begin_ns <= charge.window.start_ns && event.context == charge.context).then_some(*next)
     }
 
+    /// The samples of each location.
+    pub(super) fn samples(&self) -> Vec<Range<usize>> {
+        let mut samples = vec![0..0; self.profile.locations.len()];
+        for (row, sample) in self.profile.samples.iter().enumerate() {
+            let range = &mut samples[sample.location as usize];
+            *range = if range.start == range.end { row..row + 1 } else { range.start..row + 1 };
+        }
+        samples
+    }
+
     /// The lock that a release is of.
     pub(super) fn lock_of_release(&self, row: u32) -> Option<LockId> {
         let release = &self.profile.releases[row as usize];

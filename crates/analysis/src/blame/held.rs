@@ -95,13 +95,8 @@ pub(super) struct Doings {
 
 impl Doings {
     pub(super) fn new(evidence: &Evidence<'_>) -> Doings {
-        let profile = evidence.profile;
-        let mut samples = vec![(0..0, 0); profile.locations.len()];
-        for (row, sample) in profile.samples.iter().enumerate() {
-            let range = &mut samples[sample.location as usize].0;
-            *range = if range.start == range.end { row..row + 1 } else { range.start..row + 1 };
-        }
-        Doings { samples, events: vec![0; profile.locations.len()], found: Meanwhile::default() }
+        let samples = evidence.samples().into_iter().map(|range| (range, 0)).collect();
+        Doings { samples, events: vec![0; evidence.ranges.len()], found: Meanwhile::default() }
     }
 
     /// What who released a lock by this row of the profile's did in a stretch of time. That it waited for

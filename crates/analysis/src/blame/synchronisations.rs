@@ -12,8 +12,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use proust_profile::{ContextId, LocationId, RegionId};
+use proust_profile::{ContextId, LocationId, RegionId, SampleRow};
 
 use super::delays::{Delays, Pair, Victim};
 use super::doing::Doing;
@@ -50,6 +51,8 @@ struct Doer {
     before: Vec<Doing>,
     /// See [`grains_ns`].
     grain_ns: f64,
+    /// Its samples that were not looked at yet, as positions in the profile's.
+    samples: Range<usize>,
     /// The wait that a synchronisation was found for last, and that one's causes.
     known: Option<(usize, Causes)>,
 }
@@ -66,10 +69,11 @@ enum Causes {
 
 impl<'e> Synchronisations<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &'e Meetings) -> Synchronisations<'e> {
-        let grains = grains_ns(evidence);
+        let (grains, samples) = (grains_ns(evidence), evidence.samples());
         let doer = |location: usize| Doer {
             before: vec![Doing::default(); meetings.of_location[location].len()],
             grain_ns: grains[location],
+            samples: samples[location].clone(),
             ..Doer::default()
         };
         Synchronisations {
@@ -89,7 +93,7 @@ impl<'e> Synchronisations<'e> {
     pub(super) fn begins(&mut self, begun: &Begun) {
         self.fork_until(begun.window.start_ns);
         let Some(doer) = self.locations.get_mut(begun.location as usize) else { return };
-        doer.count_until(begun.window.start_ns);
+        doer.count_until(begun.window.start_ns, &self.evidence.profile.samples);
         (doer.now, doer.counted_ns) = (Some(*begun), begun.window.start_ns);
     }
 
@@ -153,7 +157,7 @@ impl<'e> Synchronisations<'e> {
             let is_here = waiter == Some(member)
                 || waiter.is_some() && doer.now.is_some_and(|now| waits_for_others(&now));
             if !is_here {
-                doer.count_until(at_ns);
+                doer.count_until(at_ns, &self.evidence.profile.samples);
             }
             let of_groups = &meetings.of_location[member as usize];
             let mut doing = Doing::default();
@@ -168,7 +172,7 @@ impl<'e> Synchronisations<'e> {
             if is_here {
                 // For all others this was waiting as any other. That it goes on a moment after the first one
                 // is no reason to come late again.
-                doer.count_until(at_ns);
+                doer.count_until(at_ns, &self.evidence.profile.samples);
                 doer.counted_ns = doer.now.map_or(at_ns, |now| now.window.end_ns);
             }
             for (of, before) in of_groups.iter().zip(&mut doer.before) {
@@ -281,13 +285,22 @@ fn waits_for_others(begun: &Begun) -> bool {
 
 impl Doer {
     /// Counts what it does until an instant.
-    fn count_until(&mut self, at_ns: u64) {
+    fn count_until(&mut self, at_ns: u64, rows: &[SampleRow]) {
         let Some(now) = &self.now else { return };
         let until_ns = at_ns.min(now.window.end_ns);
-        if until_ns > self.counted_ns {
-            self.current.add(now, self.counted_ns, until_ns, self.grain_ns);
-            self.counted_ns = until_ns;
+        if until_ns <= self.counted_ns {
+            return;
         }
+        self.current.add(now, self.counted_ns, until_ns, self.grain_ns);
+        while let Some(row) = rows.get(self.samples.start).filter(|_| !self.samples.is_empty())
+            && row.time_ns <= until_ns
+        {
+            if row.time_ns > self.counted_ns && !row.tail && !row.in_operation {
+                self.current.sample(row.context, row.cpu_ns as f64);
+            }
+            self.samples.start += 1;
+        }
+        self.counted_ns = until_ns;
     }
 }
 

@@ -14,6 +14,7 @@ mod threads;
 use super::disturbance::Disturbance;
 use super::joint::{Joint, JointId};
 use super::run::ComparedRun;
+use super::sampling::{Sampled, error_of_short, squares_of};
 use crate::ledger::{Account, IoAs};
 use crate::query::{Amounts, Measure};
 use crate::statistics::{Change, Matters, Observation, change};
@@ -68,6 +69,8 @@ struct Column {
     cpu: Amounts,
     errors: Amounts,
     queued: Amounts,
+    /// Of short operations the squares of their sums.
+    short: Option<Amounts>,
 }
 
 /// Of walls that differ by less than this part it is said that they are the same.
@@ -186,6 +189,7 @@ impl<'r> Diff<'r> {
             cpu: joint.amounts(run, Metric::Cpu),
             errors: joint.errors(run),
             queued: joint.amounts(run, Measure::Queued),
+            short: squares_of(measure).map(|squares| joint.amounts(run, squares)),
         })
     }
 
@@ -197,6 +201,7 @@ impl<'r> Diff<'r> {
             cpu: joint.amounts_by_function(run, Metric::Cpu),
             errors: joint.errors_by_function(run),
             queued: joint.amounts_by_function(run, Measure::Queued),
+            short: squares_of(measure).map(|squares| joint.amounts_by_function(run, squares)),
         })
     }
 
@@ -232,6 +237,9 @@ impl<'r> Diff<'r> {
                 let pick = |of: &Amounts| if inclusive { of.inclusive[row] } else { of.exclusive[row] };
                 let (value, cpu_s) = (pick(&column.values), pick(&column.cpu));
                 let sampled = run.sampled(cpu_s, pick(&column.errors), pick(&column.queued));
+                let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));
+                let short_s = column.short.as_ref().map_or(0.0, |short| error_of_short(pick(short), all));
+                let sampled = Sampled { short_s, ..sampled };
                 Observation {
                     value,
                     error: sampled.error(measure, value),

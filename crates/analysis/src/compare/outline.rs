@@ -79,7 +79,8 @@ impl Outline {
         outline.enter_contexts(selection.profile());
         let count = outline.nodes.len();
         let cpu = Measure::Metric(Metric::Cpu);
-        for measure in measures.into_iter().chain(spread.iter().copied()).chain([cpu]) {
+        let errors = [Metric::WaitSquares, Metric::IoSquares].map(Measure::Metric);
+        for measure in measures.into_iter().chain(spread.iter().copied()).chain([cpu]).chain(errors) {
             if outline.own.contains_key(&measure) {
                 continue;
             }

@@ -96,7 +96,7 @@ impl ComparedRun {
         let one_s = if self.samples > 0 { self.cpu_s / self.samples as f64 } else { 0.0 };
         let is_all = cpu_s >= self.cpu_s * (1.0 - 1e-9);
         let error_s = if is_all { error_s } else { error_s.hypot(one_s) };
-        Sampled { cpu_s, error_s, queued_s }
+        Sampled { cpu_s, error_s, queued_s, short_s: 0.0 }
     }
 
     /// Seconds of an account.

@@ -25,6 +25,8 @@ const METRICS: [Metric; SAMPLE_METRICS + EVENT_METRICS.len()] = [
     EVENT_METRICS[2],
     EVENT_METRICS[3],
     EVENT_METRICS[4],
+    EVENT_METRICS[5],
+    EVENT_METRICS[6],
 ];
 
 /// Amounts in the order of [`METRICS`]; times in nanoseconds, squares in square microseconds, of which 64

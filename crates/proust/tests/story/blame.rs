@@ -305,3 +305,168 @@ fn who_wakes_a_passive_thread_is_known() {
         assert!(of(Some(waker)) > 0.95 * of(None), "{waiter} is woken by {waker}: {page:#}");
     }
 }
+
+/// Seconds lost on an account that are charged to a function and what it calls.
+fn charged_to(run: &Recorded, account: &str, function: &str) -> f64 {
+    let metric = format!("caused_{account}_s");
+    let flat = run.page::<Value>("flat", &["--metrics", &metric]);
+    let rows = list(&flat, "/functions").iter().filter(|row| row["function"] == function);
+    rows.map(|row| number(row, &format!("/metrics/{metric}/inclusive"))).sum()
+}
+
+/// Time that threads were runnable and had no processor: who is late for that had not more to do.
+fn queued_s(run: &Recorded) -> f64 {
+    let ledger = run.summary().ledger;
+    ledger.account_s("preempted") + ledger.account_s("oversubscribed")
+}
+
+/// Seconds that a thread was in a function by its own clock.
+fn spent(truth: &Value, thread: usize, function: &str, clock: &str) -> f64 {
+    number(truth, &format!("/threads/{thread}/{function}/{clock}"))
+}
+
+/// Runs `story` on what each compiler made of the program with OpenMP.
+fn by_each(case: &str, seconds: &str, story: impl Fn(&Recorded, &Value)) {
+    for compiler in ["gcc", "clang"] {
+        let Some(program) = built(&format!("openmp-late-{compiler}")) else { continue };
+        let run = record(program, &[case, seconds]).succeeded();
+        let truth = run.truth();
+        println!("{case} by {compiler}: {truth}");
+        assert_conserved(&run);
+        story(&run, &truth);
+    }
+}
+
+/// The first thread works alone before each region, and more than the other one in it. Only the latter makes
+/// the other one wait.
+#[test]
+fn serial_code_before_a_region_is_no_cause_of_waiting_in_it() {
+    by_each("serial", "2", |run, truth| {
+        let (serial_s, extra_s) =
+            (charged_to(run, "barrier", "serial_part"), charged_to(run, "barrier", "extra_part"));
+        let lost_s = run.summary().ledger.account_s("barrier");
+        println!(
+            "{lost_s} s at barriers: {serial_s} of serial code, {extra_s} of what the late one does more"
+        );
+        assert!(serial_s < 0.01 * lost_s + 0.001, "{serial_s} of {lost_s} s are charged to serial code");
+        // By the clock it had more to do for so long; what it was displaced has a cause of its own kind.
+        let more_s = spent(truth, 0, "extra_part", "cpu_s");
+        assert!(extra_s > 0.8 * more_s.min(lost_s) - queued_s(run), "{extra_s} of {more_s} s");
+    });
+}
+
+/// At one barrier the first thread is late for one reason, at the next for another one: each reason is charged
+/// with the waits at its own barrier.
+#[test]
+fn a_thread_that_is_late_for_two_reasons_is_late_at_each_barrier_for_its_own() {
+    by_each("loops", "2", |run, truth| {
+        let reasons = ["first_reason", "second_reason"];
+        let charged = reasons.map(|reason| charged_to(run, "barrier", reason));
+        let spent = reasons.map(|reason| spent(truth, 0, reason, "wall_s"));
+        println!("charged {charged:?}, spent {spent:?}");
+        let share = charged[0] / (charged[0] + charged[1]);
+        let other_s = number(truth, "/threads/1/common_part/wall_s");
+        let true_share = spent[0] / (spent[0] + spent[1] - other_s).max(spent[0]);
+        let off = 0.1 + queued_s(run) / (spent[0] + spent[1]);
+        assert!((share - true_share).abs() < off, "{share} is for the first reason, {true_share} expected");
+    });
+}
+
+/// Two of four threads have more to do, and come together: both are to blame.
+#[test]
+fn two_threads_that_are_late_together_share_the_blame() {
+    by_each("halves", "2", |run, _| {
+        let lost_s = run.summary().ledger.account_s("barrier");
+        let longer_s = charged_to(run, "barrier", "longer_part");
+        assert!(longer_s > 0.5 * lost_s, "{longer_s} of {lost_s} s");
+        // On two processors two threads take turns, and either may be the last: over all rounds both are.
+        let metric = "caused_barrier_s";
+        let threads: Vec<f64> = ["0", "1", "2", "3"]
+            .iter()
+            .map(|place| {
+                let page = run.page::<Value>("threads", &[]);
+                let tid = number(&page, &format!("/locations/{place}/thread"));
+                let tree =
+                    run.page::<Value>("tree", &["--metrics", metric, "--where", &format!("thread={tid}")]);
+                number(&tree, &format!("/contexts/0/metrics/{metric}/inclusive"))
+            })
+            .collect();
+        println!("{threads:?}");
+        let mut sorted = threads.clone();
+        sorted.sort_by(f64::total_cmp);
+        assert!(sorted[2] > 0.2 * sorted[3], "one of the two has nearly all of the blame: {threads:?}");
+        assert!(sorted[1] < 0.5 * sorted[2] + queued_s(run), "the others are blamed, too: {threads:?}");
+    });
+}
+
+/// A lock is charged to what its holder did while it held it, and not to what it did otherwise, nor to the
+/// function that releases.
+#[test]
+fn a_lock_is_charged_to_what_its_holder_did_in_the_section() {
+    let Some(program) = built("held") else { return };
+    let run = record(program, &["inside", "2"]).succeeded();
+    assert_conserved(&run);
+    let lost_s = charged_to(&run, "lock", "holder") + charged_to(&run, "lock", "waiter");
+    let [inside_s, outside_s] =
+        ["inside_section", "outside_section"].map(|name| charged_to(&run, "lock", name));
+    assert!(inside_s > 0.8 * lost_s - queued_s(&run), "{inside_s} of {lost_s} s");
+    assert!(outside_s < 0.05 * lost_s + 0.01, "{outside_s} of {lost_s} s");
+    // The page of locks names the section.
+    let page = run.page::<Value>("locks", &[]);
+    assert_eq!(list(&page, "/locks")[0]["holders"][0]["function"], "hold_the_mutex", "{page:#}");
+}
+
+/// In a parallel region the holder is shown where its user sees it: below the region, whichever thread it is.
+#[test]
+fn the_holder_of_a_critical_section_is_shown_below_its_region() {
+    by_each("holder", "1", |run, _| {
+        let lost_s = run.summary().ledger.account_s("lock");
+        let inside_s = charged_to(run, "lock", "inside_section");
+        assert!(inside_s > 0.7 * lost_s - queued_s(run) - 0.01, "{inside_s} of {lost_s} s");
+        let flat = run.page::<Value>("flat", &["--metrics", "caused_lock_s"]);
+        for row in list(&flat, "/functions") {
+            let name = row["function"].as_str().unwrap_or_default();
+            let charged = number(row, "/metrics/caused_lock_s/inclusive");
+            let is_runtimes = name.contains("_omp_fn") || name.contains(".omp_outlined") || name == "clone3";
+            assert!(!is_runtimes || charged == 0.0, "{name}: {charged} s");
+        }
+    });
+}
+
+/// Readers that have a lock at the same time share what a writer waits for them, moment by moment.
+#[test]
+fn readers_are_to_blame_for_as_long_as_they_made_a_writer_wait() {
+    let Some(program) = built("held") else { return };
+    let run = record(program, &["readers", "2"]).succeeded();
+    assert_conserved(&run);
+    let truth = run.truth();
+    let names = ["read_one", "read_two", "read_three", "read_four"];
+    let found = names
+        .map(|name| charged_to(&run, "lock", name).max(charged_to(&run, "lock", &format!("run_{name}"))));
+    let expected: Vec<f64> = (0..4).map(|at| number(&truth, &format!("/parts_s/{at}"))).collect();
+    println!("{found:?} found, {expected:?} expected");
+    let all_s: f64 = expected.iter().sum();
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!(
+            (found - expected).abs() < 0.1 * all_s + queued_s(&run),
+            "{found} found, {expected} expected"
+        );
+    }
+}
+
+/// One construct, opened from several places and on several call paths at the same depth of the stack: each
+/// execution belongs to its own.
+#[test]
+fn executions_of_a_region_are_counted_on_their_own_call_paths() {
+    by_each("paths", "1", |run, truth| {
+        let page = run.page::<Value>("openmp", &[]);
+        let mut found: Vec<u64> =
+            list(&page, "/regions").iter().map(|region| region["executions"].as_u64().unwrap()).collect();
+        // The two calls in a row are one line each.
+        let opened = |at: usize| truth["opened"][at].as_u64().unwrap();
+        let mut expected = vec![opened(0), opened(1), opened(2), opened(3), opened(4) / 2, opened(4) / 2];
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{page:#}");
+    });
+}

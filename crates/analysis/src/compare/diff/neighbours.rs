@@ -6,6 +6,7 @@ use proust_profile::Metric;
 
 use super::super::joint::{JointFunctionId, JointId};
 use super::{Diff, RowChange};
+use crate::compare::sampling::{Sampled, error_of_short, squares_of};
 use crate::query::Measure;
 use crate::statistics::{Change, Observation};
 
@@ -36,6 +37,8 @@ struct Sum {
     cpu_s: f64,
     queued_s: f64,
     squares: f64,
+    /// Of short operations the squares of their sums.
+    short_squares: f64,
 }
 
 /// Amounts by run.
@@ -55,12 +58,14 @@ impl Diff<'_> {
         for run in 0..runs {
             let (own, squares) = (self.joint.own(run, measure), self.joint.own_squares(run));
             let (cpu, queued) = (self.joint.own(run, Metric::Cpu), self.joint.own(run, Measure::Queued));
+            let short = squares_of(measure).map(|squares| self.joint.own(run, squares));
             let add = |of: &mut ByRun, node: usize| {
                 let sum = &mut of[run];
                 sum.amount += own[node];
                 sum.cpu_s += cpu[node];
                 sum.queued_s += queued[node];
                 sum.squares += squares[node];
+                sum.short_squares += short.as_ref().map_or(0.0, |short| short[node]);
             };
             for (node, path) in paths.iter().enumerate() {
                 let Some((caller, callee)) = *path else { continue };
@@ -118,7 +123,10 @@ impl Diff<'_> {
         let observations: Vec<Observation> = (by_run.iter().zip(self.runs()).zip(&self.disturbances))
             .map(|((sum, run), by)| {
                 let error_s = run.outline.sampling().error_s(sum.cpu_s, sum.squares);
-                let error = run.sampled(sum.cpu_s, error_s, sum.queued_s).error(measure, sum.amount);
+                let all = squares_of(measure).map_or(0.0, |squares| run.outline.total(squares));
+                let short_s = error_of_short(sum.short_squares, all);
+                let sampled = Sampled { short_s, ..run.sampled(sum.cpu_s, error_s, sum.queued_s) };
+                let error = sampled.error(measure, sum.amount);
                 Observation { value: sum.amount, error, disturbed: by.of_measure(measure, sum.amount) }
             })
             .collect();
