@@ -441,16 +441,15 @@ fn readers_are_to_blame_for_as_long_as_they_made_a_writer_wait() {
     assert_conserved(&run);
     let truth = run.truth();
     let names = ["read_one", "read_two", "read_three", "read_four"];
-    let found = names
-        .map(|name| charged_to(&run, "lock", name).max(charged_to(&run, "lock", &format!("run_{name}"))));
+    let found = names.map(|name| charged_to(&run, "lock", &format!("run_{name}")));
     let expected: Vec<f64> = (0..4).map(|at| number(&truth, &format!("/parts_s/{at}"))).collect();
     println!("{found:?} found, {expected:?} expected");
-    let all_s: f64 = expected.iter().sum();
+    // Processors that are empty meanwhile are lost for the same.
+    let (all_found, all_true): (f64, f64) = (found.iter().sum(), expected.iter().sum());
+    let off = 0.08 + queued_s(&run) / all_true;
     for (found, expected) in found.iter().zip(&expected) {
-        assert!(
-            (found - expected).abs() < 0.1 * all_s + queued_s(&run),
-            "{found} found, {expected} expected"
-        );
+        let (found, expected) = (found / all_found, expected / all_true);
+        assert!((found - expected).abs() < off, "{found} of the wait found, {expected} expected");
     }
 }
 
