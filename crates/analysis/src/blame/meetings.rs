@@ -123,7 +123,7 @@ impl Meetings {
             while next_stay < last && profile.stays[next_stay].begin_ns <= event.begin_ns {
                 next_stay += 1;
             }
-            if let Some(stay) = stay_at(&profile.stays[first..next_stay], event.begin_ns, 0, |_| true) {
+            if let Some(stay) = stay_at(&profile.stays[first..next_stay], event.begin_ns, |_| true) {
                 self.of_region[stay.region as usize].get_or_insert(meeting);
             }
         }
@@ -222,33 +222,27 @@ impl Meetings {
         self.stays.get(location as usize).map_or(0..0, |&(from, to)| from..to)
     }
 
-    /// The stay of a location in a region of this meeting that lasted until `at_ns`, or ended no longer than
-    /// `ago_ns` before.
-    pub(super) fn stay<'p>(
+    /// Whether a location was in a region of this meeting that had begun when the first one went on, and its
+    /// own part lasted until some came.
+    pub(super) fn has_stay(
         &self,
-        profile: &'p Profile,
+        profile: &Profile,
         (meeting, location): (MeetingId, LocationId),
-        at_ns: u64,
-        ago_ns: u64,
-    ) -> Option<&'p StayRow> {
+        (came_ns, departure_ns): (u64, u64),
+    ) -> bool {
         let stays = &profile.stays[self.stays(location)];
-        let begun = stays.partition_point(|stay| stay.begin_ns <= at_ns);
-        stay_at(&stays[..begun], at_ns, ago_ns, |stay| self.of_region(stay.region) == Some(meeting))
+        let begun = stays.partition_point(|stay| stay.begin_ns <= departure_ns);
+        let is_of = |stay: &StayRow| self.of_region(stay.region) == Some(meeting);
+        stay_at(&stays[..begun], came_ns, is_of).is_some()
     }
 }
 
 /// How many stays are looked back at for the one around a region inside of it.
 const LOOKED_AT: usize = 8;
 
-/// The newest of these stays that lasted until `at_ns`, or ended no longer than `ago_ns` before.
-fn stay_at(
-    begun: &[StayRow],
-    at_ns: u64,
-    ago_ns: u64,
-    is_wanted: impl Fn(&StayRow) -> bool,
-) -> Option<&StayRow> {
-    let newest = begun.iter().rev().take(LOOKED_AT);
-    newest.into_iter().find(|stay| stay.end_ns.saturating_add(ago_ns) >= at_ns && is_wanted(stay))
+/// The newest of these stays that lasted until an instant.
+fn stay_at(begun: &[StayRow], at_ns: u64, is_wanted: impl Fn(&StayRow) -> bool) -> Option<&StayRow> {
+    begun.iter().rev().take(LOOKED_AT).find(|stay| stay.end_ns >= at_ns && is_wanted(stay))
 }
 
 fn ranges_of_stays(profile: &Profile) -> Vec<(usize, usize)> {

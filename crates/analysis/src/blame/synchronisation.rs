@@ -32,6 +32,8 @@ pub(super) struct Come {
     /// Position in the profile's events.
     pub(super) event: usize,
     pub(super) begin_ns: u64,
+    /// When it went on: later than its wait was over, if it had no processor then.
+    pub(super) end_ns: u64,
     /// What the ledger has charged for it: when, and empty slots, ns.
     pub(super) charges: Vec<(Window, f64)>,
 }
@@ -40,7 +42,7 @@ pub(super) struct Come {
 #[derive(Clone, Debug)]
 pub(super) struct Synchronisation {
     pub(super) meeting: MeetingId,
-    /// When the first one went on.
+    /// When the first one did not wait any more.
     pub(super) opens_ns: u64,
     pub(super) come: Vec<Come>,
     /// What each member did since the group's synchronisation before.
@@ -58,7 +60,12 @@ pub(super) struct Last {
 impl Synchronisation {
     /// Whether a wait is a part of it.
     pub(super) fn takes(&self, location: LocationId, begin_ns: u64) -> bool {
-        begin_ns <= self.opens_ns && self.come.iter().all(|come| come.location != location)
+        begin_ns <= self.departure_ns() && self.come.iter().all(|come| come.location != location)
+    }
+
+    /// When the first one went on: all have come by then.
+    fn departure_ns(&self) -> u64 {
+        self.come.iter().map(|come| come.end_ns).min().unwrap_or(self.opens_ns).max(self.opens_ns)
     }
 
     pub(super) fn doing(&self, location: LocationId) -> Option<&Doing> {
@@ -73,27 +80,27 @@ impl Synchronisation {
 
     /// Who came last. `short` finds short waits that are known by sums only.
     pub(super) fn last(&self, evidence: &Evidence<'_>, meetings: &Meetings, short: &mut ShortWaits) -> Last {
-        let opens_ns = self.opens_ns;
+        let departure_ns = self.departure_ns();
         let meeting = &meetings.all[self.meeting as usize];
         let begins = || self.come.iter().map(|come| come.begin_ns);
         let (first_ns, last_ns) = (begins().min().unwrap_or(0), begins().max().unwrap_or(0));
+        let opens_ns = self.opens_ns.max(last_ns);
         let mut waiting: Vec<LocationId> = self.come.iter().map(|come| come.location).collect();
         waiting.sort_unstable();
         let is_waiting = |location: LocationId| waiting.binary_search(&location).is_ok();
-        let wakes = within(evidence.releases.of_object(meeting.object), last_ns, opens_ns);
+        let wakes = within(evidence.releases.of_object(meeting.object), last_ns, departure_ns);
         if let Some(wake) = wakes.iter().rfind(|wake| !is_waiting(wake.location)) {
             return Last { arrival_ns: wake.time_ns, late: vec![wake.location] };
         }
         let members = &meetings.groups[meeting.group as usize].members;
         let others = || members.iter().copied().filter(|&member| !is_waiting(member));
+        // Whoever came later than all of those came between these two.
+        let came = (last_ns.saturating_sub(WAITS_NS), departure_ns);
         let missing: Vec<LocationId> = match meeting.is_team {
             true => others()
-                .filter(|&member| {
-                    let who = (self.meeting, member);
-                    meetings.stay(evidence.profile, who, opens_ns, WAITS_NS).is_some()
-                })
+                .filter(|&member| meetings.has_stay(evidence.profile, (self.meeting, member), came))
                 .collect(),
-            false => others().filter(|&member| short.has(evidence, member, opens_ns)).collect(),
+            false => others().filter(|&member| short.has(evidence, member, came)).collect(),
         };
         let waits_itself = opens_ns.saturating_sub(last_ns) > WAITS_NS;
         if (waits_itself && !missing.is_empty()) || self.come.len() == 1 {
@@ -123,15 +130,16 @@ impl ShortWaits {
         ShortWaits { next: evidence.ranges.iter().map(|range| range.start).collect() }
     }
 
-    /// Whether a location may have waited shortly at an instant, no earlier than those asked for before.
-    fn has(&mut self, evidence: &Evidence<'_>, location: LocationId, at_ns: u64) -> bool {
+    /// Whether a location may have waited shortly between two instants, the first no earlier than those asked
+    /// for before.
+    fn has(&mut self, evidence: &Evidence<'_>, location: LocationId, (from_ns, to_ns): (u64, u64)) -> bool {
         let end = evidence.ranges[location as usize].end;
         let next = &mut self.next[location as usize];
         let events = &evidence.profile.events;
         let is_sum = |id: usize| events[id].summed && evidence.kind(id) == Kind::Barrier;
-        while *next < end && (!is_sum(*next) || events[*next].end_ns.saturating_add(WAITS_NS) < at_ns) {
+        while *next < end && (!is_sum(*next) || events[*next].end_ns < from_ns) {
             *next += 1;
         }
-        *next < end && events[*next].begin_ns <= at_ns
+        *next < end && events[*next].begin_ns <= to_ns
     }
 }

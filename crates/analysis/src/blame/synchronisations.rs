@@ -274,6 +274,7 @@ fn come(evidence: &Evidence<'_>, charge: &WaitCharge, event: usize) -> Come {
         context: charge.context,
         event,
         begin_ns: row.begin_ns,
+        end_ns: row.end_ns,
         charges: vec![(charge.window, charge.slots_ns)],
     }
 }

@@ -105,3 +105,22 @@ fn a_barrier_waits_for_who_has_more_to_do() {
     // It has as much to do, but stood in the run queue.
     assert!(!has(&run(40, 40, 0.59), Kind::LateThread));
 }
+
+#[test]
+fn who_worked_alone_before_does_not_hide_a_late_thread() {
+    let mut run = Builder::new(2, 4000);
+    run.work(0, "main serial", (0, 2000));
+    run.during(1, "worker begin", Operation::ConditionWait, (0, 2000));
+    for time in 0..20 {
+        let at_ms = 2000 + time * 100;
+        run.work(0, "main small", (at_ms, at_ms + 40));
+        run.work(1, "worker large", (at_ms, at_ms + 99));
+        run.during(0, "main meet", Operation::Barrier, (at_ms + 40, at_ms + 100)).object = 0x10;
+        run.during(1, "worker meet", Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::LateThread);
+    assert_eq!(cause(finding), "large");
+    // But for the first time, before which the one worked alone for as long as the other one had no work.
+    assert!(finding.lost_s > 0.9 * 20.0 * 0.059, "{finding:#?}");
+}
