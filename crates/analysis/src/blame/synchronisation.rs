@@ -64,7 +64,7 @@ impl Synchronisation {
     }
 
     /// When the first one went on: all have come by then.
-    fn departure_ns(&self) -> u64 {
+    pub(super) fn departure_ns(&self) -> u64 {
         self.come.iter().map(|come| come.end_ns).min().unwrap_or(self.opens_ns).max(self.opens_ns)
     }
 

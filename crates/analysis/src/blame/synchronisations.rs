@@ -34,6 +34,8 @@ pub(super) struct Synchronisations<'e> {
     /// By group: where it synchronised last.
     sites: Vec<Option<ContextId>>,
     open: Vec<Synchronisation>,
+    /// The last one at each meeting that is over.
+    over: Map<MeetingId, Over>,
     forks: Forks<'e>,
     short: ShortWaits,
     delays: Delays,
@@ -55,6 +57,15 @@ struct Doer {
     samples: Range<usize>,
     /// The wait that a synchronisation was found for last, and that one's causes.
     known: Option<(usize, Causes)>,
+}
+
+/// A synchronisation that is over.
+#[derive(Debug)]
+struct Over {
+    departure_ns: u64,
+    begin: Option<ContextId>,
+    /// Who waited there, and since when.
+    come: Vec<(LocationId, u64)>,
 }
 
 /// What a wait at a synchronisation is charged to.
@@ -81,6 +92,7 @@ impl<'e> Synchronisations<'e> {
             next: evidence.ranges.iter().map(|range| range.start).collect(),
             sites: vec![None; meetings.groups.len()],
             open: Vec::new(),
+            over: Map::default(),
             forks: Forks::new(evidence, meetings),
             short: ShortWaits::new(evidence),
             delays: Delays::default(),
@@ -119,6 +131,11 @@ impl<'e> Synchronisations<'e> {
                 return open.come.push(come(self.evidence, charge, event));
             }
         }
+        if let Some(causes) = self.causes_of_straggler(meeting, charge, event) {
+            give(&mut self.delays, &causes, (charge.location, charge.context), part);
+            self.locations[charge.location as usize].known = Some((event, causes));
+            return;
+        }
         let opens_ns = charge.window.end_ns;
         let group = self.meetings.all[meeting as usize].group;
         self.close_those_of(group);
@@ -126,6 +143,25 @@ impl<'e> Synchronisations<'e> {
         let come = vec![come(self.evidence, charge, event)];
         self.open.push(Synchronisation { meeting, opens_ns, come, doing });
         self.delays.most_open = self.delays.most_open.max(self.open.len());
+    }
+
+    /// What a wait is charged to that began before the last synchronisation at this meeting was over, and is
+    /// reported only now: that a thread had no processor at the end of a wait is not known to the moment, so
+    /// others may seem to have waited again before.
+    fn causes_of_straggler(&self, meeting: MeetingId, charge: &WaitCharge, event: usize) -> Option<Causes> {
+        let over = self.over.get(&meeting)?;
+        let begin_ns = self.evidence.profile.events[event].begin_ns;
+        let is_known = over.come.iter().any(|(location, _)| *location == charge.location);
+        if begin_ns > over.departure_ns || is_known {
+            return None;
+        }
+        let last = over.come.iter().filter(|(_, came_ns)| *came_ns > begin_ns).max_by_key(|come| come.1);
+        Some(match last {
+            Some(&(late, arrival_ns)) => {
+                Causes::Late(arrival_ns, vec![Pair { begin: over.begin, end: charge.context, late }])
+            }
+            None => Causes::Opening,
+        })
     }
 
     /// The operation that a wait is, as [`Evidence::event`].
@@ -245,6 +281,8 @@ impl<'e> Synchronisations<'e> {
             }
             self.locations[come.location as usize].known = Some((come.event, causes));
         }
+        let come = over.come.iter().map(|come| (come.location, come.begin_ns)).collect();
+        self.over.insert(over.meeting, Over { departure_ns: over.departure_ns(), begin, come });
         self.has_synchronised(group, over.site());
     }
 }
