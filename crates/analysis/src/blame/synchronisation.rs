@@ -13,7 +13,7 @@
 use proust_profile::{ContextId, LocationId};
 
 use super::doing::Doing;
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Evidence, Kind, ObjectId};
 use super::meetings::{MeetingId, Meetings};
 use super::releases::within;
 use crate::ledger::Window;
@@ -100,7 +100,10 @@ impl Synchronisation {
             true => others()
                 .filter(|&member| meetings.has_stay(evidence.profile, (self.meeting, member), came))
                 .collect(),
-            false => others().filter(|&member| short.has(evidence, member, came)).collect(),
+            false => {
+                let object = meeting.object;
+                others().filter(|&member| short.has(evidence, (member, object), came)).collect()
+            }
         };
         let waits_itself = opens_ns.saturating_sub(last_ns) > WAITS_NS;
         if (waits_itself && !missing.is_empty()) || self.come.len() == 1 {
@@ -118,7 +121,10 @@ impl Synchronisation {
     }
 }
 
-/// The sums of short waits for others, looked through in order of time.
+/// So many events are looked at for a short wait.
+const LOOKED_AT: usize = 16;
+
+/// Short waits for others, looked through in order of time.
 #[derive(Debug)]
 pub(super) struct ShortWaits {
     /// By location, the next event that may be one.
@@ -131,15 +137,25 @@ impl ShortWaits {
     }
 
     /// Whether a location may have waited shortly between two instants, the first no earlier than those asked
-    /// for before.
-    fn has(&mut self, evidence: &Evidence<'_>, location: LocationId, (from_ns, to_ns): (u64, u64)) -> bool {
+    /// for before: in a sum, or alone, but queueing for a processor all the time.
+    fn has(
+        &mut self,
+        evidence: &Evidence<'_>,
+        (location, object): (LocationId, ObjectId),
+        (from_ns, to_ns): (u64, u64),
+    ) -> bool {
         let end = evidence.ranges[location as usize].end;
         let next = &mut self.next[location as usize];
         let events = &evidence.profile.events;
-        let is_sum = |id: usize| events[id].summed && evidence.kind(id) == Kind::Barrier;
-        while *next < end && (!is_sum(*next) || events[*next].end_ns < from_ns) {
+        while *next < end && (evidence.kind(*next) != Kind::Barrier || events[*next].end_ns < from_ns) {
             *next += 1;
         }
-        *next < end && events[*next].begin_ns <= to_ns
+        let may_be_here = |id: &usize| {
+            let is_barrier = evidence.kind(*id) == Kind::Barrier;
+            is_barrier && (events[*id].summed || evidence.object(*id) == Some(object))
+        };
+        // They are in order of their ends; single ones do not overlap.
+        let near = (*next..end).take_while(|&id| events[id].summed || events[id].begin_ns <= to_ns);
+        near.take(LOOKED_AT).filter(may_be_here).any(|id| events[id].begin_ns <= to_ns)
     }
 }
