@@ -121,19 +121,16 @@ impl Synchronisation {
     }
 }
 
-/// So many events are looked at for a short wait.
-const LOOKED_AT: usize = 16;
-
 /// Short waits for others, looked through in order of time.
 #[derive(Debug)]
 pub(super) struct ShortWaits {
-    /// By location, the next event that may be one.
-    next: Vec<usize>,
+    /// By location, the next sum and the next single event that may be one.
+    next: Vec<(usize, usize)>,
 }
 
 impl ShortWaits {
     pub(super) fn new(evidence: &Evidence<'_>) -> ShortWaits {
-        ShortWaits { next: evidence.ranges.iter().map(|range| range.start).collect() }
+        ShortWaits { next: evidence.ranges.iter().map(|range| (range.start, range.start)).collect() }
     }
 
     /// Whether a location may have waited shortly between two instants, the first no earlier than those asked
@@ -145,17 +142,20 @@ impl ShortWaits {
         (from_ns, to_ns): (u64, u64),
     ) -> bool {
         let end = evidence.ranges[location as usize].end;
-        let next = &mut self.next[location as usize];
         let events = &evidence.profile.events;
-        while *next < end && (evidence.kind(*next) != Kind::Barrier || events[*next].end_ns < from_ns) {
-            *next += 1;
+        let is_barrier = |id: usize| evidence.kind(id) == Kind::Barrier;
+        // Events are in order of their ends: a sum that reaches far is behind many single ones.
+        let (sum, single) = &mut self.next[location as usize];
+        let is_sum = |id: usize| events[id].summed && is_barrier(id);
+        while *sum < end && (!is_sum(*sum) || events[*sum].end_ns < from_ns) {
+            *sum += 1;
         }
-        let may_be_here = |id: &usize| {
-            let is_barrier = evidence.kind(*id) == Kind::Barrier;
-            is_barrier && (events[*id].summed || evidence.object(*id) == Some(object))
-        };
-        // They are in order of their ends; single ones do not overlap.
-        let near = (*next..end).take_while(|&id| events[id].summed || events[id].begin_ns <= to_ns);
-        near.take(LOOKED_AT).filter(may_be_here).any(|id| events[id].begin_ns <= to_ns)
+        while *single < end && (events[*single].summed || events[*single].end_ns < from_ns) {
+            *single += 1;
+        }
+        let mut singles = (*single..end).filter(|&id| !events[id].summed);
+        let is_here = |id: usize| is_barrier(id) && evidence.object(id) == Some(object);
+        *sum < end && events[*sum].begin_ns <= to_ns
+            || singles.by_ref().take_while(|&id| events[id].begin_ns <= to_ns).any(is_here)
     }
 }
