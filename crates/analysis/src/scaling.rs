@@ -24,4 +24,4 @@ pub use loss::{Cost, Kind, Side, excess_s, loss};
 pub use model::{Model, Prediction, Sample, fit};
 pub use places::{PlaceScaling, Places};
 pub use reading::{Source, read};
-pub use swept::{Segment, Swept};
+pub use swept::{Segment, Swept, ThreadTime};

@@ -10,7 +10,7 @@ use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
     Child, Event, Node, Note, Region, Release, Sample, SchedStat, Segments, Stay, Subject, Sum, ThreadBegin,
-    ThreadEnd,
+    ThreadEnd, Trials,
 };
 use synthetic::{LaneBuilder, MS, assert_consistent, header, log, names};
 
@@ -267,6 +267,17 @@ fn anything() -> impl Strategy<Value = Anything> {
                     node,
                     team_min: 9,
                     team_max: executions as u16,
+                    added_ns: wait_ns,
+                    added_error_ns: executions,
+                    added_behind_ns: work_ns,
+                    trials: Trials {
+                        count: until_ns,
+                        visits: wait_ns,
+                        more_ns: executions as i64,
+                        visits2: executions,
+                        more_ns2: since_ns,
+                        product: latency_ns as i64,
+                    },
                 };
                 Anything::Segments(operation, segments)
             }

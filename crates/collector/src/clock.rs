@@ -55,7 +55,7 @@ fn find_vdso() {
 }
 
 pub use anchor::{now, now_ns, ordered_ns};
-pub use reading::reading_ns;
+pub use reading::{ordered_reading_ns, reading_ns};
 
 /// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of
 /// its own the clock counts from another beginning.

@@ -39,7 +39,7 @@ pub use facts::{Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
-pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow};
+pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;
 pub use run_file::RunFile;
 pub use samples::SampleRow;

@@ -39,8 +39,37 @@ pub struct StayRow {
     pub team: u32,
 }
 
+/// What counting a visit takes, where visits are only counted: stretches in which each was counted twice,
+/// compared with those before and behind them. Sums over stretches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TrialSums {
+    /// Stretches, n.
+    pub count: u64,
+    /// Visits that were counted twice, Σ v.
+    pub visits: u64,
+    /// By how much those stretches were longer, ns, Σ t.
+    pub more_ns: f64,
+    /// Σ v².
+    pub visits2: f64,
+    /// Σ t², ns².
+    pub more_ns2: f64,
+    /// Σ v·t, ns.
+    pub product: f64,
+}
+
+impl std::ops::AddAssign<&TrialSums> for TrialSums {
+    fn add_assign(&mut self, other: &TrialSums) {
+        self.count = self.count.saturating_add(other.count);
+        self.visits = self.visits.saturating_add(other.visits);
+        self.more_ns += other.more_ns;
+        self.visits2 += other.visits2;
+        self.more_ns2 += other.more_ns2;
+        self.product += other.product;
+    }
+}
+
 /// What a thread worked before a site of a region, and waited in it: over all its executions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SegmentRow {
     /// Which thread.
     pub location: LocationId,
@@ -73,16 +102,12 @@ pub struct SegmentRow {
     pub team_min: u32,
     /// Most threads that were in the team; 0 = not known.
     pub team_max: u32,
-}
-
-/// A visit that is measured has one reading of the clock before it, and others have none. By how much that
-/// changes how long it waits is not known: about as long as the reading itself takes, ns.
-const READING_NS: u64 = 20;
-
-impl SegmentRow {
-    /// Standard error of the time in the site, ns, and of the work likewise: by drawing, and by measuring.
-    pub fn error_ns(&self) -> u64 {
-        let by_measuring = self.unmeasured.saturating_mul(READING_NS);
-        (self.wait_error_ns as f64).hypot(by_measuring as f64) as u64
-    }
+    /// What measuring added to the work and the waiting, as far as it was timed, ns.
+    pub added_ns: u64,
+    /// What may lie outside of the clock's readings there, ns.
+    pub added_error_ns: u64,
+    /// What it took when the region was over already, ns: of the time around it.
+    pub added_behind_ns: u64,
+    /// What counting took is known from these.
+    pub trials: TrialSums,
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
 use proust_profile::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    Quality, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow, Target, Value,
+    Quality, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -151,6 +151,17 @@ fn regions(
                 latency_ns: numbers[4],
                 team_min: ids[4],
                 team_max: ids[5],
+                added_ns: numbers[3],
+                added_error_ns: numbers[4],
+                added_behind_ns: numbers[1],
+                trials: TrialSums {
+                    count: numbers[0],
+                    visits: numbers[1],
+                    more_ns: -(numbers[2] as f64),
+                    visits2: numbers[3] as f64,
+                    more_ns2: numbers[4] as f64,
+                    product: -(numbers[0] as f64),
+                },
             };
             segments.insert((location, region, operation, context), segment);
             let [fork_ns, begin_ns, end_ns, ..] = numbers;

@@ -51,6 +51,8 @@ pub enum Why {
     Disturbed,
     /// It was not executed as often with both counts.
     OtherWork,
+    /// Measuring took too large a part of its time, or a part that is not known well enough.
+    TooFine,
 }
 
 impl Why {
@@ -61,6 +63,7 @@ impl Why {
             Why::Overlap => "overlap",
             Why::Disturbed => "disturbed",
             Why::OtherWork => "other-work",
+            Why::TooFine => "too-fine",
         }
     }
 }
@@ -81,8 +84,12 @@ impl Verdict {
 pub struct Rank {
     /// Threads, m.
     pub count: u32,
-    /// T(m), s.
+    /// The time as it was measured, s.
+    pub measured_s: f64,
+    /// T(m): the time without what measuring took, s.
     pub time_s: f64,
+    /// Standard error of the difference between both, s.
+    pub time_error_s: f64,
     /// T of the least count ÷ T(m), times that count: definition 1 where it is 1. 0 if the region takes no
     /// time.
     pub speedup: f64,
@@ -171,22 +178,29 @@ impl Degradation {
 /// Judges a region. `timings` are ascending by count; `available` processors are there.
 pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degradation {
     let mut ranks: Vec<Rank> = Vec::with_capacity(timings.len());
+    let measured = timings;
+    let timings: Vec<Timing> = measured.iter().map(Timing::corrected).collect();
     let Some(first) = timings.first() else { return Degradation::default() };
     let (first_s, first_count) = (first.typical_s(), f64::from(first.count));
     for (at, timing) in timings.iter().enumerate() {
         let time_s = timing.typical_s();
-        let best = timings[..at].iter().min_by(|a, b| a.typical_s().total_cmp(&b.typical_s()));
+        let best = (0..at).min_by(|&a, &b| timings[a].typical_s().total_cmp(&timings[b].typical_s()));
         let count = f64::from(timing.count);
         let speedup = if time_s > 0.0 { first_s / time_s * first_count } else { 0.0 };
         ranks.push(Rank {
             count: timing.count,
+            measured_s: measured[at].typical_s(),
             time_s,
+            time_error_s: measured[at].added_error_s,
             speedup,
             efficiency: speedup / count,
-            best: best.map(|best| best.count),
-            excess_s: best.map_or(0.0, |best| time_s - best.typical_s()),
+            best: best.map(|best| timings[best].count),
+            excess_s: best.map_or(0.0, |best| time_s - timings[best].typical_s()),
             scaling_loss_s: time_s - first_s * first_count / count,
-            verdict: best.map_or(Verdict::Not, |best| verdict(best, timing, definition)),
+            verdict: best.map_or(Verdict::Not, |best| {
+                let too_fine = TooFine::of(&measured[best], &measured[at]);
+                verdict(&timings[best], timing, &too_fine, definition)
+            }),
             oversubscribed: timing.count > available,
         });
     }
@@ -204,7 +218,27 @@ const FINE_S: f64 = 2e-4;
 /// other program's doing: threads spin for a while when a partner has no processor.
 const MUCH: f64 = 2.0;
 
-fn verdict(best: &Timing, timing: &Timing, definition: Definition) -> Verdict {
+/// A correction beyond this part of a time is no correction any more.
+const CORRECTED_MOST: f64 = 0.2;
+
+/// What measuring takes of two times that are compared.
+struct TooFine {
+    /// The larger part of both.
+    share: f64,
+    /// Standard error of their difference by it, s.
+    error_s: f64,
+}
+
+impl TooFine {
+    fn of(best: &Timing, timing: &Timing) -> TooFine {
+        TooFine {
+            share: best.added_share().max(timing.added_share()),
+            error_s: best.added_error_s.hypot(timing.added_error_s),
+        }
+    }
+}
+
+fn verdict(best: &Timing, timing: &Timing, too_fine: &TooFine, definition: Definition) -> Verdict {
     let (time_s, best_s) = (timing.typical_s(), best.typical_s());
     let limits = match definition {
         // What is not there at all with fewer threads has no speedup.
@@ -217,8 +251,19 @@ fn verdict(best: &Timing, timing: &Timing, definition: Definition) -> Verdict {
     if best_s < limits.absolute_s {
         return Verdict::Not;
     }
+    if too_fine.share > CORRECTED_MOST {
+        return Verdict::Inconclusive(Why::TooFine);
+    }
     let margin = 1.0 + limits.relative;
-    if time_s <= margin * best_s || time_s - best_s < limits.absolute_s {
+    let is_slower = |by_s: f64| by_s > limits.relative * best_s && by_s >= limits.absolute_s;
+    let difference_s = time_s - best_s;
+    // What measuring took is not known so well that it could not be the other way round.
+    if too_fine.error_s > difference_s.abs()
+        && is_slower(difference_s + too_fine.error_s) != is_slower(difference_s - too_fine.error_s)
+    {
+        return Verdict::Inconclusive(Why::TooFine);
+    }
+    if !is_slower(difference_s) {
         return Verdict::Not;
     }
     if timing.times_s.len() < 2 || best.times_s.len() < 2 {

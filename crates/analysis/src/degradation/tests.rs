@@ -64,6 +64,34 @@ fn the_repairs_of_the_paper() {
     }
 }
 
+/// Two threads look as fast as one, since measuring takes more of what one thread does: they are slower.
+#[test]
+fn what_measuring_took_is_no_time_of_the_program() {
+    let timing = |count, time_s: f64, added_s: f64, added_error_s| Timing {
+        added_s: vec![added_s; 3],
+        added_error_s,
+        ..Timing::new(count, [time_s, 1.01 * time_s, 1.02 * time_s])
+    };
+    let robust = Definition::Robust(Limits { relative: 0.05, absolute_s: 0.001 });
+    let verdicts = |one: Timing, two: Timing| {
+        let judged = ranks(&[one, two], robust, 2);
+        assert!((judged.ranks[1].measured_s - 1.0).abs() < 1e-9);
+        judged.ranks[1].verdict
+    };
+    let too_fine = Verdict::Inconclusive(Why::TooFine);
+    assert_eq!(verdicts(timing(1, 1.0, 0.0, 0.0), timing(2, 1.0, 0.0, 0.0)), Verdict::Not);
+    assert_eq!(verdicts(timing(1, 1.0, 0.15, 0.01), timing(2, 1.0, 0.02, 0.01)), Verdict::Degraded);
+    // Not known so well that it could not be as fast,
+    assert_eq!(verdicts(timing(1, 1.0, 0.15, 0.1), timing(2, 1.0, 0.02, 0.1)), too_fine);
+    // or so much that little is left of the time.
+    assert_eq!(verdicts(timing(1, 1.0, 0.25, 0.0), timing(2, 1.0, 0.0, 0.0)), too_fine);
+    // The other way round: what only measuring made slower is not degraded.
+    let (one, two) = (timing(1, 0.9, 0.0, 0.0), timing(2, 1.0, 0.12, 0.001));
+    assert_eq!(ranks(&[one, two], robust, 2).ranks[1].verdict, Verdict::Not);
+    let paper = ranks(&[timing(1, 1.0, 0.15, 0.0), timing(2, 1.0, 0.02, 0.0)], Definition::Paper, 2);
+    assert!((paper.ranks[1].strength_s() - 0.98).abs() < 1e-9);
+}
+
 /// Paths through places given as (parent, excess, degraded).
 fn paths_of(places: &[(Option<u32>, f64, bool)]) -> Vec<Vec<u32>> {
     let parents: Vec<Option<u32>> = places.iter().map(|place| place.0).collect();

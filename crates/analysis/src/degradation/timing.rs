@@ -16,6 +16,10 @@ pub struct Timing {
     pub visits: u64,
     /// The largest standard error of a time from sampling, s; 0 where times are exact.
     pub error_s: f64,
+    /// By repetition what of the time measuring took, as far as it is known, s.
+    pub added_s: Vec<f64>,
+    /// The largest standard error of that, s.
+    pub added_error_s: f64,
 }
 
 /// A lower and an upper end.
@@ -35,6 +39,19 @@ impl Timing {
     /// A count with times that nothing else is known of.
     pub fn new(count: u32, times_s: impl Into<Vec<f64>>) -> Timing {
         Timing { count, times_s: times_s.into(), ..Timing::default() }
+    }
+
+    /// The times without what measuring took.
+    pub fn corrected(&self) -> Timing {
+        let added = |n: usize| self.added_s.get(n).copied().unwrap_or(0.0);
+        let times = self.times_s.iter().enumerate().map(|(n, time_s)| (time_s - added(n)).max(0.0));
+        Timing { times_s: times.collect(), added_s: Vec::new(), added_error_s: 0.0, ..self.clone() }
+    }
+
+    /// The largest part of a repetition's time that measuring took.
+    pub fn added_share(&self) -> f64 {
+        let shares = self.times_s.iter().zip(&self.added_s).filter(|(time, _)| **time > 0.0);
+        shares.map(|(time, added)| added / time).fold(0.0, f64::max)
     }
 
     /// What the region typically takes, s: the median of five repetitions or more, the least of fewer; 0 if

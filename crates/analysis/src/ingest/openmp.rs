@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use proust_log::operations::Operation;
 use proust_log::records::{Region, RegionOrigin, Segments, Stay};
-use proust_profile::{SegmentRow, StayRow};
+use proust_profile::{SegmentRow, StayRow, TrialSums};
 
 use super::events::Bounds;
 use super::thread::{LOST, NOT_RECORDED, Place};
@@ -155,6 +155,17 @@ impl InRegions {
                 latency_ns,
                 team_min: segments.team_min.min(segments.team_max).into(),
                 team_max: segments.team_max.into(),
+                added_ns: segments.added_ns.min(i64::MAX as u64),
+                added_error_ns: segments.added_error_ns.min(i64::MAX as u64),
+                added_behind_ns: segments.added_behind_ns.min(i64::MAX as u64),
+                trials: TrialSums {
+                    count: segments.trials.count,
+                    visits: segments.trials.visits,
+                    more_ns: segments.trials.more_ns as f64,
+                    visits2: segments.trials.visits2 as f64,
+                    more_ns2: segments.trials.more_ns2 as f64,
+                    product: segments.trials.product as f64,
+                },
             },
         });
         (wait_ns, latency_ns) == (segments.wait_ns, segments.latency_ns)

@@ -76,6 +76,10 @@ impl Regions {
         sum.work_ns = sum.work_ns.saturating_add(row.work_ns);
         sum.wait_ns = sum.wait_ns.saturating_add(row.wait_ns);
         sum.latency_ns = sum.latency_ns.saturating_add(row.latency_ns);
+        sum.added_ns = sum.added_ns.saturating_add(row.added_ns);
+        sum.added_error_ns = sum.added_error_ns.saturating_add(row.added_error_ns);
+        sum.added_behind_ns = sum.added_behind_ns.saturating_add(row.added_behind_ns);
+        sum.trials += &row.trials;
         // 0 = not known.
         sum.team_min = match (sum.team_min, row.team_min) {
             (0, other) | (other, 0) => other,

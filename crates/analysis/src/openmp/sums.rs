@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proust_log::operations::{Nature, Operation};
 use proust_profile::{ContextId, LocationId, OperationId, Profile, RegionId, SegmentRow};
 
+use super::cost::{Cost, Costs, wait_error_ns};
 use crate::ledger::{Account, Ledger};
 use crate::operations::Operations;
 use crate::query::Selection;
@@ -65,6 +66,15 @@ pub struct ThreadSum {
     pub work_ns: u64,
     /// What it lost.
     pub lost: Lost,
+    /// What measuring took of both.
+    pub cost: Cost,
+}
+
+impl ThreadSum {
+    /// Its time in the region, ns.
+    pub fn time_ns(&self) -> u64 {
+        self.work_ns + self.lost.sum_ns()
+    }
 }
 
 /// What each thread worked before a site, ns, and how often it came last there.
@@ -112,6 +122,9 @@ pub struct SiteSum {
     pub came: Vec<(LocationId, Came)>,
     /// What was lost there.
     pub lost: Lost,
+    /// The time of the thread that took longest, up to the site and in it, ns, and what measuring took of
+    /// that.
+    pub longest: (u64, Cost),
 }
 
 impl SiteSum {
@@ -149,6 +162,12 @@ pub struct RegionSum {
 }
 
 impl RegionSum {
+    /// The time of the thread that was in it longest, ns, and what measuring took of that.
+    pub fn longest(&self) -> (u64, Cost) {
+        let longest = self.threads.iter().max_by_key(|thread| thread.time_ns());
+        longest.map_or((0, Cost::default()), |thread| (thread.time_ns(), thread.cost))
+    }
+
     /// The most that a thread worked, by the mean of all: 1 = all worked the same.
     pub fn imbalance(&self) -> Option<f64> {
         let most_ns = self.threads.iter().map(|thread| thread.work_ns).max()?;
@@ -179,15 +198,22 @@ impl RegionSums {
         for row in profile.segments.iter().filter(in_scope) {
             by_region.entry(row.region).or_default().push(row);
         }
-        let mut regions: Vec<RegionSum> =
-            by_region.into_iter().map(|(id, rows)| region(profile, &operations, id, &rows)).collect();
+        let costs = Costs::of(profile);
+        let sum = |(id, rows): (_, Vec<_>)| region(profile, &operations, &costs, id, &rows);
+        let mut regions: Vec<RegionSum> = by_region.into_iter().map(sum).collect();
         give_processor_time(profile, ledger, &mut regions);
         regions.sort_by_key(|sum| (std::cmp::Reverse(sum.work_ns + sum.lost.sum_ns()), sum.region));
         RegionSums { regions }
     }
 }
 
-fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&SegmentRow]) -> RegionSum {
+fn region(
+    profile: &Profile,
+    operations: &Operations,
+    costs: &Costs,
+    id: RegionId,
+    rows: &[&SegmentRow],
+) -> RegionSum {
     let mut sum = RegionSum {
         region: id,
         context: profile.regions[id as usize].context,
@@ -211,7 +237,10 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
             came: Came::default(),
             work_ns: 0,
             lost: Lost::default(),
+            cost: Cost::default(),
         });
+        let cost = costs.of_row(row);
+        thread.cost += &cost;
         let (site, works) = sites.entry((row.operation, row.context)).or_insert_with(|| {
             let site = SiteSum {
                 operation: row.operation,
@@ -225,14 +254,19 @@ fn region(profile: &Profile, operations: &Operations, id: RegionId, rows: &[&Seg
                 threads: 0,
                 came: Vec::new(),
                 lost: Lost::default(),
+                longest: (0, Cost::default()),
             };
             (site, BTreeMap::new())
         });
         site.executions += row.executions;
         site.unmeasured += row.unmeasured;
-        site.error_ns = site.error_ns.saturating_add(row.error_ns());
+        site.error_ns = site.error_ns.saturating_add(wait_error_ns(row));
         site.contended += row.contended;
         site.work_ns += row.work_ns;
+        // Rows are one for each thread and site.
+        if row.work_ns + row.wait_ns >= site.longest.0 {
+            site.longest = (row.work_ns + row.wait_ns, cost);
+        }
         let (work_ns, came) = works.entry(row.location).or_default();
         *work_ns += row.work_ns;
         came.add(row);

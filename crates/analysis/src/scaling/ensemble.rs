@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_profile::Metric;
 use rayon::prelude::*;
 
-use super::swept::{ACCOUNTS, Segment, Swept};
+use super::swept::{ACCOUNTS, Segment, Swept, ThreadTime};
 use crate::compare::joint::Label;
 use crate::compare::{Joint, JointId};
 use crate::degradation::{Cause, Causes, Timing};
 use crate::ledger::Account;
+use crate::openmp::Cost;
 use crate::query::{Amounts, Measure};
 
 /// The runs of a sweep laid over each other.
@@ -37,6 +38,8 @@ struct RunAmounts {
     /// CPU time of the thread that has most of it.
     busy_s: Vec<f64>,
     errors_s: Vec<f64>,
+    /// What measuring took of the times.
+    costs: Vec<Cost>,
     /// Processor time, and of it each account.
     cost: Amounts,
     accounts: BTreeMap<Account, Amounts>,
@@ -45,6 +48,7 @@ struct RunAmounts {
     /// Of sites, without what is below.
     sites: BTreeMap<JointId, Segment>,
     regions: BTreeSet<JointId>,
+    threads: BTreeMap<JointId, Vec<ThreadTime>>,
 }
 
 /// A region that was not executed as often in all runs.
@@ -127,8 +131,22 @@ impl<'s> Ensemble<'s> {
             queued_s: group.iter().map(|&run| self.amounts[run].queued_s[at]).collect(),
             busy_s: group.iter().map(|&run| self.amounts[run].busy_s[at]).collect(),
             error_s: group.iter().map(|&run| self.amounts[run].errors_s[at]).fold(0.0, f64::max),
+            added_s: group.iter().map(|&run| self.amounts[run].costs[at].ns / 1e9).collect(),
+            added_error_s: group
+                .iter()
+                .map(|&run| self.amounts[run].costs[at].error_ns() / 1e9)
+                .fold(0.0, f64::max),
         };
         self.groups.iter().zip(&self.counts).map(timing).collect()
+    }
+
+    /// What each thread took in a region, or up to a site and in it, in the repetition with this count that
+    /// was fastest; empty for places of which that is not counted.
+    pub fn threads(&self, node: JointId, count: usize) -> &[ThreadTime] {
+        let time_s = |&run: &usize| self.amounts[run].times_s[node as usize];
+        let fastest = self.groups[count].iter().copied().min_by(|a, b| time_s(a).total_cmp(&time_s(b)));
+        let threads = fastest.and_then(|run| self.amounts[run].threads.get(&node));
+        threads.map_or(&[], Vec::as_slice)
     }
 
     /// What a node's runs with a count say of something, each.
@@ -267,6 +285,7 @@ impl RunAmounts {
     fn of(joint: &Joint<'_>, at: usize, run: &Swept) -> RunAmounts {
         let mut node_in_joint: BTreeMap<u32, JointId> = BTreeMap::new();
         let mut regions = BTreeSet::new();
+        let (mut costs, mut threads) = (vec![Cost::default(); joint.len()], BTreeMap::new());
         for node in 0..joint.len() as JointId {
             let Some(in_run) = joint.node_in(node, at) else { continue };
             if run.segments.contains_key(&in_run) {
@@ -274,6 +293,12 @@ impl RunAmounts {
             }
             if run.regions.contains(&in_run) {
                 regions.insert(node);
+            }
+            if let Some(cost) = run.costs.get(&in_run) {
+                costs[node as usize] = *cost;
+            }
+            if let Some(of_node) = run.threads.get(&in_run) {
+                threads.insert(node, of_node.clone());
             }
         }
         let mut times_s = joint.most(at, Measure::Wall).unwrap_or_else(|| vec![0.0; joint.len()]);
@@ -320,7 +345,19 @@ impl RunAmounts {
                 above = joint.parent(place);
             }
         }
-        RunAmounts { times_s, queued_s, busy_s, errors_s, cost, accounts, segments, sites, regions }
+        RunAmounts {
+            times_s,
+            queued_s,
+            busy_s,
+            errors_s,
+            costs,
+            cost,
+            accounts,
+            segments,
+            sites,
+            regions,
+            threads,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use proust_profile::{LocationId, Metric, Profile};
 
 use crate::compare::{NodeId, Outline, run};
 use crate::ledger::{Account, Accounts, IoAs, Ledger};
+use crate::openmp::{Cost, Costs};
 use crate::operations::Operations;
 pub(super) use crate::query::ACCOUNTS;
 use crate::query::{Measure, Selection};
@@ -90,6 +91,22 @@ pub struct Swept {
     pub(super) site_times_s: BTreeMap<NodeId, f64>,
     /// The nodes that are parallel regions.
     pub(super) regions: BTreeSet<NodeId>,
+    /// What measuring took of the time of a node with all below, in the thread in which it took most; of
+    /// sites in the thread whose time is the site's.
+    pub(super) costs: BTreeMap<NodeId, Cost>,
+    /// By region and site what each thread took there, by thread.
+    pub(super) threads: BTreeMap<NodeId, Vec<ThreadTime>>,
+}
+
+/// What a thread took in a region, or up to a site and in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ThreadTime {
+    /// Which thread, in its run.
+    pub location: LocationId,
+    /// Its time, s.
+    pub time_s: f64,
+    /// What of that measuring took.
+    pub cost: Cost,
 }
 
 impl Swept {
@@ -130,6 +147,8 @@ impl Swept {
             segments: BTreeMap::new(),
             site_times_s: BTreeMap::new(),
             regions: BTreeSet::new(),
+            costs: BTreeMap::new(),
+            threads: BTreeMap::new(),
         };
         let regions = profile.regions.iter().filter_map(|region| swept.outline.node_of(region.context));
         swept.regions = regions.collect();
@@ -144,7 +163,10 @@ impl Swept {
 
     fn enter_segments(&mut self, profile: &Profile) {
         let operations = Operations::of(profile);
-        let mut times: BTreeMap<(NodeId, LocationId), f64> = BTreeMap::new();
+        let costs = Costs::of(profile);
+        let mut times: BTreeMap<(NodeId, LocationId), ThreadTime> = BTreeMap::new();
+        let mut sites: BTreeSet<NodeId> = BTreeSet::new();
+        let mut inclusive: BTreeMap<(NodeId, LocationId), Cost> = BTreeMap::new();
         let mut visits: BTreeMap<(NodeId, LocationId), u64> = BTreeMap::new();
         for row in &profile.segments {
             let Some(operation) = operations.get(row.operation) else { continue };
@@ -168,8 +190,33 @@ impl Swept {
             if operation.nature() == Nature::Barrier {
                 *visits.entry((node, row.location)).or_default() += row.executions;
             }
-            if profile.regions[row.region as usize].context != row.context {
-                *times.entry((node, row.location)).or_default() += work_s + wait_s;
+            let cost = costs.of_row(row);
+            let region = self.outline.node_of(profile.regions[row.region as usize].context);
+            if region != Some(node) {
+                sites.insert(node);
+            }
+            // A site's time is a part of its region's.
+            for place in region.filter(|&region| region != node).into_iter().chain([node]) {
+                let time = times.entry((place, row.location)).or_default();
+                time.location = row.location;
+                time.time_s += work_s + wait_s;
+                time.cost += &cost;
+            }
+            let mut above = Some(node);
+            while let Some(place) = above {
+                let sum = inclusive.entry((place, row.location)).or_default();
+                *sum += &cost;
+                // Behind a region is a time of what is around it.
+                if place != node {
+                    sum.ns += row.added_behind_ns as f64;
+                }
+                above = self.outline.parent(place);
+            }
+        }
+        for ((node, _), cost) in inclusive {
+            let most = self.costs.entry(node).or_default();
+            if cost.ns > most.ns {
+                *most = cost;
             }
         }
         for ((node, _), visits) in visits {
@@ -177,9 +224,12 @@ impl Swept {
                 segment.visits = segment.visits.max(visits);
             }
         }
-        for ((node, _), time_s) in times {
-            let most = self.site_times_s.entry(node).or_default();
-            *most = most.max(time_s);
+        for ((node, _), time) in times {
+            if sites.contains(&node) && time.time_s >= self.site_times_s.get(&node).copied().unwrap_or(0.0) {
+                self.site_times_s.insert(node, time.time_s);
+                self.costs.insert(node, time.cost);
+            }
+            self.threads.entry(node).or_default().push(time);
         }
     }
 }

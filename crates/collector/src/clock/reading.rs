@@ -1,8 +1,8 @@
-//! What reading the clock takes.
+//! What reading the clock takes, with and without waiting for what stands before it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::now_ns;
+use super::{now_ns, ordered_ns};
 
 /// So often that is looked at: at the process's begin, before the counter's speed is known, it takes many
 /// times as long as later on.
@@ -12,6 +12,7 @@ const READINGS_EACH: u32 = 4;
 const MOST_NS: u64 = 500;
 
 static LEAST_NS: AtomicU64 = AtomicU64::new(MOST_NS);
+static LEAST_ORDERED_NS: AtomicU64 = AtomicU64::new(MOST_NS);
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 
 /// What one reading takes, ns: the least that was seen, this moment included.
@@ -23,15 +24,28 @@ pub fn reading_ns() -> u64 {
     LEAST_NS.load(Ordering::Relaxed)
 }
 
+/// The same of a reading by [`ordered_ns`].
+#[inline]
+pub fn ordered_reading_ns() -> u64 {
+    if LOOKED.load(Ordering::Relaxed) < LOOKS {
+        look();
+    }
+    LEAST_ORDERED_NS.load(Ordering::Relaxed)
+}
+
 #[cold]
 fn look() {
-    let begin_ns = now_ns();
-    for _ in 1..READINGS_EACH {
-        now_ns();
-    }
-    let ns = now_ns().saturating_sub(begin_ns) / u64::from(READINGS_EACH);
-    LEAST_NS.fetch_min(ns, Ordering::Relaxed);
+    LEAST_NS.fetch_min(each_ns(now_ns), Ordering::Relaxed);
+    LEAST_ORDERED_NS.fetch_min(each_ns(ordered_ns), Ordering::Relaxed);
     LOOKED.fetch_add(1, Ordering::Relaxed);
+}
+
+fn each_ns(read: impl Fn() -> u64) -> u64 {
+    let begin_ns = read();
+    for _ in 1..READINGS_EACH {
+        read();
+    }
+    read().saturating_sub(begin_ns) / u64::from(READINGS_EACH)
 }
 
 #[cfg(test)]

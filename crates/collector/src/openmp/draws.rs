@@ -35,6 +35,20 @@ pub fn level(apart_ns: u64, sites: u64) -> u32 {
     one_of.checked_ilog2().unwrap_or(0).min(HIGHEST_LEVEL)
 }
 
+/// One block of so many is followed by visits that are counted twice.
+const DOUBLED_OF: u64 = 8;
+/// Blocks of fewer visits than two to this power have too few in between.
+const DOUBLED_FROM_LEVEL: u32 = 2;
+
+/// Whether the visits between the drawn one of the block that `visit` lies in and the next drawn one are
+/// counted twice. The blocks before and behind such a one are not, so that it can be compared with them.
+pub fn is_doubled(seed: u64, visit: u64, level: u32) -> bool {
+    let block = visit >> level;
+    let chance = mixed(seed.rotate_left(29) ^ ((block / DOUBLED_OF) << 8 | u64::from(level)));
+    let which = 1 + (chance >> 32) % (DOUBLED_OF - 2);
+    level >= DOUBLED_FROM_LEVEL && block % DOUBLED_OF == which
+}
+
 fn mixed(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -83,6 +97,20 @@ mod tests {
                 assert!(off.abs() < 5.0, "period {period}, phase {phase}: {count} of {expected}");
             }
         }
+    }
+
+    #[test]
+    fn one_block_of_eight_is_followed_by_visits_counted_twice_and_never_two_beside_each_other() {
+        let seed = seed(0x7f00_1234_5640, 99);
+        let doubled: Vec<u64> = (0..80_000).filter(|block| is_doubled(seed, block << 4, 4)).collect();
+        assert_eq!(doubled.len(), 10_000);
+        assert!(doubled.windows(2).all(|pair| pair[1] - pair[0] >= 3));
+        // Each of the six places is about as frequent as any other.
+        for place in 1..7 {
+            let count = doubled.iter().filter(|&block| block % 8 == place).count();
+            assert!((1_450..1_900).contains(&count), "place {place}: {count}");
+        }
+        assert!((0..8_000).all(|visit| !is_doubled(seed, visit, 1)));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use proust_log::operations::Operation;
 
 use super::team::{self, Team};
 use super::wait;
-use crate::lane;
+use crate::clock;
+use crate::lane::{self, Lane};
 use crate::operation::{self, Kind, here, releases, stretch};
 use crate::path::memo::State;
 
@@ -35,11 +36,17 @@ pub fn turn() -> u64 {
 /// Runs `call`, in which the thread waits until nobody is in `object`, and is in it from then on.
 #[inline(always)]
 pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl FnOnce() -> R) -> R {
+    let timed = lane::current().filter(|lane| lane.member.own_cost.times_section());
+    let begin_ns = timed.map_or(0, |_| clock::ordered_ns());
     // Whose turn it is in an ordered loop is not told by who is in it.
     let is_free = come(object) && operation != Operation::OmpOrdered;
     if is_free {
+        let came_ns = timed.map_or(0, |_| clock::ordered_ns().saturating_sub(begin_ns));
         let result = call();
-        entered_at(operation, object, site, here!());
+        match timed {
+            Some(lane) => enter_timed(lane, operation, (object, site), came_ns, here!()),
+            None => entered_at(operation, object, site, here!()),
+        }
         return result;
     }
     let mut marker = 0;
@@ -81,6 +88,26 @@ pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     releases::acquired(lane, object, site);
     if lane.member.team().is_some() {
         wait::counted(lane, operation, site, state);
+    }
+}
+
+/// As [`entered_at`]; what that takes is timed, after coming took `came_ns`.
+#[cold]
+#[inline(never)]
+fn enter_timed(
+    lane: &'static Lane,
+    operation: Operation,
+    (object, site): (u64, u64),
+    came_ns: u64,
+    state: State,
+) {
+    let begin_ns = clock::ordered_ns();
+    entered_at(operation, object, site, state);
+    let entered_ns = clock::ordered_ns();
+    let empty_ns = 2 * clock::ordered_ns().saturating_sub(entered_ns);
+    if lane.member.team().is_some() {
+        let stretches_ns = came_ns + entered_ns.saturating_sub(begin_ns);
+        wait::took(lane, operation, site, state, lane.member.own_cost.of_section(stretches_ns, empty_ns));
     }
 }
 

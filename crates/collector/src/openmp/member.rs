@@ -8,6 +8,7 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::arrivals::{Barriers, Passed};
+use super::own_cost::OwnCost;
 use super::settling;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
@@ -45,6 +46,8 @@ pub struct Member {
     visits: AtomicPtr<Visits>,
     /// Its barriers in that team.
     pub barriers: Barriers,
+    /// What measuring its parts of regions takes.
+    pub own_cost: OwnCost,
     /// Requests for iterations.
     requests: AtomicU32,
     /// Where the loop is whose iterations are handed out to it; 0 = none.

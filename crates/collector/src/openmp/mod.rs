@@ -12,6 +12,7 @@
 //! - [`wait`], [`holders`]: waiting for all others, and for who is in a section
 //! - [`visits`]: which visits to barriers are measured, and how many there are of each; [`draws`] is the rule
 //! - [`estimate`], [`long_gaps`], [`settling`]: what those come to that are not measured
+//! - [`own_cost`]: what measuring regions and sections takes
 //! - [`regions`]: numbers for regions, by who opens them
 //! - [`sites`]: work and waits, by region and site
 //! - [`tasks`]: deferred work, wherever it is done
@@ -25,6 +26,7 @@ pub mod holders;
 pub mod long_gaps;
 pub mod member;
 pub mod ompt;
+pub mod own_cost;
 pub mod regions;
 pub mod runtime;
 pub mod settling;

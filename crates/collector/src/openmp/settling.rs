@@ -4,7 +4,7 @@
 use proust_log::operations::Operation;
 
 use super::estimate::{Settled, settle as divide};
-use super::sites::{Passed, Site};
+use super::sites::{Added, Passed, Site};
 use super::visits::{Pending, SITES, Visits};
 use crate::lane::Record;
 use crate::operation::Kind;
@@ -24,7 +24,7 @@ pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
 pub fn settle(record: &mut Record) {
     let Some(visits) = record.member.visits() else { return };
     let undrawn = visits.take_undrawn();
-    if undrawn != [0; _] {
+    if undrawn != [0; _] || visits.has_added() {
         // It takes 3 KiB, and hooks come here on the program's stack.
         room::apart(|| distribute(record, visits, &undrawn));
     }
@@ -35,15 +35,22 @@ pub fn settle(record: &mut Record) {
 fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
     // SAFETY: the caller has taken the record.
     let pending = unsafe { visits.pending() };
-    let (gap_ns, since_ns) = (core::mem::take(&mut pending.gap_ns), pending.since_ns);
     let now_ns = clock::now_ns();
-    let settled = divide(gap_ns, undrawn, &mut pending.tallies);
+    // A gap is divided among visits. Without any it stays for those that come next.
+    let is_empty = undrawn.iter().all(|&visits| visits == 0);
+    let (gap_ns, since_ns) = match is_empty {
+        true => (0, now_ns),
+        false => (core::mem::take(&mut pending.gap_ns), pending.since_ns),
+    };
+    let settled = match is_empty {
+        true => [Settled::default(); SITES],
+        false => divide(gap_ns, undrawn, &mut pending.tallies),
+    };
+    let trials = &mut pending.trials;
     for (at, (Settled { wait_ns, work_ns }, executions)) in
         settled.into_iter().zip(undrawn.iter().copied()).enumerate()
     {
-        if executions == 0 && wait_ns == 0 && work_ns == 0 {
-            continue;
-        }
+        let is_passed = executions != 0 || wait_ns != 0 || work_ns != 0;
         let of = visits.site(at);
         let site = Site {
             region: of.region,
@@ -51,6 +58,12 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             address: of.address,
             sp: of.sp,
         };
+        // What measuring took waits until the site's call path is known: that is found at the end of its
+        // first visit.
+        if !is_passed && !(visits.has_added_at(at) && record.sites.knows(&site)) {
+            continue;
+        }
+        let added_ns = visits.take_added(at);
         let passed = Passed {
             end_ns: now_ns,
             work_ns,
@@ -58,9 +71,14 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             executions,
             is_estimated: true,
             is_whole: true,
+            added: Added { ns: added_ns, ..Added::default() },
             ..Passed::default()
         };
         record.sites.add(&site, &passed, &mut record.output, |_| 0);
+        record.sites.tried(&site, &trials[at].take());
+        if executions == 0 && wait_ns == 0 {
+            continue;
+        }
         let estimated = Estimated {
             kind: Kind::from(of.operation.unwrap_or(Operation::OmpBarrier)),
             calls: executions,

@@ -3,7 +3,7 @@
 //! Bounded whatever the count: a thread that meets more sites than there is room for has them told earlier.
 
 use proust_log::operations::Operation;
-use proust_log::records::Segments;
+use proust_log::records::{Segments, Trials};
 
 use crate::arena;
 use crate::lane::Output;
@@ -66,6 +66,20 @@ pub struct Passed {
     pub contended: bool,
     /// Threads of the team.
     pub team: u16,
+    /// What measuring took, as far as that was timed, and what may lie before and behind the readings of the
+    /// clock, ns.
+    pub added: Added,
+}
+
+/// What measuring took, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Between readings of the clock.
+    pub ns: u64,
+    /// What may lie outside of them.
+    pub error_ns: u64,
+    /// Between such readings, when the region was over already.
+    pub behind_ns: u64,
 }
 
 /// Whether the thread came to a barrier as the last one.
@@ -120,6 +134,9 @@ impl Slot {
         if passed.is_estimated {
             sums.unmeasured += passed.executions;
         }
+        sums.added_ns += passed.added.ns;
+        sums.added_error_ns += passed.added.error_ns;
+        sums.added_behind_ns += passed.added.behind_ns;
         self.variance_ns2 += passed.variance_ns2;
         if passed.is_whole {
             self.whole_ns += passed.wait_ns;
@@ -266,6 +283,22 @@ impl Sites {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Adds what was found of the cost of counting, to a site that something was added to.
+    pub fn tried(&mut self, site: &Site, trials: &Trials) {
+        if trials.count > 0
+            && site.region != 0
+            && let Some(slot) = self.slot(site).filter(|slot| slot.site == *site)
+        {
+            let sums = &mut slot.sums.trials;
+            sums.count += trials.count;
+            sums.visits += trials.visits;
+            sums.more_ns += trials.more_ns;
+            sums.visits2 = sums.visits2.saturating_add(trials.visits2);
+            sums.more_ns2 = sums.more_ns2.saturating_add(trials.more_ns2);
+            sums.product = sums.product.saturating_add(trials.product);
         }
     }
 

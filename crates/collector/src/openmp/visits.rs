@@ -22,9 +22,11 @@ use crate::life;
 use crate::path::stack::OwnStack;
 
 mod choice;
+mod doubled;
 mod inside;
 
 pub use choice::Levels;
+pub use doubled::Trial;
 pub use inside::Interrupted;
 
 /// Sites at which a thread may leave out visits.
@@ -125,6 +127,8 @@ pub struct Pending {
     pub drawn: [u64; SITES],
     /// Of gaps that are long.
     pub long: Long,
+    /// What counting a visit takes, by site.
+    pub trials: [Trial; SITES],
     /// When a site's level was last thought of, and at which visit. By who says the level.
     thought: [(u64, u64); SITES],
 }
@@ -135,6 +139,7 @@ pub struct Pending {
 pub struct Visits {
     now: Now,
     sites: [Visit; SITES],
+    doubled: doubled::Doubled,
     pending: UnsafeCell<Pending>,
 }
 
@@ -192,8 +197,14 @@ pub fn pass_alone(call: CallSite) -> bool {
     let at = home(call.address);
     let site = &visits.sites[at];
     let count = site.count.load(Ordering::Relaxed);
-    if !site.is_of_now(visits, call) || count >= site.next.load(Ordering::Relaxed) {
+    if !site.is_of_now(visits, call) {
         return false;
+    }
+    if count >= site.next.load(Ordering::Relaxed) {
+        if !visits.doubled.has(at, count) {
+            return false;
+        }
+        visits.count_alone_once_more(at, call);
     }
     site.count.store(count + 1, Ordering::Relaxed);
     site.undrawn.store(site.undrawn.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -218,6 +229,10 @@ pub fn pass(call: CallSite, inside: Inside) -> Option<&'static Visits> {
     if count >= site.next.load(Ordering::Relaxed) {
         if !site.leaves_out() {
             return None;
+        }
+        if visits.doubled.has(at, count) {
+            visits.count_twice(at, call, inside);
+            return Some(visits);
         }
         site.count.store(count + 1, Ordering::Relaxed);
         visits.now.at.store(at as u32, Ordering::Relaxed);
@@ -373,6 +388,7 @@ impl Visits {
             site.settled.store(0, Ordering::Relaxed);
             site.kind.store(0, Ordering::Relaxed);
         }
+        self.doubled.forget();
         let now = &self.now;
         for word in [&now.inside, &now.is_in_gap, &now.weight, &now.at, &now.before, &now.seen] {
             word.store(0, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use super::arrivals::{Shared, Visit};
 use super::long_gaps;
 use super::member::Member;
 use super::settling;
-use super::sites::{Came, Divided, Passed, Site};
+use super::sites::{Added, Came, Divided, Passed, Site};
 use super::team::Team;
 use super::visits::{self, CallSite, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
@@ -105,6 +105,9 @@ pub fn begin_for_all(operation: Operation, site: CallSite, state: State, marker:
     {
         let level = || visits.map_or(0, |(lane, visits)| wanted_level(lane, visits, begin_ns));
         team.arrivals.come(&member.barriers, member.number() == 0, begin_ns, level);
+    }
+    if let Some((_, visits)) = visits {
+        visits.took(begin_ns);
     }
     Begun::Measured(lane)
 }
@@ -213,6 +216,7 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
                 keep_step(lane, visits, level, awaited);
             }
             lane.waits_since(end_ns);
+            visits.took(end_ns);
         }
         member.resume(end_ns);
     }
@@ -253,6 +257,10 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
             ..Passed::default()
         };
         let level = is_alone(member).then(|| visits.wanted_level(pending, end_ns));
+        let longest_ns = pending.long.from_ns();
+        if let Some(trial) = pending.trials.get_mut(at) {
+            visits.end_stretch(trial, at, came_ns, longest_ns);
+        }
         take_segment(lane, (visits, pending), level, since_ns, &mut passed);
         let place = place_of(&of);
         record.sites.add(&place, &passed, &mut record.output, |_| 0);
@@ -265,6 +273,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     }
     lane.waits_since(end_ns);
     member.resume(end_ns);
+    visits.took(end_ns);
 }
 
 /// A drawn visit is over while another thread uses the record: what the team agrees on goes on all the same.
@@ -393,6 +402,11 @@ fn node_of(record: &mut lane::Record, state: State) -> u32 {
 #[inline]
 pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: State) {
     add(lane, operation, site, state, &Passed { executions: 1, ..Passed::default() });
+}
+
+/// What measuring took at a site.
+pub fn took(lane: &'static Lane, operation: Operation, site: u64, state: State, added: Added) {
+    add(lane, operation, site, state, &Passed { added, ..Passed::default() });
 }
 
 /// A section was entered after somebody had been in it.

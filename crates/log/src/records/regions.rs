@@ -86,4 +86,32 @@ pub struct Segments {
     pub team_min: u16,
     /// Most threads that were in the team.
     pub team_max: u16,
+    /// What measuring took that was timed itself: recording what was measured, begin and end of a region. A
+    /// part of the work, mostly.
+    pub added_ns: u64,
+    /// What may lie before and behind the clock's readings there.
+    pub added_error_ns: u64,
+    /// What measuring took when the region was over already.
+    pub added_behind_ns: u64,
+    /// What counting takes, of executions that were only counted.
+    pub trials: Trials,
+}
+
+/// What counting a visit to a site takes: stretches of visits that were counted twice, compared with those
+/// before and behind them. Sums over stretches.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Trials {
+    /// Stretches, n.
+    pub count: u64,
+    /// Visits that were counted twice, Σ v.
+    pub visits: u64,
+    /// By how much those stretches were longer, Σ t.
+    pub more_ns: i64,
+    /// Σ v².
+    pub visits2: u64,
+    /// Σ t².
+    pub more_ns2: u64,
+    /// Σ v·t.
+    pub product: i64,
 }

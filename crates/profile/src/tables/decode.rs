@@ -9,7 +9,7 @@ use super::error::TablesError;
 use super::reader::Table;
 use crate::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, Value,
+    RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events and releases.
@@ -259,12 +259,14 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
     zip_rows!(table, group;
     location: u32s, region: u32s, operation: u32s, context: u32s, executions: u64s, unmeasured: u64s,
     known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s, latency_ns: u64s,
-    team_min: u32s, team_max: u32s;
+    team_min: u32s, team_max: u32s, added_ns: u64s, added_error_ns: u64s, added_behind_ns: u64s, trials: u64s, trial_visits: u64s,
+    trial_more_ns: f64s, trial_visits2: f64s, trial_more_ns2: f64s, trial_product_ns: f64s;
     SegmentRow {
         location,
         region,
         operation,
         context,
+        added_behind_ns,
         executions,
         unmeasured,
         known,
@@ -276,6 +278,16 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
         latency_ns,
         team_min,
         team_max,
+        added_ns,
+        added_error_ns,
+        trials: TrialSums {
+            count: trials,
+            visits: trial_visits,
+            more_ns: trial_more_ns,
+            visits2: trial_visits2,
+            more_ns2: trial_more_ns2,
+            product: trial_product_ns,
+        },
     })
 }
 

@@ -221,6 +221,15 @@ fn segments(profile: &Profile) -> Vec<Column> {
         column!(rows, "latency_ns", U64, |r| r.latency_ns),
         column!(rows, "team_min", U32, |r| r.team_min),
         column!(rows, "team_max", U32, |r| r.team_max),
+        column!(rows, "added_ns", U64, |r| r.added_ns),
+        column!(rows, "added_error_ns", U64, |r| r.added_error_ns),
+        column!(rows, "added_behind_ns", U64, |r| r.added_behind_ns),
+        column!(rows, "trials", U64, |r| r.trials.count),
+        column!(rows, "trial_visits", U64, |r| r.trials.visits),
+        column!(rows, "trial_more_ns", F64, |r| r.trials.more_ns),
+        column!(rows, "trial_visits2", F64, |r| r.trials.visits2),
+        column!(rows, "trial_more_ns2", F64, |r| r.trials.more_ns2),
+        column!(rows, "trial_product_ns", F64, |r| r.trials.product),
     ]
 }
 

@@ -44,6 +44,8 @@ mod launchers;
 mod limits;
 mod memo;
 mod openmp;
+mod openmp_efficiency;
+mod openmp_fine;
 mod openmp_hostile;
 mod openmp_intel;
 mod openmp_often;

@@ -52,8 +52,18 @@ fn assert_laws(page: &Value) {
     for region in list(page, "/regions") {
         for time in list(region, "/times") {
             let degraded = time["verdict"] == "degraded";
-            let time_s = number(time, "/time_s");
+            let time_s = number(time, "/corrected_s");
+            assert!(time_s <= number(time, "/time_s"), "{region:#}");
             assert_eq!(number(time, "/strength_s"), if degraded { time_s } else { 0.0 }, "{region:#}");
+            // Threads are told of regions and their sites, and none takes longer than its region.
+            for thread in list(time, "/threads") {
+                assert!(number(thread, "/corrected_s") <= number(thread, "/time_s"), "{region:#}");
+            }
+            let speedup = number(&region["times"][0], "/corrected_s") / time_s;
+            let first = number(&region["times"][0], "/count");
+            assert!(time_s == 0.0 || (number(time, "/speedup") - first * speedup).abs() < 1e-9, "{region:#}");
+            let efficiency = number(time, "/speedup") / number(time, "/count");
+            assert!((number(time, "/efficiency") - efficiency).abs() < 1e-9, "{region:#}");
             assert!(number(time, "/loss_s") <= time_s, "{region:#}");
             let count = &time["count"];
             let sets = ["/ranks", "/oversubscribed_ranks"].map(|set| list(region, set).contains(count));

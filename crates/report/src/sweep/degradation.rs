@@ -6,8 +6,11 @@
 //! `{"id","parent","children":[id],"kind","name","file","line","times":[…],"ranks":[count],
 //! "oversubscribed_ranks":[count],"minimal_rank":count|null,"clean_below":count|null,"class":"degraded"|"inconclusive"|"scales"|
 //! "flat"}`; one of its times
-//! `{"count","oversubscribed","time_s","low_s","high_s","queued_share","speedup","efficiency","best":count|null,
-//! "verdict":"degraded"|"not"|"inconclusive","why":…|null,"strength_s","loss_s","excess_s","scaling_loss_s"}`.
+//! `{"count","oversubscribed","time_s","low_s","high_s","corrected_s","corrected_error_s","queued_share","speedup",
+//! "efficiency","serial_speedup":…|null,"best":count|null,"verdict":"degraded"|"not"|"inconclusive","why":…|null,
+//! "strength_s","loss_s","excess_s","scaling_loss_s","threads":[…]}`: `corrected_s` is the time without what
+//! measuring took of it, and all behind it is made of that. `threads` are those of the fastest repetition, in
+//! regions and at their sites: `{"handle","time_s","corrected_s","corrected_error_s"}`.
 //! A finding is
 //! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
 
@@ -16,8 +19,9 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_analysis::compare::JointId;
-use proust_analysis::degradation::{Assessment, Causes, Degradation, Finding, Verdict};
-use proust_analysis::scaling::Ensemble;
+use proust_analysis::degradation::{Assessment, Causes, Degradation, Finding, Rank, Verdict};
+use proust_analysis::query::Handle;
+use proust_analysis::scaling::{Ensemble, ThreadTime};
 use proust_analysis::words::counted;
 use serde::Serialize;
 
@@ -38,6 +42,8 @@ pub(super) struct DegradationPage {
     sweep: SweepBlock,
     definition: &'static str,
     pub counts: Vec<u32>,
+    /// The least wall time of the serial reference.
+    serial_s: Option<f64>,
     pub regions: Vec<RegionRow>,
     pub findings: Vec<FindingRow>,
     disagreements: Vec<DisagreementRow>,
@@ -71,19 +77,46 @@ pub(super) struct RegionRow {
 pub(super) struct TimeRow {
     pub count: u32,
     pub oversubscribed: bool,
-    pub time_s: f64,
+    /// As it was measured.
+    time_s: f64,
     low_s: f64,
     high_s: f64,
+    /// Without what measuring took.
+    pub corrected_s: f64,
+    corrected_error_s: f64,
     queued_share: f64,
-    speedup: f64,
-    efficiency: f64,
+    pub speedup: f64,
+    pub efficiency: f64,
+    /// The serial reference's wall time by that of the program; of places inside it is not known.
+    serial_speedup: Option<f64>,
     best: Option<u32>,
     pub verdict: &'static str,
     why: Option<&'static str>,
-    strength_s: f64,
+    pub strength_s: f64,
     pub loss_s: f64,
     excess_s: f64,
     scaling_loss_s: f64,
+    threads: Vec<ThreadRow>,
+}
+
+/// What a thread took in a region, or up to a site and in it.
+#[derive(Debug, Serialize)]
+struct ThreadRow {
+    handle: String,
+    time_s: f64,
+    corrected_s: f64,
+    corrected_error_s: f64,
+}
+
+impl ThreadRow {
+    fn new(of: &ThreadTime) -> ThreadRow {
+        ThreadRow {
+            handle: Handle::Location(of.location).to_string(),
+            time_s: of.time_s,
+            corrected_s: (of.time_s - of.cost.ns / 1e9).max(0.0),
+            corrected_error_s: of.cost.error_ns() / 1e9,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -134,14 +167,19 @@ impl DegradationPage {
             let place = &assessment.places[node as usize];
             place.is_degraded() || place.ranks.iter().any(|rank| rank.time_s >= SHOWN * program_s)
         };
-        let excess = |node: JointId| {
-            let ranks = &assessment.places[node as usize].ranks;
-            ranks.iter().map(|rank| rank.excess_s).fold(f64::NEG_INFINITY, f64::max)
+        let ranks = |node: JointId| assessment.places[node as usize].ranks.iter();
+        // The paper follows the strongest; what fewer threads would save says more, but is not its word.
+        let weight = |node: JointId| match question.paper {
+            true => ranks(node).map(Rank::strength_s).fold(0.0, f64::max),
+            false => ranks(node).map(|rank| rank.excess_s).fold(f64::NEG_INFINITY, f64::max),
         };
-        let order = in_order(ensemble, &excess, &matters);
+        let order = in_order(ensemble, &weight, &matters);
+        let serial_s = view.serial_s.iter().copied().reduce(f64::min);
         let mut regions: Vec<RegionRow> = order
             .iter()
-            .map(|&(node, depth)| RegionRow::new(ensemble, &assessment.places[node as usize], node, depth))
+            .map(|&(node, depth)| {
+                RegionRow::new(ensemble, &assessment.places[node as usize], (node, depth), serial_s)
+            })
             .collect();
         let shown: BTreeSet<JointId> = regions.iter().map(|region| region.id).collect();
         let mut children: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
@@ -177,6 +215,7 @@ impl DegradationPage {
             sweep: SweepBlock::new(view, question),
             definition: if question.paper { "paper" } else { "robust" },
             counts: ensemble.counts().to_vec(),
+            serial_s,
             findings: findings.collect(),
             disagreements: disagreements.collect(),
             regions,
@@ -187,18 +226,29 @@ impl DegradationPage {
 }
 
 impl RegionRow {
-    fn new(ensemble: &Ensemble<'_>, judged: &Degradation, node: JointId, depth: usize) -> RegionRow {
+    fn new(
+        ensemble: &Ensemble<'_>,
+        judged: &Degradation,
+        (node, depth): (JointId, usize),
+        serial_s: Option<f64>,
+    ) -> RegionRow {
+        // The program is the first of all places.
+        let serial_s = serial_s.filter(|_| node == 0);
         let label = ensemble.label(node);
         let minimal = judged.minimal();
-        let times = judged.ranks.iter().zip(ensemble.timings(node)).map(|(rank, timing)| TimeRow {
+        let timings = ensemble.timings(node);
+        let times = judged.ranks.iter().zip(&timings).enumerate().map(|(at, (rank, timing))| TimeRow {
             count: rank.count,
             oversubscribed: rank.oversubscribed,
-            time_s: rank.time_s,
+            time_s: rank.measured_s,
             low_s: timing.interval().low,
             high_s: timing.interval().high,
+            corrected_s: rank.time_s,
+            corrected_error_s: rank.time_error_s,
             queued_share: timing.queued_share(),
             speedup: rank.speedup,
             efficiency: rank.efficiency,
+            serial_speedup: serial_s.filter(|_| rank.time_s > 0.0).map(|serial_s| serial_s / rank.time_s),
             best: rank.best,
             verdict: rank.verdict.id(),
             why: match rank.verdict {
@@ -209,6 +259,7 @@ impl RegionRow {
             loss_s: rank.loss_s(),
             excess_s: rank.excess_s,
             scaling_loss_s: rank.scaling_loss_s,
+            threads: ensemble.threads(node, at).iter().map(ThreadRow::new).collect(),
         });
         RegionRow {
             id: node,
@@ -301,8 +352,14 @@ impl Page for DegradationPage {
     fn text(&self, style: &Style) -> String {
         let mut text = self.sweep.text(style, "Degradation");
         text.push_str(match self.definition {
-            "paper" => " degraded: slower than with some fewer threads, by however little (the original definition)\n",
-            _ => " degraded: slower than with some fewer threads, beyond the spread of repetitions, by 5 % and half a percent of the program\n",
+            "paper" => {
+                " degraded: slower than with some fewer threads, by however little (the original definition); \
+                 the strongest first\n"
+            }
+            _ => {
+                " degraded: slower than with some fewer threads, beyond the spread of repetitions, by 5 % and half \
+                 a percent of the program\n"
+            }
         });
         text.push('\n');
         text.push_str(&self.regions_text(style));
@@ -339,6 +396,8 @@ impl Page for DegradationPage {
             "time_s",
             "low_s",
             "high_s",
+            "corrected_s",
+            "corrected_error_s",
             "speedup",
             "efficiency",
             "verdict",
@@ -361,7 +420,8 @@ impl Page for DegradationPage {
                     time.count.to_string(),
                     time.oversubscribed.to_string(),
                 ];
-                row.extend([time.time_s, time.low_s, time.high_s, time.speedup, time.efficiency].map(exact));
+                let times = [time.time_s, time.low_s, time.high_s, time.corrected_s, time.corrected_error_s];
+                row.extend(times.into_iter().chain([time.speedup, time.efficiency]).map(exact));
                 row.push(time.verdict.to_owned());
                 row.extend([time.strength_s, time.loss_s, time.scaling_loss_s].map(exact));
                 row.push(number(region.minimal_rank));

@@ -57,8 +57,13 @@ pub fn close(team: &'static Team, state: Option<State>) {
     let is_told = !follows || ended.is_multiple_of(TOLD_ONE_IN) || size as usize > PLACES;
     team.has_ended(fork_ns, end_ns);
     team.own.owed.store(if is_told { 0 } else { size }, Ordering::Relaxed);
-    let mut passed =
-        Passed { end_ns, wait_ns: end_ns.saturating_sub(done_ns), is_whole: !is_told, ..Passed::default() };
+    let mut passed = Passed {
+        end_ns,
+        wait_ns: end_ns.saturating_sub(done_ns),
+        is_whole: !is_told,
+        added: member.own_cost.take(),
+        ..Passed::default()
+    };
     if is_told {
         passed.latency_ns = release(team, lane, (0, size), done_ns);
     } else {
@@ -75,6 +80,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
     member.set_closed(end_ns);
     member.pop_level();
     member.restore(&team.own.outer.place(), end_ns);
+    member.own_cost.took_behind(end_ns);
 }
 
 /// Tells those that wait at the end of the region of `team` that was over last, and have these numbers of a

@@ -54,6 +54,7 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         lane.open.hold();
     }
     let fork_ns = lane.open.begin_ns();
+    member.own_cost.begin_part();
     member.pause(fork_ns);
     let outside_ns = fork_ns.saturating_sub(member.closed_ns());
     if outside_ns >= LONG_WORK_NS {
@@ -78,6 +79,7 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
     team.own.done_ns.store(0, Ordering::Relaxed);
     team.own.outer.set(&member.place());
     team.forget_far();
+    member.own_cost.took(fork_ns);
     Some(team)
 }
 

@@ -38,6 +38,7 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
             fork_ns: team.times.fork_ns.load(Ordering::Relaxed),
             before_end_ns: None,
         });
+        member.own_cost.begin_part();
         undock(lane, Some(team), &opened, now_ns);
         team.add(lane, number);
         (opened.fork_ns, now_ns)
@@ -48,9 +49,11 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
         wait_ns: now_ns.saturating_sub(fork_ns),
         executions: 1,
         team: u16::try_from(size).unwrap_or(u16::MAX),
+        added: member.own_cost.take(),
         ..Passed::default()
     };
     add(lane, Operation::OmpFork, team.region(), &passed);
+    member.own_cost.took(now_ns);
 }
 
 /// The calling thread has done its part.
@@ -83,6 +86,7 @@ pub fn done(team: &'static Team) {
             work_ns: member.take_work_after_visits(now_ns),
             executions: 1,
             team: member.team_size(),
+            added: member.own_cost.take(),
             ..Passed::default()
         };
         add_to(record, Operation::OmpRegionEnd, region, &passed);
@@ -117,6 +121,7 @@ pub fn done(team: &'static Team) {
         member.set_docked_in(team);
         lane.dock(now_ns, team.object(), region);
     }
+    member.own_cost.took(now_ns);
 }
 
 #[cold]

@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{CallSite, LEVEL_BITS, Pending, SITES, THOUGHT_APART_NS, Visit, Visits, Way, home};
+use super::{CallSite, LEVEL_BITS, Pending, SITES, THOUGHT_APART_NS, Trial, Visit, Visits, Way, home};
 use crate::lane::Lane;
 use crate::openmp::estimate::Tally;
 use crate::openmp::team::Team;
@@ -27,7 +27,8 @@ impl Visits {
         let count = site.count.load(Ordering::Relaxed);
         site.count.store(count + 1, Ordering::Relaxed);
         // One that was drawn may have been missed: it was inside of something else.
-        if count >= site.next.load(Ordering::Relaxed) {
+        let is_drawn = count >= site.next.load(Ordering::Relaxed) && !self.doubled.has(at, count);
+        if is_drawn {
             return (Way::Drawn, count == 0);
         }
         site.undrawn.store(site.undrawn.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -59,7 +60,7 @@ impl Visits {
             site.epoch.store(epoch, Ordering::Relaxed);
             site.count.store(0, Ordering::Relaxed);
             site.set_level(level);
-            site.next.store(draws::next(self.seed(lane), 0, level), Ordering::Relaxed);
+            self.set_next(at, draws::next(self.seed(lane), 0, level), false);
         }
         // What it counts as depends on the team's size.
         site.set_operation(operation);
@@ -81,6 +82,8 @@ impl Visits {
             // SAFETY: the owner, who has taken the record.
             let pending = unsafe { self.pending() };
             pending.tallies[at] = Tally::default();
+            pending.trials[at] = Trial::default();
+            self.doubled.forget_site(at);
             (pending.drawn[at], pending.thought[at]) = (0, (0, 0));
         })
         .is_some()
@@ -129,7 +132,7 @@ impl Visits {
         };
         let weight = 1 << site.level();
         self.now.weight.store(weight, Ordering::Relaxed);
-        self.draw_next(lane, site, level);
+        self.draw_next(lane, self.at(), level);
         (weight, was_in_gap)
     }
 
@@ -137,18 +140,29 @@ impl Visits {
     pub fn set_level(&self, lane: &Lane, at: usize, level: u32) {
         if let Some(site) = self.sites.get(at)
             && site.epoch.load(Ordering::Relaxed) == lane.member.epoch()
+            && site.level() != level
         {
-            self.draw_next(lane, site, Some(level));
+            self.draw_next(lane, at, Some(level));
         }
     }
 
-    fn draw_next(&self, lane: &Lane, site: &Visit, level: Option<u32>) {
+    fn draw_next(&self, lane: &Lane, at: usize, level: Option<u32>) {
+        let site = &self.sites[at];
         if let Some(level) = level.filter(|&level| level != site.level()) {
             site.set_level(level);
             self.now.has_changed.store(true, Ordering::Relaxed);
         }
-        let next = draws::next(self.seed(lane), site.count.load(Ordering::Relaxed), site.level());
-        site.next.store(next, Ordering::Relaxed);
+        let (seed, count, level) = (self.seed(lane), site.count.load(Ordering::Relaxed), site.level());
+        let next = draws::next(seed, count, level);
+        self.set_next(at, next, draws::is_doubled(seed, count.saturating_sub(1), level));
+    }
+
+    /// The next visit to the site at a place that is drawn, and whether those before it are counted twice.
+    fn set_next(&self, at: usize, next: u64, is_doubled: bool) {
+        let epoch = self.sites[at].epoch.load(Ordering::Relaxed);
+        self.doubled.set_until(at, if is_doubled { next } else { 0 }, epoch);
+        // Visits that are counted twice leave the usual way where drawn ones do.
+        self.sites[at].next.store(if is_doubled { 0 } else { next }, Ordering::Relaxed);
     }
 
     /// The level of the site of the newest visit that was looked at.

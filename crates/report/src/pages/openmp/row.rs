@@ -1,6 +1,6 @@
 //! Regions, sites and threads as they are in JSON.
 
-use proust_analysis::openmp::{Came, Lost, RegionSum};
+use proust_analysis::openmp::{Came, Cost, Lost, RegionSum};
 use proust_analysis::query::Handle;
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 use serde::Serialize;
@@ -34,6 +34,25 @@ impl LostRow {
     }
 }
 
+/// A time of threads, and the same without what measuring took.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct TimeRow {
+    pub(super) time_s: f64,
+    pub(super) corrected_s: f64,
+    pub(super) corrected_error_s: f64,
+}
+
+impl TimeRow {
+    fn new((time_ns, cost): (u64, Cost)) -> TimeRow {
+        let time_s = seconds(time_ns);
+        TimeRow {
+            time_s,
+            corrected_s: (time_s - cost.ns / 1e9).max(0.0),
+            corrected_error_s: cost.error_ns() / 1e9,
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct RegionRow {
     pub(super) handle: String,
@@ -49,6 +68,9 @@ pub(super) struct RegionRow {
     pub(super) work_s: f64,
     pub(super) cpu_s: f64,
     pub(super) delayed_s: f64,
+    /// Of the thread that was in it longest.
+    #[serde(flatten)]
+    pub(super) time: TimeRow,
     #[serde(flatten)]
     pub(super) lost: LostRow,
     pub(super) imbalance: Option<f64>,
@@ -74,6 +96,9 @@ pub(super) struct SiteRow {
     /// Who came last, of the barriers of which that is known.
     pub(super) last: Vec<LastRow>,
     pub(super) work_s: f64,
+    /// Of the thread that took longest up to it and in it.
+    #[serde(flatten)]
+    pub(super) time: TimeRow,
     #[serde(flatten)]
     pub(super) lost: LostRow,
     pub(super) imbalance: Option<f64>,
@@ -99,6 +124,8 @@ pub(super) struct ThreadRow {
     pub(super) known: u64,
     pub(super) last: u64,
     pub(super) work_s: f64,
+    #[serde(flatten)]
+    pub(super) time: TimeRow,
     #[serde(flatten)]
     pub(super) lost: LostRow,
 }
@@ -146,6 +173,7 @@ impl RegionRow {
                 threads: site.threads,
                 last: site.came.iter().map(last_row).collect(),
                 work_s: seconds(site.work_ns),
+                time: TimeRow::new(site.longest),
                 lost: LostRow::new(&site.lost),
                 imbalance: site.imbalance(),
             }
@@ -160,6 +188,7 @@ impl RegionRow {
                 known: thread.came.known,
                 last: thread.came.last,
                 work_s: seconds(thread.work_ns),
+                time: TimeRow::new((thread.time_ns(), thread.cost)),
                 lost: LostRow::new(&thread.lost),
             }
         });
@@ -177,6 +206,7 @@ impl RegionRow {
             work_s: seconds(sum.work_ns),
             cpu_s: seconds(sum.cpu_ns),
             delayed_s: seconds(sum.delayed_ns),
+            time: TimeRow::new(sum.longest()),
             lost: LostRow::new(&sum.lost),
             imbalance: sum.imbalance(),
             sites: sites.collect(),

@@ -2,8 +2,8 @@
 
 use proust_analysis::words::counted;
 
-use super::{DegradationPage, FindingRow, RegionRow, depth_below};
-use crate::number::{Scale, duration, percent};
+use super::{DegradationPage, FindingRow, RegionRow, TimeRow, depth_below};
+use crate::number::{Scale, duration, fixed, percent};
 use crate::pages::heading;
 use crate::style::{Paint, Style};
 use crate::sweep::head::count_text;
@@ -23,7 +23,7 @@ impl DegradationPage {
         let skipped = self.regions.iter().filter(|region| region.is_entrance).map(|region| region.depth);
         let skipped = skipped.max().unwrap_or(0);
         let scale =
-            Scale::of("s", shown.iter().flat_map(|region| region.times.iter().map(|time| time.time_s)));
+            Scale::of("s", shown.iter().flat_map(|region| region.times.iter().map(|time| time.corrected_s)));
         let mut titles: Vec<(String, Align)> = Vec::new();
         if let Some(region) = shown.first() {
             for (at, time) in region.times.iter().enumerate() {
@@ -31,9 +31,15 @@ impl DegradationPage {
                 titles.push((if at == 0 { scale.title(&title) } else { title }, Align::Right));
             }
         }
+        let most = shown.first().and_then(|region| region.most_threads());
+        if let Some(time) = most {
+            let count = count_text(time.count, time.oversubscribed);
+            titles.extend(["S", "E"].map(|what| (format!("{what}({count})"), Align::Right)));
+        }
         titles.extend([
             ("ranks".to_owned(), Align::Left),
             ("min".into(), Align::Right),
+            ("strength".into(), Align::Right),
             ("loss".into(), Align::Right),
             ("verdict".into(), Align::Left),
             ("region".into(), Align::Left),
@@ -41,11 +47,17 @@ impl DegradationPage {
         let mut table = Table::new(titles);
         for region in shown {
             let mut cells: Vec<Cell> =
-                region.times.iter().map(|time| Cell::from(scale.show(time.time_s))).collect();
-            let loss_s = region.times.iter().map(|time| time.loss_s).fold(0.0, f64::max);
+                region.times.iter().map(|time| Cell::from(scale.show(time.corrected_s))).collect();
+            if let Some(time) = region.most_threads() {
+                cells.push(fixed(time.speedup, 2).into());
+                cells.push(fixed(time.efficiency, 2).into());
+            }
+            let largest = |of: fn(&TimeRow) -> f64| region.times.iter().map(of).fold(0.0, f64::max);
+            let (strength_s, loss_s) = (largest(|time| time.strength_s), largest(|time| time.loss_s));
             let paint = if region.class == "degraded" { Paint::Bad } else { Paint::Plain };
             cells.push(region.ranks_text().into());
             cells.push(region.minimal_text().into());
+            cells.push(scale.show(strength_s).into());
             cells.push(scale.show(loss_s).into());
             cells.push(Cell::painted(paint, region.class_text()));
             cells.push(format!("{}{}", "  ".repeat(depth_below(region.depth, skipped)), region.name).into());
@@ -56,12 +68,37 @@ impl DegradationPage {
             let hidden = counted(all.len() - shown.len(), "region");
             text.push_str(&format!(" {hidden} not shown: --limit, or --format json.\n"));
         }
-        let line = " T: seconds of the thread that takes longest; ranks: counts with which it is degraded; loss: what fewer threads would save.";
-        text + &style.paint(Paint::Faint, line) + "\n"
+        for line in [
+            " T: seconds of the thread that takes longest, without what measuring took; S: speedup; E: efficiency;",
+            " ranks: counts with which it is degraded; strength: its time there; loss: what fewer threads would save.",
+        ] {
+            text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
+        }
+        if let Some(serial_s) = self.serial_s
+            && let Some(program) = self.regions.first()
+        {
+            let speedups = program.times.iter().filter_map(|time| {
+                let count = count_text(time.count, time.oversubscribed);
+                Some(format!("{} with {count}", fixed(time.serial_speedup?, 2)))
+            });
+            let speedups: Vec<String> = speedups.collect();
+            let serial = format!(
+                " Against the serial runs ({}): speedup {}.\n",
+                duration(serial_s),
+                speedups.join(", ")
+            );
+            text.push_str(&serial);
+        }
+        text
     }
 }
 
 impl RegionRow {
+    /// With the most threads that have processors of their own, or, if there are none, the most.
+    fn most_threads(&self) -> Option<&TimeRow> {
+        self.times.iter().rev().find(|time| !time.oversubscribed).or(self.times.last())
+    }
+
     fn ranks_text(&self) -> String {
         let plain = self.ranks.iter().map(|&count| count_text(count, false));
         let marked = self.oversubscribed_ranks.iter().map(|&count| count_text(count, true));
@@ -83,6 +120,7 @@ impl RegionRow {
         match (self.class, why) {
             ("inconclusive", "disturbed") => "? other programs".into(),
             ("inconclusive", "overlap") => "? repetitions overlap".into(),
+            ("inconclusive", "too-fine") => "? too fine to judge".into(),
             ("inconclusive", "one-repetition") => "? one repetition".into(),
             ("inconclusive", _) => "? other work".into(),
             (class, _) => class.into(),

@@ -27,7 +27,8 @@ pub fn draw(page: &DegradationPage, command: &str) -> String {
     canvas.strong(20.0, 58.0, Anchor::Start, "Region");
     canvas.strong(BARS, 58.0, Anchor::Start, "Time of the thread that takes longest");
     canvas.strong(BARS + LONGEST + LABEL, 58.0, Anchor::Start, "Verdict");
-    let longest = rows.iter().flat_map(|row| row.times.iter()).map(|time| time.time_s).fold(0.0, f64::max);
+    let longest =
+        rows.iter().flat_map(|row| row.times.iter()).map(|time| time.corrected_s).fold(0.0, f64::max);
     let scale = Scale::of("s", [longest]);
     let on_path = |row: &RegionRow| page.findings.iter().any(|finding| finding.path.contains(&row.id));
     // Where the latest row of each level is.
@@ -60,12 +61,12 @@ pub fn draw(page: &DegradationPage, command: &str) -> String {
         let tall = (row_height - 8.0) / counts;
         for (n, time) in row.times.iter().enumerate() {
             let fill = if time.verdict == "degraded" { FILLS[5] } else { Fill { pattern: "", ..FILLS[0] } };
-            let length = if longest > 0.0 { time.time_s / longest * LONGEST } else { 0.0 };
+            let length = if longest > 0.0 { time.corrected_s / longest * LONGEST } else { 0.0 };
             let top = y + 3.0 + n as f64 * tall;
             canvas.area([BARS, top, length.max(0.5), tall - 1.0], fill);
             if tall >= 9.0 {
                 let mark = if time.oversubscribed { "*" } else { "" };
-                let label = format!("{}{mark}: {}", time.count, scale.show(time.time_s));
+                let label = format!("{}{mark}: {}", time.count, scale.show(time.corrected_s));
                 canvas.text(BARS + length + 5.0, top + tall / 2.0 + 3.0, Anchor::Start, &label);
             }
         }
