@@ -41,7 +41,7 @@ use proust_log::LogError;
 use proust_log::operations::{OPERATIONS, Operation};
 use proust_profile::{
     EventRow, Location, LocationId, OperationId, OperationInfo, ProcessId, Profile, ReleaseRow, RunFacts,
-    RunFile, SampleRow, SegmentRow, StayRow,
+    RunFile, SampleRow, SegmentRow, StayRow, Stop,
 };
 use rayon::prelude::*;
 
@@ -402,6 +402,19 @@ fn infos_of_operations(numbers: &[Option<OperationId>]) -> Vec<OperationInfo> {
     .collect()
 }
 
+/// The stops that `record` saw, on the run's clock.
+fn stops(run: &RunFile, clock: &RunClock) -> Vec<Stop> {
+    let since_start = |time_ns: u64| clock.of_host_ns(time_ns);
+    let shifted = |stop: &Stop| Stop {
+        pid: stop.pid,
+        before_ns: since_start(stop.before_ns),
+        begin_ns: since_start(stop.begin_ns),
+        end_ns: since_start(stop.end_ns),
+        behind_ns: since_start(stop.behind_ns),
+    };
+    run.stops.iter().map(shifted).collect()
+}
+
 fn facts(
     dir: &str,
     logs: &[LogHarvest],
@@ -431,6 +444,7 @@ fn facts(
         // What is known is that of the host on which `record` ran.
         stolen_s: run.filter(|run| run.host == clock.host(0)).and_then(|run| run.finished?.stolen_s),
         throttled_s: run.and_then(|run| run.finished?.throttled_s),
+        stops: run.filter(|run| run.host == clock.host(0)).map_or_else(Vec::new, |run| stops(run, clock)),
         wait_rules: String::new(),
     }
 }

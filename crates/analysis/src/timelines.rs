@@ -28,12 +28,13 @@ mod shares;
 mod spans;
 mod states;
 mod stolen;
+mod stops;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow};
+use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow, Stop};
 use rayon::prelude::*;
 
 use crate::bindings::{self, Bindings};
@@ -43,6 +44,7 @@ use explained::Explanation;
 pub use faults::FaultCost;
 use operations::Operations;
 use states::States;
+use stops::Stops;
 
 /// The account of the whole run.
 ///
@@ -99,8 +101,10 @@ pub fn timelines(profile: &Profile) -> Run {
         .collect();
     let states = States::of(profile);
     let fault = FaultCost::of(profile);
+    let stops = Stops::of(profile);
     let recorded = |id: usize| Recorded {
         fault,
+        stops: stops.of_process(profile.locations[id].process),
         location: &profile.locations[id],
         rows: of_location(&profile.samples, |row| row.location, id as u32),
         events: of_location(&profile.events, |event| event.location, id as u32),
@@ -190,6 +194,8 @@ struct Recorded<'a> {
     location: &'a Location,
     rows: &'a [SampleRow],
     events: &'a [EventRow],
+    /// When its process was stopped.
+    stops: &'a [Stop],
     /// What a page fault costs in this run.
     fault: FaultCost,
 }
@@ -207,7 +213,11 @@ impl Recorded<'_> {
     fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
         let start_ns = nanoseconds(self.location.start_s);
         let end_ns = nanoseconds(self.location.end_s).max(start_ns);
-        let operations = Operations::of(start_ns, end_ns, self.events, states);
+        let mut operations = Operations::of(start_ns, end_ns, self.events, states);
+        operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
+            let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
+            charged.get(row).copied().unwrap_or(0)
+        });
         let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
         explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns, self.fault)

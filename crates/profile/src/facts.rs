@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::run_file::Stop;
+
 /// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could tell.
 pub const NOT_ENDED: &str = "not ended";
 
@@ -42,6 +44,9 @@ pub struct RunFacts {
     /// processors; None where nothing limits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
+    /// When processes of [`RunFacts::host`] were stopped, since the run's start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
     /// The user's rules for what waits count as, as they were when the profile was made; empty = none.
     #[serde(default)]
     pub wait_rules: String,

@@ -41,7 +41,7 @@ pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
 pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;
-pub use run_file::RunFile;
+pub use run_file::{RunFile, Stop};
 pub use samples::SampleRow;
 pub use sweep_file::SweepFile;
 

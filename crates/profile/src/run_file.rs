@@ -42,6 +42,25 @@ pub struct RunFile {
     pub notes: Vec<String>,
     /// How it ended; None while it goes on.
     pub finished: Option<Finished>,
+    /// When its processes were stopped, on CLOCK_MONOTONIC; written at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
+}
+
+/// A stretch for which a process was stopped: by a signal, or by a tracer. Four instants in order, ns; on
+/// which clock, says who holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// The process.
+    pub pid: u32,
+    /// It was last seen going on.
+    pub before_ns: u64,
+    /// From here on it was certainly stopped,
+    pub begin_ns: u64,
+    /// until here.
+    pub end_ns: u64,
+    /// It was first seen going on again, or gone.
+    pub behind_ns: u64,
 }
 
 /// How a run ended.

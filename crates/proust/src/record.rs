@@ -5,6 +5,7 @@
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
 //! - [`time_limit`]: ends a run that takes too long
+//! - [`stops`]: when its processes were stopped
 //! - [`stolen`]: what the host of a virtual machine took meanwhile
 //! - [`closing`]: what is told at the end
 
@@ -19,6 +20,7 @@ mod folder;
 mod job;
 mod launch;
 mod stolen;
+mod stops;
 mod time_limit;
 
 pub use closing::{Told, shell_word};
@@ -149,7 +151,7 @@ pub fn run(args: &RecordArgs) -> ExitCode {
         return ExitCode::from(FAILED);
     }
     match record(args, &found, &Setting::default()) {
-        Ok((Outcome::Ended(ending), told)) => {
+        Ok((Outcome::Ended(ending, _), told)) => {
             if let Some(told) = told {
                 told.tell();
             }
@@ -185,9 +187,10 @@ pub fn record(
     let sanitizers = Sanitizers::of(found);
     let outcome = launch::run(args, found, &sanitizers, &folder, setting);
     let told = match &outcome {
-        Ok(Outcome::Ended(ending)) => {
+        Ok(Outcome::Ended(ending, stops)) => {
             // The command has run: how it ended counts, whatever became of its recording.
-            closing::finish(&folder, ending, &sanitizers, LinkedRuntime::of(found)).unwrap_or_else(|error| {
+            let runtime = LinkedRuntime::of(found);
+            closing::finish(&folder, ending, stops, &sanitizers, runtime).unwrap_or_else(|error| {
                 eprintln!("proust: the recording is lost: {error:#}");
                 folder.tidy();
                 None

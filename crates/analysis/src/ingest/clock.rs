@@ -13,6 +13,8 @@ use super::process;
 pub(super) struct RunClock {
     /// Per log: what is added.
     shifts: Vec<i64>,
+    /// The same for the clock of the first log's host itself, whatever a time namespace adds.
+    of_host: i64,
     /// Per log: its host.
     hosts: Vec<String>,
     host_count: usize,
@@ -46,14 +48,20 @@ impl RunClock {
         // Beyond 292 years it is damage, and only has to stay in range.
         let in_range = |shift: i128| shift.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         let shifts = hosts.iter().zip(&offsets).map(shift).map(in_range).collect();
+        let of_host = in_range(-origin);
         let host_count = hosts.iter().collect::<std::collections::BTreeSet<_>>().len();
-        RunClock { shifts, hosts, host_count }
+        RunClock { shifts, of_host, hosts, host_count }
     }
 
     /// Nanoseconds since the run's start at `time_ns` of log number `log`; 0 before it.
     pub(super) fn since_start_ns(&self, log: usize, time_ns: u64) -> u64 {
         let shift = self.shifts.get(log).copied().unwrap_or(0);
         i64::try_from(time_ns).unwrap_or(i64::MAX).saturating_add(shift).max(0) as u64
+    }
+
+    /// The same at `time_ns` of the first log's host, as who recorded it there reads the clock.
+    pub(super) fn of_host_ns(&self, time_ns: u64) -> u64 {
+        i64::try_from(time_ns).unwrap_or(i64::MAX).saturating_add(self.of_host).max(0) as u64
     }
 
     /// The same in seconds.

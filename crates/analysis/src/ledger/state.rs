@@ -139,11 +139,13 @@ pub enum PassiveReason {
     Futex,
     /// A message queue.
     Queue,
+    /// Its process was stopped, by a signal or a tracer.
+    Stopped,
 }
 
 impl PassiveReason {
     /// All reasons, in the order of their discriminants.
-    pub const ALL: [PassiveReason; 19] = [
+    pub const ALL: [PassiveReason; 20] = [
         PassiveReason::Condition,
         PassiveReason::Semaphore,
         PassiveReason::Park,
@@ -163,6 +165,7 @@ impl PassiveReason {
         PassiveReason::Unknown,
         PassiveReason::Futex,
         PassiveReason::Queue,
+        PassiveReason::Stopped,
     ];
 
     /// The stable identifier.
@@ -187,6 +190,7 @@ impl PassiveReason {
             PassiveReason::Unknown => "unknown",
             PassiveReason::Futex => "futex",
             PassiveReason::Queue => "queue",
+            PassiveReason::Stopped => "stopped",
         }
     }
 

@@ -73,9 +73,11 @@ pub(super) struct Explained {
     pub(super) compute_ns: u64,
     pub(super) measurement_ns: u64,
     pub(super) fault_ns: u64,
-    /// Off the processor for no known reason; `queued_ns` is the part of it in the run queue.
+    /// Off the processor for no known reason; `queued_ns` is the part of it in the run queue, `stopped_ns`
+    /// that in which the process was stopped.
     pub(super) unexplained_ns: u64,
     pub(super) queued_ns: u64,
+    pub(super) stopped_ns: u64,
 }
 
 impl Explained {
@@ -127,6 +129,7 @@ pub(super) fn explain(
     explanation.place_sleep(rows, waits);
     explanation.place_stolen(rows);
     explanation.place_queue(nanoseconds(location.queued_s).saturating_add(stolen_ns), rows);
+    explanation.place_stops(operations);
     explanation.place_faults(rows, fault);
     explanation
 }
@@ -134,7 +137,7 @@ pub(super) fn explain(
 impl Explanation {
     /// What was certainly stolen from the thread, and what may have been besides.
     pub(super) fn theft(&self) -> Theft {
-        let undecided = self.gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns);
+        let undecided = self.gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns - gap.stopped_ns);
         Theft { certain_ns: self.stolen_ns, undecided_ns: undecided.sum() }
     }
 
@@ -182,6 +185,7 @@ impl Explanation {
                 fault_ns: 0,
                 unexplained_ns: outside_ns - compute_ns,
                 queued_ns: 0,
+                stopped_ns: 0,
             });
         }
     }
@@ -290,6 +294,14 @@ impl Explanation {
             for gap in gaps {
                 gap.queued_ns += spread.next(gap.unexplained_ns - gap.queued_ns);
             }
+        }
+    }
+
+    /// Where the process may have been stopped, that explains what nothing else does.
+    fn place_stops(&mut self, operations: &Operations) {
+        for gap in &mut self.gaps {
+            let stopped_ns = operations.perhaps_stopped_ns(gap.gap.start_ns, gap.gap.end_ns);
+            gap.stopped_ns = stopped_ns.min(gap.unexplained_ns - gap.queued_ns);
         }
     }
 

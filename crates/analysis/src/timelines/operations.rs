@@ -30,6 +30,8 @@ pub(super) struct Short {
 pub(super) struct Operations {
     pub(super) singles: Vec<Single>,
     pub(super) shorts: Vec<Short>,
+    /// When the location may have been stopped, in order and apart; when it certainly was are singles.
+    pub(super) perhaps_stopped: Vec<(u64, u64)>,
 }
 
 impl Operations {

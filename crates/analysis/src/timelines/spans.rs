@@ -11,6 +11,18 @@ use super::shares::Spread;
 use super::states::Class;
 use crate::ledger::{PartKind, PassiveReason, Span, State, Work};
 
+/// A passive span from `from_ns` on, no longer than there is room, of the time that is left.
+fn passive(
+    reason: PassiveReason,
+    left_ns: &mut u64,
+    (from_ns, room_ns): (u64, u64),
+    context: ContextId,
+) -> Span {
+    let length_ns = room_ns.min(*left_ns);
+    *left_ns -= length_ns;
+    Span::new(from_ns, from_ns + length_ns, State::Passive(reason), context)
+}
+
 /// The spans of a location. `charged` says for each row in which context its processor time is charged,
 /// `state` what processor time in a context counts as.
 pub(super) fn spans(
@@ -41,6 +53,7 @@ pub(super) fn spans(
 /// up.
 struct Tape<'e> {
     context: ContextId,
+    stopped_ns: u64,
     unknown_ns: u64,
     shares: &'e [Share],
     /// What is left of the first share.
@@ -58,7 +71,8 @@ impl<'e> Tape<'e> {
         let in_parts_ns = gap.measurement_ns + gap.queued_ns + gap.fault_ns;
         Tape {
             context,
-            unknown_ns: gap.unexplained_ns - gap.queued_ns,
+            stopped_ns: gap.stopped_ns,
+            unknown_ns: gap.unexplained_ns - gap.queued_ns - gap.stopped_ns,
             shares,
             share_ns: shares.first().map_or(0, |share| share.time_ns),
             active_state,
@@ -76,11 +90,10 @@ impl<'e> Tape<'e> {
     fn lay(&mut self, mut from_ns: u64, to_ns: u64, out: &mut Vec<Span>) {
         while from_ns < to_ns {
             let room_ns = to_ns - from_ns;
-            let span = if self.unknown_ns > 0 {
-                let length_ns = self.unknown_ns.min(room_ns);
-                self.unknown_ns -= length_ns;
-                let state = State::Passive(PassiveReason::Unknown);
-                Span::new(from_ns, from_ns + length_ns, state, self.context)
+            let span = if self.stopped_ns > 0 {
+                passive(PassiveReason::Stopped, &mut self.stopped_ns, (from_ns, room_ns), self.context)
+            } else if self.unknown_ns > 0 {
+                passive(PassiveReason::Unknown, &mut self.unknown_ns, (from_ns, room_ns), self.context)
             } else if let Some((share, rest)) = self.shares.split_first() {
                 let length_ns = self.share_ns.min(room_ns);
                 self.share_ns -= length_ns;

@@ -32,6 +32,7 @@ impl Class {
         match self {
             Class::Poll(_) | Class::Idle(_) => 0,
             Class::Work(_) | Class::Passive(_, Work::Io) | Class::Yield => 1,
+            Class::Passive(PassiveReason::Stopped, _) => 4,
             Class::Passive(..) => 2,
             Class::Wait(_) => 3,
         }
@@ -50,12 +51,13 @@ impl Class {
 
     /// Whether a thread is off the processor in it until somebody wakes it.
     pub(super) fn blocks(self) -> bool {
-        !matches!(self, Class::Poll(_) | Class::Idle(_) | Class::Yield)
+        let is_stop = matches!(self, Class::Passive(PassiveReason::Stopped, _));
+        !is_stop && !matches!(self, Class::Poll(_) | Class::Idle(_) | Class::Yield)
     }
 }
 
 /// Number of [`Class::tier`]s.
-pub(super) const TIERS: usize = 4;
+pub(super) const TIERS: usize = 5;
 
 /// Answers for one profile.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use proust_analysis::ingest::processes_in;
 use proust_analysis::words::counted;
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::{EXTENSION, LOG_FOLDER};
-use proust_profile::run_file::{Finished, RunFile};
+use proust_profile::run_file::{Finished, RunFile, Stop};
 use proust_report::bytes;
 
 use super::RunFolder;
@@ -41,6 +41,7 @@ impl Told {
 pub fn finish(
     folder: &RunFolder,
     status: &ExitStatus,
+    stops: &[Stop],
     sanitizers: &Sanitizers,
     runtime: Option<LinkedRuntime>,
 ) -> anyhow::Result<Option<Told>> {
@@ -60,6 +61,7 @@ pub fn finish(
         stolen_s: folder.stolen.so_far_s(),
         throttled_s: folder.throttled.so_far_s(),
     });
+    run.stops = stops.to_vec();
     let sum = Recorded::of(&folder.path);
     if sanitizers.are_there() {
         run.notes.push(format!(

@@ -128,6 +128,7 @@ impl RunFolder {
             job_key: key,
             notes: Vec::new(),
             finished: None,
+            stops: Vec::new(),
         }
         .write(&path)?;
         // Last: ranks that join wait for it.

@@ -11,15 +11,17 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use proust_log::control::RUN_VARIABLE;
+use proust_profile::Stop;
 
+use super::stops::Watch;
 use super::{RecordArgs, RunFolder, time_limit};
 use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
 
 /// What became of the command.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It ran.
-    Ended(ExitStatus),
+    /// It ran; when it or what it started was stopped.
+    Ended(ExitStatus, Vec<Stop>),
     /// It could not be started.
     NotStarted(io::Error),
 }
@@ -118,23 +120,40 @@ pub fn run(
     CHILD.store(child.id() as i32, Ordering::Relaxed);
     // Until it is reaped below its number belongs to nobody else.
     let limit = setting.limit.map(|limit| time_limit::Limit::set(limit, &folder.path));
-    wait_unreaped(child.id());
+    let watch = Watch::begin(child.id(), &folder.path);
+    wait_unreaped(child.id(), &watch);
+    let stops = watch.end();
     if let Some(limit) = limit {
         limit.lift();
     }
     CHILD.store(0, Ordering::Relaxed);
-    Ok(Outcome::Ended(child.wait()?))
+    Ok(Outcome::Ended(child.wait()?, stops))
 }
 
-fn wait_unreaped(child: u32) {
-    loop {
+/// Waits until the command has ended, and leaves it to be reaped; its stops are reported to `watch`.
+fn wait_unreaped(child: u32, watch: &Watch) {
+    let wait = |options| {
         // SAFETY: all-zero is a valid siginfo; the pointer is valid for the call.
-        let outcome = unsafe {
+        unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
-            libc::waitid(libc::P_PID, child, &mut info, libc::WEXITED | libc::WNOWAIT)
-        };
-        if outcome == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            break;
+            (libc::waitid(libc::P_PID, child, &mut info, options) == 0).then_some(info.si_code)
+        }
+    };
+    let changes = libc::WSTOPPED | libc::WCONTINUED;
+    loop {
+        match wait(libc::WEXITED | changes | libc::WNOWAIT) {
+            Some(code @ (libc::CLD_STOPPED | libc::CLD_TRAPPED | libc::CLD_CONTINUED)) => {
+                if code == libc::CLD_CONTINUED {
+                    watch.goes_on()
+                } else {
+                    watch.has_stopped()
+                }
+                // Takes the report, which would be there again at once. An end is never taken.
+                wait(changes | libc::WNOHANG);
+            }
+            Some(_) => break,
+            None if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            None => break,
         }
     }
 }

@@ -129,7 +129,7 @@ fn one(args: &SweepArgs, dir: &Path, name: &str, point: &SweepPoint) -> Result<E
         Err(error) => return Ok(Ended::failed(format!("{error:#}"), FAILED)),
     };
     let status = match outcome {
-        Outcome::Ended(status) => status,
+        Outcome::Ended(status, _) => status,
         Outcome::NotStarted(error) => {
             return Ok(Ended::failed(format!("cannot be executed: {error}"), CANNOT_EXECUTE));
         }

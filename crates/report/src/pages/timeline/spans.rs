@@ -118,6 +118,7 @@ pub(super) fn letter(id: &str) -> char {
         "futex" => 'f',
         "queue" => 'q',
         "not-recorded" => 'x',
+        "stopped" => 'z',
         _ => '.',
     }
 }
