@@ -8,8 +8,8 @@
  * sections  a critical section for each step of work, entered by one thread at a time
  *
  * The work is counted in steps, so that it is the same with every number of threads and whoever measures it:
- * WORK steps of about 1.5 ns in all, divided among the threads. Prints how long the whole took by its own clock,
- * and what processor time the first thread used.
+ * WORK steps of about 1.5 ns in all, divided among the threads. Prints how long the whole took by its own
+ * clock, and what processor time the first thread used.
  */
 #include "../truth.h"
 #include <omp.h>
@@ -96,7 +96,8 @@ int main(int argc, char **argv)
         barriers(count, work);
     double took = wall() - begin;
     cpu = thread_cpu() - cpu;
-    printf("{\"program\":\"openmp-fine\",\"case\":\"%s\",\"threads\":%d,\"time_s\":%.9f,\"cpu_s\":%.9f,\"result\":%llu}\n",
+    printf("{\"program\":\"openmp-fine\",\"case\":\"%s\",\"threads\":%d,\"time_s\":%.9f,\"cpu_s\":%.9f,"
+           "\"result\":%llu}\n",
            name, omp_get_max_threads(), took, cpu, (unsigned long long)(result[0][0] & 1));
     return 0;
 }

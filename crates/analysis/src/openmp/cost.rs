@@ -42,12 +42,18 @@ const LEAST_NS: f64 = 5.0;
 /// What a runtime that tells of itself does for each visit besides, unseen, ns; give or take as much. Runs
 /// bare and recorded differ by nothing at a plain barrier, and by up to 60 ns at the end of a loop.
 const TOLD_VISIT_NS: f64 = 30.0;
+/// How much more that may be off where several threads meet, ns: they spin or sleep, and which of the two may
+/// hang on it.
+const TOLD_TEAM_ERROR_NS: f64 = 120.0;
 /// And how much more its part of a region may be off, ns.
 const TOLD_PART_ERROR_NS: f64 = 20.0;
 /// What begins and ends of parts of regions take beside what was timed of them, as a part of that; give or
 /// take as much. Runs bare and recorded differ by 1.2 to 2.0 times what was timed: more on a busy machine,
 /// whose caches the collector's lines leave between two regions.
 const UNSEEN_OF_PARTS: f64 = 0.5;
+/// What recording a wait for a section takes, ns, give or take as much: it is not timed, and the others wait
+/// for it as well. Runs bare and recorded differed by 250 to 480 ns for each such wait.
+const CONTENDED_NS: f64 = 250.0;
 /// What counting may take where nothing was found out, ns: half of that, give or take as much.
 const UNKNOWN_NS: f64 = 20.0;
 /// A visit that is measured has a reading of the clock before it, and others have none. By how much that
@@ -200,6 +206,10 @@ impl Costs {
             cost.ns += half_ns;
             cost.bound_ns += half_ns;
         }
+        if has(&self.of_lock) {
+            cost.ns += row.contended as f64 * CONTENDED_NS;
+            cost.bound_ns += row.contended as f64 * CONTENDED_NS;
+        }
         if has(&self.of_lock) && row.added_ns == 0 {
             // By a runtime that tells: nothing was timed.
             cost.ns += row.executions as f64 * UNKNOWN_NS;
@@ -214,8 +224,9 @@ impl Costs {
                 cost.bound_ns += executions * TOLD_PART_ERROR_NS;
             }
         } else if self.is_told(row) && has(&self.of_barrier) {
+            let team_error_ns = if row.team_max > 1 { TOLD_TEAM_ERROR_NS } else { 0.0 };
             cost.ns += executions * TOLD_VISIT_NS;
-            cost.bound_ns += executions * TOLD_VISIT_NS;
+            cost.bound_ns += executions * (TOLD_VISIT_NS + team_error_ns);
         }
         let visits = row.unmeasured as f64;
         if visits == 0.0 {

@@ -191,9 +191,7 @@ impl RegionSums {
     pub fn of(selection: &Selection<'_>, ledger: &Ledger) -> RegionSums {
         let profile = selection.profile();
         let operations = Operations::of(profile);
-        let in_scope = |row: &&SegmentRow| {
-            selection.locations().binary_search(&row.location).is_ok() && selection.has_context(row.context)
-        };
+        let in_scope = |row: &&SegmentRow| selection.has_segment(row);
         let mut by_region: BTreeMap<RegionId, Vec<&SegmentRow>> = BTreeMap::new();
         for row in profile.segments.iter().filter(in_scope) {
             by_region.entry(row.region).or_default().push(row);

@@ -25,8 +25,8 @@ fn bare_s(program: &Path, arguments: &[&str]) -> f64 {
     number(&serde_json::from_slice(&output.unwrap().stdout).unwrap(), "/cpu_s")
 }
 
-/// What is taken off is what a recorded run takes more than a bare one. Nobody but the machine can make a team
-/// of one wait: its times can be compared anywhere.
+/// What is taken off is what a recorded run takes more than a bare one. Nobody but the machine can make a
+/// team of one wait: its times can be compared anywhere.
 #[test]
 fn without_what_measuring_took_a_region_takes_as_long_as_bare() {
     for compiler in ["gcc", "clang"] {
