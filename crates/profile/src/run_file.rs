@@ -186,6 +186,13 @@ mod tests {
                 stolen_s: Some(0.25),
                 throttled_s: Some(0.5),
             }),
+            stops: vec![Stop {
+                pid: 7,
+                before_ns: 1,
+                begin_ns: 2,
+                end_ns: u64::MAX - 1,
+                behind_ns: u64::MAX,
+            }],
         }
     }
 

@@ -34,8 +34,8 @@ impl Stops {
     }
 }
 
-/// Stops by time, each with its instants in order, none reaching into the next: what comes from outside may be
-/// anything.
+/// Stops by time, each with its instants in order, none reaching into the next: what comes from outside may
+/// be anything.
 fn in_order(stops: impl Iterator<Item = Stop>) -> Vec<Stop> {
     let mut stops: Vec<Stop> = stops.collect();
     stops.sort_by_key(|stop| stop.before_ns);
@@ -52,8 +52,8 @@ fn in_order(stops: impl Iterator<Item = Stop>) -> Vec<Stop> {
 }
 
 impl Operations {
-    /// Takes the time in which the location was certainly stopped out of its operations, and notes when it may
-    /// have been. The location lives from `start_ns` to `end_ns`; `context_at` is where it was between
+    /// Takes the time in which the location was certainly stopped out of its operations, and notes when it
+    /// may have been. The location lives from `start_ns` to `end_ns`; `context_at` is where it was between
     /// operations.
     pub(super) fn stop(
         &mut self,
