@@ -46,5 +46,5 @@ pub use measure::Measure;
 pub use nearest::nearest;
 pub use neighbours::{Neighbour, Neighbours};
 pub use operations::{OperationKey, OperationSum, OperationSums};
-pub use selection::{Selection, UnknownFunction, functions_called};
+pub use selection::{Doing, Selection, UnknownFunction, functions_called};
 pub use statistics::{Spread, Statistics};

@@ -142,6 +142,11 @@ impl OperationStates {
     pub fn of_event(&self, event: &EventRow) -> State {
         self.0.of_event(event).off_processor()
     }
+
+    /// What processor time in this context counts as.
+    pub fn of_processor_time(&self, context: ContextId) -> State {
+        self.0.of_processor_time(context)
+    }
 }
 
 /// The rows of one location; they are sorted by location.

@@ -30,12 +30,23 @@ pub enum Key {
     Module,
     /// A source file somewhere on the path.
     File,
+    /// What the thread was doing: an account, a reason for being passive, or an operation.
+    State,
 }
 
 impl Key {
     /// All keys, in the order in which they are listed.
-    pub const ALL: [Key; 8] =
-        [Key::Process, Key::Rank, Key::Thread, Key::Cpu, Key::Time, Key::Function, Key::Module, Key::File];
+    pub const ALL: [Key; 9] = [
+        Key::Process,
+        Key::Rank,
+        Key::Thread,
+        Key::Cpu,
+        Key::Time,
+        Key::Function,
+        Key::Module,
+        Key::File,
+        Key::State,
+    ];
 
     /// The word in the expression.
     pub fn word(self) -> &'static str {
@@ -48,6 +59,7 @@ impl Key {
             Key::Function => "function",
             Key::Module => "module",
             Key::File => "file",
+            Key::State => "state",
         }
     }
 
@@ -148,9 +160,10 @@ impl Filter {
         about_time.map(Clause::windows).reduce(|a, b| a.intersection(&b))
     }
 
-    /// Whether only the samples can answer it: the other amounts know neither time nor processor.
+    /// Whether only samples and operations can answer it: the other amounts know neither time, nor processor,
+    /// nor state.
     pub fn needs_samples(&self) -> bool {
-        self.clauses.iter().any(|clause| matches!(clause.key, Key::Cpu | Key::Time))
+        self.clauses.iter().any(|clause| matches!(clause.key, Key::Cpu | Key::Time | Key::State))
     }
 }
 

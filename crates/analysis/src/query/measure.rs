@@ -2,6 +2,7 @@
 
 use proust_profile::{ContextId, LocationId, Metric};
 
+use super::selection::Doing;
 use crate::ledger::{Account, IoAs, Ledger, PassiveReason};
 
 /// What a column of numbers counts, by context and location.
@@ -140,12 +141,12 @@ impl Measure {
         !matches!(self, Measure::Metric(_))
     }
 
-    /// Calls `take` for each row of a ledger that counts, with seconds; of [`Measure::Master`] for those of
+    /// Calls `take` for each row of a ledger that counts, with what it counts as and seconds; of [`Measure::Master`] for those of
     /// all threads, since a ledger does not know which was first.
-    pub(super) fn each_row(self, ledger: &Ledger, mut take: impl FnMut(ContextId, LocationId, f64)) {
+    pub(super) fn each_row(self, ledger: &Ledger, mut take: impl FnMut(ContextId, LocationId, Doing, f64)) {
         let mut rows = |rows: &[crate::ledger::Row], counts: &dyn Fn(Account) -> bool| {
             for row in rows.iter().filter(|row| counts(row.account)) {
-                take(row.context, row.location, row.ns as f64 / 1e9);
+                take(row.context, row.location, Doing::Active(row.account), row.ns as f64 / 1e9);
             }
         };
         let queued = |account| matches!(account, Account::Oversubscribed | Account::Preempted);
@@ -172,7 +173,7 @@ impl Measure {
             _ => return,
         };
         for row in ledger.passive.iter().filter(|row| wanted.is_none_or(|wanted| row.reason == wanted)) {
-            take(row.context, row.location, row.ns as f64 / 1e9);
+            take(row.context, row.location, Doing::Passive(row.reason), row.ns as f64 / 1e9);
         }
     }
 }

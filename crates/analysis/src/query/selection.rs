@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use proust_profile::{ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, Value};
+use proust_profile::{
+    ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, SegmentRow, Value,
+};
 
 use super::expression::{Filter, Key, Pattern};
 use super::forest::Forest;
@@ -14,9 +16,13 @@ use crate::operations::{Operations, metrics_of_event};
 
 mod inventory;
 mod restrict;
+mod states;
 
 use inventory::{names, what_there_is};
 use restrict::is_function;
+use states::StatesInScope;
+
+pub use states::Doing;
 
 /// The part of a profile that a page is about.
 #[derive(Debug)]
@@ -46,6 +52,7 @@ pub(super) struct Scope {
     contexts: Vec<bool>,
     processors: Vec<(bool, Vec<(u64, u64)>)>,
     times: Vec<(bool, Vec<(u64, u64)>)>,
+    states: Option<StatesInScope>,
 }
 
 impl Scope {
@@ -59,6 +66,7 @@ impl Scope {
                 ranges.iter().any(|&(from, to)| (from..=to).contains(&number)) != *negated
             })
             && self.has_time(row.time_ns)
+            && self.states.as_ref().is_none_or(|states| states.has_sample(row))
     }
 
     /// Operations are on no processor: most of their time they have none.
@@ -67,6 +75,12 @@ impl Scope {
             && self.contexts[row.context as usize]
             && self.processors.is_empty()
             && self.has_time(row.end_ns)
+            && self.states.as_ref().is_none_or(|states| states.has_event(row))
+    }
+
+    /// Which part of such time is in scope, as far as its state decides.
+    fn share(&self, location: LocationId, context: ContextId, doing: Doing) -> f64 {
+        self.states.as_ref().map_or(1.0, |states| states.share(location, context, doing))
     }
 
     /// A row stands for what came before it: it belongs to the range in which that ended.
@@ -86,6 +100,7 @@ impl<'p> Selection<'p> {
             contexts: vec![true; profile.contexts.len()],
             processors: Vec::new(),
             times: Vec::new(),
+            states: None,
         };
         Selection {
             profile,
@@ -202,6 +217,19 @@ impl<'p> Selection<'p> {
         self.in_scope.contexts[id as usize]
     }
 
+    /// Whether any of the time in which a location does this in a context is in scope, as far as the state
+    /// decides.
+    pub fn has_state(&self, location: LocationId, context: ContextId, doing: impl Into<Doing>) -> bool {
+        self.in_scope.share(location, context, doing.into()) > 0.0
+    }
+
+    /// Whether a segment of a region is in scope.
+    pub fn has_segment(&self, row: &SegmentRow) -> bool {
+        self.in_scope.locations[row.location as usize]
+            && self.in_scope.contexts[row.context as usize]
+            && self.in_scope.states.as_ref().is_none_or(|states| states.has_segment(row))
+    }
+
     /// Whether a sample is in scope.
     pub fn has_sample(&self, row: &SampleRow) -> bool {
         self.in_scope.has_sample(row)
@@ -220,12 +248,15 @@ impl<'p> Selection<'p> {
                 let location = &self.profile.locations[location as usize];
                 self.profile.processes[location.process as usize].pid == location.tid
             };
-            measure.each_row(ledger, |context, location, seconds| {
+            measure.each_row(ledger, |context, location, doing, seconds| {
                 if measure == Measure::Master && !is_master(location) {
                     return;
                 }
                 if self.in_scope.contexts[context as usize] && self.in_scope.locations[location as usize] {
-                    take(context, location, seconds);
+                    let share = self.in_scope.share(location, context, doing);
+                    if share > 0.0 {
+                        take(context, location, seconds * share);
+                    }
                 }
             });
         }
@@ -240,10 +271,12 @@ impl<'p> Selection<'p> {
             scope.contexts[context as usize] && scope.locations[location as usize]
         };
         for row in ledger.spent.iter().filter(|row| in_scope(row.context, row.location)) {
-            times[row.location as usize].0[row.account] += row.ns;
+            let share = scope.share(row.location, row.context, Doing::Active(row.account));
+            times[row.location as usize].0[row.account] += part(row.ns, share);
         }
         for row in ledger.passive.iter().filter(|row| in_scope(row.context, row.location)) {
-            times[row.location as usize].1[row.reason] += row.ns;
+            let share = scope.share(row.location, row.context, Doing::Passive(row.reason));
+            times[row.location as usize].1[row.reason] += part(row.ns, share);
         }
         times
     }
@@ -315,6 +348,11 @@ pub fn functions_called(profile: &Profile, text: &str) -> Result<Vec<FunctionId>
         return Err(UnknownFunction { value: text.into(), rest: what_there_is(text, &known) });
     }
     Ok(found)
+}
+
+/// A part of whole nanoseconds; all of them are all.
+fn part(ns: u64, share: f64) -> u64 {
+    if share == 1.0 { ns } else { (ns as f64 * share).round() as u64 }
 }
 
 /// What samples and operations in scope amount to, as values, sorted as a profile's are.

@@ -72,6 +72,7 @@ mod shares;
 mod signals;
 mod slow_storage;
 mod stacks;
+mod states;
 mod stopped;
 mod storage;
 mod streams;

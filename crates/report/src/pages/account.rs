@@ -87,6 +87,9 @@ impl<'l> Drawn<'l> {
                 sampled.join(", ")
             ));
         }
+        if filter.mentions(&[Key::State]) {
+            drawn_notes.push("the ledger shows all states: state selects rows of the other pages".into());
+        }
         if question.processors.is_some() {
             drawn_notes.push(format!("{} as given by --processors", counted(processors, "processor")));
         }

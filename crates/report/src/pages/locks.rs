@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use proust_analysis::blame::{Blame, LockId};
 use proust_analysis::ledger::{Account, Windows};
-use proust_analysis::query::{Handle, Selection};
+use proust_analysis::query::{Doing, Handle, Selection};
 use proust_analysis::timelines::blame_within;
 use proust_analysis::words::counted;
 use proust_profile::{ContextId, LocationId};
@@ -84,7 +84,9 @@ impl Locks {
             return Err(no_such_lock(id, blame.locks.len()));
         }
         let in_scope = |location: LocationId, context: ContextId| {
-            selection.locations().binary_search(&location).is_ok() && selection.has_context(context)
+            selection.locations().binary_search(&location).is_ok()
+                && selection.has_context(context)
+                && selection.has_state(location, context, Doing::Active(Account::Lock))
         };
         let mut sums: BTreeMap<Option<LockId>, Sums> = BTreeMap::new();
         let waits = blame.rows.iter().filter(|row| row.account == Account::Lock && !row.slots);

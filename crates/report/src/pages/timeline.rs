@@ -97,7 +97,10 @@ impl Timeline {
             .map(|timeline| {
                 let location = &profile.locations[timeline.location as usize];
                 let process = &profile.processes[location.process as usize];
-                let spans = timeline.spans.iter().filter(|span| selection.has_context(span.context));
+                let spans = timeline.spans.iter().filter(|span| {
+                    selection.has_context(span.context)
+                        && selection.has_state(timeline.location, span.context, span.state)
+                });
                 let spans = spans_within(spans, &windows);
                 let active = spans.iter().filter(|span| span.account.is_some());
                 let (accounts, passive) = &times[timeline.location as usize];

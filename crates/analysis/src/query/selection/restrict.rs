@@ -28,6 +28,7 @@ impl Selection<'_> {
                 }
                 self.in_scope.processors.push((clause.negated, ranges));
             }
+            Key::State => self.restrict_states(clause),
             Key::Time => self.in_scope.times.push((clause.negated, ranges(clause))),
         }
     }
