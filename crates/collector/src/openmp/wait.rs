@@ -78,8 +78,8 @@ pub fn begin_for_all(operation: Operation, site: CallSite, state: State, marker:
     let visits = if operation == Operation::OmpBarrier { visits_of_caller() } else { None };
     if let Some((lane, visits)) = visits {
         let counts_as = of_team(operation, lane.member);
-        let (way, is_first) = visits.come(lane, counts_as, site);
         let inside = if marker.is_some() { Inside::WithFrame } else { Inside::WithoutFrame };
+        let (way, is_first) = visits.come(lane, counts_as, site, inside);
         if way != Way::Drawn {
             pass_without_measuring(lane, visits, way, is_first, (site, state));
             visits.enter(inside);

@@ -4,7 +4,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{CallSite, LEVEL_BITS, Pending, SITES, THOUGHT_APART_NS, Trial, Visit, Visits, Way, home};
+use super::{
+    CallSite, Inside, LEVEL_BITS, Pending, SITES, THOUGHT_APART_NS, Trial, Visit, Visits, Way, home,
+};
 use crate::lane::Lane;
 use crate::openmp::estimate::Tally;
 use crate::openmp::team::Team;
@@ -13,8 +15,9 @@ use crate::openmp::{draws, settling};
 impl Visits {
     /// Counts a visit that [`pass`](super::pass) did not: what is to be done with it, and whether it is the
     /// first of the region's execution.
-    pub fn come(&self, lane: &Lane, operation: Operation, call: CallSite) -> (Way, bool) {
+    pub fn come(&self, lane: &Lane, operation: Operation, call: CallSite, inside: Inside) -> (Way, bool) {
         let epoch = lane.member.epoch();
+        self.doubled.come_as(inside);
         self.now.is_alone.store(operation == Operation::OmpBarrierOfOne, Ordering::Relaxed);
         self.find_header(lane);
         self.now.before.store(self.now.at.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -154,7 +157,8 @@ impl Visits {
         }
         let (seed, count, level) = (self.seed(lane), site.count.load(Ordering::Relaxed), site.level());
         let next = draws::next(seed, count, level);
-        self.set_next(at, next, draws::is_doubled(seed, count.saturating_sub(1), level));
+        let is_doubled = self.doubled.is_on() && draws::is_doubled(seed, count.saturating_sub(1), level);
+        self.set_next(at, next, is_doubled);
     }
 
     /// The next visit to the site at a place that is drawn, and whether those before it are counted twice.

@@ -7,7 +7,7 @@
 //! with the ones before and behind it: the program may do more or less from one phase to the next.
 
 use core::hint::black_box;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proust_log::records::Trials;
 
@@ -22,6 +22,9 @@ use crate::{clock, lane, life};
 pub(super) struct Doubled {
     /// Takes the second counting.
     shadow: Visit,
+    /// Whether visits are counted twice at all: not where a runtime tells of them, by two calls that the
+    /// second counting would have to stand between.
+    is_on: AtomicBool,
     /// Up to this visit to the site all are counted twice; 0 = none is.
     until: [AtomicU64; SITES],
     /// How many were counted twice.
@@ -37,6 +40,7 @@ impl Default for Doubled {
         let zeros = || [const { AtomicU64::new(0) }; SITES];
         Doubled {
             shadow: Visit::default(),
+            is_on: AtomicBool::new(false),
             until: zeros(),
             made: zeros(),
             since_ns: zeros(),
@@ -50,6 +54,15 @@ impl Doubled {
     #[inline(always)]
     pub(super) fn has(&self, at: usize, count: u64) -> bool {
         count < self.until[at].load(Ordering::Relaxed)
+    }
+
+    /// How visits to barriers come to be known, which is the same for all of a region.
+    pub(super) fn come_as(&self, inside: Inside) {
+        self.is_on.store(inside == Inside::WithFrame, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_until(&self, at: usize, visit: u64, epoch: u64) {
