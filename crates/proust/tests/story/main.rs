@@ -29,6 +29,7 @@ mod endings;
 mod everyday;
 mod exceptions;
 mod findings;
+mod findings_suite;
 mod forks;
 mod fortran;
 mod hooked;

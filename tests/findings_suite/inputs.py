@@ -1,0 +1,158 @@
+"""Inputs of the real programs, made once by chance with a fixed seed: the same everywhere."""
+
+import random
+import shutil
+import struct
+import wave
+
+from .manifest import processors, say
+
+SEED = 20261123
+
+
+def words_of(chance, count):
+    syllables = [
+        "ab",
+        "er",
+        "lu",
+        "mo",
+        "ta",
+        "ne",
+        "si",
+        "qua",
+        "ver",
+        "on",
+        "pri",
+        "do",
+        "us",
+        "kel",
+        "fra",
+        "in",
+    ]
+    known = ["".join(chance.choices(syllables, k=chance.randint(1, 4))) for _ in range(6000)]
+    return chance.choices(known, weights=[1 / (rank + 3) for rank in range(len(known))], k=count)
+
+
+def text_of(chance, size):
+    words = words_of(chance, size // 4)
+    lines = (" ".join(words[at : at + 12]) for at in range(0, len(words), 12))
+    return ("\n".join(lines) + "\n").encode()[:size]
+
+
+def make_inputs(parent):
+    """All inputs, in a folder that is there only when they are complete."""
+    count = processors()
+    folder = parent / f"inputs-{count}"
+    if folder.is_dir():
+        return folder
+    say("making inputs")
+    new = folder.with_suffix(".new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    chance = random.Random(SEED)
+    text = text_of(chance, (10 << 20) * count)
+    (new / "text").write_bytes(text)
+    (new / "half").write_bytes(text[: 12 << 20])
+    lines = [f"{chance.getrandbits(48):012x} {number}\n" for number in range(2_200_000)]
+    (new / "lines").write_text("".join(lines))
+    (new / "tree").mkdir()
+    for number in range(24 * count):
+        (new / "tree" / f"{number:03}.txt").write_bytes(
+            text[number * 300_000 : (number + 6) * 300_000] or text[:1_800_000]
+        )
+    make_sound(new / "sound.wav")
+    make_sources(new / "make", 4 * count)
+    make_genome(new, chance, count)
+    (new / "crate.rs").write_text(
+        "".join(RUST_FUNCTION.replace("NUMBER", str(number)) for number in range(120))
+    )
+    (new / "query.sql").write_text(QUERY)
+    (new / "scene.pov").write_text(SCENE)
+    new.rename(folder)
+    return folder
+
+
+def make_sound(path):
+    chance, frames, level = random.Random(SEED), bytearray(), 0
+    for _ in range(44100 * 20):
+        level = (level * 15 + chance.randint(-20000, 20000)) // 16
+        frames += struct.pack("<h", level) * 2
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(44100)
+        file.writeframes(bytes(frames) * 8)
+
+
+def make_sources(folder, count):
+    """Files of C that differ in a number only, and what makes objects of them in the current folder."""
+    folder.mkdir()
+    objects = [f"part{number}.o" for number in range(count)]
+    for number in range(count):
+        body = "".join(C_FUNCTION.replace("NUMBER", f"{number}_{part}") for part in range(22))
+        (folder / f"part{number}.c").write_text("#include <stdio.h>\n#include <string.h>\n" + body)
+    rule = "%.o: $(SOURCES)/%.c\n\tgcc -O2 -c -o $@ $<\n"
+    (folder / "Makefile").write_text(f"all: {' '.join(objects)}\n{rule}")
+
+
+def make_genome(folder, chance, count):
+    genome = "".join(chance.choices("ACGT", k=1_000_000))
+    (folder / "genome.fa").write_text(f">g\n{genome}\n")
+    with open(folder / "reads.fa", "w") as file:
+        for number in range(5000 * count):
+            at = chance.randrange(len(genome) - 3000)
+            read = list(genome[at : at + 3000])
+            for place in chance.sample(range(3000), 240):
+                read[place] = chance.choice("ACGT")
+            file.write(f">r{number}\n{''.join(read)}\n")
+
+
+C_FUNCTION = """
+int sum_NUMBER(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i] * (i % 7); return s; }
+void text_NUMBER(char *to, const char *from) {
+    size_t n = strlen(from);
+    for (size_t i = 0; i < n; i++) switch (from[i]) {
+        case 'a': to[i] = 'b'; break; case 'c': to[i] = (char)(i * 3); break;
+        case 'd': to[i] = to[i / 2]; break;
+        case 'e': printf("%zu", i); break; default: to[i] = from[n - i - 1];
+    }
+}
+double area_NUMBER(double a, double b, int n) {
+    double t = 0;
+    for (int i = 0; i < n; i++) { double x = a + (b - a) * i / n; t += x * x / (1 + x); }
+    return t;
+}
+"""
+RUST_FUNCTION = """
+pub fn count_NUMBER(words: &[&str]) -> std::collections::BTreeMap<String, usize> {
+    let mut counts = std::collections::BTreeMap::new();
+    for word in words.iter().filter(|word| word.len() > NUMBER % 7) {
+        *counts.entry(word.to_lowercase()).or_insert(NUMBER) += 1;
+    }
+    counts
+}
+"""
+QUERY = """
+CREATE TABLE item(id INTEGER PRIMARY KEY, kind INTEGER, price REAL, name TEXT);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250000)
+  INSERT INTO item
+  SELECT i, (i * 7919) % 1009, (i * 31 % 1000) / 10.0, printf('item %08d', (i * 7907) % 250007) FROM n;
+CREATE INDEX by_kind ON item(kind);
+SELECT kind, count(*), sum(price) AS s FROM item GROUP BY kind ORDER BY s DESC LIMIT 3;
+SELECT count(*) FROM item a JOIN item b ON a.kind = b.kind AND b.id < a.id
+  WHERE a.id % 40 = 0 AND b.price > 50;
+SELECT name FROM item WHERE name LIKE '%99%' ORDER BY name DESC LIMIT 3;
+"""
+SCENE = """
+#version 3.7;
+global_settings { assumed_gamma 1.0 }
+camera { location <0, 3, -8> look_at <0, 1, 0> }
+light_source { <6, 9, -6> rgb 1 area_light <1, 0, 0>, <0, 0, 1>, 4, 4 }
+plane { y, 0 pigment { checker rgb 0.9, rgb 0.3 } finish { reflection 0.2 } }
+#declare I = -3;
+#while (I <= 3)
+  sphere { <I * 1.2, 1, mod(I * I, 3)>, 0.7 pigment { rgbf <0.9, 0.6 + I / 10, 0.5, 0.7> }
+           finish { phong 0.8 reflection 0.25 } interior { ior 1.4 } }
+  #declare I = I + 1;
+#end
+"""
