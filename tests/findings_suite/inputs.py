@@ -67,7 +67,6 @@ def make_inputs(parent):
         "".join(RUST_FUNCTION.replace("NUMBER", str(number)) for number in range(120))
     )
     (new / "query.sql").write_text(QUERY)
-    (new / "scene.pov").write_text(SCENE)
     new.rename(folder)
     return folder
 
@@ -142,17 +141,4 @@ SELECT kind, count(*), sum(price) AS s FROM item GROUP BY kind ORDER BY s DESC L
 SELECT count(*) FROM item a JOIN item b ON a.kind = b.kind AND b.id < a.id
   WHERE a.id % 40 = 0 AND b.price > 50;
 SELECT name FROM item WHERE name LIKE '%99%' ORDER BY name DESC LIMIT 3;
-"""
-SCENE = """
-#version 3.7;
-global_settings { assumed_gamma 1.0 }
-camera { location <0, 3, -8> look_at <0, 1, 0> }
-light_source { <6, 9, -6> rgb 1 area_light <1, 0, 0>, <0, 0, 1>, 4, 4 }
-plane { y, 0 pigment { checker rgb 0.9, rgb 0.3 } finish { reflection 0.2 } }
-#declare I = -3;
-#while (I <= 3)
-  sphere { <I * 1.2, 1, mod(I * I, 3)>, 0.7 pigment { rgbf <0.9, 0.6 + I / 10, 0.5, 0.7> }
-           finish { phong 0.8 reflection 0.25 } interior { ior 1.4 } }
-  #declare I = I + 1;
-#end
 """
