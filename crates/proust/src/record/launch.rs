@@ -140,16 +140,20 @@ fn wait_unreaped(child: u32, watch: &Watch) {
         }
     };
     let changes = libc::WSTOPPED | libc::WCONTINUED;
+    let report = |code| match code {
+        libc::CLD_CONTINUED => watch.goes_on(),
+        libc::CLD_STOPPED | libc::CLD_TRAPPED => watch.has_stopped(),
+        _ => {}
+    };
     loop {
         match wait(libc::WEXITED | changes | libc::WNOWAIT) {
             Some(code @ (libc::CLD_STOPPED | libc::CLD_TRAPPED | libc::CLD_CONTINUED)) => {
-                if code == libc::CLD_CONTINUED {
-                    watch.goes_on()
-                } else {
-                    watch.has_stopped()
+                report(code);
+                // Takes the report, which would be there again at once. An end is never taken. By now it may
+                // be another one: this process may have been stopped in between, too.
+                if let Some(taken) = wait(changes | libc::WNOHANG).filter(|&taken| taken != code) {
+                    report(taken);
                 }
-                // Takes the report, which would be there again at once. An end is never taken.
-                wait(changes | libc::WNOHANG);
             }
             Some(_) => break,
             None if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}

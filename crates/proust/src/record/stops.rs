@@ -20,7 +20,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::LOG_FOLDER;
@@ -121,10 +121,10 @@ fn look_on(shared: &Shared) {
         }
         // Others may report while this thread reads.
         drop(seen);
-        let began = Instant::now();
+        let before_ns = clock_ns(libc::CLOCK_THREAD_CPUTIME_ID);
         processes.find(&shared.folder);
         let states = processes.states(shared.command, &shared.folder);
-        let is_late = now_ns - looked_ns > 2 * wait.as_nanos() as u64;
+        let is_late = now_ns - looked_ns > wait.as_nanos() as u64 + PERIOD_NS;
         let group = if is_late { processes.of_own_group(shared.command) } else { Vec::new() };
         seen = shared.seen();
         if is_late {
@@ -135,7 +135,8 @@ fn look_on(shared: &Shared) {
             seen.stops.look(pid, state, now_ns);
         }
         looked_ns = now_ns;
-        wait = PERIOD.max(began.elapsed() * PART);
+        let own_ns = clock_ns(libc::CLOCK_THREAD_CPUTIME_ID) - before_ns;
+        wait = PERIOD.max(Duration::from_nanos(own_ns) * PART);
     }
 }
 
@@ -153,7 +154,7 @@ struct Stops {
     /// By process.
     last: HashMap<u32, Last>,
     found: Vec<Stop>,
-    /// When the command went on without having been seen stopped.
+    /// When the kernel reported that the command went on.
     continued_ns: Vec<u64>,
     pauses: Vec<Pause>,
 }
@@ -216,8 +217,10 @@ impl Stops {
         self.look(pid, State::Stopped, now_ns);
     }
 
-    /// The kernel reports that a process went on just now: until then it was stopped.
+    /// The kernel reports that a process went on just now: until then it was stopped. If the recorder was, too,
+    /// the report of the stop may have come late.
     fn continued(&mut self, pid: u32, now_ns: u64) {
+        self.continued_ns.push(now_ns);
         if self.last.get(&pid).is_some_and(|last| last.stop.is_some()) {
             self.look(pid, State::Stopped, now_ns);
             self.look(pid, State::GoesOn, now_ns);
@@ -225,9 +228,8 @@ impl Stops {
         }
         // A look may have come before the report.
         let before = self.found.iter_mut().rfind(|stop| stop.pid == pid);
-        match before.filter(|stop| now_ns.saturating_sub(stop.behind_ns) < PERIOD_NS) {
-            Some(stop) => stop.end_ns = stop.end_ns.max(stop.behind_ns.min(now_ns)),
-            None => self.continued_ns.push(now_ns),
+        if let Some(stop) = before.filter(|stop| now_ns.saturating_sub(stop.behind_ns) < PERIOD_NS) {
+            stop.end_ns = stop.end_ns.max(stop.behind_ns.min(now_ns));
         }
     }
 
@@ -374,9 +376,13 @@ fn letter(path: &str) -> Option<u8> {
 
 /// CLOCK_MONOTONIC, as the logs have it.
 fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is valid for the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    unsafe { libc::clock_gettime(clock, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
@@ -440,6 +446,13 @@ mod tests {
         stops.pauses.push(pause(5000, 5600));
         let found = stops.conclude(9000 * MS);
         assert_eq!(found, [stop(7, [1000, 1250, 3000, 3000]), stop(8, [1000, 1250, 3000, 3000])]);
+        // The report of the stop itself may come when both go on again.
+        let mut stops = Stops::default();
+        stops.reported(7, 2999 * MS);
+        stops.continued(7, 3000 * MS);
+        stops.pauses.push(pause(1000, 3001));
+        let found = stops.conclude(9000 * MS);
+        assert_eq!(found[0], stop(7, [1000, 1250, 3001, 3001]));
     }
 
     #[test]
