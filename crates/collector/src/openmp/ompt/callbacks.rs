@@ -114,15 +114,22 @@ pub unsafe extern "C" fn sync_region_wait(
     task: *mut Data,
     site: *const c_void,
 ) {
+    // Most barriers are only counted, a million times a second: their end needs nothing of the team.
+    if endpoint != BEGIN
+        && is_within_region(kind)
+        && let Some(visits) = visits::inside()
+    {
+        return visits.over(|end_ns| wait::end_drawn_visit(visits, end_ns, here!()));
+    }
     // SAFETY: the runtime's word.
-    let team = unsafe { team_of(task) };
+    let team = || unsafe { team_of(task) };
     // SAFETY: as above.
-    let region_end = || unsafe { region_end(endpoint, team, task) };
+    let region_end = || unsafe { region_end(endpoint, team(), task) };
     let operation = match kind {
         sync::BARRIER_IMPLICIT_PARALLEL => return region_end(),
         // Older runtimes do not tell the end of a region from that of work-sharing: there, only the one who
         // opened it has a place to name, and it is the region's own.
-        sync::BARRIER_IMPLICIT if site.is_null() || team.is_some_and(|team| team.is_of(site as u64)) => {
+        sync::BARRIER_IMPLICIT if site.is_null() || team().is_some_and(|team| team.is_of(site as u64)) => {
             return region_end();
         }
         sync::TASKWAIT => Operation::OmpTaskWait,
@@ -142,14 +149,18 @@ pub unsafe extern "C" fn sync_region_wait(
             return;
         }
         wait::begin_for_all(operation, site, state, None);
-    } else if let Some(visits) = visits::inside() {
-        visits.over(|end_ns| wait::end_drawn_visit(visits, end_ns, here!()));
     } else if let Some(lane) = waiting_for_all(operation) {
         let state = here!();
         lane.open.set_frame(state);
         let site = CallSite { address: site as u64, sp: state.sp };
         wait::end_for_all(lane, operation, site, state);
     }
+}
+
+/// Whether an event of this kind is of a barrier or a wait for tasks inside a region. One of older runtimes may
+/// be of the region's end, too; no visit is open there.
+fn is_within_region(kind: c_int) -> bool {
+    !matches!(kind, sync::BARRIER_IMPLICIT_PARALLEL | sync::REDUCTION | sync::BARRIER_TEAMS)
 }
 
 /// The calling thread's lane, if it is in such a wait.
