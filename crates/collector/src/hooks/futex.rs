@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_long, c_ulong};
 
 use proust_log::operations::Operation;
 
-use super::{borrowers, confinement, memory_barriers};
+use super::{borrowers, confinement, memory_barriers, tracing};
 use crate::interpose::interpose;
 use crate::life;
 use crate::operation::{self, Outcome, here, releases};
@@ -43,6 +43,7 @@ pub unsafe extern "C-unwind" fn syscall(
         libc::SYS_prctl => confinement::before_change(a as c_int, b as c_ulong, c as c_ulong),
         libc::SYS_pivot_root => confinement::before_call(number),
         libc::SYS_membarrier if life::in_hook().is_some() => return memory_barriers::around(a, b, call),
+        libc::SYS_ptrace => return tracing::around(a as u32, call),
         _ => borrowers::before_call(number),
     }
     let waits = match number {

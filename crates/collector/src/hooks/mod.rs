@@ -43,4 +43,5 @@ pub mod signal_waits;
 pub mod signals;
 pub mod sleeps;
 pub mod threads;
+mod tracing;
 pub mod wakes;

@@ -81,6 +81,7 @@ mod sweeps;
 mod terminal;
 mod threads;
 mod time_ranges;
+mod traced;
 mod waits;
 mod word_size;
 mod zoo;
