@@ -60,7 +60,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
         };
         // What measuring took waits until the site's call path is known: that is found at the end of its
         // first visit.
-        if !is_passed && !(visits.has_added_at(at) && record.sites.knows(&site)) {
+        if !(is_passed || visits.has_added_at(at) && record.sites.knows(&site)) {
             continue;
         }
         let added_ns = visits.take_added(at);

@@ -40,8 +40,11 @@ struct Happened {
     site: u32,
 }
 
+/// Thread, context, begin and end in ns of something that a thread did.
+type Did = (u32, u32, u64, u64);
+
 /// Plays a script: what each thread did when, and the rounds.
-fn play(script: &[Round]) -> (Builder, Vec<(u32, u32, u64, u64)>, Vec<Happened>) {
+fn play(script: &[Round]) -> (Builder, Vec<Did>, Vec<Happened>) {
     let mut run = Builder::new(4, 2000);
     let (mut now, mut did, mut happened) = ([0_u64; 4], Vec::new(), Vec::new());
     for round in script {
@@ -72,7 +75,7 @@ fn play(script: &[Round]) -> (Builder, Vec<(u32, u32, u64, u64)>, Vec<Happened>)
 
 /// What the waits of each thread are charged to by the script: by thread that waits, its site, who is late, and
 /// the context, ns.
-fn expected(did: &[(u32, u32, u64, u64)], happened: &[Happened]) -> BTreeMap<(u32, u32, u32, u32), f64> {
+fn expected(did: &[Did], happened: &[Happened]) -> BTreeMap<(u32, u32, u32, u32), f64> {
     type Sums = BTreeMap<u32, f64>;
     #[derive(Default)]
     struct Pair {
