@@ -23,7 +23,7 @@ pub struct Silence(AtomicU8);
 pub const BLOCKED: u8 = 1;
 /// Its alternate stack is too small.
 pub const SMALL_STACK: u8 = 2;
-/// It has asked to be traced: see [`tracing`](super::tracing).
+/// It has asked to be traced: see `tracing`.
 pub const TRACED: u8 = 4;
 
 /// This process records, and the caller is not a vforked child of it.

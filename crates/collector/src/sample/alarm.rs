@@ -13,7 +13,7 @@
 //! - What it interrupts all the same goes on ([`resume`](super::resume)).
 //!
 //! Disarming and arming cost more than a short operation takes. So both are done a few times for one sample
-//! at most ([`ARMED_AT_MOST`]), and not at all for a while where that was never enough ([`Rest`]).
+//! at most (`ARMED_AT_MOST`), and not at all for a while where that was never enough ([`Rest`]).
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

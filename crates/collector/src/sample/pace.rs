@@ -9,7 +9,7 @@
 //! while a signal at a tick that comes anyway costs little. So each sample has one interrupt, whichever of
 //! two ways it takes:
 //!
-//! - A thread that ran through since its last sample ([`Pace::is_calm`]) gets the alarm for the whole distance
+//! - A thread that ran through since its last sample (`Pace::is_calm`) gets the alarm for the whole distance
 //!   at once, and no signal of the CPU timer. That one is only the net below it, many ticks away, and is
 //!   moved on when it has come near.
 //! - For others the CPU timer expires at a tick up to a tick before the instant, and the alarm is set for the
