@@ -142,7 +142,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     let cpu_ns = clock::thread_cpu_ns();
     let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked, usage: Usage::now() };
     let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
-        lane.pace.spent(clock::now_ns().saturating_sub(begin));
+        lane.pace.spent(own_time(begin, cpu_ns));
         return;
     };
     let own_ns = if options::live() & (EMPTY_HANDLER | PANIC) != 0 {
@@ -173,7 +173,7 @@ fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t
             },
             1,
         );
-        return clock::now_ns().saturating_sub(begin);
+        return own_time(begin, cpu_ns);
     };
     // SAFETY: this is the owner's handler, which has taken the record. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
