@@ -68,7 +68,9 @@ fn page_faults(facts: &Facts<'_>) -> Option<Finding> {
         Figure::share("of them within one half of the processor time", when.at_once),
         Figure::share("of the processor time was other threads' afterwards", used_after),
     ];
-    finding.sure = if kind == Kind::FirstTouch { Sure::Possible } else { Sure::Likely };
+    // How much memory the process ever had is not known: faults all through a run may be of memory that each
+    // step touches for the first time.
+    finding.sure = if kind == Kind::FaultStartup { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)
 }

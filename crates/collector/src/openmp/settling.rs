@@ -23,10 +23,9 @@ pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
 /// Adds what the thread passed without a measurement since the last time. For who has taken the record.
 pub fn settle(record: &mut Record) {
     let Some(visits) = record.member.visits() else { return };
-    let undrawn = visits.take_undrawn();
-    if undrawn != [0; _] || visits.has_added() {
+    if visits.has_undrawn() || visits.has_added() {
         // It takes 3 KiB, and hooks come here on the program's stack.
-        room::apart(|| distribute(record, visits, &undrawn));
+        room::apart(|| distribute(record, visits, &visits.take_undrawn()));
     }
 }
 

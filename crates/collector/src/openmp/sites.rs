@@ -351,11 +351,13 @@ impl Sites {
         let mut grown = Sites { slots: fresh, capacity, count: 0, last: 0, split: self.split };
         for at in 0..self.capacity {
             // SAFETY: as above.
-            let slot = unsafe { *self.slots.add(at) };
+            let slot = unsafe { &*self.slots.add(at) };
             if slot.site.operation != 0
                 && let Some(place) = grown.slot(&slot.site)
             {
-                *place = slot;
+                // Not by way of the stack, which may be a small one.
+                // SAFETY: two slots of two tables.
+                unsafe { core::ptr::copy_nonoverlapping(slot, place, 1) };
                 grown.count += 1;
             }
         }

@@ -356,6 +356,13 @@ impl Visits {
         unsafe { &mut *self.pending.get() }
     }
 
+    /// Whether there are visits that were not drawn since [`Visits::take_undrawn`] was last called.
+    pub fn has_undrawn(&self) -> bool {
+        self.sites
+            .iter()
+            .any(|site| site.undrawn.load(Ordering::Relaxed) > site.settled.load(Ordering::Relaxed))
+    }
+
     /// The visits that were not drawn since this was last asked, by site. For who has taken the record.
     pub fn take_undrawn(&self) -> [u64; SITES] {
         core::array::from_fn(|at| {

@@ -132,6 +132,7 @@ fn is_alone(member: &Member) -> bool {
 }
 
 /// Begins a visit that is not drawn. Where the visit before it was, the work between the two is measured.
+#[inline(never)]
 fn pass_without_measuring(
     lane: &'static Lane,
     visits: &'static Visits,
@@ -373,13 +374,20 @@ fn add_to(
 }
 
 /// Finds the call path of a barrier's site, if it is not known.
+#[inline(never)]
 fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (CallSite, State)) {
     let place = place_at(lane, Operation::OmpBarrier, site);
     if !record.sites.knows(&place) {
         // SAFETY: the owner, who has taken the record.
-        let node = unsafe { lane.with_room(|| node_of(record, state)) };
-        record.sites.learn(&place, &mut record.output, node);
+        unsafe { lane.with_room(|| find_and_learn(record, &place, state)) };
     }
+}
+
+/// What [`learn_path`] does on a stack with room.
+#[inline(never)]
+fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
+    let node = node_of(record, state);
+    record.sites.learn(place, &mut record.output, node);
 }
 
 /// Apart, so that what is added to a known site need not lie in memory for it.
@@ -387,7 +395,13 @@ fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (Ca
 #[inline(never)]
 fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
     // SAFETY: the owner, who has taken the record.
-    let node = unsafe { lane.with_room(|| node_of(record, state)) };
+    unsafe { lane.with_room(|| find_and_add(record, place, state, passed)) };
+}
+
+/// What [`add_first`] does on a stack with room.
+#[inline(never)]
+fn find_and_add(record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
+    let node = node_of(record, state);
     record.sites.add(place, passed, &mut record.output, |_| node);
 }
 

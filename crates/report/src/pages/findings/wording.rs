@@ -259,9 +259,10 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
     use proust_analysis::findings::Sure;
     match (finding.sure, finding.kind) {
         (Sure::Certain, _) => "measured from begin to end",
-        (Sure::Likely, Kind::FaultStartup | Kind::FaultChurn) => {
-            "the faults are counted exactly; what each took is an estimate"
+        (Sure::Possible, Kind::FaultChurn) => {
+            "the faults are counted exactly; whether it is the same memory again is not known"
         }
+        (Sure::Likely, Kind::FaultStartup) => "the faults are counted exactly; what each took is an estimate",
         (Sure::Likely, Kind::LateThread) => {
             "waits are measured exactly; what was done before them is sampled"
         }
