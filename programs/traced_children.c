@@ -1,6 +1,7 @@
 /* Threads that ask to be traced (PTRACE_TRACEME) and then work, by a parent that does not look at signals.
- * Prints as JSON at which signal a child that works and then loads a program stops first, and how often one that works and exits does.
- * traced_children SECONDS [self]: with "self" the program asks for it in its own process, and nobody ever looks. */
+ * Prints as JSON at which signal children that work and then load a program stop first.
+ * traced_children SECONDS [self]: with "self" the program asks for it in its own process, and nobody ever
+ * looks. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -61,6 +62,7 @@ int main(int argc, char **argv)
     }
     int by_function = first_stop(seconds, BY_FUNCTION), by_call = first_stop(seconds, BY_CALL);
     int behind = first_stop(seconds, BEHIND_A_RECORD);
-    printf("{\"by_function\":%d,\"by_call\":%d,\"behind_a_record\":%d,\"of_exec\":%d}\n", by_function, by_call, behind, SIGTRAP);
+    printf("{\"by_function\":%d,\"by_call\":%d,\"behind_a_record\":%d,\"of_exec\":%d}\n", by_function, by_call,
+           behind, SIGTRAP);
     return 0;
 }

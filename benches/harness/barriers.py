@@ -3,15 +3,15 @@ from .parallel import builds
 from .session import Skip, compile_program, run, say, slow_from, summary, summary_of_differences
 
 SECONDS = 0.3
-# Where the search for a grid begins whose loops take a microsecond with their barrier, and between what it may end.
+# Where the search begins for a grid whose loops take a microsecond with their barrier, and its bounds.
 COLUMNS = {("gcc", 1): 600, ("gcc", 2): 1024, ("clang", 1): 2000, ("clang", 2): 2600}
 FEWEST_COLUMNS, MOST_COLUMNS = 512, 8192
 WANTED_NS = 1000
 
 
 def columns_for(measured, threads, columns, env):
-    """So many columns that a loop with its barrier takes about a microsecond on this machine today. What a barrier takes is for
-    the machine's host to choose; what is left is the loop's, and grows with the columns."""
+    """So many columns that a loop with its barrier takes about a microsecond on this machine today. What a
+    barrier takes is for the machine's host to choose; the rest is the loop's, and grows with the columns."""
     took = {}
     for _ in range(4):
         took[columns] = run([measured, threads, SECONDS / 2, columns], env=env).json()["by_name_ns"]

@@ -38,7 +38,10 @@ def compiled(program, source):
     newest = max(file.stat().st_mtime for file in (path, SUITE / "suite.h", SUITE / "suite.toml"))
     if not target.exists() or target.stat().st_mtime < newest:
         done = subprocess.run(
-            [compiler, *flags, "-o", target, path, *libraries], capture_output=True, text=True, cwd=target.parent
+            [compiler, *flags, "-o", target, path, *libraries],
+            capture_output=True,
+            text=True,
+            cwd=target.parent,
         )
         if done.returncode != 0:
             raise SystemExit(f"{compiler} does not compile {source}:\n{done.stderr.strip()}")

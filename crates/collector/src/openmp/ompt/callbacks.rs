@@ -157,8 +157,8 @@ pub unsafe extern "C" fn sync_region_wait(
     }
 }
 
-/// Whether an event of this kind is of a barrier or a wait for tasks inside a region. One of older runtimes may
-/// be of the region's end, too; no visit is open there.
+/// Whether an event of this kind is of a barrier or a wait for tasks inside a region. One of older runtimes
+/// may be of the region's end, too; no visit is open there.
 fn is_within_region(kind: c_int) -> bool {
     !matches!(kind, sync::BARRIER_IMPLICIT_PARALLEL | sync::REDUCTION | sync::BARRIER_TEAMS)
 }
