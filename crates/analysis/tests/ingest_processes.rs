@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use proust_analysis::ingest::{Counter, IngestError, LogBytes, ingest_logs};
 use proust_log::layout::{Ending, FileHeader, Origin};
 use proust_log::records::{Child, ModuleEnd, Note, NoteCode, SAMPLE_PARTIAL, Sample, Subject, ThreadBegin};
+use proust_profile::facts::NOT_ENDED;
 use proust_profile::run_file::{Finished, SCHEMA};
 use proust_profile::{ContextKind, Metric, RunFile};
 use proust_structure::{ModuleRequest, ModuleStructure};
@@ -262,7 +263,7 @@ fn the_runs_facts_come_from_its_file() {
         command: vec!["./solve".into(), "-n".into()],
         start_unix_s: 12.5,
         asked_rate_hz: 100,
-        notes: vec!["told by record".into()],
+        notes: vec!["noted by record".into()],
         finished: Some(Finished { signal: Some(11), ..Finished::default() }),
         ..RunFile::default()
     };
@@ -274,14 +275,15 @@ fn the_runs_facts_come_from_its_file() {
         (12.5, 100, 0.004)
     );
     assert_eq!(profile.facts.outcome, "signal 11 (SIGSEGV)");
-    assert_eq!(profile.quality.notes, ["told by record"]);
+    assert_eq!(profile.quality.notes, ["noted by record"]);
     let exited =
         RunFile { finished: Some(Finished { exit_code: Some(3), ..Finished::default() }), ..run.clone() };
     assert_eq!(profile_of(std::slice::from_ref(&bytes), Some(&exited)).facts.outcome, "exit 3");
     let going_on = RunFile { finished: None, ..run };
-    let profile = profile_of(&[bytes], Some(&going_on));
-    assert_eq!(profile.facts.outcome, "unknown");
+    let profile = profile_of(std::slice::from_ref(&bytes), Some(&going_on));
+    assert_eq!(profile.facts.outcome, NOT_ENDED);
     assert!(noted(&profile, &["still going on"]));
+    assert_eq!(profile_of(&[bytes], None).facts.outcome, "unknown");
 }
 
 #[test]
