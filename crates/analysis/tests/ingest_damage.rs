@@ -307,6 +307,7 @@ fn file_header() -> impl Strategy<Value = FileHeader> {
             online_processors: numbers[3],
             available_processors: numbers[4],
             budget_exhausted: numbers[5],
+            peak_resident_kib: large[0],
             ..header(9)
         }
     })

@@ -190,6 +190,18 @@ pub fn count(field: impl FnOnce(*mut FileHeader) -> *mut u64, amount: u64) {
     }
 }
 
+/// Raises a field of the log's first page to `value`, unless it is larger already.
+pub fn raise(field: impl FnOnce(&mut FileHeader) -> *mut u64, value: u64) {
+    with_header(|header| {
+        // SAFETY: the closure picks an aligned field of the mapped header.
+        let field = unsafe { AtomicU64::from_ptr(field(header)) };
+        // Most calls find it raised: they only read the line.
+        if field.load(Ordering::Relaxed) < value {
+            field.fetch_max(value, Ordering::Relaxed);
+        }
+    });
+}
+
 /// A fresh chunk of `bytes` bytes, or of fewer where there are no more; None if there is none to be had.
 pub fn take_chunk(bytes: usize) -> Option<Chunk> {
     let wanted = (bytes.min(MAX_CHUNK_BYTES) / UNIT_BYTES) as u32;

@@ -7,7 +7,7 @@ use crate::children::CHILDREN_MAGIC;
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.
@@ -151,6 +151,9 @@ pub struct FileHeader {
     pub sync_threshold_ns: u64,
     /// Forked children that could make no log of their own (another user, a full disk).
     pub unfollowed_children: u64,
+    /// The most memory that was resident at once, KiB, as the kernel's `ru_maxrss` has it when threads record:
+    /// an image loaded by exec inherits the peak of the one before it. 0 = not read.
+    pub peak_resident_kib: u64,
 }
 
 /// The first bytes of a chunk. All but `used` is written once.

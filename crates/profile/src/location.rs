@@ -42,6 +42,9 @@ pub struct Process {
     /// Processor time that its control group may use in any stretch of time, in thousandths of a processor;
     /// None = all.
     pub quota_milli: Option<u32>,
+    /// The most memory that it had resident at once, bytes, or at most so much: an image that exec loaded
+    /// inherits the peak of the one before it. None = not read.
+    pub peak_resident_bytes: Option<u64>,
 }
 
 /// One thread of one process image.

@@ -239,6 +239,7 @@ fn process() -> impl Strategy<Value = Process> {
             available_processors: numbers[2],
             processors: "0-3,8".into(),
             quota_milli: Some(numbers[1]),
+            peak_resident_bytes: rank.map(u64::from),
         })
 }
 

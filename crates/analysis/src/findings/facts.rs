@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile, SampleRow};
 
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
@@ -161,6 +161,13 @@ impl<'r> Facts<'r> {
 
     pub(super) fn operation(&self, operation: OperationId) -> Option<Operation> {
         self.operations.get(operation)
+    }
+
+    /// The samples of a process.
+    pub(super) fn samples_of(&self, process: ProcessId) -> impl Iterator<Item = &'r SampleRow> {
+        let profile = self.profile;
+        let rows = profile.samples.iter();
+        rows.filter(move |row| profile.locations[row.location as usize].process == process)
     }
 
     /// The account of a location; the ledger has them in order.

@@ -67,6 +67,7 @@ thresholds! {
     FAULTS at_least 5000.0 "count" "page faults";
     FAULTS_BY_ONE at_least 0.9 "share" "of the page faults, by one thread";
     FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the processor time";
+    TOUCHED_AGAIN at_least 2.0 "count" "bytes that page faults brought, for each that was ever resident at once";
     USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
     SYSTEM_SHARE at_least 0.5 "share" "of the processor time there, in the kernel";
     SYSTEM_SAMPLES at_least 30.0 "count" "samples there";

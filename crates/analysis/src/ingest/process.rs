@@ -70,6 +70,8 @@ pub(super) fn process(log: &LogHarvest) -> Process {
         available_processors: header.available_processors,
         processors: first(log, Subject::Processors),
         quota_milli: first(log, Subject::ProcessorQuota).parse().ok().filter(|&milli| milli > 0),
+        peak_resident_bytes: (header.peak_resident_kib > 0)
+            .then(|| header.peak_resident_kib.saturating_mul(1024)),
     }
 }
 

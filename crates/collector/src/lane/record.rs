@@ -354,6 +354,7 @@ impl Record {
             lost_cpu_ns = header.unrecorded_cpu_ns + end.cpu_ns.saturating_sub(header.last_cpu_ns);
         });
         self.usage = usage;
+        logfile::raise(|header| &raw mut header.peak_resident_kib, usage.peak_resident_kib);
         // Whoever reads the log must not take what is left in the header for a thread that is still there.
         self.output.header(|header| header.tid = 0);
         if self.output.push_last(&end) {

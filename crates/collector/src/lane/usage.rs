@@ -13,11 +13,14 @@ pub struct Usage {
     pub faults: (u64, u64),
     /// Voluntary and involuntary context switches.
     pub switches: (u64, u64),
+    /// The most memory that the process had resident at once, KiB.
+    pub peak_resident_kib: u64,
 }
 
 impl Usage {
     /// Before anything was counted.
-    pub const NONE: Usage = Usage { user_us: 0, system_us: 0, faults: (0, 0), switches: (0, 0) };
+    pub const NONE: Usage =
+        Usage { user_us: 0, system_us: 0, faults: (0, 0), switches: (0, 0), peak_resident_kib: 0 };
 
     /// Of the calling thread.
     pub fn now() -> Usage {
@@ -30,6 +33,7 @@ impl Usage {
             system_us: micros(usage.ru_stime),
             faults: (usage.ru_minflt as u64, usage.ru_majflt as u64),
             switches: (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64),
+            peak_resident_kib: usage.ru_maxrss as u64,
         }
     }
 
@@ -38,7 +42,7 @@ impl Usage {
         self.switches.0.wrapping_sub(self.faults.1)
     }
 
-    /// What was added since `earlier`.
+    /// What was added since `earlier`; the peak stays what it is.
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {
             user_us: self.user_us.saturating_sub(earlier.user_us),
@@ -51,6 +55,7 @@ impl Usage {
                 self.switches.0.saturating_sub(earlier.switches.0),
                 self.switches.1.saturating_sub(earlier.switches.1),
             ),
+            peak_resident_kib: self.peak_resident_kib,
         }
     }
 }

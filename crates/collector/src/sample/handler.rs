@@ -262,6 +262,7 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
     record.own_ns = 0;
     record.overruns += overruns;
     record.usage = usage;
+    logfile::raise(|header| &raw mut header.peak_resident_kib, usage.peak_resident_kib);
     if begin.saturating_sub(record.scheduler_read_ns) >= SCHEDULER_PERIOD_NS
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {

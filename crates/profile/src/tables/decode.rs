@@ -132,7 +132,8 @@ fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
     zip_rows!(table, group;
     pid: u32s, parent_pid: u32s, rank: optional_u32s, host: texts, name: texts, executable: texts,
     arguments: texts, environment: texts, origin: texts, ending: texts, start_s: f64s, end_s: f64s,
-    clock_cpu_s: optional_f64s, available_processors: u32s, processors: texts, quota_milli: optional_u32s;
+    clock_cpu_s: optional_f64s, available_processors: u32s, processors: texts, quota_milli: optional_u32s,
+    peak_resident_bytes: optional_u64s;
     Process {
         pid,
         parent_pid,
@@ -150,6 +151,7 @@ fn processes(table: &Table, group: usize) -> Result<Vec<Process>, TablesError> {
         available_processors,
         processors,
         quota_milli,
+        peak_resident_bytes,
     })
 }
 

@@ -96,6 +96,7 @@ fn processes(profile: &Profile) -> Vec<Column> {
         column!(rows, "available_processors", U32, |r| r.available_processors),
         column!(rows, "processors", Text, |r| text(&r.processors)),
         column!(rows, "quota_milli", OptionalU32, |r| r.quota_milli),
+        column!(rows, "peak_resident_bytes", OptionalU64, |r| r.peak_resident_bytes),
     ]
 }
 

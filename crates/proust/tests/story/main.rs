@@ -66,6 +66,7 @@ mod queries;
 mod rayon_pool;
 mod recursion;
 mod refusals;
+mod resident;
 mod scaling;
 mod semantics;
 mod services;

@@ -27,6 +27,8 @@ pub(super) struct RunBlock {
     pub asked_rate_hz: u32,
     /// What the host of a virtual machine took of the processors; null if that is not known.
     pub stolen_s: Option<f64>,
+    /// The most memory that any of its processes had resident at once; null if that is not known.
+    pub peak_resident_bytes: Option<u64>,
 }
 
 impl RunBlock {
@@ -48,6 +50,9 @@ impl RunBlock {
             outcome: facts.outcome.clone(),
             asked_rate_hz: facts.asked_rate_hz,
             stolen_s: facts.stolen_s,
+            peak_resident_bytes: (profile.processes.iter())
+                .filter_map(|process| process.peak_resident_bytes)
+                .max(),
         }
     }
 }

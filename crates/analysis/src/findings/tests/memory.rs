@@ -1,6 +1,6 @@
 //! Page faults: who touched, and when.
 
-use super::super::Kind;
+use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
 
 #[test]
@@ -39,16 +39,46 @@ fn a_start_that_touches_much_is_told() {
 
 #[test]
 fn memory_that_is_touched_anew_all_the_time_is_told() {
-    let mut run = Builder::new(1, 1000);
-    for at_ms in (0..1000).step_by(20) {
-        run.work_with(0, "main step", (at_ms, at_ms + 12), 60, 3_000).work(
-            0,
-            "main use",
-            (at_ms + 12, at_ms + 20),
-        );
-    }
-    let found = run.findings();
+    let run = |peak_bytes: Option<u64>| {
+        let mut run = Builder::new(1, 1000);
+        run.profile.processes[0].peak_resident_bytes = peak_bytes;
+        for at_ms in (0..1000).step_by(20) {
+            run.work_with(0, "main step", (at_ms, at_ms + 12), 60, 3_000);
+            run.work(0, "main use", (at_ms + 12, at_ms + 20));
+        }
+        run.findings()
+    };
+    // 150 000 pages, of which a few were ever there at once.
+    let found = run(Some(16 << 20));
     let finding = one(&found, Kind::FaultChurn);
     near(finding.lost_s, 0.36);
-    assert_eq!(cause(finding), "step");
+    assert_eq!((cause(finding), finding.sure), ("step", Sure::Likely));
+    // All of them were there at the end: each was touched for the first time.
+    assert!(!has(&run(Some(150_000 * 4096)), Kind::FaultChurn));
+    assert_eq!(one(&run(None), Kind::FaultChurn).sure, Sure::Possible);
+}
+
+#[test]
+fn faults_of_loading_are_nobodys_and_those_of_many_processes_are_not_added_up() {
+    // The loader and the C library's start touch memory before the program does.
+    let mut run = Builder::new(1, 1000);
+    run.work_with(0, "libc:start libc:load", (0, 400), 60, 50_000).work(0, "main use", (400, 1000));
+    assert_eq!(run.findings(), []);
+    let run = |processes: u32| {
+        let mut run = Builder::new(processes, 1000);
+        let process = run.profile.processes[0].clone();
+        run.profile.processes = vec![process; processes as usize];
+        for id in 0..processes {
+            run.profile.processes[id as usize].pid = id + 1;
+            run.profile.processes[id as usize].parent_pid = u32::from(id > 0);
+            run.profile.locations[id as usize].process = id;
+            let at_ms = u64::from(id) * 1000 / u64::from(processes);
+            let length_ms = 1000 / u64::from(processes);
+            run.work_with(id, "main fill", (at_ms, at_ms + length_ms / 5), 60, 40_000 / processes);
+            run.work(id, "main use", (at_ms + length_ms / 5, at_ms + length_ms));
+        }
+        run.findings()
+    };
+    assert!(has(&run(1), Kind::FaultStartup));
+    assert!(!run(20).iter().any(|finding| finding.account == "fault"), "{:#?}", run(20));
 }

@@ -219,7 +219,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::FirstTouch => {
             "lost = the account fault × (1 − 1 / processors): it would be touched in parallel"
         }
-        Kind::FaultStartup | Kind::FaultChurn => "lost = the account fault",
+        Kind::FaultStartup | Kind::FaultChurn => {
+            "lost = the account fault of these processes, below the program's own code"
+        }
         Kind::SystemStorm => "lost = processor time there in the kernel − what page faults there took",
         Kind::SleepPoll => "lost = the time in which nobody did anything while somebody slept there",
         Kind::SpinWait => "lost = processor time in giving the processor away",
@@ -261,6 +263,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Certain, _) => "measured from begin to end",
         (Sure::Possible, Kind::FaultChurn) => {
             "the faults are counted exactly; whether it is the same memory again is not known"
+        }
+        (Sure::Likely, Kind::FaultChurn) => {
+            "the faults brought more than was ever resident at once; what each took is an estimate"
         }
         (Sure::Likely, Kind::FaultStartup) => "the faults are counted exactly; what each took is an estimate",
         (Sure::Likely, Kind::LateThread) => {
