@@ -18,8 +18,10 @@
 mod cause;
 mod charging;
 mod delays;
+mod doer;
 mod doing;
 mod evidence;
+mod forks;
 mod held;
 mod kept;
 mod locks;

@@ -10,19 +10,17 @@
 //! Nothing grows with the number of synchronisations: there are the open ones, a sum for each location and
 //! group, and what [`Delays`] keeps by pair of sites.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::ops::Range;
-
-use proust_profile::{ContextId, LocationId, RegionId, SampleRow};
+use proust_profile::{ContextId, LocationId};
 
 use super::delays::{Delays, Pair, Victim};
+use super::doer::{Doer, Unfinished, grains_ns, is_interrupted, waits_for_others};
 use super::doing::Doing;
 use super::evidence::Evidence;
+use super::forks::Forks;
 use super::meetings::{Group, GroupId, MeetingId, Meetings};
 use super::synchronisation::{Come, Last, ShortWaits, Synchronisation};
 use crate::hash::Map;
-use crate::ledger::{Begun, State, Wait, WaitCharge, Window};
+use crate::ledger::{Begun, WaitCharge, Window};
 
 /// Watches the sweep.
 pub(super) struct Synchronisations<'e> {
@@ -41,24 +39,6 @@ pub(super) struct Synchronisations<'e> {
     delays: Delays,
 }
 
-/// A location.
-#[derive(Debug, Default)]
-struct Doer {
-    /// What it does, counted up to `counted_ns`.
-    now: Option<Begun>,
-    counted_ns: u64,
-    /// What it did since any group that it is in synchronised.
-    current: Doing,
-    /// What it did before that, by group, in the order of [`Meetings::of_location`].
-    before: Vec<Doing>,
-    /// See [`grains_ns`].
-    grain_ns: f64,
-    /// Its samples that were not looked at yet, as positions in the profile's.
-    samples: Range<usize>,
-    /// The wait that a synchronisation was found for last, and that one's causes.
-    known: Option<(usize, Causes)>,
-}
-
 /// A synchronisation that is over.
 #[derive(Debug)]
 struct Over {
@@ -70,7 +50,7 @@ struct Over {
 
 /// What a wait at a synchronisation is charged to.
 #[derive(Clone, Debug)]
-enum Causes {
+pub(super) enum Causes {
     /// Until the last ones came at that time, to them; then the synchronisation opened.
     Late(u64, Vec<Pair>),
     /// It came last itself.
@@ -103,44 +83,77 @@ impl<'e> Synchronisations<'e> {
 
     /// A location begins to do something.
     pub(super) fn begins(&mut self, begun: &Begun) {
-        self.fork_until(begun.window.start_ns);
+        let start_ns = begun.window.start_ns;
+        self.fork_until(start_ns);
         let Some(doer) = self.locations.get_mut(begun.location as usize) else { return };
-        doer.count_until(begun.window.start_ns, &self.evidence.profile.samples);
-        (doer.now, doer.counted_ns) = (Some(*begun), begun.window.start_ns);
+        let events = &self.evidence.profile.events;
+        let has_gone_on = |wait: &mut Unfinished| {
+            start_ns >= events[wait.event].end_ns || !(waits_for_others(begun) || is_interrupted(begun))
+        };
+        if let Some(wait) = doer.unfinished.take_if(has_gone_on) {
+            self.take(begun.location, wait, Some(start_ns));
+        }
+        let doer = &mut self.locations[begun.location as usize];
+        if doer.now.as_mut().is_some_and(|now| now.goes_on_with(begun)) {
+            return;
+        }
+        doer.count_until(start_ns, &self.evidence.profile.samples);
+        (doer.now, doer.counted_ns) = (Some(*begun), start_ns);
     }
 
     /// A location has waited for others, `event` by what was recorded.
     pub(super) fn waited(&mut self, charge: &WaitCharge, event: Option<usize>) {
         self.fork_until(charge.window.end_ns.saturating_sub(1));
-        let meeting = event.and_then(|event| self.meetings.of_event(self.evidence, event));
-        let (Some(event), Some(meeting)) = (event, meeting) else {
+        let is_at_meeting = |event: &usize| self.meetings.of_event(self.evidence, *event).is_some();
+        let Some(event) = event.filter(is_at_meeting) else {
             let victim = (charge.location, charge.context);
             return self.delays.unplaced(victim, (charge.window.length_ns() as f64, charge.slots_ns));
         };
-        let part = (charge.window, charge.slots_ns);
-        if let Some((of, causes)) = &self.locations[charge.location as usize].known
-            && *of == event
-        {
-            return give(&mut self.delays, causes, (charge.location, charge.context), part);
+        let doer = &mut self.locations[charge.location as usize];
+        let mut wait = match doer.unfinished.take() {
+            Some(wait) if wait.event == event => wait,
+            other => {
+                if let Some(wait) = other {
+                    self.take(charge.location, wait, Some(charge.window.start_ns));
+                }
+                Unfinished { event, context: charge.context, charges: Vec::new() }
+            }
+        };
+        wait.charges.push((charge.window, charge.slots_ns));
+        let is_over = charge.window.end_ns >= self.evidence.profile.events[event].end_ns;
+        self.take(charge.location, wait, is_over.then_some(charge.window.end_ns));
+    }
+
+    /// Finds the synchronisation that a wait is a part of. A wait that is over opens one if it has to;
+    /// `over_ns`: since when it is.
+    fn take(&mut self, location: LocationId, wait: Unfinished, over_ns: Option<u64>) {
+        let Some(meeting) = self.meetings.of_event(self.evidence, wait.event) else { return };
+        let known = &self.locations[location as usize].known;
+        if let Some((_, causes)) = known.as_ref().filter(|(event, _)| *event == wait.event) {
+            return give_all(&mut self.delays, causes, location, &wait);
         }
+        let event = &self.evidence.profile.events[wait.event];
         if let Some(open) = self.open.iter_mut().find(|open| open.meeting == meeting) {
-            if let Some(come) = open.come.iter_mut().find(|come| come.event == event) {
-                return come.charges.push(part);
+            if let Some(come) = open.come.iter_mut().find(|come| come.event == wait.event) {
+                return come.charges.extend(wait.charges);
             }
-            if open.takes(charge.location, self.evidence.profile.events[event].begin_ns) {
-                return open.come.push(come(self.evidence, charge, event));
+            if open.takes(location, event.begin_ns) {
+                return open.come.push(come(self.evidence, location, wait));
             }
         }
-        if let Some(causes) = self.causes_of_straggler(meeting, charge, event) {
-            give(&mut self.delays, &causes, (charge.location, charge.context), part);
-            self.locations[charge.location as usize].known = Some((event, causes));
+        if let Some(causes) = self.causes_of_straggler(meeting, location, &wait) {
+            give_all(&mut self.delays, &causes, location, &wait);
+            self.locations[location as usize].known = Some((wait.event, causes));
             return;
         }
-        let opens_ns = charge.window.end_ns;
+        let Some(opens_ns) = over_ns else {
+            self.locations[location as usize].unfinished = Some(wait);
+            return;
+        };
         let group = self.meetings.all[meeting as usize].group;
         self.close_those_of(group);
-        let doing = self.begin_anew(group, opens_ns, Some(charge.location));
-        let come = vec![come(self.evidence, charge, event)];
+        let doing = self.begin_anew(group, opens_ns, Some(location));
+        let come = vec![come(self.evidence, location, wait)];
         self.open.push(Synchronisation { meeting, opens_ns, come, doing });
         self.delays.most_open = self.delays.most_open.max(self.open.len());
     }
@@ -148,17 +161,22 @@ impl<'e> Synchronisations<'e> {
     /// What a wait is charged to that began before the last synchronisation at this meeting was over, and is
     /// reported only now: that a thread had no processor at the end of a wait is not known to the moment, so
     /// others may seem to have waited again before.
-    fn causes_of_straggler(&self, meeting: MeetingId, charge: &WaitCharge, event: usize) -> Option<Causes> {
+    fn causes_of_straggler(
+        &self,
+        meeting: MeetingId,
+        location: LocationId,
+        wait: &Unfinished,
+    ) -> Option<Causes> {
         let over = self.over.get(&meeting)?;
-        let begin_ns = self.evidence.profile.events[event].begin_ns;
-        let is_known = over.come.iter().any(|(location, _)| *location == charge.location);
+        let begin_ns = self.evidence.profile.events[wait.event].begin_ns;
+        let is_known = over.come.iter().any(|(known, _)| *known == location);
         if begin_ns > over.departure_ns || is_known {
             return None;
         }
         let last = over.come.iter().filter(|(_, came_ns)| *came_ns > begin_ns).max_by_key(|come| come.1);
         Some(match last {
             Some(&(late, arrival_ns)) => {
-                Causes::Late(arrival_ns, vec![Pair { begin: over.begin, end: charge.context, late }])
+                Causes::Late(arrival_ns, vec![Pair { begin: over.begin, end: wait.context, late }])
             }
             None => Causes::Opening,
         })
@@ -171,6 +189,12 @@ impl<'e> Synchronisations<'e> {
 
     /// The sweep is over.
     pub(super) fn finish(mut self) -> Delays {
+        for location in 0..self.locations.len() {
+            if let Some(wait) = self.locations[location].unfinished.take() {
+                let over_ns = wait.charges.last().map(|(window, _)| window.end_ns);
+                self.take(location as LocationId, wait, over_ns);
+            }
+        }
         for open in std::mem::take(&mut self.open) {
             self.close(open);
         }
@@ -190,8 +214,7 @@ impl<'e> Synchronisations<'e> {
         let mut all = Vec::with_capacity(members.len());
         for &member in members {
             let doer = &mut self.locations[member as usize];
-            let is_here = waiter == Some(member)
-                || waiter.is_some() && doer.now.is_some_and(|now| waits_for_others(&now));
+            let is_here = waiter == Some(member) || waiter.is_some() && doer.is_waiting();
             if !is_here {
                 doer.count_until(at_ns, &self.evidence.profile.samples);
             }
@@ -305,102 +328,15 @@ fn give(delays: &mut Delays, causes: &Causes, victim: Victim, (window, slots_ns)
     }
 }
 
-fn come(evidence: &Evidence<'_>, charge: &WaitCharge, event: usize) -> Come {
+/// Charges all parts of a wait so far.
+fn give_all(delays: &mut Delays, causes: &Causes, location: LocationId, wait: &Unfinished) {
+    for &part in &wait.charges {
+        give(delays, causes, (location, wait.context), part);
+    }
+}
+
+fn come(evidence: &Evidence<'_>, location: LocationId, wait: Unfinished) -> Come {
+    let Unfinished { event, context, charges } = wait;
     let row = &evidence.profile.events[event];
-    Come {
-        location: charge.location,
-        context: charge.context,
-        event,
-        begin_ns: row.begin_ns,
-        end_ns: row.end_ns,
-        charges: vec![(charge.window, charge.slots_ns)],
-    }
-}
-
-fn waits_for_others(begun: &Begun) -> bool {
-    let is_for_others = |wait| matches!(wait, Wait::Barrier | Wait::MpiPartner);
-    matches!(begun.state, State::Waiting(wait) | State::Polling(wait) if is_for_others(wait))
-}
-
-impl Doer {
-    /// Counts what it does until an instant.
-    fn count_until(&mut self, at_ns: u64, rows: &[SampleRow]) {
-        let Some(now) = &self.now else { return };
-        let until_ns = at_ns.min(now.window.end_ns);
-        if until_ns <= self.counted_ns {
-            return;
-        }
-        self.current.add(now, self.counted_ns, until_ns, self.grain_ns);
-        while let Some(row) = rows.get(self.samples.start).filter(|_| !self.samples.is_empty())
-            && row.time_ns <= until_ns
-        {
-            if row.time_ns > self.counted_ns && !row.tail && !row.in_operation {
-                self.current.sample(row.context, row.cpu_ns as f64);
-            }
-            self.samples.start += 1;
-        }
-        self.counted_ns = until_ns;
-    }
-}
-
-/// The forks of regions, in order of time.
-struct Forks<'e> {
-    evidence: &'e Evidence<'e>,
-    /// The next stay of each location: when its region was opened, the stay, and the first behind them all.
-    next: BinaryHeap<Reverse<(u64, usize, usize)>>,
-    /// When each meeting's last one was.
-    last_ns: Map<MeetingId, u64>,
-}
-
-impl<'e> Forks<'e> {
-    fn new(evidence: &'e Evidence<'e>, meetings: &Meetings) -> Forks<'e> {
-        let stays = &evidence.profile.stays;
-        let ranges = (0..meetings.of_location.len()).map(|location| meetings.stays(location as LocationId));
-        let next = ranges.filter(|range| !range.is_empty());
-        Forks {
-            evidence,
-            next: next.map(|range| Reverse((stays[range.start].fork_ns, range.start, range.end))).collect(),
-            last_ns: Map::default(),
-        }
-    }
-
-    /// The next fork until an instant: when, of which meeting's group, of which region.
-    fn next_until(&mut self, now_ns: u64, meetings: &Meetings) -> Option<(u64, MeetingId, RegionId)> {
-        let profile = self.evidence.profile;
-        while let Some(&Reverse((fork_ns, row, end))) = self.next.peek() {
-            if fork_ns > now_ns {
-                return None;
-            }
-            self.next.pop();
-            if row + 1 < end {
-                self.next.push(Reverse((profile.stays[row + 1].fork_ns, row + 1, end)));
-            }
-            let stay = &profile.stays[row];
-            // Of a thread that began in its first region the log says when it began.
-            let born_ns = (profile.locations[stay.location as usize].start_s * 1e9).round() as u64;
-            let Some(meeting) = meetings.of_region(stay.region).filter(|_| fork_ns > born_ns) else {
-                continue;
-            };
-            let last_ns = self.last_ns.entry(meeting).or_default();
-            if fork_ns > *last_ns {
-                *last_ns = fork_ns;
-                return Some((fork_ns, meeting, stay.region));
-            }
-        }
-        None
-    }
-}
-
-/// What one sample of each location stands for: Σw²/Σw, ns. So a sum of n samples has a variance of n such
-/// squares, and the time that was charged by them the grain times itself.
-fn grains_ns(evidence: &Evidence<'_>) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); evidence.profile.locations.len()];
-    for row in evidence.profile.samples.iter().filter(|row| !row.tail) {
-        let sum: &mut (f64, f64) = &mut sums[row.location as usize];
-        let weight_ns = row.cpu_ns as f64;
-        (sum.0, sum.1) = (sum.0 + weight_ns, sum.1 + weight_ns * weight_ns);
-    }
-    let all = sums.iter().fold((0.0, 0.0), |all: (f64, f64), sum| (all.0 + sum.0, all.1 + sum.1));
-    let grain = |(weights, squares): (f64, f64)| if weights > 0.0 { squares / weights } else { 0.0 };
-    sums.into_iter().map(|sum| if sum.0 > 0.0 { grain(sum) } else { grain(all) }).collect()
+    Come { location, context, event, begin_ns: row.begin_ns, end_ns: row.end_ns, charges }
 }

@@ -8,7 +8,7 @@ mod synchronisations;
 use proust_log::operations::Operation;
 use proust_profile::{
     Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, RegionInfo, ReleaseRow,
-    SampleRow, StayRow,
+    SampleRow, StayRow, Stop,
 };
 
 use super::{Blame, BlameRow, CauseKind};
@@ -115,6 +115,19 @@ impl Builder {
     pub(super) fn sample(&mut self, location: u32, context: u32, time_ms: u64, cpu_ms: u64) {
         let (time_ns, cpu_ns) = (time_ms * MS, cpu_ms * MS);
         self.0.samples.push(SampleRow { location, context, time_ns, cpu_ns, ..SampleRow::default() });
+    }
+
+    /// A sample of a location that was in an operation, such as a wait in which it polls.
+    pub(super) fn sample_in_operation(&mut self, location: u32, context: u32, time_ns: u64) {
+        let in_operation = true;
+        self.0.samples.push(SampleRow { location, context, time_ns, in_operation, ..SampleRow::default() });
+    }
+
+    /// The process was stopped.
+    pub(super) fn stopped(&mut self, begin_ms: u64, end_ms: u64) {
+        let (begin_ns, end_ns) = (begin_ms * MS, end_ms * MS);
+        let pid = self.0.processes[0].pid;
+        self.0.facts.stops.push(Stop { pid, before_ns: begin_ns, begin_ns, end_ns, behind_ns: end_ns });
     }
 
     /// What time nothing explains the threads were blocked, and not displaced.

@@ -41,6 +41,19 @@ impl<F: FnMut(&WaitCharge)> Observer for OnWait<F> {
 }
 
 impl Begun {
+    /// Whether the location goes on waiting as it did; if so that is added. The ledger counts a wait in which
+    /// samples were taken in parts.
+    pub(crate) fn goes_on_with(&mut self, next: &Begun) -> bool {
+        let is_wait = matches!(self.state, State::Waiting(_) | State::Polling(_));
+        let is_next = self.window.end_ns == next.window.start_ns;
+        if !is_wait || !is_next || (self.state, self.context) != (next.state, next.context) {
+            return false;
+        }
+        self.window.end_ns = next.window.end_ns;
+        self.delayed_ns += next.delayed_ns;
+        true
+    }
+
     pub(super) fn of(location: LocationId, piece: &super::pieces::Piece) -> Begun {
         let (span, window) = (&piece.span, piece.window);
         let state = if piece.paused { State::Passive(PassiveReason::NotRecorded) } else { span.state };

@@ -20,14 +20,16 @@ struct Round {
     acts: Vec<Vec<(u32, u64)>>,
     /// Where the threads wait.
     site: u32,
+    /// Whether they are sampled meanwhile, which cuts their waits in parts.
+    sampled: bool,
 }
 
 const BARRIERS: [&[u32]; 3] = [&[0, 1, 2, 3], &[0, 1], &[1, 2, 3]];
 
 fn script() -> impl Strategy<Value = Vec<Round>> {
     let acts = || prop::collection::vec(prop::collection::vec((1..5_u32, 1..8_u64), 0..4), 4);
-    let round = (0..BARRIERS.len(), acts(), 6..8_u32);
-    let round = round.prop_map(|(barrier, acts, site)| Round { barrier, acts, site });
+    let round = (0..BARRIERS.len(), acts(), 6..8_u32, any::<bool>());
+    let round = round.prop_map(|(barrier, acts, site, sampled)| Round { barrier, acts, site, sampled });
     prop::collection::vec(round, 1..14)
 }
 
@@ -66,6 +68,11 @@ fn play(script: &[Round]) -> (Builder, Vec<Did>, Vec<Happened>) {
         for (&thread, &begin_ns) in &arrivals {
             let event = run.wait(Operation::Barrier, thread, round.site, object, (0, 0));
             (event.begin_ns, event.end_ns, event.time_ns) = (begin_ns, opens_ns, opens_ns - begin_ns);
+            if round.sampled {
+                for at_ns in (begin_ns + UNIT_NS / 2..opens_ns).step_by(UNIT_NS as usize) {
+                    run.sample_in_operation(thread, round.site, at_ns);
+                }
+            }
             now[thread as usize] = opens_ns;
         }
         happened.push(Happened { members, arrivals, opens_ns, site: round.site });

@@ -226,6 +226,47 @@ fn small_differences_of_few_samples_are_not_certain() {
     assert!(on(&blame, 0, 2) > 290.0 && on(&blame, 0, 1) < 3.0, "{:?}", told(&blame));
 }
 
+/// Thread 1 waits for 40 ms at the end of a region, while thread 0 computes 10 ms of context 1 as it did itself,
+/// and then 40 ms of context 3; opening the region took 2 ms, in context 2.
+fn long_wait(run: &mut Builder) {
+    let region = run.region(5);
+    for at in [0, 100] {
+        run.wait(Operation::Sleep, 0, 2, 0, (at, at + 2));
+        run.sample(0, 1, at + 12, 10);
+        for piece in 1..=10 {
+            run.sample(0, 3, at + 12 + 4 * piece, 4);
+        }
+        run.sample(1, 1, at + 12, 10);
+        run.stay(0, region, at, at + 52);
+        run.stay(1, region, at + 2, at + 12);
+        run.wait(Operation::OmpRegionEnd, 1, 5, 0x10, (at + 12, at + 52));
+    }
+    run.blocks_between_samples();
+}
+
+/// A sample of a thread that polls cuts its wait in two, and the ledger counts each part by itself.
+#[test]
+fn a_synchronisation_opens_when_a_wait_is_over_and_not_at_a_sample_in_it() {
+    let mut run = Builder::new(2, 201);
+    long_wait(&mut run);
+    for at in [14, 20, 51, 114, 130] {
+        run.sample_in_operation(1, 5, at * MS);
+    }
+    let (_, blame) = run.blame();
+    assert!(on(&blame, 0, 3) > 75.0 && on(&blame, 0, 2) < 4.1, "{:?}", told(&blame));
+}
+
+/// A stopped process goes on with the waits that it was in.
+#[test]
+fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
+    let mut run = Builder::new(2, 201);
+    long_wait(&mut run);
+    run.stopped(14, 16);
+    run.stopped(120, 121);
+    let (_, blame) = run.blame();
+    assert!(on(&blame, 0, 3) > 70.0 && on(&blame, 0, 2) < 4.1, "{:?}", told(&blame));
+}
+
 /// What is kept does not grow with the number of synchronisations.
 #[test]
 fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
