@@ -25,6 +25,7 @@ mod notes;
 mod openmp;
 mod outcome;
 mod paths;
+mod pauses;
 mod process;
 mod progress;
 mod quality;
@@ -40,7 +41,7 @@ use std::collections::HashSet;
 use proust_log::LogError;
 use proust_log::operations::{OPERATIONS, Operation};
 use proust_profile::{
-    EventRow, Location, LocationId, OperationId, OperationInfo, ProcessId, Profile, ReleaseRow, RunFacts,
+    EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow, RunFacts,
     RunFile, SampleRow, SegmentRow, StayRow, Stop,
 };
 use rayon::prelude::*;
@@ -157,6 +158,16 @@ fn analyse(
         process::apply_foreign_names(log);
     }
     let clock = RunClock::of(&logs);
+    for (number, log) in logs.iter_mut().enumerate() {
+        let of_run = run.filter(|run| run.host == clock.host(number)).map_or(&[][..], |run| &run.pauses);
+        let offset_ns = process::monotonic_offset_ns(log);
+        let by_log = |time_ns: u64| time_ns.saturating_add_signed(offset_ns);
+        let others: Vec<(u64, u64)> = of_run
+            .iter()
+            .map(|pause| (by_log(pause.begin_ns), pause.end_ns.map_or(u64::MAX, by_log)))
+            .collect();
+        pauses::cut(log, &others);
+    }
     let modules = Modules::of(&logs, symbols, counter);
     let quality = quality::quality(&logs);
     counter.begin(Stage::Contexts, quality.samples);
@@ -170,6 +181,14 @@ fn analyse(
         profile.processes.push(process);
     }
     profile.facts = facts(dir, &logs, run, &profile, &clock);
+    for (number, log) in logs.iter().enumerate() {
+        let on_runs_clock = |time_ns| clock.since_start_ns(number, time_ns);
+        profile.facts.pauses.extend(log.paused.iter().map(|&(from_ns, to_ns)| Paused {
+            process: number as ProcessId,
+            begin_ns: on_runs_clock(from_ns),
+            end_ns: on_runs_clock(to_ns),
+        }));
+    }
 
     let mut filling = Filling {
         paths: Paths::new(&modules, shown),
@@ -445,6 +464,7 @@ fn facts(
         stolen_s: run.filter(|run| run.host == clock.host(0)).and_then(|run| run.finished?.stolen_s),
         throttled_s: run.and_then(|run| run.finished?.throttled_s),
         stops: run.filter(|run| run.host == clock.host(0)).map_or_else(Vec::new, |run| stops(run, clock)),
+        pauses: Vec::new(),
         wait_rules: String::new(),
     }
 }

@@ -22,6 +22,7 @@ mod explained;
 mod faults;
 mod gaps;
 mod operations;
+mod pauses;
 mod regions;
 mod room;
 mod shares;
@@ -39,11 +40,12 @@ use rayon::prelude::*;
 
 use crate::bindings::{self, Bindings};
 use crate::blame::Blame;
-use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Windows};
+use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Window, Windows};
 use explained::Explanation;
 pub use faults::FaultCost;
 use operations::Operations;
 use states::States;
+use pauses::Pauses;
 use stops::Stops;
 
 /// The account of the whole run.
@@ -86,6 +88,7 @@ pub fn timelines(profile: &Profile) -> Run {
     let parents = Parents::of(profile);
     let jobs = bindings::jobs(&profile.processes, |id| parents.of_image(id));
     let bindings = Bindings::of(&profile.processes);
+    let pauses = Pauses::of(profile);
     let processes: Vec<Process> = profile
         .processes
         .iter()
@@ -95,7 +98,7 @@ pub fn timelines(profile: &Profile) -> Run {
             rank: process.rank,
             job: jobs[id],
             processor_set: bindings.of_processes[id],
-            paused: Windows::default(),
+            paused: pauses.of_process(id as u32).iter().copied().collect(),
             ..Process::new(id as u32, nanoseconds(process.start_s), nanoseconds(process.end_s))
         })
         .collect();
@@ -105,6 +108,7 @@ pub fn timelines(profile: &Profile) -> Run {
     let recorded = |id: usize| Recorded {
         fault,
         stops: stops.of_process(profile.locations[id].process),
+        pauses: pauses.of_process(profile.locations[id].process),
         location: &profile.locations[id],
         rows: of_location(&profile.samples, |row| row.location, id as u32),
         events: of_location(&profile.events, |event| event.location, id as u32),
@@ -201,6 +205,8 @@ struct Recorded<'a> {
     events: &'a [EventRow],
     /// When its process was stopped.
     stops: &'a [Stop],
+    /// When recording was off in its process.
+    pauses: &'a [Window],
     /// What a page fault costs in this run.
     fault: FaultCost,
 }
@@ -223,6 +229,7 @@ impl Recorded<'_> {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
             charged.get(row).copied().unwrap_or(0)
         });
+        operations.pause(self.pauses, (start_ns, end_ns));
         let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);
         let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
         explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns, self.fault)

@@ -44,6 +44,11 @@ impl Facts {
         }
     }
 
+    /// How far CLOCK_MONOTONIC is ahead of the machine's.
+    pub fn clock_offset_ns(&self) -> i64 {
+        self.clock_offset_ns
+    }
+
     /// Asks again for the clock's offset in a child that began at `begin_ns`, if its clock may be another one
     /// than its parent's.
     pub fn follow_clock(&mut self, begin_ns: u64) {

@@ -378,6 +378,13 @@ impl Lane {
         if waits { Some(self.open.begin_ns()) } else { self.tries.since_ns(lock) }
     }
 
+    /// The owner's CPU clock at its newest sample or begin, as its header has it. For any thread.
+    pub fn last_cpu_ns(&self) -> u64 {
+        let header = self.header.load(Ordering::Relaxed);
+        // SAFETY: the header is mapped for the process's life; the owner may store to the field meanwhile.
+        if header.is_null() { 0 } else { unsafe { (&raw const (*header).last_cpu_ns).read_volatile() } }
+    }
+
     /// The word of the log that says which operation the owner is in; null = there is none.
     pub fn wait_operation_word(&self) -> *mut u32 {
         let header = self.header.load(Ordering::Relaxed);

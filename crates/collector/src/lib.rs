@@ -8,6 +8,7 @@
 //! A sample's way: [`sample::handler`] → [`path::memo`] → [`path::tree`] → [`lane`] → [`logfile`].
 //!
 //! - [`life`]: off → on → ended, and the facts of the process
+//! - [`control`]: recording pauses, goes on, or ends while the program runs
 //! - [`options`], [`logfile`], [`lane`]: what the run asks, where it goes, one thread's record
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
 //! - [`operation`]: what a thread does inside a hooked function that takes time
@@ -22,6 +23,7 @@
 pub mod arena;
 pub mod brief;
 pub mod clock;
+pub mod control;
 pub mod facts;
 pub mod free_list;
 pub mod hooks;

@@ -6,6 +6,7 @@
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
+use proust_log::control::OFF as OFF_FOR_NOW;
 use proust_log::layout::{
     ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, Origin, VERSION,
 };
@@ -23,7 +24,7 @@ use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
 use crate::sample::{contain, pace, resume};
 use crate::thread::Beginning;
-use crate::{brief, clock, hooks, interpose, logfile, process, raw, single_threaded, thread};
+use crate::{brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, thread};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -46,12 +47,16 @@ const BRIEF: u32 = 3;
 static STATE: AtomicU32 = AtomicU32::new(OFF);
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static RESUMPTIONS: AtomicU32 = AtomicU32::new(0);
+static IS_PAUSED: AtomicBool = AtomicBool::new(false);
 static LIFE: AtomicPtr<Life> = AtomicPtr::new(core::ptr::null_mut());
+
+/// In [`OfThisProcess::records`]: this process records, but is paused.
+const PAUSED: u32 = 4;
 
 /// A page of words that the kernel wipes in a forked child, where it can do that. A hook asks one word of it.
 #[repr(C, align(4096))]
 struct OfThisProcess {
-    /// [`ON`] while this process records.
+    /// [`ON`] while this process records; [`PAUSED`] while it would.
     records: AtomicU32,
     /// 1 from the moment on at which this process began, in it alone.
     began: AtomicU32,
@@ -101,6 +106,62 @@ pub fn records_here() -> bool {
     // SAFETY: an aligned word. Volatile is all that this processor needs for an ordered load, and can be
     // compared in place.
     unsafe { HERE.records.as_ptr().read_volatile() == ON }
+}
+
+/// As [`in_hook`], for hooks that do nothing but measure: None while recording is paused.
+#[inline(always)]
+pub fn measuring() -> Option<&'static Life> {
+    if !records_here() {
+        return not_known_to_measure();
+    }
+    // SAFETY: as in `in_hook`.
+    unsafe { LIFE.load(Ordering::Acquire).as_ref() }
+}
+
+/// As [`measuring`], for hooks whose calls are not worth a log, as [`in_passing`].
+#[inline]
+pub fn measuring_in_passing() -> Option<&'static Life> {
+    if records_here() || !is_brief() { measuring() } else { None }
+}
+
+#[cold]
+#[inline(never)]
+fn not_known_to_measure() -> Option<&'static Life> {
+    if HERE.records.load(Ordering::Relaxed) == PAUSED && !control::are_new() {
+        return None;
+    }
+    // A brief child makes no log for what it would not record.
+    if options::live() & OFF_FOR_NOW != 0 && is_brief() {
+        return None;
+    }
+    let life = not_known_to_record()?;
+    control::look_here(life);
+    (!is_paused()).then_some(life)
+}
+
+/// Whether this process records, but is paused.
+#[inline]
+pub fn is_paused() -> bool {
+    IS_PAUSED.load(Ordering::Relaxed)
+}
+
+/// Recording pauses in this process, or goes on.
+pub fn set_paused(is_paused: bool) {
+    IS_PAUSED.store(is_paused, Ordering::Relaxed);
+    if STATE.load(Ordering::Acquire) == ON {
+        HERE.records.store(word_of_records(), Ordering::Release);
+    }
+}
+
+/// What the word says while this process records: hooks compare it with [`ON`], and look closer otherwise.
+fn word_of_records() -> u32 {
+    if is_paused() {
+        PAUSED
+    } else if borrowers::share_storage() {
+        OFF
+    } else {
+        ON
+    }
 }
 
 /// As [`in_hook`], for hooks whose calls are not worth a log: in a brief child they record nothing.
@@ -293,6 +354,7 @@ pub fn begin_recording(
     }
     lane.with_record(|record| life.facts.write(&mut record.output, environment));
     resume();
+    control::begin(lane, begin);
     // The timer starts last: from here on samples come.
     thread::start_timer(life, lane, raw::gettid());
     let started_ns = before.map_or(begin, |before| before.started_ns);
@@ -325,6 +387,7 @@ pub fn end_brief() -> bool {
 
 /// Switches off without an end (a forked child, before its own begin).
 pub fn switch_off() {
+    IS_PAUSED.store(false, Ordering::Relaxed);
     STATE.store(OFF, Ordering::Release);
     HERE.records.store(OFF, Ordering::Release);
 }
@@ -343,12 +406,12 @@ pub fn resumptions() -> u32 {
 pub fn resume() {
     RESUMPTIONS.fetch_add(1, Ordering::Relaxed);
     STATE.store(ON, Ordering::Release);
-    HERE.records.store(if borrowers::share_storage() { OFF } else { ON }, Ordering::Release);
+    HERE.records.store(word_of_records(), Ordering::Release);
 }
 
 /// From now on each hook asks by which task it is called: some share thread-local storage, and so a lane.
 pub fn ask_each_caller() {
-    HERE.records.store(OFF, Ordering::Release);
+    HERE.records.store(if is_paused() { PAUSED } else { OFF }, Ordering::Release);
 }
 
 fn write_header(life: &Life, begin: u64, process_cpu_ns: u64, origin: Origin) {

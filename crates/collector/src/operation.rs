@@ -7,7 +7,7 @@
 //! cancellation, exceptions and longjmp leave an operation open, which the thread's next record notices
 //! ([`open`]).
 
-use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS};
+use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS, OFF};
 use proust_log::operations::{Nature, Operation, Target};
 
 use crate::lane::{self, Lane};
@@ -15,7 +15,7 @@ use crate::life::{self, Life};
 use crate::openmp::team;
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::{clock, options, raw};
+use crate::{clock, control, options, raw};
 
 pub mod callers;
 pub mod known_paths;
@@ -117,10 +117,20 @@ macro_rules! here {
 }
 pub(crate) use here;
 
-/// Whether the run wants operations of this nature.
+/// Whether the run wants operations of this nature, now.
 #[inline]
 fn wanted(nature: Nature) -> bool {
-    options::live() & (if nature.is_io() { NO_IO } else { NO_WAITS }) == 0
+    options::live() & (OFF | if nature.is_io() { NO_IO } else { NO_WAITS }) == 0 || not_wanted()
+}
+
+/// The run does not, or not now: then this process is the first to notice.
+#[cold]
+#[inline(never)]
+fn not_wanted() -> bool {
+    if let Some(life) = life::in_hook() {
+        control::look_here(life);
+    }
+    false
 }
 
 /// Runs `call` as an operation; `outcome` tells what came of it. Expanded in the hook itself, whose frame the
@@ -206,7 +216,8 @@ const fn is_worth_a_log(operation: Operation) -> bool {
 /// Begins an operation; `state` is the hook's frame, which lives until [`end`], and `marker` a word in it.
 #[inline]
 pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) -> Ticket {
-    let life = if is_worth_a_log(kind.operation) { life::in_hook() } else { life::in_passing() };
+    let life =
+        if is_worth_a_log(kind.operation) { life::measuring() } else { life::measuring_in_passing() };
     let Some(life) = life else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
     if !wanted(kind.operation.nature()) || !lane.open.is_free() && !leave(life, lane, state.sp) {

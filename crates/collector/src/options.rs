@@ -1,6 +1,7 @@
 //! What the run asks of the collector: read once from the environment and the control page.
 
 use core::ffi::CStr;
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::control::{
@@ -8,7 +9,7 @@ use proust_log::control::{
 };
 use proust_log::layout::VERSION;
 
-use crate::raw;
+use crate::{control, raw};
 
 /// The options.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +72,9 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
         return None;
     }
     CONTROL.store(control, Ordering::Release);
+    if control::has_stopped() {
+        return None;
+    }
     Some(Options {
         folder,
         period_ns: 1_000_000_000 / u64::from(page.rate_hz),
@@ -113,7 +117,13 @@ fn map_control(folder: &CStr) -> Option<*mut Control> {
     (!memory.is_null()).then_some(memory.cast())
 }
 
-/// The option bits as they stand now: those for measuring the collector's own cost change during a run.
+/// The control page, [`CONTROL_BYTES`] long, once it is mapped.
+#[inline]
+pub fn page() -> Option<NonNull<Control>> {
+    NonNull::new(CONTROL.load(Ordering::Relaxed))
+}
+
+/// The option bits as they stand now: some change during a run.
 #[inline]
 pub fn live() -> u32 {
     // SAFETY: the control page stays mapped; the field is aligned and only ever used atomically.
@@ -148,7 +158,8 @@ pub fn return_budget(bytes: u64) {
 /// Options of a run in `folder` with a budget that is never used up.
 #[cfg(test)]
 pub fn of_a_test(folder: &'static CStr) -> Options {
-    CONTROL.store(Box::into_raw(Box::default()), Ordering::Release);
+    let page: &'static mut [u64] = Vec::leak(vec![0; CONTROL_BYTES / 8]);
+    CONTROL.store(page.as_mut_ptr().cast(), Ordering::Release);
     Options {
         folder,
         period_ns: 5_000_000,

@@ -13,7 +13,7 @@ use crate::operation::postponed;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::sample::pace;
-use crate::{brief, clock, logfile, openmp, operation, raw, room, thread};
+use crate::{brief, clock, control, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
     /// The C library's own; each library has its private copy of `pthread_atfork`, which calls this.
@@ -152,7 +152,12 @@ pub fn started_child(pid: u32, birth: Birth) {
 
 /// Ends this process's record: closes the tails of all threads.
 pub fn end(life: &Life, ending: Ending, status: i32) {
-    if life::is_borrowed(life) || !life::stop() {
+    if life::is_borrowed(life) {
+        return;
+    }
+    // What was commanded while nothing of this process ran.
+    control::look_here(life);
+    if !life::stop() {
         return;
     }
     room::apart(|| close(life, ending, status));
@@ -286,7 +291,11 @@ pub fn end_for_good(life: &Life, ending: Ending) {
 
 /// Hands the record over to the image that an exec is about to load.
 pub fn before_exec(life: &Life, target: &[u8]) -> bool {
-    if life::is_borrowed(life) || !life::stop() {
+    if life::is_borrowed(life) {
+        return false;
+    }
+    control::look_here(life);
+    if !life::stop() {
         return false;
     }
     room::apart(|| {

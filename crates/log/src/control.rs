@@ -11,6 +11,8 @@ pub const CONTROL_FILE: &str = "control";
 pub const CONTROL_MAGIC: [u8; 8] = *b"PROUSTCT";
 /// Bytes of the control page.
 pub const CONTROL_BYTES: usize = 4096;
+/// Where in the page the [`Switches`] lie.
+pub const SWITCHES_AT: usize = 1024;
 /// Environment variable that names the run's folder (absolute path).
 pub const RUN_VARIABLE: &str = "PROUST_RUN";
 /// File name of the collector library in the run's folder.
@@ -35,6 +37,10 @@ pub const RESUME_CALLS: u32 = 32;
 /// Option bit, may change during the run: the sampling handler panics; for tests.
 pub const PANIC: u32 = 64;
 
+/// Option bit, changes during the run: recording is switched off, or was and ends for good. It tells hooks to
+/// look at the [`Switches`], and no more than that: those are written first.
+pub const OFF: u32 = 128;
+
 /// The control page.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -51,8 +57,8 @@ pub struct Control {
     pub taken_bytes: u64,
     /// Option bits.
     pub options: u32,
-    /// 1 = recording is paused.
-    pub paused: u32,
+    /// Spare.
+    pub spare: u32,
     /// Processes that began to record so far.
     pub processes: u32,
     /// Processor time that the run's control group may use in any stretch of time, in thousandths of a
@@ -69,3 +75,67 @@ pub struct Control {
 
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.
 pub const CALIBRATED: u64 = u64::MAX;
+
+/// What a command asks of all processes of the run.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Record nothing from here on.
+    Pause = 1,
+    /// Record again.
+    Resume = 2,
+    /// Record nothing any more, for good.
+    Stop = 3,
+}
+
+impl Command {
+    /// The command with this number.
+    pub fn from_number(number: u32) -> Option<Command> {
+        match number {
+            1 => Some(Command::Pause),
+            2 => Some(Command::Resume),
+            3 => Some(Command::Stop),
+            _ => None,
+        }
+    }
+}
+
+/// A command, and when it was given.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Switch {
+    /// When, CLOCK_MONOTONIC of the host that `boot` names, outside of any time namespace.
+    pub time_ns: u64,
+    /// [`boot_number`] of the machine on which it was given.
+    pub boot: u32,
+    /// A [`Command`].
+    pub command: u32,
+}
+
+/// So many commands are kept. A process that sleeps while more are given misses the oldest.
+pub const SWITCHES: usize = 128;
+
+/// The commands that switched recording off and on. Who gives one holds a lock (`flock`) on the file, stores
+/// the command in its place, then the new count, then the bit [`OFF`] of [`Control::options`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Switches {
+    /// How many were given so far. Number `n`, from 0, lies at `n` modulo [`SWITCHES`].
+    pub count: u32,
+    /// Spare.
+    pub reserved: u32,
+    /// The newest ones.
+    pub ring: [Switch; SWITCHES],
+}
+
+const _: () = assert!(size_of::<Control>() <= SWITCHES_AT);
+const _: () = assert!(SWITCHES_AT + size_of::<Switches>() <= CONTROL_BYTES);
+
+/// Where the kernel tells which boot of which machine this is.
+pub const BOOT_FILE: &core::ffi::CStr = c"/proc/sys/kernel/random/boot_id";
+
+/// What tells one machine's clocks from another's, of the contents of [`BOOT_FILE`].
+pub fn boot_number(text: &[u8]) -> u32 {
+    // FNV-1a
+    text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

@@ -55,6 +55,8 @@ pub enum Ending {
     /// The program was about to confine itself to system calls of its own choice: it went on without a
     /// record.
     Confined = 4,
+    /// `proust stop`: the program went on without a record.
+    Stopped = 5,
 }
 
 impl Ending {
@@ -65,6 +67,7 @@ impl Ending {
             2 => Ending::ImmediateExit,
             3 => Ending::Exec,
             4 => Ending::Confined,
+            5 => Ending::Stopped,
             _ => Ending::Open,
         }
     }

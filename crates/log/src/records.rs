@@ -75,6 +75,8 @@ pub enum Kind {
     Stay = 15,
     /// [`Segments`].
     Segments = 16,
+    /// [`Switched`].
+    Switched = 17,
 }
 
 /// A record body with a fixed layout.
@@ -101,7 +103,8 @@ bodies!(
     Release,
     Region,
     Stay,
-    Segments
+    Segments,
+    Switched
 );
 
 /// Bytes of a record with body `B`, head included.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ProcessId;
 use crate::run_file::Stop;
 
 /// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could tell.
@@ -47,9 +48,23 @@ pub struct RunFacts {
     /// When processes of [`RunFacts::host`] were stopped, since the run's start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<Stop>,
+    /// When recording was off in a process, since the run's start: by process and time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Paused>,
     /// The user's rules for what waits count as, as they were when the profile was made; empty = none.
     #[serde(default)]
     pub wait_rules: String,
+}
+
+/// A stretch in which recording was off in a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paused {
+    /// The process.
+    pub process: ProcessId,
+    /// Begin, ns since the run's start.
+    pub begin_ns: u64,
+    /// End, ns since the run's start; where it lasted, the last thing known of the process.
+    pub end_ns: u64,
 }
 
 /// How far the numbers can be trusted.

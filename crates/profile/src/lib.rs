@@ -35,13 +35,13 @@ mod whole_file;
 
 pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
 pub use events::{EventRow, OperationId, OperationInfo, Target};
-pub use facts::{Quality, RunFacts};
+pub use facts::{Paused, Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
 pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;
-pub use run_file::{RunFile, Stop};
+pub use run_file::{Pause, RunFile, Stop};
 pub use samples::SampleRow;
 pub use sweep_file::SweepFile;
 

@@ -26,8 +26,8 @@ pub struct Process {
     pub environment: Vec<String>,
     /// `image` or `fork`: how its measurement began.
     pub origin: String,
-    /// `exit`, `immediate-exit`, `exec`, `confined` (went on without a record) or `open` (killed, crashed, or
-    /// still running).
+    /// `exit`, `immediate-exit`, `exec`, `confined` or `stopped` (both went on without a record) or `open`
+    /// (killed, crashed, or still running).
     pub ending: String,
     /// Begin, seconds since the run's start.
     pub start_s: f64,

@@ -45,6 +45,19 @@ pub struct RunFile {
     /// When its processes were stopped, on CLOCK_MONOTONIC; written at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<Stop>,
+    /// When recording was switched off in all of its processes, in order; written at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
+}
+
+/// A stretch in which recording was switched off, by CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// When it was switched off.
+    pub begin_ns: u64,
+    /// When it was switched on again; None if it never was.
+    #[serde(default)]
+    pub end_ns: Option<u64>,
 }
 
 /// A stretch for which a process was stopped: by a signal, or by a tracer. Four instants in order, ns; on
@@ -193,6 +206,7 @@ mod tests {
                 end_ns: u64::MAX - 1,
                 behind_ns: u64::MAX,
             }],
+            pauses: vec![Pause { begin_ns: 1, end_ns: Some(2) }, Pause { begin_ns: 3, end_ns: None }],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, sweep};
+use crate::{completions, demo, diff, doctor, explain, info, ls, record, report, sweep, switch};
 
 /// Where did my processors' time go, and which line of my program lost it?
 #[derive(Debug, Parser)]
@@ -32,6 +32,12 @@ pub struct Cli {
 pub enum Command {
     /// Run a program and record where its time goes
     Record(record::RecordArgs),
+    /// Switch recording off in a run that goes on
+    Pause(switch::PauseArgs),
+    /// Switch recording on again
+    Resume(switch::ResumeArgs),
+    /// End recording for good; the program goes on
+    Stop(switch::StopArgs),
     /// Show where the time of a run went
     Report(report::ReportArgs),
     /// Compare two runs, or repetitions of both: what changed, and what is noise

@@ -5,6 +5,7 @@
 
 mod cli;
 mod completions;
+mod control;
 mod demo;
 mod diff;
 mod doctor;
@@ -22,6 +23,7 @@ mod report;
 mod runs;
 mod sanitizers;
 mod sweep;
+mod switch;
 mod symbol_table;
 mod terminal;
 
@@ -36,6 +38,9 @@ fn main() -> ExitCode {
         Command::Record(args) => return record::run(&args),
         Command::Sweep(args) => return sweep::run(&args),
         Command::DemoWorkload => return demo::workload(),
+        Command::Pause(args) => switch::pause(&args),
+        Command::Resume(args) => switch::resume(&args),
+        Command::Stop(args) => switch::stop(&args),
         Command::Report(args) => report::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Ls(args) => ls::run(&args),

@@ -5,12 +5,14 @@
 //! - [`job`]: ranks that a launcher starts join one run
 //! - [`launch`]: starts the command, passes signals on, waits
 //! - [`time_limit`]: ends a run that takes too long
+//! - [`schedule`]: recording that begins later than the command, or ends earlier
 //! - [`stops`]: when its processes were stopped
 //! - [`stolen`]: what the host of a virtual machine took meanwhile
 //! - [`closing`]: what is told at the end
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -19,6 +21,7 @@ mod control_group;
 mod folder;
 mod job;
 mod launch;
+mod schedule;
 mod stolen;
 mod stops;
 mod time_limit;
@@ -44,6 +47,7 @@ pub const NOT_FOUND: u8 = 127;
 Examples:
   proust record -- ./solve --size 1000
   proust record -o before.proust -- mpirun -n 4 ./solve
+  proust record --delay 30 --duration 60 -- ./solve     the second minute, roughly
 
 The command's input, output and exit code are its own. Proust exits with 125 if it fails itself,
 126 if the command cannot be executed, 127 if it is not found.")]
@@ -51,6 +55,15 @@ pub struct RecordArgs {
     /// Folder of the run; must not exist [default: COMMAND.N.proust in the current folder]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Begin paused: nothing is recorded until `proust resume`
+    #[arg(long)]
+    pub start_paused: bool,
+    /// Begin to record so many seconds after the command's start
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub delay: Option<Duration>,
+    /// Record for so many seconds, counted from where recording begins, and let the command go on
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, conflicts_with = "start_paused")]
+    pub duration: Option<Duration>,
     /// What is recorded.
     #[command(flatten)]
     pub options: RecordOptions,
@@ -93,6 +106,12 @@ pub enum Source {
     Locks,
     /// I/O: bytes, errors and time of reads, writes, opens
     Io,
+}
+
+/// Seconds of `2`, `0.5`.
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| format!("`{text}`: {error}"))
 }
 
 /// Nanoseconds of `all`, `0`, `500ns`, `10us`, `1ms`.
@@ -206,7 +225,17 @@ pub fn record(
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_size, parse_threshold};
+    use super::{parse_seconds, parse_size, parse_threshold};
+    use std::time::Duration;
+
+    #[test]
+    fn seconds_are_read_with_parts() {
+        assert_eq!(parse_seconds("2"), Ok(Duration::from_secs(2)));
+        assert_eq!(parse_seconds("0.25"), Ok(Duration::from_millis(250)));
+        for wrong in ["", "1s", "-1", "inf", "NaN", "1e30"] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_with_units() {

@@ -71,6 +71,8 @@ fn harvest(child: &Child, parent: &LogHarvest, limits: Limits) -> LogHarvest {
         damage: Damage::default(),
         lanes: vec![lane],
         weights,
+        paused: Vec::new(),
+        paused_cpu_ns: 0,
     }
 }
 

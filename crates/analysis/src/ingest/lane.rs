@@ -3,7 +3,7 @@
 use proust_log::Record;
 use proust_log::layout::LaneHeader;
 use proust_log::reader::Lane;
-use proust_log::records::{Module, NoteCode, Subject, ThreadOrigin};
+use proust_log::records::{Module, NoteCode, Subject, Switched, SwitchedTo, ThreadOrigin};
 
 use super::nodes::{NodeSet, NodeTable};
 use super::openmp::{RawRegion, is_region_place};
@@ -32,6 +32,8 @@ pub(super) struct LaneHarvest {
     /// Parallel regions that its threads opened.
     pub(super) regions: Vec<RawRegion>,
     pub(super) notes: Vec<(NoteCode, u64)>,
+    /// Recording switched off and on, by the threads of this lane.
+    pub(super) switched: Vec<(u16, Switched)>,
     /// Places at which records were lost.
     pub(super) gaps: u64,
     /// Bytes that did not read as records.
@@ -51,6 +53,7 @@ pub(super) fn harvest(lane: &Lane<'_>, limits: Limits) -> LaneHarvest {
         current: None,
         gap: false,
         limits,
+        is_off: false,
     };
     let mut records = lane.records();
     for record in records.by_ref() {
@@ -67,6 +70,8 @@ struct Reading {
     /// Records were lost since the last timed record.
     gap: bool,
     limits: Limits,
+    /// What the lane's thread sums up belongs to a time in which recording was off.
+    is_off: bool,
 }
 
 impl Reading {
@@ -92,7 +97,7 @@ impl Reading {
             Record::Node(node) => self.harvest.nodes.add(&node),
             Record::ThreadBegin(origin, begin) => {
                 self.leave();
-                self.gap = false;
+                (self.gap, self.is_off) = (false, false);
                 let found = origin == ThreadOrigin::Found as u16;
                 self.current = Some(ThreadMeter::begin(&begin, found, self.limits));
             }
@@ -128,6 +133,7 @@ impl Reading {
                 let meter = self.thread_of_operation(stay.begin_ns, None);
                 meter.stay(number, team, &stay);
             }
+            Record::Segments(..) if self.is_off => {}
             Record::Segments(operation, segments) => {
                 self.called(segments.node);
                 let place = self.harvest.nodes.in_regions.place(segments.node, segments.region, false);
@@ -159,6 +165,12 @@ impl Reading {
                     self.harvest.notes.push((code, note.value));
                 }
             }
+            Record::Switched(to, switched) => match SwitchedTo::from_number(to) {
+                Some(SwitchedTo::LaneOff) => self.is_off = true,
+                Some(SwitchedTo::LaneOn) => self.is_off = false,
+                Some(SwitchedTo::Off | SwitchedTo::On) => self.harvest.switched.push((to, switched)),
+                None => {}
+            },
             Record::Gap => {
                 self.gap = true;
                 self.harvest.gaps += 1;

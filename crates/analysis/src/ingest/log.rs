@@ -19,6 +19,10 @@ pub(super) struct LogHarvest {
     pub(super) lanes: Vec<LaneHarvest>,
     /// Sums over all rows, which outlive them.
     pub(super) weights: Weights,
+    /// When recording was off, by the log's clock, in order and apart.
+    pub(super) paused: Vec<(u64, u64)>,
+    /// CPU time of the process meanwhile.
+    pub(super) paused_cpu_ns: u64,
 }
 
 /// Reads a log, its lanes side by side: first what its process left, then what children without a log of
@@ -42,6 +46,8 @@ pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogEr
         damage,
         lanes,
         weights,
+        paused: Vec::new(),
+        paused_cpu_ns: 0,
     };
     let end_ns = harvest.end_ns();
     for thread in harvest.lanes.iter_mut().flat_map(|lane| &mut lane.threads) {
@@ -80,12 +86,13 @@ impl LogHarvest {
         last.max(said.unwrap_or(0)).max(start)
     }
 
-    /// CPU clock of the whole process during the measurement; None unless it ended in order.
+    /// CPU clock of the whole process during the measurement, pauses apart; None unless it ended in order.
     pub(super) fn process_cpu_ns(&self) -> Option<u64> {
         let ended = self.ending() != Ending::Open && !self.damage.header && self.header.end_ns != 0;
         ended
             .then(|| self.header.process_cpu_end_ns.checked_sub(self.header.process_cpu_start_ns))
             .flatten()
+            .map(|cpu_ns| cpu_ns.saturating_sub(self.paused_cpu_ns))
             .filter(|&cpu| cpu < i64::MAX as u64)
     }
 

@@ -62,6 +62,7 @@ pub(super) fn process(log: &LogHarvest) -> Process {
             Ending::ImmediateExit => "immediate-exit",
             Ending::Exec => "exec",
             Ending::Confined => "confined",
+            Ending::Stopped => "stopped",
         }
         .into(),
         start_s: 0.0,

@@ -63,6 +63,12 @@ pub(super) struct Weights {
 }
 
 impl Weights {
+    pub(super) fn of(rows: &[SampleRow]) -> Weights {
+        let mut weights = Weights::default();
+        rows.iter().for_each(|row| weights.add(row));
+        weights
+    }
+
     #[inline]
     fn add(&mut self, row: &SampleRow) {
         self.all_ns += row.cpu_ns;
@@ -97,6 +103,8 @@ pub(super) struct Thread {
     pub(super) named_at_end: bool,
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
+    /// Its CPU clock at the begin.
+    pub(super) begin_cpu_ns: u64,
     /// Its CPU clock at the end minus at the begin, whatever the rows say.
     pub(super) clock_ns: u64,
     /// Sorted by time; `context` holds a [`Place`].

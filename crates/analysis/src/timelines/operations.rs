@@ -58,4 +58,30 @@ impl Operations {
         }
         operations
     }
+
+    /// Puts these, which are in order and apart, in the place of whatever lies there.
+    pub(super) fn replace(&mut self, mut pieces: Vec<Single>) {
+        if pieces.is_empty() {
+            return;
+        }
+        let certain: Vec<(u64, u64)> = pieces.iter().map(|piece| (piece.start_ns, piece.end_ns)).collect();
+        pieces.reserve(self.singles.len() + certain.len());
+        for single in &self.singles {
+            let first = certain.partition_point(|&(_, to_ns)| to_ns <= single.start_ns);
+            let mut from_ns = single.start_ns;
+            for &(begin_ns, to_ns) in
+                certain[first..].iter().take_while(|(begin_ns, _)| *begin_ns < single.end_ns)
+            {
+                if from_ns < begin_ns {
+                    pieces.push(Single { start_ns: from_ns, end_ns: begin_ns, ..*single });
+                }
+                from_ns = to_ns;
+            }
+            if from_ns < single.end_ns {
+                pieces.push(Single { start_ns: from_ns, ..*single });
+            }
+        }
+        pieces.sort_by_key(|piece| piece.start_ns);
+        self.singles = pieces;
+    }
 }

@@ -65,7 +65,7 @@ impl Operations {
             return;
         }
         let within = |from_ns: u64, to_ns: u64| (from_ns.max(start_ns), to_ns.min(end_ns));
-        let mut pieces = Vec::with_capacity(self.singles.len() + 2 * stops.len());
+        let mut pieces = Vec::with_capacity(stops.len());
         for stop in stops {
             let (begin_ns, to_ns) = within(stop.begin_ns, stop.end_ns);
             for (from_ns, to_ns) in
@@ -87,24 +87,7 @@ impl Operations {
                 });
             }
         }
-        let certain: Vec<(u64, u64)> = pieces.iter().map(|piece| (piece.start_ns, piece.end_ns)).collect();
-        for single in &self.singles {
-            let first = certain.partition_point(|&(_, to_ns)| to_ns <= single.start_ns);
-            let mut from_ns = single.start_ns;
-            for &(begin_ns, to_ns) in
-                certain[first..].iter().take_while(|(begin_ns, _)| *begin_ns < single.end_ns)
-            {
-                if from_ns < begin_ns {
-                    pieces.push(Single { start_ns: from_ns, end_ns: begin_ns, ..*single });
-                }
-                from_ns = to_ns;
-            }
-            if from_ns < single.end_ns {
-                pieces.push(Single { start_ns: from_ns, ..*single });
-            }
-        }
-        pieces.sort_by_key(|piece| piece.start_ns);
-        self.singles = pieces;
+        self.replace(pieces);
     }
 
     /// For how much of a stretch the location may have been stopped, ns.

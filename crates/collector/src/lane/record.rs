@@ -2,7 +2,7 @@
 
 use proust_log::layout::{FileHeader, LaneHeader};
 use proust_log::records::{
-    self, Birth, Child, Note, NoteCode, Sample, SchedStat, Subject, ThreadBegin, ThreadEnd, ThreadOrigin,
+    self, Birth, Child, Note, NoteCode, Sample, SchedStat, Subject, Switched, SwitchedTo, ThreadBegin, ThreadEnd, ThreadOrigin,
 };
 use proust_log::writer::LaneWriter;
 
@@ -23,7 +23,7 @@ use crate::path::reference::Reference;
 use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
 use crate::sample::allowance::Allowance;
-use crate::{clock, logfile, raw};
+use crate::{clock, control, life, logfile, raw};
 
 /// Time off the processor since the scheduler's file was last read from which on it is read at a thread's
 /// end; at its begin since its creation.
@@ -58,6 +58,10 @@ pub struct Record {
     pub own_stack: OwnStack,
     /// Use of resources at the newest record.
     pub usage: Usage,
+    /// [`control::switches`] at that time.
+    switches: u32,
+    /// Whether the log says of this lane that recording is off.
+    is_marked_off: bool,
     /// Time in the collector since the newest record.
     pub own_ns: u64,
     /// Same, whole thread.
@@ -129,6 +133,8 @@ impl Record {
             memo: Memo::default(),
             own_stack: OwnStack::default(),
             usage: Usage::default(),
+            switches: 0,
+            is_marked_off: false,
             own_ns: 0,
             own_total_ns: 0,
             sums: Sums::default(),
@@ -150,6 +156,29 @@ impl Record {
             reference: None,
             exec_memory: (core::ptr::null_mut(), 0),
         }
+    }
+
+    /// What the thread used since the newest record, of which `usage` is the end; nothing if recording was
+    /// switched off or on in between.
+    pub fn take_used(&mut self, usage: Usage) -> Usage {
+        let switches = control::switches();
+        let before = if self.switches == switches { self.usage } else { usage };
+        (self.usage, self.switches) = (usage, switches);
+        usage.since(&before)
+    }
+
+    /// Notices that recording was switched off or on since: what the thread has summed up so far belongs to
+    /// the time before.
+    pub fn follow_switch(&mut self) {
+        let is_off = life::is_paused();
+        if self.is_marked_off == is_off {
+            return;
+        }
+        self.is_marked_off = is_off;
+        self.tell_sums();
+        self.sites.tell(&mut self.output);
+        let to = if is_off { SwitchedTo::LaneOff } else { SwitchedTo::LaneOn };
+        self.output.push(to as u16, 0, &Switched { noticed_ns: clock::now_ns(), ..Switched::default() });
     }
 
     /// Adds to the time spent in the collector.
@@ -182,6 +211,8 @@ impl Record {
     pub fn begin(&mut self, begin: &ThreadBegin, origin: ThreadOrigin) {
         self.memo.forget();
         self.usage = Usage::default();
+        self.switches = control::switches();
+        self.is_marked_off = false;
         self.own_ns = 0;
         self.own_total_ns = 0;
         self.overruns = 0;
@@ -326,13 +357,14 @@ impl Record {
         }
         self.push_name(tid);
         self.tell_lent();
+        self.follow_switch();
         self.tell_sums();
         self.sites.tell(&mut self.output);
         if self.limit.coarsest_ns > 0 {
             self.note(NoteCode::Coarsened, self.limit.coarsest_ns);
         }
         let usage = Usage::now();
-        let delta = usage.since(&self.usage);
+        let delta = self.take_used(usage);
         let mut end = ThreadEnd {
             time_ns,
             cpu_ns,
@@ -353,7 +385,6 @@ impl Record {
             end.unrecorded_cpu_ns = header.unrecorded_cpu_ns;
             lost_cpu_ns = header.unrecorded_cpu_ns + end.cpu_ns.saturating_sub(header.last_cpu_ns);
         });
-        self.usage = usage;
         logfile::raise(|header| &raw mut header.peak_resident_kib, usage.peak_resident_kib);
         // Whoever reads the log must not take what is left in the header for a thread that is still there.
         self.output.header(|header| header.tid = 0);

@@ -173,7 +173,7 @@ fn is_free(lane: &Lane, state: &State) -> bool {
 #[cold]
 #[inline(never)]
 fn record(lane: &'static Lane, operation: Operation, object: u64, ended: &Ended, state: State) {
-    let Some(life) = life::in_hook() else { return };
+    let Some(life) = life::measuring() else { return };
     if !wanted(operation.nature()) || !is_free(lane, &state) || !is_owner(lane) {
         return;
     }
@@ -292,7 +292,7 @@ fn woken(operation: Operation, object: u64, ticks: u64, state: State) {
 }
 
 fn write(lane: &Lane, operation: Operation, release: Release, site: u64, state: State) {
-    let Some(life) = life::in_hook() else { return };
+    let Some(life) = life::measuring() else { return };
     if !wanted(operation.nature()) || !is_free(lane, &state) || !is_owner(lane) {
         return;
     }

@@ -73,7 +73,7 @@ impl Tries {
 /// A try failed. `state` is the hook's frame.
 #[inline(never)]
 pub fn failed(operation: Operation, object: u64, state: State) {
-    let Some(life) = life::in_hook() else { return };
+    let Some(life) = life::measuring() else { return };
     let Some(lane) = lane::current() else { return };
     if !super::wanted(operation.nature()) || lane.open.kind().is_some() {
         return;

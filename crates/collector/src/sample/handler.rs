@@ -14,7 +14,7 @@ use crate::path::modules;
 use crate::sample::pace::Arrival;
 use crate::sample::timer::{ASKED, COOKIE};
 use crate::sample::{contain, entered, resume, signal};
-use crate::{brief, clock, hooks, life, logfile, options, raw, thread};
+use crate::{brief, clock, control, hooks, life, logfile, options, raw, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
 #[repr(C)]
@@ -141,6 +141,18 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
     let cpu_ns = clock::thread_cpu_ns();
     let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked, usage: Usage::now() };
+    if control::are_new() {
+        control::look(life, lane);
+    }
+    if life::is_paused() {
+        lane.rest_while_paused(cpu_ns);
+        return;
+    }
+    if lane.pace.ends_rest() {
+        lane.with_record(Record::follow_switch);
+        lane.begin_anew(cpu_ns, life.options.period_ns);
+        return;
+    }
     let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
         lane.pace.spent(own_time(begin, cpu_ns));
         return;
@@ -238,8 +250,9 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
     if is_inside || !lane.open.is_free() || lane.tries.is_live(begin) || lane.member.docked_ns() != 0 {
         flags |= SAMPLE_IN_OPERATION;
     }
+    record.follow_switch();
     record.tell_sums();
-    let delta = usage.since(&record.usage);
+    let delta = record.take_used(usage);
     let overruns = u64::from(due.overrun) + record.allowance.take_left_out();
     let sample = Sample {
         time_ns: begin,
@@ -261,7 +274,6 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
     record.push_sample(flags, &sample);
     record.own_ns = 0;
     record.overruns += overruns;
-    record.usage = usage;
     logfile::raise(|header| &raw mut header.peak_resident_kib, usage.peak_resident_kib);
     if begin.saturating_sub(record.scheduler_read_ns) >= SCHEDULER_PERIOD_NS
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))

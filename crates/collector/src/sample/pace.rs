@@ -27,7 +27,7 @@ use super::alarm::{AFTER_ONE, AT_FIRST, Alarm, LOOKED_AT, Rest};
 use super::gamma::Random;
 use super::{signal, timer};
 use crate::hooks::borrowers;
-use crate::lane::{self, Lane, Usage};
+use crate::lane::{self, Lane, Record, Usage};
 use crate::{clock, options, raw};
 
 /// As near to its instant a sample is taken: an interrupt takes as long.
@@ -41,6 +41,10 @@ const AHEAD_NS: u64 = 50_000;
 /// So many ticks after a sample's instant the CPU timer expires that is only the net below it: setting it
 /// costs a system call, so it is set for several samples at once.
 const NET_TICKS: u64 = 8;
+
+/// While recording is paused timers expire after so much CPU time: often enough to notice soon that it goes
+/// on.
+const PAUSED_NS: u64 = 20_000_000;
 
 /// `one_shot`: there is none yet.
 const NONE: i32 = -1;
@@ -137,6 +141,8 @@ pub struct Pace {
     has_interrupted: AtomicBool,
     /// Time in handlers that took no sample.
     own_ns: AtomicU64,
+    /// The thread's timer was last set for a time in which recording was paused.
+    is_paused: AtomicBool,
 }
 
 impl Default for Pace {
@@ -157,6 +163,7 @@ impl Default for Pace {
             paused: AtomicU64::new(0),
             has_interrupted: AtomicBool::new(false),
             own_ns: AtomicU64::new(0),
+            is_paused: AtomicBool::new(false),
         }
     }
 }
@@ -174,11 +181,17 @@ impl Pace {
         self.paused.store(0, Ordering::Relaxed);
         self.has_interrupted.store(false, Ordering::Relaxed);
         self.own_ns.store(0, Ordering::Relaxed);
+        self.is_paused.store(false, Ordering::Relaxed);
     }
 
     /// The first sample of the thread was due at this instant before it had a lane.
     pub fn set_due(&self, due_ns: u64) {
         self.due_ns.store(due_ns, Ordering::Relaxed);
+    }
+
+    /// Whether the thread's timer was last set while recording was paused; once.
+    pub fn ends_rest(&self) -> bool {
+        self.is_paused.load(Ordering::Relaxed) && self.is_paused.swap(false, Ordering::Relaxed)
     }
 
     /// Time in handlers that took no sample since this was last asked.
@@ -283,6 +296,24 @@ impl Lane {
             timer::stop(before);
         }
         Ok(())
+    }
+
+    /// In the owner's handler: recording is paused, and it is enough to look now and then whether it still is.
+    pub fn rest_while_paused(&self, cpu_ns: u64) {
+        if !self.pace.is_paused.swap(true, Ordering::Relaxed) {
+            self.with_record(Record::follow_switch);
+        }
+        self.open.set_alarm(Alarm::Off);
+        self.pace.due_ns.store(cpu_ns + PAUSED_NS, Ordering::Relaxed);
+        self.set_cpu_timer(cpu_ns + PAUSED_NS);
+    }
+
+    /// In the owner's handler: recording goes on, and the next sample is drawn as a thread's first one is.
+    pub fn begin_anew(&self, cpu_ns: u64, mean_ns: u64) {
+        let due_ns = cpu_ns + self.pace.draw(|random| random.first_ns(mean_ns));
+        self.pace.due_ns.store(due_ns, Ordering::Relaxed);
+        self.open.set_alarm(Alarm::Off);
+        self.set_cpu_timer(at_tick_near(due_ns, cpu_ns));
     }
 
     /// Whether the owner's timer on the wall's clock may be armed at all.

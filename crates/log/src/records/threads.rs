@@ -99,3 +99,52 @@ pub enum Birth {
     /// `posix_spawn` and relatives.
     Spawn = 2,
 }
+
+/// Recording was switched off or on: where a thread of the process, or the process, stood then. `head.a` is a
+/// [`SwitchedTo`].
+///
+/// Whichever thread notices the command first writes one for each thread and one for the process, into its own
+/// lane. Between the command and that the threads went on; what they used of their clocks meanwhile is taken
+/// off again as far as it can be told.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Switched {
+    /// When, CLOCK_MONOTONIC.
+    pub time_ns: u64,
+    /// CPU clock of the thread, or of the process, at that time.
+    pub cpu_ns: u64,
+    /// When the process noticed.
+    pub noticed_ns: u64,
+    /// Kernel thread id; 0 = the process.
+    pub tid: u32,
+    /// Spare.
+    pub reserved: u32,
+}
+
+/// What recording was switched to.
+#[repr(u16)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchedTo {
+    /// Nothing is recorded from here on.
+    Off = 0,
+    /// Everything is recorded from here on.
+    On = 1,
+    /// The lane's thread has noticed: what it sums up from here on belongs to a time in which recording is
+    /// off. Of the record's fields only `noticed_ns` counts.
+    LaneOff = 2,
+    /// As [`SwitchedTo::LaneOff`], recording being on again.
+    LaneOn = 3,
+}
+
+impl SwitchedTo {
+    /// What this number says.
+    pub fn from_number(number: u16) -> Option<SwitchedTo> {
+        Some(match number {
+            0 => SwitchedTo::Off,
+            1 => SwitchedTo::On,
+            2 => SwitchedTo::LaneOff,
+            3 => SwitchedTo::LaneOn,
+            _ => return None,
+        })
+    }
+}

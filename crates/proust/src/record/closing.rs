@@ -15,6 +15,7 @@ use proust_profile::run_file::{Finished, RunFile, Stop};
 use proust_report::bytes;
 
 use super::RunFolder;
+use crate::control::ControlPage;
 use crate::linked_runtime::LinkedRuntime;
 use crate::sanitizers::Sanitizers;
 
@@ -62,6 +63,7 @@ pub fn finish(
         throttled_s: folder.throttled.so_far_s(),
     });
     run.stops = stops.to_vec();
+    run.pauses = ControlPage::open(&folder.path).and_then(|page| page.pauses()).unwrap_or_default();
     let sum = Recorded::of(&folder.path);
     if sanitizers.are_there() {
         run.notes.push(format!(

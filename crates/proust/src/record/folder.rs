@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 use proust_log::control::{
     CALIBRATED, CHECK_PATHS, COLLECTOR_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Control,
-    EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS,
+    EMPTY_HANDLER, NO_IO, NO_MEMO, NO_WAITS, OFF, SWITCHES_AT, Switches,
 };
 use proust_log::layout::{LOG_FOLDER, VERSION};
 use proust_profile::run_file::{RunFile, SCHEMA};
@@ -20,6 +20,7 @@ use zerocopy::IntoBytes;
 use super::control_group::{ControlGroup, Throttled};
 use super::stolen::Stolen;
 use super::{RecordArgs, Source, job};
+use crate::control::at_start;
 
 /// The collector library, built by the build script.
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
@@ -129,6 +130,7 @@ impl RunFolder {
             notes: Vec::new(),
             finished: None,
             stops: Vec::new(),
+            pauses: Vec::new(),
         }
         .write(&path)?;
         // Last: ranks that join wait for it.
@@ -231,12 +233,14 @@ fn place_collector(folder: &Path) -> anyhow::Result<(PathBuf, Option<PathBuf>)> 
 }
 
 fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
+    let is_paused = args.start_paused || args.delay.is_some();
     let options = [
         (args.options.check_paths, CHECK_PATHS),
         (args.options.empty_handler, EMPTY_HANDLER),
         (args.options.no_memo, NO_MEMO),
         (args.options.without.contains(&Source::Locks), NO_WAITS),
         (args.options.without.contains(&Source::Io), NO_IO),
+        (is_paused, OFF),
     ];
     let control = Control {
         magic: CONTROL_MAGIC,
@@ -251,6 +255,7 @@ fn write_control(folder: &Path, args: &RecordArgs) -> anyhow::Result<()> {
     };
     let mut page = vec![0; CONTROL_BYTES];
     page[..size_of::<Control>()].copy_from_slice(control.as_bytes());
+    page[SWITCHES_AT..][..size_of::<Switches>()].copy_from_slice(at_start(is_paused).as_bytes());
     // Renamed into place, so that a rank which joins never sees half of it.
     let draft = folder.join("control.new");
     write_new(&draft, &page)?;

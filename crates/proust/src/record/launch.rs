@@ -13,6 +13,7 @@ use std::time::Duration;
 use proust_log::control::RUN_VARIABLE;
 use proust_profile::Stop;
 
+use super::schedule::{Kept, Schedule};
 use super::stops::Watch;
 use super::{RecordArgs, RunFolder, time_limit};
 use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
@@ -120,9 +121,19 @@ pub fn run(
     CHILD.store(child.id() as i32, Ordering::Relaxed);
     // Until it is reaped below its number belongs to nobody else.
     let limit = setting.limit.map(|limit| time_limit::Limit::set(limit, &folder.path));
+    let schedule = if folder.created {
+        let asked = Schedule { delay: args.delay, duration: args.duration };
+        asked.begin(&folder.path).unwrap_or_else(|error| {
+            eprintln!("proust: {error:#}");
+            None
+        })
+    } else {
+        None
+    };
     let watch = Watch::begin(child.id(), &folder.path);
     wait_unreaped(child.id(), &watch);
     let stops = watch.end();
+    schedule.into_iter().for_each(Kept::end);
     if let Some(limit) = limit {
         limit.lift();
     }

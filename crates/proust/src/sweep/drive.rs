@@ -115,7 +115,14 @@ fn one(args: &SweepArgs, dir: &Path, name: &str, point: &SweepPoint) -> Result<E
         Ok(found) => found,
         Err(error) => return Ok(Ended::failed(error.to_string(), NOT_FOUND)),
     };
-    let record = RecordArgs { output: Some(dir.join(name)), options: args.options.clone(), command };
+    let record = RecordArgs {
+        output: Some(dir.join(name)),
+        start_paused: false,
+        delay: None,
+        duration: None,
+        options: args.options.clone(),
+        command,
+    };
     let [output, errors] = streams(dir, name);
     let create =
         |path: &PathBuf| File::create(path).with_context(|| format!("{} cannot be written", path.display()));

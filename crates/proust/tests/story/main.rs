@@ -56,6 +56,7 @@ mod openmp_tools;
 mod other_homes;
 mod out_of_memory;
 mod own_time;
+mod pauses;
 mod phases;
 mod plugins;
 mod process_numbers;

@@ -64,6 +64,7 @@ impl ThreadMeter {
                 named_at_end: false,
                 begin_ns,
                 end_ns: begin_ns,
+                begin_cpu_ns: cpu_ns,
                 clock_ns: 0,
                 rows: Vec::new(),
                 weights: Weights::default(),

@@ -150,6 +150,7 @@ impl ThreadMeter {
         let newest_ns = self.thread.events.rows.last().map_or(0, |event| event.row.end_ns);
         self.thread.end_ns = self.thread.end_ns.max(newest_ns).max(self.releases.last_ns());
         self.thread.releases = self.releases.finish();
+        self.thread.begin_cpu_ns = self.begin_cpu_ns;
         self.thread.clock_ns = self.cpu_ns.saturating_sub(self.begin_cpu_ns);
         self.thread.implausible += self.thread.events.implausible;
         // Clocks that went back, and time that the end says was lost before the newest sample.

@@ -1,0 +1,128 @@
+//! Recording is switched off and on while the program runs, by commands in the run's control page.
+//!
+//! Nobody sends this process anything: a signal from outside could interrupt a call of the program's, and meet
+//! an image that has no handler for it yet. The process notices by itself, in the next operation that it
+//! begins or when a thread's timer expires, whichever comes first; a process that does neither has nothing to
+//! record. The command carries its time, so a switch holds from there on, not from when it was noticed.
+//!
+//! Whoever notices first switches for the whole process: it writes where each thread's CPU clock stood at that
+//! time ([`Switched`]). What the threads used between the command and the notice is little, since each would
+//! have noticed at its next sample ([`MOST_UNNOTICED_NS`]).
+//!
+//! While recording is off hooks that measure end at one comparison ([`life::measuring`]). Those that follow
+//! threads, processes, modules and signals go on, or nothing could be measured afterwards; so do those of
+//! parallel regions, whose threads count together: what they write is cut off in the analysis. Timers go on at
+//! long distances ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted again.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use proust_log::control::Command;
+use proust_log::layout::Ending;
+use proust_log::records::{Switched, SwitchedTo};
+
+use crate::lane::{self, Lane, Record};
+use crate::life::{self, Life};
+use crate::{clock, process, raw};
+
+mod commands;
+
+pub use commands::{are_new, has_stopped};
+
+/// A thread that computes notices a command within this much of its CPU time: the longest distance of samples
+/// at usual rates, and of timers while recording is off.
+const MOST_UNNOTICED_NS: u64 = 40_000_000;
+
+static SWITCHES: AtomicU32 = AtomicU32::new(0);
+
+/// How often this process was switched: what a thread counted before belongs to another stretch.
+pub fn switches() -> u32 {
+    SWITCHES.load(Ordering::Relaxed)
+}
+
+/// This process begins to record at `begin_ns`, in the calling thread, whose lane this is: perhaps paused.
+pub fn begin(lane: &'static Lane, begin_ns: u64) {
+    let newest = commands::at_begin();
+    life::set_paused(false);
+    if matches!(newest, Some(Command::Pause | Command::Stop)) {
+        lane.with_record(|record| switch(record, SwitchedTo::Off, begin_ns, clock::now_ns()));
+    }
+}
+
+/// Carries out what was commanded since this process last looked. For hooks and the handler; `lane` is the
+/// calling thread's.
+#[cold]
+#[inline(never)]
+pub fn look(life: &Life, lane: &'static Lane) {
+    if life::is_borrowed(life) {
+        return;
+    }
+    while let Some((number, given)) = commands::next() {
+        let carried_out = lane.with_record(|record| {
+            if !commands::take(number) {
+                return false;
+            }
+            let now_ns = clock::now_ns();
+            let time_ns = instant(life, &given, now_ns);
+            match Command::from_number(given.command) {
+                Some(Command::Pause | Command::Stop) => switch(record, SwitchedTo::Off, time_ns, now_ns),
+                Some(Command::Resume) => switch(record, SwitchedTo::On, time_ns, now_ns),
+                None => {}
+            }
+            true
+        });
+        match carried_out {
+            // The collector is at work in this thread already: another time.
+            None => return,
+            Some(true) if given.command == Command::Stop as u32 => {
+                process::end_for_good(life, Ending::Stopped);
+                return;
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// As [`look`], where this thread may have no lane.
+pub fn look_here(life: &Life) {
+    if are_new()
+        && let Some(lane) = lane::current()
+    {
+        look(life, lane);
+    }
+}
+
+/// When a command was given by this process's clock; when it was noticed if that cannot be told.
+fn instant(life: &Life, given: &proust_log::control::Switch, now_ns: u64) -> u64 {
+    let time_ns = given.time_ns.checked_add_signed(life.facts.clock_offset_ns());
+    match time_ns.filter(|&time_ns| time_ns <= now_ns) {
+        Some(time_ns) if commands::is_from_here(given) => time_ns,
+        _ => now_ns,
+    }
+}
+
+/// Switches the whole process, as of `time_ns`.
+fn switch(record: &mut Record, to: SwitchedTo, time_ns: u64, now_ns: u64) {
+    if life::is_paused() == (to == SwitchedTo::Off) {
+        return;
+    }
+    let (mut process_cpu_ns, unnoticed_ns) = (clock::process_cpu_ns(), now_ns - time_ns.min(now_ns));
+    for lane in lane::live() {
+        let tid = lane.owner.load(Ordering::Relaxed);
+        let cpu_now_ns = raw::clock_ns(clock::cpu_clock_of(tid));
+        if cpu_now_ns == 0 {
+            continue;
+        }
+        let since_record_ns = cpu_now_ns.saturating_sub(lane.last_cpu_ns());
+        let since_ns = unnoticed_ns.min(since_record_ns).min(MOST_UNNOTICED_NS);
+        process_cpu_ns = process_cpu_ns.saturating_sub(since_ns);
+        push(record, to, Switched { time_ns, cpu_ns: cpu_now_ns - since_ns, noticed_ns: now_ns, tid, reserved: 0 });
+    }
+    push(record, to, Switched { time_ns, cpu_ns: process_cpu_ns, noticed_ns: now_ns, tid: 0, reserved: 0 });
+    SWITCHES.fetch_add(1, Ordering::Relaxed);
+    life::set_paused(to == SwitchedTo::Off);
+    record.follow_switch();
+}
+
+fn push(record: &mut Record, to: SwitchedTo, switched: Switched) {
+    record.output.push(to as u16, 0, &switched);
+}

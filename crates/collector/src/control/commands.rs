@@ -1,0 +1,85 @@
+//! The commands of the run's control page, as this process sees them.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use proust_log::control::{BOOT_FILE, Command, SWITCHES, SWITCHES_AT, Switch, Switches, boot_number};
+
+use crate::{options, raw};
+
+/// How many commands this process has carried out, or found given when it began.
+static SEEN: AtomicU32 = AtomicU32::new(0);
+
+fn switches() -> Option<NonNull<Switches>> {
+    // SAFETY: the page is mapped whole and for the process's life, and the switches lie in it.
+    options::page().map(|page| unsafe { page.cast::<u8>().add(SWITCHES_AT).cast() })
+}
+
+/// How many commands were given so far.
+#[inline]
+fn count() -> u32 {
+    // SAFETY: an aligned word of the page, which who gives a command stores atomically.
+    switches().map_or(0, |switches| unsafe {
+        AtomicU32::from_ptr(&raw mut (*switches.as_ptr()).count).load(Ordering::Acquire)
+    })
+}
+
+/// Command number `number`.
+fn command(number: u32) -> Option<Switch> {
+    // SAFETY: within the page. The place is written again only after 127 more commands; half of one is a
+    // command that does not exist, or a time that is not believed.
+    switches().map(|switches| unsafe {
+        (&raw const (*switches.as_ptr()).ring[number as usize % SWITCHES]).read_volatile()
+    })
+}
+
+/// Whether there are commands that this process has not carried out.
+#[inline]
+pub fn are_new() -> bool {
+    count() != SEEN.load(Ordering::Relaxed)
+}
+
+/// The oldest command that is left to carry out, and its number.
+pub fn next() -> Option<(u32, Switch)> {
+    let (seen, count) = (SEEN.load(Ordering::Relaxed), count());
+    if seen == count {
+        return None;
+    }
+    let is_kept = count.wrapping_sub(seen) as usize <= SWITCHES;
+    let number = if is_kept { seen } else { count.wrapping_sub(SWITCHES as u32) };
+    command(number).map(|switch| (number, switch))
+}
+
+/// The caller carries out command `number`; false if another thread does.
+pub fn take(number: u32) -> bool {
+    let seen = SEEN.load(Ordering::Relaxed);
+    let is_next = number.wrapping_sub(seen) < u32::MAX / 2;
+    is_next
+        && SEEN.compare_exchange(seen, number.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+}
+
+/// What holds where the process begins: the newest command, which then counts as carried out.
+pub fn at_begin() -> Option<Command> {
+    let count = count();
+    SEEN.store(count, Ordering::Relaxed);
+    let newest = count.checked_sub(1).and_then(command)?;
+    Command::from_number(newest.command)
+}
+
+/// Whether the run was stopped for good.
+pub fn has_stopped() -> bool {
+    count().checked_sub(1).and_then(command).is_some_and(|newest| newest.command == Command::Stop as u32)
+}
+
+/// Whether a command was given on this machine, so that its time is one of this machine's clock.
+pub fn is_from_here(switch: &Switch) -> bool {
+    let descriptor = raw::open(BOOT_FILE, libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return false;
+    }
+    let mut text = [0_u8; 64];
+    let got = raw::read(descriptor as i32, &mut text);
+    raw::close(descriptor as i32);
+    let text = text.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
+    boot_number(text.trim_ascii()) == switch.boot
+}
