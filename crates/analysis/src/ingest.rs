@@ -41,8 +41,8 @@ use std::collections::HashSet;
 use proust_log::LogError;
 use proust_log::operations::{OPERATIONS, Operation};
 use proust_profile::{
-    EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow, RunFacts,
-    RunFile, SampleRow, SegmentRow, StayRow, Stop,
+    EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
+    RunFacts, RunFile, SampleRow, SegmentRow, StayRow, Stop,
 };
 use rayon::prelude::*;
 

@@ -44,8 +44,8 @@ use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, 
 use explained::Explanation;
 pub use faults::FaultCost;
 use operations::Operations;
-use states::States;
 use pauses::Pauses;
+use states::States;
 use stops::Stops;
 
 /// The account of the whole run.

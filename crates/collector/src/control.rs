@@ -115,7 +115,11 @@ fn switch(record: &mut Record, to: SwitchedTo, time_ns: u64, now_ns: u64) {
         let since_record_ns = cpu_now_ns.saturating_sub(lane.last_cpu_ns());
         let since_ns = unnoticed_ns.min(since_record_ns).min(MOST_UNNOTICED_NS);
         process_cpu_ns = process_cpu_ns.saturating_sub(since_ns);
-        push(record, to, Switched { time_ns, cpu_ns: cpu_now_ns - since_ns, noticed_ns: now_ns, tid, reserved: 0 });
+        push(
+            record,
+            to,
+            Switched { time_ns, cpu_ns: cpu_now_ns - since_ns, noticed_ns: now_ns, tid, reserved: 0 },
+        );
     }
     push(record, to, Switched { time_ns, cpu_ns: process_cpu_ns, noticed_ns: now_ns, tid: 0, reserved: 0 });
     SWITCHES.fetch_add(1, Ordering::Relaxed);

@@ -216,8 +216,7 @@ const fn is_worth_a_log(operation: Operation) -> bool {
 /// Begins an operation; `state` is the hook's frame, which lives until [`end`], and `marker` a word in it.
 #[inline]
 pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) -> Ticket {
-    let life =
-        if is_worth_a_log(kind.operation) { life::measuring() } else { life::measuring_in_passing() };
+    let life = if is_worth_a_log(kind.operation) { life::measuring() } else { life::measuring_in_passing() };
     let Some(life) = life else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
     if !wanted(kind.operation.nature()) || !lane.open.is_free() && !leave(life, lane, state.sp) {

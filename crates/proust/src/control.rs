@@ -45,7 +45,9 @@ impl ControlPage {
             .write(true)
             .custom_flags(libc::O_NOFOLLOW)
             .open(&path)
-            .with_context(|| format!("{} cannot be opened, so the run cannot be controlled", path.display()))?;
+            .with_context(|| {
+                format!("{} cannot be opened, so the run cannot be controlled", path.display())
+            })?;
         let page = ControlPage { file, path };
         let (control, _) = page.read()?;
         if control.magic != CONTROL_MAGIC || control.version != VERSION {

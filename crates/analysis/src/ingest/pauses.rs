@@ -140,9 +140,10 @@ fn cut_thread(thread: &mut Thread, pauses: &[Pause]) {
     thread.events.rows = events(&thread.events.rows, &cuts, &left_out);
     let is_kept = |time_ns: u64| !cuts.iter().any(|cut| (cut.from_ns..cut.to_ns).contains(&time_ns));
     thread.releases.retain(|release| is_kept(release.row.time_ns));
-    thread.in_regions.stays.retain(|stay| {
-        !cuts.iter().any(|cut| cut.from_ns <= stay.begin_ns && stay.end_ns <= cut.to_ns)
-    });
+    thread
+        .in_regions
+        .stays
+        .retain(|stay| !cuts.iter().any(|cut| cut.from_ns <= stay.begin_ns && stay.end_ns <= cut.to_ns));
 }
 
 /// CPU time that a thread used in a pause, from `before_ns` of its clock on.
@@ -177,7 +178,8 @@ fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec
                     cut.cpu_from.unwrap_or_else(|| by_time(cut.from_ns)).clamp(cpu_ns, end_cpu_ns);
                 if from_cpu_ns > cpu_ns {
                     let before = part(row, from_cpu_ns - cpu_ns);
-                    let (context, partial) = if place.0 == NO_PATH { (row.context, row.partial) } else { place };
+                    let (context, partial) =
+                        if place.0 == NO_PATH { (row.context, row.partial) } else { place };
                     kept.push(SampleRow {
                         context,
                         time_ns: cut.from_ns,
@@ -252,7 +254,8 @@ fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEve
         }
         for (number, &(from_ns, to_ns)) in pieces.iter().enumerate() {
             let is_last = number + 1 == pieces.len() && to_ns == end_ns;
-            let mut row = EventRow { begin_ns: from_ns, end_ns: to_ns, time_ns: to_ns - from_ns, ..event.row };
+            let mut row =
+                EventRow { begin_ns: from_ns, end_ns: to_ns, time_ns: to_ns - from_ns, ..event.row };
             if number > 0 {
                 (row.calls, row.errors, row.bytes) = (0, 0, 0);
             }
@@ -335,7 +338,10 @@ mod tests {
     fn clocks_that_nobody_read_are_divided_by_time_and_those_that_contradict_give_way() {
         let unread = Cut { from_ns: 50, to_ns: 75, cpu_from: None, cpu_to: None };
         assert_eq!(kept(&[row(100, 40, 1)], &[unread]), [(50, 20, 1, true), (100, 10, 1, false)]);
-        assert_eq!(kept(&[row(100, 40, 1)], &[cut_at(50, 75, 900, 2)]), [(50, 40, 1, true), (100, 0, 1, false)]);
+        assert_eq!(
+            kept(&[row(100, 40, 1)], &[cut_at(50, 75, 900, 2)]),
+            [(50, 40, 1, true), (100, 0, 1, false)]
+        );
     }
 
     #[test]
@@ -367,8 +373,7 @@ mod tests {
             .iter()
             .map(|event| (event.row.begin_ns, event.row.end_ns, event.row.calls, event.row.cpu_clock_ns))
             .collect();
-        let expected =
-            [(0, 10, 1, Some(5)), (10, 20, 1, None), (40, 60, 0, Some(22)), (60, 70, 1, Some(27))];
+        let expected = [(0, 10, 1, Some(5)), (10, 20, 1, None), (40, 60, 0, Some(22)), (60, 70, 1, Some(27))];
         assert_eq!(said, expected);
         let inside = events(&[event(25, 30), event(38, 50)], &cuts, &out);
         assert_eq!(inside.iter().map(|event| event.row.begin_ns).collect::<Vec<_>>(), [40]);

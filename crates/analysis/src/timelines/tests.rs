@@ -88,8 +88,15 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
 
 pub(super) fn spans_within(location: &Location, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let states = States::of(&profile(vec![], vec![], vec![]));
-    let spans = Recorded { location, rows, events, stops: &[], pauses: &[], fault: FaultCost::of(&Profile::default()) }
-        .spans(&states, 0);
+    let spans = Recorded {
+        location,
+        rows,
+        events,
+        stops: &[],
+        pauses: &[],
+        fault: FaultCost::of(&Profile::default()),
+    }
+    .spans(&states, 0);
     assert_tiled(location, &spans);
     spans
 }

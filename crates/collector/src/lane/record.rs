@@ -2,7 +2,8 @@
 
 use proust_log::layout::{FileHeader, LaneHeader};
 use proust_log::records::{
-    self, Birth, Child, Note, NoteCode, Sample, SchedStat, Subject, Switched, SwitchedTo, ThreadBegin, ThreadEnd, ThreadOrigin,
+    self, Birth, Child, Note, NoteCode, Sample, SchedStat, Subject, Switched, SwitchedTo, ThreadBegin,
+    ThreadEnd, ThreadOrigin,
 };
 use proust_log::writer::LaneWriter;
 

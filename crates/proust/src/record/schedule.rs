@@ -32,11 +32,13 @@ impl Schedule {
     /// # Errors
     /// If the run's control page cannot be opened.
     pub fn begin(self, dir: &Path) -> anyhow::Result<Option<Kept>> {
-        let steps: Vec<(Duration, Command)> =
-            [self.delay.map(|delay| (delay, Command::Resume)), self.duration.map(|long| (long, Command::Stop))]
-                .into_iter()
-                .flatten()
-                .collect();
+        let steps: Vec<(Duration, Command)> = [
+            self.delay.map(|delay| (delay, Command::Resume)),
+            self.duration.map(|long| (long, Command::Stop)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         if steps.is_empty() {
             return Ok(None);
         }

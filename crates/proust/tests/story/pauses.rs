@@ -99,7 +99,12 @@ impl Paused {
         for location in self.threads().locations {
             let active_s: f64 = location.accounts.values().sum();
             let passive_s: f64 = location.passive.values().sum();
-            assert_close(&location.name, active_s + passive_s, location.wall_s, 1e-6 + 1e-6 * location.wall_s);
+            assert_close(
+                &location.name,
+                active_s + passive_s,
+                location.wall_s,
+                1e-6 + 1e-6 * location.wall_s,
+            );
         }
     }
 
@@ -208,7 +213,14 @@ fn commands_that_cannot_be_carried_out_say_why() {
     let missing = command("pause", &dir);
     assert!(!missing.status.success() && missing.said().contains("does not hold a recorded run"));
     let mut record = proust();
-    record.arg("record").arg("-o").arg(&dir).arg("--").arg(&program).args(["compute", "0.1"]).arg(folder.path());
+    record
+        .arg("record")
+        .arg("-o")
+        .arg(&dir)
+        .arg("--")
+        .arg(&program)
+        .args(["compute", "0.1"])
+        .arg(folder.path());
     let running = start(record.stdin(Stdio::null()));
     wait_for(&running, "ready");
     for (name, says) in [

@@ -9,8 +9,15 @@ fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     profile.functions.push(Function { name: "waits".into(), ..Function::default() });
     profile.contexts[1].function = Some(1);
     let location = location(100, 0);
-    let spans = Recorded { location: &location, rows, events, stops: &[], pauses: &[], fault: FaultCost::of(&profile) }
-        .spans(&States::of(&profile), 0);
+    let spans = Recorded {
+        location: &location,
+        rows,
+        events,
+        stops: &[],
+        pauses: &[],
+        fault: FaultCost::of(&profile),
+    }
+    .spans(&States::of(&profile), 0);
     assert_tiled(&location, &spans);
     spans
 }
