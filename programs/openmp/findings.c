@@ -270,6 +270,37 @@ KEPT static void short_loops(void)
 
 static void sleeping_waits(void) { again_and_again(short_loops); }
 
+/*
+ * omp-serial-part: between two regions one thread does as much alone as all of them in a region; repaired, in
+ * a region, too.
+ */
+KEPT static void smooth(void)
+{
+    for (int i = 0; i < 100; i++)
+        units(1);
+    STAYS;
+}
+
+KEPT static void smooth_divided(void)
+{
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < 100; i++)
+        units(1);
+}
+
+static void time_loop(void (*between)(void))
+{
+    while (!is_enough()) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < 200; i++)
+            units(1);
+        between();
+    }
+}
+
+static void serial_part(void) { time_loop(smooth); }
+static void serial_part_repaired(void) { time_loop(smooth_divided); }
+
 /* omp-team-of-one: a loop is divided where there is nobody to divide it among; repaired, there is. */
 KEPT static void orphaned_loop(void)
 {
@@ -336,6 +367,7 @@ static const struct {
     { "omp-nested-teams", nested_teams, nested_teams_repaired, NULL, NULL },
     { "omp-spinning-waits", beside_others, beside_others, "active", "passive" },
     { "omp-sleeping-waits", sleeping_waits, sleeping_waits, "passive", "active" },
+    { "omp-serial-part", serial_part, serial_part_repaired, NULL, NULL },
     { "omp-team-of-one", outside, inside, NULL, NULL },
     { "omp-small-tasks", small_tasks, small_tasks_repaired, NULL, NULL },
 };

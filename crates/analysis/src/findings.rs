@@ -6,16 +6,20 @@
 //! what was compared with what ([`Check`]), so that its derivation can be shown.
 //!
 //! - `locks`: sections held across I/O or sleep, short ones in hot loops, convoys, long ones, spinning
-//! - `phases`: serial phases, a long task at the end of a pool, too few tasks
+//! - `phases`: serial phases, serial parts between parallel regions
+//! - `pool`: a long task at the end of a pool, too few tasks
 //! - `barriers`: a late thread
 //! - `tasks`: tasks that are too small
 //! - `crowding`: more threads than processors
 //! - `faults`: memory touched first by one thread, at the start, or again and again
 //! - `kernel`: processor time in system calls
+//! - `libraries`: implementations of which there are faster ones
 //! - `polls`: sleeping and spinning for something to happen
 //! - `churn`: threads that live too short
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
+//!
+//! What following the advice may save of the run's wall time is an interval (`range`).
 //!
 //! What can be won is capped by what the processors had to give beyond what was used
 //! ([`Facts::recoverable_s`]); findings are ranked by it, the smallest are left out, and so is what chance or
@@ -29,13 +33,17 @@ mod facts;
 mod faults;
 mod finding;
 mod kernel;
+mod libraries;
 mod locks;
 mod openmp;
 mod overhead;
 mod phases;
 mod place;
 mod polls;
+mod pool;
+mod range;
 mod rank;
+mod regions;
 mod sections;
 mod stretches;
 mod tasks;
@@ -60,14 +68,16 @@ pub use rank::MOST;
 pub use thresholds::{Check, Threshold};
 
 /// All kinds, in the order in which they are looked for.
-const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 11] = [
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 13] = [
     locks::find,
     phases::find,
+    pool::find,
     barriers::find,
     tasks::find,
     crowding::find,
     faults::find,
     kernel::find,
+    libraries::find,
     polls::find,
     churn::find,
     transfers::find,

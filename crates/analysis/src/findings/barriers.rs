@@ -68,7 +68,11 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         Figure::seconds("waited for it while it had no processor", displaced_s),
         Figure::seconds("this thread had no processor", facts.queued_s(late)),
     ];
-    finding.sure = Sure::Likely;
+    // Who comes for more gets more: a thread that the others had to wait for may have been the only one that
+    // had a processor.
+    let is_handed_out =
+        facts.regions.as_ref().is_some_and(|of| rows.iter().any(|row| of.is_handed_out(row.context)));
+    finding.sure = if is_handed_out { Sure::Possible } else { Sure::Likely };
     finding.checks = checks.kept();
     Some(finding)
 }

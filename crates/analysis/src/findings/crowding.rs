@@ -35,7 +35,10 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
     }
     let (&start, &(queued_s, threads)) =
         by_start.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(a.0)))?;
+    let of_start = facts.ledger.locations.iter().map(|row| row.location);
+    let of_start = of_start.filter(|&id| facts.starts[id as usize] == start && facts.queued_s(id) > 0.0);
     let place = start.map_or_else(Place::default, |start| facts.places.declared(start));
+    let place = facts.located(place, of_start);
     let switches: f64 = (facts.profile.values.iter())
         .filter(|value| value.metric == Metric::InvoluntarySwitches)
         .map(|value| value.amount)
@@ -49,6 +52,8 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         Figure::seconds("runnable, without a processor", lost_s),
         Figure::count("times that a thread lost its processor to another", switches),
     ];
+    // The same work takes as long on the same processors, whoever does it.
+    finding.recoverable_s = 0.0;
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
     Some(finding)

@@ -1,6 +1,6 @@
 //! What all kinds of findings are made from.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use proust_log::operations::{Nature, Operation};
 use proust_profile::{ContextId, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile, SampleRow};
@@ -8,9 +8,10 @@ use proust_profile::{ContextId, FunctionId, LocationId, Metric, OperationId, Pro
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::{Place, Places};
+use super::regions::Regions;
 use super::stretches::Stretches;
 use super::thresholds::{self as limits, Checks};
-use crate::blame::{Blame, Queues};
+use crate::blame::{Blame, Lock, LockId, Queues};
 use crate::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run};
 use crate::operations::Operations;
 use crate::query::{OperationSums, Sampling};
@@ -31,6 +32,8 @@ pub struct Facts<'r> {
     /// The same by target.
     pub(super) sums: OperationSums,
     pub(super) stretches: Stretches,
+    /// Parallel regions of OpenMP, if teams of several threads executed any.
+    pub(super) regions: Option<Regions>,
     pub(super) total_s: f64,
     pub(super) wall_s: f64,
     pub(super) cpu_s: f64,
@@ -42,6 +45,8 @@ pub struct Facts<'r> {
     pub(super) starts: Vec<Option<FunctionId>>,
     /// The locations of a process that were started for the same.
     started_alike: HashMap<(ProcessId, FunctionId), Vec<LocationId>>,
+    /// What makes each location alike to others: what it was started for; of closures what they call.
+    kinds: Vec<Option<FunctionId>>,
     /// Own processor time, in s, and that in the kernel, by context.
     pub(super) cpu: Vec<f64>,
     pub(super) system: Vec<f64>,
@@ -76,6 +81,7 @@ impl<'r> Facts<'r> {
         let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
         let (stretches, sums) = rayon::join(stretches, || OperationSums::of_run(profile, states));
         let calls = calls(&sums);
+        let operations = Operations::of(profile);
         let places = Places::new(profile, &calls);
         let own = |wanted: Metric| {
             let mut own = vec![0.0; profile.contexts.len()];
@@ -86,18 +92,21 @@ impl<'r> Facts<'r> {
         };
         let starts = starts(profile, &calls, &places);
         let mut started_alike: HashMap<_, Vec<LocationId>> = HashMap::new();
-        for (id, start) in starts.iter().enumerate() {
-            if let Some(start) = *start {
+        let kinds = kinds(profile, &starts, &places);
+        for (id, kind) in kinds.iter().enumerate() {
+            if let Some(kind) = *kind {
                 let process = profile.locations[id].process;
-                started_alike.entry((process, start)).or_default().push(id as LocationId);
+                started_alike.entry((process, kind)).or_default().push(id as LocationId);
             }
         }
         Facts {
             starts,
+            kinds,
             started_alike,
             calls,
             sums,
-            operations: Operations::of(profile),
+            regions: Regions::of(profile, &operations),
+            operations,
             stretches,
             total_s: seconds(ledger.total_ns),
             wall_s: seconds(ledger.wall_ns),
@@ -120,7 +129,7 @@ impl<'r> Facts<'r> {
     /// What of a loss could be won: the processors gave C × T, and the part that other work used is gone.
     /// `burned_s` is processor time that the loss itself took.
     pub fn recoverable_s(&self, lost_s: f64, burned_s: f64) -> f64 {
-        let left_s = self.available * self.wall_s - self.cpu_s + burned_s;
+        let left_s = self.available * self.wall_s - self.cpu_s + burned_s.min(self.cpu_s);
         lost_s.min(left_s.max(0.0))
     }
 
@@ -145,14 +154,22 @@ impl<'r> Facts<'r> {
             recoverable_s: self.recoverable_s(lost_s, burned_s),
             lost_s,
             burned_s,
+            low_s: 0.0,
+            high_s: 0.0,
             error_s: 0.0,
             cause,
             victims: Vec::new(),
             evidence: Vec::new(),
             checks: Vec::new(),
             sure: Sure::Likely,
+            library: None,
             lock: None,
         }
+    }
+
+    /// A lock.
+    pub(super) fn lock(&self, id: LockId) -> Option<&'r Lock> {
+        self.blame.locks.get(id as usize)
     }
 
     pub(super) fn nature(&self, operation: OperationId) -> Option<Nature> {
@@ -192,17 +209,48 @@ impl<'r> Facts<'r> {
         self.spent_s(location, &QUEUED)
     }
 
-    /// How long it waited for work to appear, s.
-    pub(super) fn waited_for_work_s(&self, location: LocationId) -> f64 {
-        let sum = |row: &LocationAccounts| FOR_WORK.iter().map(|&reason| row.passive[reason]).sum::<u64>();
+    /// Others that were started for the same and lived at the same time.
+    pub(super) fn beside(&self, location: LocationId) -> Vec<LocationId> {
+        let mine = &self.profile.locations[location as usize];
+        let lives_beside = |&other: &LocationId| {
+            let one = &self.profile.locations[other as usize];
+            other != location && one.start_s < mine.end_s && mine.start_s < one.end_s
+        };
+        self.alike(location).iter().copied().filter(lives_beside).collect()
+    }
+
+    /// How long it was passive for these reasons, s.
+    pub(super) fn waited_s(&self, location: LocationId, reasons: &[PassiveReason]) -> f64 {
+        let sum = |row: &LocationAccounts| reasons.iter().map(|&reason| row.passive[reason]).sum::<u64>();
         self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
     }
 
     /// The locations of its process that were started for the same as this one, itself included.
     pub(super) fn alike(&self, location: LocationId) -> &[LocationId] {
         let process = self.profile.locations[location as usize].process;
-        let start = self.starts[location as usize];
-        start.and_then(|start| self.started_alike.get(&(process, start))).map_or(&[], Vec::as_slice)
+        let Some(kind) = self.kinds[location as usize] else { return &[] };
+        self.started_alike.get(&(process, kind)).map_or(&[], Vec::as_slice)
+    }
+
+    /// A place, and where it has no function, whose it is: the thread, or the process of several.
+    pub(super) fn located(&self, place: Place, of: impl IntoIterator<Item = LocationId>) -> Place {
+        if place.function.is_some() {
+            return place;
+        }
+        let locations: BTreeSet<LocationId> = of.into_iter().collect();
+        let processes: BTreeSet<ProcessId> =
+            locations.iter().map(|&id| self.profile.locations[id as usize].process).collect();
+        let names: BTreeSet<&str> =
+            processes.iter().map(|&id| self.profile.processes[id as usize].name.as_str()).collect();
+        let process = match names.len() {
+            0 => None,
+            _ => Some(names.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        let thread = match locations.first() {
+            Some(&id) if locations.len() == 1 => Some(self.profile.locations[id as usize].name.clone()),
+            _ => None,
+        };
+        Place { process, thread: thread.filter(|name| !name.is_empty()), ..place }
     }
 
     /// The standard error of the processor time sampled in these contexts, s.
@@ -230,7 +278,8 @@ impl<'r> Facts<'r> {
             .map(|(context, mut locations, seconds)| {
                 locations.sort_unstable();
                 locations.dedup();
-                Victim { place: self.places.place(context), threads: locations.len(), seconds }
+                let place = self.located(self.places.place(context), locations.iter().copied());
+                Victim { place, threads: locations.len(), seconds }
             })
             .collect();
         victims.sort_by(|a, b| {
@@ -276,4 +325,31 @@ fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option
         }
     }
     starts
+}
+
+/// Parts of the names of functions that have none of their own.
+const CLOSURES: [&str; 4] = ["{{closure}}", "lambda", "(anonymous class)", "::operator()"];
+
+/// By location the function that makes it alike to others. Two closures in one function may do the same or
+/// not, so of them it is the function that they spend most of their time in.
+fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) -> Vec<Option<FunctionId>> {
+    let is_closure = |start: FunctionId| {
+        let name = &profile.functions[start as usize].name;
+        CLOSURES.iter().any(|part| name.contains(part))
+    };
+    let mut spent_s: HashMap<LocationId, HashMap<FunctionId, f64>> = HashMap::new();
+    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
+        if starts[value.location as usize].is_some_and(is_closure)
+            && let Some(phase) = places.phase(value.context)
+            && let Some(function) = profile.contexts[phase as usize].function
+        {
+            *spent_s.entry(value.location).or_default().entry(function).or_default() += value.amount;
+        }
+    }
+    let mut kinds = starts.to_vec();
+    for (location, by_function) in spent_s {
+        let most = by_function.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        kinds[location as usize] = most.map(|(function, _)| function);
+    }
+    kinds
 }

@@ -30,6 +30,12 @@ kinds! {
     LockAcrossIo "lock-across-io";
     /// A lock is held while its holder sleeps, or waits for something else.
     LockAcrossSleep "lock-across-sleep";
+    /// The lock of a language's interpreter lets one thread execute at a time.
+    InterpreterLock "interpreter-lock";
+    /// The lock of a library is held while others wait that called the same library.
+    LibraryLock "library-lock";
+    /// The work is done by a slow implementation of a library of which there are fast ones.
+    SlowLibrary "slow-library";
     /// A short critical section is entered all the time.
     HotSection "hot-section";
     /// Several threads stand in line for one lock most of the time.
@@ -82,6 +88,8 @@ kinds! {
     OmpSpinningWaits "omp-spinning-waits";
     /// Threads that wait for a moment sleep, and have to be woken.
     OmpSleepingWaits "omp-sleeping-waits";
+    /// One thread works between parallel regions, again and again.
+    OmpSerialPart "omp-serial-part";
     /// A loop that is to be divided is executed where there is one thread.
     OmpTeamOfOne "omp-team-of-one";
     /// Tasks that take no longer than making them.
@@ -168,6 +176,12 @@ pub struct Finding {
     pub lost_s: f64,
     /// Processor time that the loss itself burns, s: part of what could be won, and not used otherwise.
     pub burned_s: f64,
+    /// Wall time that following the advice may save, s, from and to ([`super::range`]).
+    #[serde(default)]
+    pub low_s: f64,
+    /// See `low_s`.
+    #[serde(default)]
+    pub high_s: f64,
     /// Standard error of `lost_s`, s; 0 where nothing of it was sampled.
     pub error_s: f64,
     /// What to look at.
@@ -180,6 +194,9 @@ pub struct Finding {
     pub checks: Vec<Check>,
     /// How sure it is.
     pub sure: Sure,
+    /// File name of the library it is about, where it is about one.
+    #[serde(default)]
+    pub library: Option<String>,
     /// The lock it is about, where it is about one: position in [`crate::blame::Blame::locks`].
     pub lock: Option<u32>,
 }

@@ -3,17 +3,20 @@
 //! Each lock gets the one kind that says most of what to change: what its holders do meanwhile comes before
 //! how long they hold it, and that before how many wait.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proust_log::operations::Nature;
-use proust_profile::{ContextId, LocationId};
+use proust_profile::{ContextId, FunctionId, LocationId, ProcessId};
 use rayon::prelude::*;
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
+use super::libraries;
+use super::overhead::Overhead;
+use super::place::Place;
 use super::sections::{Holders, Sections, holders};
 use super::thresholds::{self as limits, Checks};
-use crate::blame::{BlameRow, CauseKind, LockId};
+use crate::blame::{BlameRow, CauseKind, LockId, LockKind};
 use crate::hash::Map;
 use crate::ledger::{Account, State, Wait};
 
@@ -27,9 +30,85 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     if by_lock.is_empty() {
         return Vec::new();
     }
+    // An interpreter's lock is a few objects: one finding for each process.
+    let mut of_interpreters: BTreeMap<ProcessId, Vec<(LockId, Vec<&BlameRow>)>> = BTreeMap::new();
+    let is_of_interpreter = |id: LockId| facts.lock(id).is_some_and(|lock| lock.kind == LockKind::Condition);
+    for id in by_lock.keys().copied().filter(|&id| is_of_interpreter(id)).collect::<Vec<_>>() {
+        if let (Some(rows), Some(lock)) = (by_lock.remove(&id), facts.lock(id)) {
+            of_interpreters.entry(lock.process).or_default().push((id, rows));
+        }
+    }
+    let mut found: Vec<Finding> =
+        of_interpreters.into_values().filter_map(|locks| interpreter_lock(facts, locks)).collect();
     let (holders, waits) = (holders(facts), Waits::of(facts));
-    let one = |(id, rows)| OneLock::new(facts, &holders, &waits, id, rows).finding();
-    by_lock.into_par_iter().filter_map(one).collect()
+    let handling = Handling::of(facts);
+    let one = |(id, rows)| OneLock::new(facts, &holders, &waits, &handling, id, rows).finding();
+    found.par_extend(by_lock.into_par_iter().filter_map(one));
+    found
+}
+
+/// A condition variable that a runtime makes a lock of is an interpreter's: which function waits for it says
+/// nothing to who wrote the program.
+fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> Option<Finding> {
+    let rows: Vec<&BlameRow> = locks.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+    let lost_s: f64 = rows.iter().map(|row| row.ns as f64 / 1e9).sum();
+    let times: u64 = locks.iter().filter_map(|(id, _)| facts.lock(*id)).map(|lock| lock.holds).sum();
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost_s, 0.0) || !checks.holds(&limits::LOCK_HOLDS, times as f64) {
+        return None;
+    }
+    let mut by_holder: HashMap<ContextId, f64> = HashMap::new();
+    for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
+        *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += row.ns as f64 / 1e9;
+    }
+    let cause = most(&by_holder).map_or_else(Place::default, |context| facts.places.place(context));
+    let cause = facts.located(cause, rows.iter().map(|row| row.cause.location));
+    let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost_s, 0.0, cause);
+    let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
+    finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
+    finding.evidence = vec![
+        Figure::seconds("waited for the interpreter's lock", waited_s(&rows)),
+        Figure::count("threads that waited", threads.len() as f64),
+        Figure::count("times that it was handed over while others waited", times as f64),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    finding.lock =
+        locks.iter().max_by_key(|(_, rows)| rows.iter().map(|row| row.ns).sum::<u64>()).map(|l| l.0);
+    Some(finding)
+}
+
+/// What threads waited, s, without the slots that were empty meanwhile.
+fn waited_s(rows: &[&BlameRow]) -> f64 {
+    rows.iter().filter(|row| !row.slots).map(|row| row.ns as f64 / 1e9).sum()
+}
+
+/// Processor time in functions that acquire and release locks, by where the program calls them, s.
+struct Handling(HashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>>);
+
+impl Handling {
+    fn of(facts: &Facts<'_>) -> Handling {
+        let overhead = Overhead::by(facts.profile, &facts.places);
+        let mut at: HashMap<_, Vec<ContextId>> = HashMap::new();
+        for context in 0..facts.cpu.len() as ContextId {
+            if facts.cpu[context as usize] > 0.0 && overhead.has(context) {
+                at.entry(facts.places.line_key(context)).or_default().push(context);
+            }
+        }
+        Handling(at)
+    }
+
+    /// Of the lines where a lock is waited for and released.
+    fn contexts(&self, facts: &Facts<'_>, rows: &[&BlameRow]) -> Vec<ContextId> {
+        let mut lines: Vec<_> = (rows.iter())
+            .flat_map(|row| [Some(row.context), row.cause.site, row.cause.section])
+            .flatten()
+            .map(|context| facts.places.line_key(context))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.iter().filter_map(|line| self.0.get(line)).flatten().copied().collect()
+    }
 }
 
 /// By who waited where: how long by trying again and again, and how long blocked, ns.
@@ -72,6 +151,8 @@ struct OneLock<'f> {
     /// What all holders did meanwhile, each by what waited for it.
     sections: Sections,
     spinning_s: f64,
+    /// Processor time of acquiring and releasing it, s, and its standard error.
+    handling: (f64, f64),
 }
 
 impl<'f> OneLock<'f> {
@@ -79,6 +160,7 @@ impl<'f> OneLock<'f> {
         facts: &'f Facts<'f>,
         holders: &Holders,
         waits: &Waits,
+        handling: &Handling,
         id: LockId,
         rows: Vec<&'f BlameRow>,
     ) -> OneLock<'f> {
@@ -100,11 +182,14 @@ impl<'f> OneLock<'f> {
                 theirs.iter().for_each(|(&context, s)| *mine.entry(context).or_default() += s);
             }
         }
+        let handled = handling.contexts(facts, &rows);
+        let handling_s = handled.iter().map(|&context| facts.cpu[context as usize]).sum();
         let hand_over = rows.iter().filter(|row| row.cause.kind == CauseKind::HandOver);
         OneLock {
             lost_s: rows.iter().map(|row| seconds(row)).sum(),
             hand_over_s: hand_over.map(|row| seconds(row)).sum(),
             spinning_s: waits.spinning_s(&rows),
+            handling: (handling_s, facts.error_s(handled)),
             facts,
             id,
             rows,
@@ -116,8 +201,13 @@ impl<'f> OneLock<'f> {
     fn finding(&self) -> Option<Finding> {
         let facts = self.facts;
         let mut checks = Checks::default();
-        let burned_s = self.spinning_s;
-        if !facts.matters(&mut checks, self.lost_s, burned_s)
+        let (mean_s, sections) = self.mean_section();
+        let is_hot =
+            limits::HOT_HOLD_S.holds(mean_s) && limits::HOT_HOLDS.holds(self.sections.count.max(sections));
+        // A short section that is entered all the time costs its entries, too, whoever waits.
+        let (handling_s, error_s) = if is_hot { self.handling } else { (0.0, 0.0) };
+        let (lost_s, burned_s) = (self.lost_s + handling_s, self.spinning_s + handling_s);
+        if !facts.matters(&mut checks, lost_s, burned_s)
             || !checks.holds(&limits::LOCK_HOLDS, self.sections.count)
         {
             return None;
@@ -125,9 +215,8 @@ impl<'f> OneLock<'f> {
         let held_s = self.sections.held_s.max(f64::MIN_POSITIVE);
         let io_s: f64 = self.sections.io_s.values().sum();
         let passive_s: f64 = self.sections.passive_s.values().sum();
-        let mean_s = self.sections.held_s / self.sections.count;
         let (waiters, share) = self.waiters();
-        let waited_s = self.lost_s.max(f64::MIN_POSITIVE);
+        let all_s = self.lost_s.max(f64::MIN_POSITIVE);
         // What is compared in vain with one kind is no reason for the next.
         let mut try_kind = |holds: &dyn Fn(&mut Checks) -> bool| {
             let mut tried = checks.clone();
@@ -141,10 +230,11 @@ impl<'f> OneLock<'f> {
             Kind::LockAcrossIo
         } else if try_kind(&|c| c.holds(&limits::LOCK_IN_SLEEP, passive_s / held_s)) {
             Kind::LockAcrossSleep
-        } else if try_kind(&|c| c.holds(&limits::LOCK_SPINNING, self.spinning_s / waited_s)) {
+        } else if try_kind(&|c| c.holds(&limits::LOCK_SPINNING, self.spinning_s / all_s)) {
             Kind::LockSpin
         } else if try_kind(&|c| {
-            c.holds(&limits::HOT_HOLD_S, mean_s) && c.holds(&limits::HOT_HOLDS, self.sections.count)
+            c.holds(&limits::HOT_HOLD_S, mean_s)
+                && c.holds(&limits::HOT_HOLDS, self.sections.count.max(sections))
         }) {
             Kind::HotSection
         } else if try_kind(&|c| {
@@ -160,13 +250,24 @@ impl<'f> OneLock<'f> {
             _ => None,
         };
         let cause = worst.or_else(|| self.worst_holder())?;
-        let mut finding =
-            facts.finding(kind, Account::Lock, self.lost_s, burned_s, facts.places.place(cause));
+        let library = self.library();
+        let kind = if library.is_some() { Kind::LibraryLock } else { kind };
+        let (lost_s, burned_s) = match kind {
+            Kind::HotSection => (lost_s, burned_s),
+            _ => (self.lost_s, self.spinning_s),
+        };
+        let holders = self.by_holder.keys().map(|(location, ..)| *location);
+        let cause = facts.located(facts.places.place(cause), holders);
+        let mut finding = facts.finding(kind, Account::Lock, lost_s, burned_s, cause);
+        finding.library = library;
+        if kind == Kind::HotSection {
+            finding.error_s = error_s;
+        }
         let waits = self.rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9));
         finding.victims = facts.victims(waits);
         finding.evidence = vec![
-            Figure::seconds("waited for this lock", self.lost_s),
-            Figure::count("sections that ended while others waited", self.sections.count.round()),
+            Figure::seconds("waited for this lock", waited_s(&self.rows)),
+            Figure::count("sections that ended while others waited", sections),
             Figure::seconds("mean length of such a section", mean_s),
             Figure::count("threads that waited at once, on average", waiters),
             Figure::share("of the run somebody waited", share),
@@ -184,18 +285,51 @@ impl<'f> OneLock<'f> {
             Kind::LockSpin => {
                 finding.evidence.push(Figure::seconds("of the waiting, by trying again", burned_s))
             }
+            Kind::HotSection => finding
+                .evidence
+                .push(Figure::seconds("processor time of acquiring and releasing it", handling_s)),
             _ => {}
         }
-        finding.sure = if self.hand_over_s > 0.5 * self.lost_s { Sure::Likely } else { Sure::Certain };
+        finding.sure = match kind {
+            Kind::LockAcrossSleep if self.is_gate() => Sure::Possible,
+            _ if self.hand_over_s > 0.5 * self.lost_s || handling_s > self.lost_s => Sure::Likely,
+            _ => Sure::Certain,
+        };
         finding.checks = checks.kept();
         finding.lock = Some(self.id);
         Some(finding)
+    }
+
+    /// How long a section of this lock is on average, s, and how many ended while others waited: the same as
+    /// on the page `locks`.
+    fn mean_section(&self) -> (f64, f64) {
+        match self.facts.lock(self.id) {
+            Some(lock) if lock.holds > 0 => {
+                (lock.held_ns as f64 / 1e9 / lock.holds as f64, lock.holds as f64)
+            }
+            _ => (self.sections.held_s / self.sections.count.max(1.0), self.sections.count.round()),
+        }
+    }
+
+    /// The library whose own lock it is, by where most is waited.
+    fn library(&self) -> Option<String> {
+        let worst = self.rows.iter().max_by_key(|row| row.ns)?;
+        libraries::with_a_lock(self.facts, worst.context).map(str::to_owned)
+    }
+
+    /// Whether those who wait never hold it for a moment that others had to wait for: they wait there for a
+    /// signal to go on, or are parked.
+    fn is_gate(&self) -> bool {
+        let holders: BTreeSet<LocationId> = self.by_holder.keys().map(|(location, ..)| *location).collect();
+        self.rows.iter().all(|row| !holders.contains(&row.location))
     }
 
     /// Where holders got it, or, where that is not known, let it go, for which most was waited.
     fn worst_holder(&self) -> Option<ContextId> {
         let mut by_context: HashMap<ContextId, f64> = HashMap::new();
         for (&(_, context, site), &seconds) in &self.by_holder {
+            // In a library the call path of the section leads to the program, and the bare site does not.
+            let site = site.filter(|&site| self.facts.places.start(site).is_some());
             *by_context.entry(site.unwrap_or(context)).or_default() += seconds;
         }
         let by_line = |context: ContextId| self.facts.places.line_key(context);

@@ -1,6 +1,6 @@
 //! Places in the program as its author knows them: a function of the program's own, and a line in it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::BuildHasher;
 
 use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
@@ -8,6 +8,7 @@ use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
+use super::libraries;
 use crate::operations::Operations;
 
 /// A place in the source.
@@ -21,10 +22,16 @@ pub struct Place {
     pub file: Option<String>,
     /// The line: where the function goes on, or where it is declared if that is all that is known.
     pub line: Option<u32>,
+    /// Where no function has a name: the thread, if it was one.
+    #[serde(default)]
+    pub thread: Option<String>,
+    /// Where no function has a name: the process.
+    #[serde(default)]
+    pub process: Option<String>,
 }
 
 /// For each context the innermost function on its path that the program's author wrote, and where in it the
-/// path goes on.
+/// path goes on. On a path without such a function, that of a library that is compiled into the program.
 #[derive(Debug)]
 pub(super) struct Places<'p> {
     profile: &'p Profile,
@@ -34,6 +41,8 @@ pub(super) struct Places<'p> {
     at: Vec<ContextId>,
     /// The outermost such function.
     outer: Vec<Option<ContextId>>,
+    /// Who wrote that function.
+    authors: Vec<Author>,
     /// The program's functions that several others call, by function.
     shared: Vec<bool>,
     /// Whether threads wait for or wake each other in a context or below it.
@@ -43,30 +52,37 @@ pub(super) struct Places<'p> {
 impl<'p> Places<'p> {
     /// `calls` tell where threads wait for or wake each other, which only [`Places::part`] asks.
     pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
-        let is_own: Vec<bool> =
-            profile.functions.iter().map(|function| is_of_program(profile, function)).collect();
+        let programs: HashSet<&str> =
+            profile.processes.iter().map(|process| process.executable.as_str()).collect();
+        let authors: Vec<Author> =
+            profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect();
         let count = profile.contexts.len();
         let mut places = Places {
             profile,
             own: (0..count as ContextId).collect(),
             at: (0..count as ContextId).collect(),
             outer: vec![None; count],
+            authors: vec![Author::System; count],
             shared: vec![false; profile.functions.len()],
             synchronises: synchronises(profile, calls),
         };
-        let mut found = vec![false; count];
         for (id, context) in profile.contexts.iter().enumerate() {
             let parent = context.parent.map(|parent| parent as usize);
             places.outer[id] = parent.and_then(|parent| places.outer[parent]);
+            let above = parent.map_or(Author::System, |parent| places.authors[parent]);
+            places.authors[id] = above;
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
             let function = context.function.filter(|_| is_call);
-            if function.is_some_and(|function| is_own[function as usize]) {
-                found[id] = true;
+            let author = function.map_or(Author::System, |function| authors[function as usize]);
+            if author > Author::System && author >= above {
+                places.authors[id] = author;
+                if author > above {
+                    places.outer[id] = None;
+                }
                 places.outer[id].get_or_insert(id as ContextId);
                 continue;
             }
-            let Some(parent) = parent.filter(|&parent| found[parent]) else { continue };
-            found[id] = true;
+            let Some(parent) = parent.filter(|&parent| places.outer[parent].is_some()) else { continue };
             places.own[id] = places.own[parent];
             // Directly below the function: its own line, or a call that it makes.
             let below = places.own[parent] as usize == parent;
@@ -99,7 +115,7 @@ impl<'p> Places<'p> {
         amounts: &HashMap<ContextId, f64, impl BuildHasher>,
         share: f64,
     ) -> Option<Place> {
-        let innermost = self.dominating(amounts, share).filter(|&id| !self.is_nowhere(id))?;
+        let innermost = self.named(amounts, share).filter(|&id| !self.is_nowhere(id))?;
         let contexts = &self.profile.contexts;
         let (mut call, mut inside) = (self.own(innermost), None);
         while contexts[call as usize].function.is_some_and(|function| self.shared[function as usize]) {
@@ -114,7 +130,8 @@ impl<'p> Places<'p> {
         let called = &contexts[inside as usize];
         let function =
             contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
-        Some(Place { context: Some(inside), function, file: called.file.clone(), line: called.line })
+        let (file, line) = (called.file.clone(), called.line);
+        Some(Place { context: Some(inside), function, file, line, ..Place::default() })
     }
 
     /// The part of the program that most of these amounts have in common: the outermost function in which
@@ -125,7 +142,25 @@ impl<'p> Places<'p> {
         amounts: &HashMap<ContextId, f64, impl BuildHasher>,
         share: f64,
     ) -> Option<Place> {
-        let innermost = self.dominating(amounts, share)?;
+        let innermost = self.named(amounts, share)?;
+        let (found, inside) = self.outermost(innermost);
+        let Some(call) = found else { return self.cause(amounts, share) };
+        let contexts = &self.profile.contexts;
+        let function =
+            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        if self.own(inside) == call {
+            return Some(self.place(inside));
+        }
+        // A call's own place is where it is called from, unless a library lies between.
+        let above = contexts[inside as usize].parent.filter(|&above| above != call);
+        let at = &contexts[above.map_or(inside, |above| self.at[above as usize]) as usize];
+        let (file, line) = (at.file.clone(), at.line);
+        Some(Place { context: Some(inside), function, file, line, ..Place::default() })
+    }
+
+    /// The outermost call on a path, below what the thread was started for, in which threads neither wait for
+    /// nor wake each other; None if there is none. And the context in it that leads on.
+    fn outermost(&self, innermost: ContextId) -> (Option<ContextId>, ContextId) {
         let (mut found, mut inside) = (None, innermost);
         let mut below = innermost;
         let mut at = Some(self.own(innermost));
@@ -138,17 +173,40 @@ impl<'p> Places<'p> {
             below = call;
             at = self.profile.contexts[call as usize].parent.map(|parent| self.own(parent));
         }
-        let Some(call) = found else { return self.cause(amounts, share) };
-        let contexts = &self.profile.contexts;
-        let function =
-            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
-        if self.own(inside) == call {
-            return Some(self.place(inside));
+        (found, inside)
+    }
+
+    /// The call of the function that a context's time is a phase of: the one that [`Places::part`] names, or
+    /// the program's innermost one; None where the program has no function on the path.
+    pub(super) fn phase(&self, context: ContextId) -> Option<ContextId> {
+        self.outer[context as usize]?;
+        Some(self.outermost(context).0.unwrap_or_else(|| self.own(context)))
+    }
+
+    /// As [`Places::dominating`], but never a root above all functions of the program where one of them is
+    /// known: then it is what dominates the function that has most.
+    fn named(&self, amounts: &HashMap<ContextId, f64, impl BuildHasher>, share: f64) -> Option<ContextId> {
+        let all = self.dominating(amounts, share)?;
+        if self.outer[all as usize].is_some() {
+            return Some(all);
         }
-        // A call's own place is where it is called from, unless a library lies between.
-        let above = contexts[inside as usize].parent.filter(|&above| above != call);
-        let at = &contexts[above.map_or(inside, |above| self.at[above as usize]) as usize];
-        Some(Place { context: Some(inside), function, file: at.file.clone(), line: at.line })
+        let mut phases: BTreeMap<Option<FunctionId>, HashMap<ContextId, f64>> = BTreeMap::new();
+        for (&context, &amount) in amounts {
+            if let Some(phase) = self.phase(context) {
+                let function = self.profile.contexts[phase as usize].function;
+                phases.entry(function).or_default().insert(context, amount);
+            }
+        }
+        let sum = |of: &HashMap<ContextId, f64>| of.values().sum::<f64>();
+        let largest = phases.into_values().max_by(|a, b| sum(a).total_cmp(&sum(b)));
+        let Some(largest) = largest else { return Some(all) };
+        let inside = self.dominating(&largest, share)?;
+        if self.outer[inside as usize].is_some() {
+            return Some(inside);
+        }
+        // Called on several paths: the heaviest of them.
+        let heaviest = largest.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        heaviest.map(|(context, _)| context)
     }
 
     /// Whether a context stands for what was not seen: nobody can change anything there.
@@ -180,6 +238,11 @@ impl<'p> Places<'p> {
         (self.function(context), at.line)
     }
 
+    /// Whether a frame is that of the program's outermost function: what its thread was started for.
+    pub(super) fn is_start(&self, frame: ContextId) -> bool {
+        self.outer[frame as usize].is_none_or(|outer| outer == frame)
+    }
+
     /// The name of the function that is called innermost, the program's own or not.
     pub(super) fn leaf(&self, mut context: ContextId) -> Option<&'p Function> {
         loop {
@@ -191,8 +254,12 @@ impl<'p> Places<'p> {
         }
     }
 
+    /// Where in the program a context is. Without a function where none of the program is on its path.
     pub(super) fn place(&self, context: ContextId) -> Place {
         let contexts = &self.profile.contexts;
+        if self.outer[context as usize].is_none() {
+            return Place { context: Some(context), ..Place::default() };
+        }
         let own = &contexts[self.own(context) as usize];
         let at = self.at[context as usize];
         let function = own.function.map(|id| &self.profile.functions[id as usize]);
@@ -204,14 +271,15 @@ impl<'p> Places<'p> {
             (None, Some(function)) => (function.file.clone(), function.line),
             (None, None) => (None, None),
         };
-        Place { context: Some(context), function: function.map(|function| function.name.clone()), file, line }
+        let function = function.map(|function| function.name.clone());
+        Place { context: Some(context), function, file, line, ..Place::default() }
     }
 
     /// Where a function is declared.
     pub(super) fn declared(&self, function: FunctionId) -> Place {
         let function = &self.profile.functions[function as usize];
         let (file, line) = (function.file.clone(), function.line);
-        Place { context: None, function: Some(function.name.clone()), file, line }
+        Place { function: Some(function.name.clone()), file, line, ..Place::default() }
     }
 
     /// The innermost context that has at least `share` of these amounts below it or in it; None if there are
@@ -251,6 +319,28 @@ impl<'p> Places<'p> {
         false
     }
 
+    /// Whether of a context's place only the function's declaration is known, and no line in it.
+    pub(super) fn is_declared_only(&self, context: ContextId) -> bool {
+        let at = self.at[context as usize];
+        let contexts = &self.profile.contexts;
+        at == self.own(context) && contexts[at as usize].kind != ContextKind::Line
+            || contexts[at as usize].line.is_none()
+    }
+
+    /// The line in a frame at which a context goes on from it; None where it is not below that frame, or the
+    /// line is not known.
+    pub(super) fn line_in(&self, context: ContextId, frame: ContextId) -> Option<u32> {
+        let mut at = context;
+        while at > frame {
+            let parent = self.profile.contexts[at as usize].parent?;
+            if parent == frame {
+                return self.profile.contexts[at as usize].line;
+            }
+            at = parent;
+        }
+        None
+    }
+
     /// Whether a context is another one or below it.
     pub(super) fn is_below(&self, context: ContextId, root: ContextId) -> bool {
         let mut at = Some(context);
@@ -285,8 +375,12 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
 
 /// Folders of a system's own libraries.
 const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+/// Folders of installed packages, wherever they are.
+const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib-dynload/"];
 
-/// Libraries that are compiled into programs.
+/// How functions of the languages' standard libraries and of runtimes begin, and of what compilers make for
+/// them. Where the source file is known, it decides as well: without linkage names an inlined function has no
+/// path.
 const LIBRARIES: [&str; 12] = [
     "std::",
     "core::",
@@ -302,16 +396,66 @@ const LIBRARIES: [&str; 12] = [
     "drop_glue",
 ];
 
+/// Folders of the sources of standard libraries, from the root.
+const SOURCES: [&str; 7] = [
+    "/rustc/",
+    "/usr/include/",
+    "/usr/local/include/",
+    "/usr/lib/",
+    "/usr/lib64/",
+    "/usr/local/go/src/",
+    "/build/glibc",
+];
+/// And anywhere in the path: Rust's own sources as toolchains have them.
+const SOURCES_WITHIN: [&str; 5] = [
+    "/library/std/src/",
+    "/library/core/src/",
+    "/library/alloc/src/",
+    "/.rustup/toolchains/",
+    "/lib/rustlib/src/",
+];
+/// Where package managers keep sources of libraries that are compiled into programs.
+const PACKAGES: [&str; 4] = ["/.cargo/registry/", "/.cargo/git/", "/go/pkg/mod/", "/.conan2/p/"];
+
 /// Parts of the C library that are linked into programs themselves.
 const START: [&str; 2] = ["_start", "__libc_csu_init"];
 
-fn is_of_program(profile: &Profile, function: &Function) -> bool {
-    let Some(module) = function.module else { return false };
-    let path = profile.modules[module as usize].path.as_str();
-    if SYSTEM.iter().any(|folder| path.starts_with(folder)) || path.starts_with('[') {
-        return false;
+/// Who wrote a function, as far as a program's author can change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Author {
+    /// The system, a language's standard library, a runtime; or nobody knows.
+    System,
+    /// A library that is compiled into the program.
+    Package,
+    /// The program's author.
+    Program,
+}
+
+impl Author {
+    fn of(profile: &Profile, programs: &HashSet<&str>, function: &Function) -> Author {
+        let Some(module) = function.module else { return Author::System };
+        let path = profile.modules[module as usize].path.as_str();
+        let file_name = path.rsplit('/').next().unwrap_or(path);
+        let is_library = file_name.contains(".so") && !programs.contains(path);
+        let is_installed = SYSTEM.iter().any(|folder| path.starts_with(folder))
+            || INSTALLED.iter().any(|folder| path.contains(folder))
+            || libraries::is_known(file_name);
+        if path.starts_with('[') || is_library && is_installed {
+            return Author::System;
+        }
+        let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
+        let name = name.trim_start_matches(['<', '&']);
+        let file = function.file.as_deref().unwrap_or_default();
+        if LIBRARIES.iter().any(|library| name.starts_with(library))
+            || START.contains(&name)
+            || SOURCES.iter().any(|folder| file.starts_with(folder))
+            || SOURCES_WITHIN.iter().any(|folder| file.contains(folder))
+        {
+            return Author::System;
+        }
+        match PACKAGES.iter().any(|folder| file.contains(folder)) {
+            true => Author::Package,
+            false => Author::Program,
+        }
     }
-    let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
-    let name = name.trim_start_matches(['<', '&']);
-    !LIBRARIES.iter().any(|library| name.starts_with(library)) && !START.contains(&name)
 }

@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
 use super::place::Place;
+use super::range;
 use super::thresholds::LEAST_SHARE;
 
 /// The most that are shown.
@@ -20,6 +21,9 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
         matches!(finding.kind, Kind::Oversubscription | Kind::OmpNestedTeams)
             || facts.total_s > 0.0 && finding.recoverable_s / facts.total_s >= LEAST_SHARE.value
     });
+    for finding in &mut found {
+        (finding.low_s, finding.high_s) = range::range(facts, finding);
+    }
     found.sort_by(|a, b| {
         b.recoverable_s
             .total_cmp(&a.recoverable_s)
@@ -30,13 +34,16 @@ pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding>
     found
 }
 
+/// By so much a loss is larger than another one that it may be a part of.
+const MUCH_MORE: f64 = 1.5;
+
 /// Kinds that say less of the same loss.
 fn general(kind: Kind) -> &'static [Kind] {
     match kind {
         Kind::OmpDeepConstruct | Kind::OmpUnevenLoop => &[Kind::LateThread],
         Kind::OmpHotCritical => &[Kind::HotSection, Kind::Convoy, Kind::LongSection, Kind::LockSpin],
         Kind::OmpNestedTeams => &[Kind::Oversubscription],
-        Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask],
+        Kind::OmpTeamOfOne => &[Kind::SerialPhase, Kind::LongTask, Kind::OmpSerialPart],
         Kind::OmpSmallTasks => &[Kind::LateThread],
         _ => &[],
     }
@@ -50,7 +57,9 @@ fn says_more(facts: &Facts<'_>, special: &Finding, other: &Finding) -> bool {
             Kind::OmpNestedTeams => true,
             Kind::OmpTeamOfOne => {
                 let inside = other.cause.context.zip(special.cause.context);
-                inside.is_some_and(|(inner, outer)| facts.places.is_in_function_of(inner, outer))
+                // A phase that is much more than the loop is not about the loop.
+                other.lost_s <= MUCH_MORE * special.lost_s
+                    && inside.is_some_and(|(inner, outer)| facts.places.is_in_function_of(inner, outer))
             }
             _ => special.victims.iter().any(|mine| other.victims.iter().any(|v| same(&mine.place, &v.place))),
         }

@@ -55,6 +55,8 @@ thresholds! {
     TASK_ALONE at_least 0.1 "share" "of the run, the longest stretch in which the thread worked alone";
     OTHERS_WORK at_least 0.02 "share" "of the processor time, other threads' than the busiest one's";
     SHORT_STRETCHES at_least 50.0 "count" "stretches in which processors were empty";
+    IDLE_SHARE at_least 0.05 "share" "of the run's total, processors that were empty in short stretches";
+    WAITS_AGAIN at_least 20.0 "count" "times that a thread waited for work";
     WAITING_FOR_WORK at_least 0.5 "share" "of the empty processors, threads that waited for work meanwhile";
     LATE_SHARE at_least 0.6 "share" "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least 5.0 "count" "waits at the barrier";
@@ -69,6 +71,8 @@ thresholds! {
     FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the processor time";
     TOUCHED_AGAIN at_least 2.0 "count" "bytes that page faults brought, for each that was ever resident at once";
     USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
+    SLOW_LIBRARY at_least 0.1 "share" "of the processor time, in the reference implementation of a library";
+    IN_KERNEL at_least 0.3 "share" "of the processor time of calls through a buffer, in the kernel";
     SYSTEM_SHARE at_least 0.5 "share" "of the processor time there, in the kernel";
     SYSTEM_SAMPLES at_least 30.0 "count" "samples there";
     POLL_SLEEPS at_least 100.0 "count" "sleeps at one place";
@@ -79,7 +83,7 @@ thresholds! {
     CHURN_THREADS at_least 100.0 "count" "threads of one kind that began";
     CHURN_RATE at_least 50.0 "1/s" "threads of one kind that began, a second";
     CHURN_CPU_S at_most 0.002 "s" "processor time of such a thread, on average";
-    TINY_CALLS at_least 5000.0 "count" "calls of I/O at one place";
+    TINY_CALLS at_least 5000.0 "count" "calls of I/O at one place, without answers to others";
     SOME_BYTES at_least 1.0 "bytes" "moved by a call, on average: others only look whether there is anything";
     TINY_BYTES at_most 256.0 "bytes" "moved by a call, on average";
     TINY_CALL_S at_least 0.00000012 "s" "a call, on average: shorter ones do not reach the system";

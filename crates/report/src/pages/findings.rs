@@ -5,6 +5,7 @@ mod wording;
 pub(crate) use wording::name;
 
 use proust_analysis::findings::{Figure, Finding, Kind, Place, thresholds};
+use proust_analysis::ledger::{Account, Class, Ledger};
 use proust_analysis::query::Handle;
 use proust_analysis::words::{count, counted};
 use serde::Serialize;
@@ -27,11 +28,16 @@ pub(super) struct FindingRow {
     /// What could be won.
     seconds: f64,
     lost_s: f64,
+    /// Wall time that following the advice may save, from and to.
+    low_s: f64,
+    high_s: f64,
     error_s: f64,
     title: String,
     cause: PlaceRow,
     victims: Vec<VictimRow>,
     evidence: Vec<Figure>,
+    /// The library it is about, where it is about one.
+    library: Option<String>,
     advice: &'static str,
     sure: &'static str,
     why_sure: &'static str,
@@ -52,6 +58,11 @@ struct PlaceRow {
     file: Option<String>,
     line: Option<u32>,
     handle: Option<String>,
+    /// Where no function has a name: whose it is.
+    thread: Option<String>,
+    process: Option<String>,
+    #[serde(skip)]
+    who: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -80,14 +91,16 @@ impl PlaceRow {
             file: place.file.clone(),
             line: place.line,
             handle: place.context.map(|id| Handle::Context(id).to_string()),
+            thread: place.thread.clone(),
+            process: place.process.clone(),
+            who: wording::who(place),
         }
     }
 
     fn text(&self) -> String {
-        let name = self.function.as_deref().unwrap_or("[unknown]");
         printable(match place(self.file.as_deref(), self.line) {
-            Some(place) => format!("{name} ({place})"),
-            None => name.to_owned(),
+            Some(place) => format!("{} ({place})", self.who),
+            None => self.who.clone(),
         })
     }
 }
@@ -125,6 +138,8 @@ impl FindingRow {
             account: finding.account.clone(),
             seconds: finding.recoverable_s,
             lost_s: finding.lost_s,
+            low_s: finding.low_s,
+            high_s: finding.high_s,
             error_s: finding.error_s,
             title: wording::title(finding),
             cause: PlaceRow::new(&finding.cause),
@@ -136,6 +151,7 @@ impl FindingRow {
                 })
                 .collect(),
             evidence: finding.evidence.clone(),
+            library: finding.library.clone(),
             advice: wording::advice(finding.kind),
             sure: finding.sure.id(),
             why_sure: wording::why_sure(finding),
@@ -170,17 +186,67 @@ fn figure(figure: &Figure) -> String {
     format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
 }
 
+/// What has to be known of a run to say why nothing is found.
+#[derive(Debug)]
+pub(super) struct Circumstances {
+    pub(super) total_s: f64,
+    /// What others had of the processors, s.
+    pub(super) preempted_s: f64,
+    /// The largest account on which threads wait: its identifier, and s.
+    pub(super) waited: Option<(&'static str, f64)>,
+}
+
+impl Circumstances {
+    /// Parts of the total from which on the machine was busy, and waiting is much.
+    const MUCH: f64 = 0.1;
+
+    pub(super) fn of(ledger: &Ledger) -> Circumstances {
+        let seconds = |account: Account| ledger.accounts[account] as f64 / 1e9;
+        let waits = Account::ALL.iter().copied().filter(|account| account.class() == Class::Waiting);
+        let most = waits.max_by_key(|&account| ledger.accounts[account]);
+        Circumstances {
+            total_s: ledger.total_ns as f64 / 1e9,
+            preempted_s: ledger.with_beyond_ns(Account::Preempted) as f64 / 1e9,
+            waited: most.map(|account| (account.id(), seconds(account))),
+        }
+    }
+
+    fn why_none(&self) -> String {
+        let much_s = Circumstances::MUCH * self.total_s;
+        let waited = self.waited.filter(|(_, s)| *s >= much_s);
+        match waited {
+            _ if self.preempted_s >= much_s => {
+                let of = waited.map_or_else(String::new, |(account, s)| {
+                    format!(" {} of {account} cannot be told from what that caused;", duration(s))
+                });
+                format!(
+                    "none that is sure: others had the processors for {};{of} measure again on a quiet machine",
+                    duration(self.preempted_s)
+                )
+            }
+            Some((account, s)) => format!(
+                "none of a known kind: threads waited {} ({account}), and no cause of it is known well enough",
+                duration(s)
+            ),
+            None => "none: nothing that is worth 1 % of the total stands out".into(),
+        }
+    }
+}
+
 /// The part of the summary.
-pub(super) fn summary_text(rows: &[FindingRow], total_s: f64, dir: &str, style: &Style) -> String {
+pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, style: &Style) -> String {
     const INDENT: usize = 6;
+    let total_s = of.total_s;
     let mut text = heading(style, "Findings", "what could be won, most first");
     if rows.is_empty() {
-        text.push_str(" none: nothing that is worth 1 % of the total stands out\n\n");
+        text.push_str(&(wrapped(&of.why_none(), 1, style.width) + "\n"));
         return text;
     }
     for row in rows {
         let seconds = format!("{} ({} %)", duration(row.seconds), percent(row.seconds, total_s));
         let head = format!(" {:<4} {seconds}  {}, {}", row.handle, row.name, row.sure);
+        let saves = format!("; saves {} to {} of wall time", duration(row.low_s), duration(row.high_s));
+        let head = if row.high_s > 0.0 { head + &saves } else { head };
         text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
         let title = printable(format!("{}: {}.", row.title, row.cause.text()));
         text.push_str(&wrapped(&title, INDENT, style.width));
@@ -256,6 +322,9 @@ pub(crate) fn derivation(
         "could be won",
         format!("{}, {share} % of the total of {}", duration(row.seconds), duration(total_s)),
     );
+    if row.high_s > 0.0 {
+        line("saves", format!("{} to {} of the wall time", duration(row.low_s), duration(row.high_s)));
+    }
     line("how sure", format!("{}: {}", row.sure, row.why_sure));
     text.push_str(&table.render(style));
     text.push('\n');
@@ -265,7 +334,10 @@ pub(crate) fn derivation(
 
     text.push_str(&heading(style, "How the seconds come about", ""));
     text.push_str(&wrapped(row.formula, 1, style.width));
-    let cap = "could be won = lost, but at most processors available × wall time − CPU time used";
+    let cap = match finding.kind {
+        Kind::Oversubscription => "could be won = 0",
+        _ => "could be won = lost, but at most processors available × wall time − CPU time used",
+    };
     let burned = if finding.burned_s > 0.0 {
         format!("; of the CPU time {} was the loss itself and counts as free", duration(finding.burned_s))
     } else {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, quality, seconds};
-use super::findings::{FindingRow, rows, summary_text};
+use super::findings::{Circumstances, FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
 use crate::SCHEMA;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
@@ -54,6 +54,8 @@ pub(super) struct Summary {
     formula: String,
     #[serde(skip)]
     io: IoAs,
+    #[serde(skip)]
+    circumstances: Circumstances,
 }
 
 #[derive(Debug, Serialize)]
@@ -209,6 +211,7 @@ impl Summary {
             scope,
             formula: drawn.formula(profile.facts.available_processors),
             io: drawn.io,
+            circumstances: Circumstances::of(&drawn.ledger),
         })
     }
 
@@ -304,7 +307,7 @@ impl Summary {
             let why = "made of the whole run: without --where they are here";
             return heading(style, "Findings", why) + "\n";
         }
-        summary_text(&self.findings, self.ledger.total_s, &shell_word(&self.dir), style)
+        summary_text(&self.findings, &self.circumstances, &shell_word(&self.dir), style)
     }
 
     fn quality_text(&self, style: &Style) -> String {

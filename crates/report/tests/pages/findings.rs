@@ -15,6 +15,7 @@ fn finding() -> Finding {
         function: Some(function.into()),
         file: Some("/src/solve.c".into()),
         line: Some(line),
+        ..Place::default()
     };
     let check = |threshold: &str, value| Check { threshold: threshold.into(), value };
     Finding {
@@ -23,6 +24,8 @@ fn finding() -> Finding {
         recoverable_s: 0.75,
         lost_s: 1.25,
         burned_s: 0.125,
+        low_s: 0.25,
+        high_s: 0.5,
         error_s: 0.01,
         cause: place(8, "refine", 82),
         victims: vec![Victim { place: place(5, "flux", 52), threads: 2, seconds: 1.25 }],
@@ -34,6 +37,7 @@ fn finding() -> Finding {
         ],
         checks: vec![check("LEAST_SHARE", 0.25), check("LOCK_IN_IO", 0.875), check("LOCK_HOLDS", 1250.0)],
         sure: Sure::Certain,
+        library: None,
         lock: Some(0),
     }
 }
@@ -80,6 +84,9 @@ struct Row {
     account: String,
     seconds: f64,
     lost_s: f64,
+    low_s: f64,
+    high_s: f64,
+    library: Option<String>,
     error_s: f64,
     title: String,
     cause: PlaceRow,
@@ -100,6 +107,8 @@ struct PlaceRow {
     file: Option<String>,
     line: Option<u32>,
     handle: Option<String>,
+    thread: Option<String>,
+    process: Option<String>,
 }
 
 #[derive(Deserialize)]

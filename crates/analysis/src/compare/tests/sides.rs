@@ -56,17 +56,21 @@ fn finding(kind: Kind, function: &str, line: u32, seconds: f64) -> Finding {
         recoverable_s: seconds,
         lost_s: seconds,
         burned_s: 0.0,
+        low_s: 0.0,
+        high_s: seconds,
         error_s: 0.0,
         cause: Place {
             context: None,
             function: Some(function.into()),
             file: Some("/src/a.c".into()),
             line: Some(line),
+            ..Place::default()
         },
         victims: Vec::new(),
         evidence: Vec::new(),
         checks: Vec::new(),
         sure: Sure::Certain,
+        library: None,
         lock: None,
     }
 }

@@ -99,12 +99,27 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     by_place.into_values().filter_map(one).collect()
 }
 
+/// Lines of the source before and after the end of a loop that are taken for the loop.
+const LOOP_LINES: u32 = 25;
+
 /// The function that holds such a construct was executed by one thread alone; what it used of a processor
 /// could have been divided.
 fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, times: u64) -> Option<Finding> {
     let rows = facts.ledger.spent.iter();
     let rows = rows.filter(|row| row.location == location && row.account == Account::Compute);
-    let inside = rows.filter(|row| facts.places.is_in_function_of(row.context, context));
+    // Of the function that holds the loop what is near it: the rest of the function is no part of the loop.
+    let places = &facts.places;
+    let line = places.place(context).line.filter(|_| !places.is_declared_only(context));
+    let frame = places.own(context);
+    // Where no line is known it is all of the function, but never all that a thread does.
+    if line.is_none() && places.is_start(frame) {
+        return None;
+    }
+    let is_near = |id: ContextId| match line {
+        Some(line) => places.line_in(id, frame).is_some_and(|at| at.abs_diff(line) <= LOOP_LINES),
+        None => places.is_below(id, frame),
+    };
+    let inside = rows.filter(|row| is_near(row.context));
     let used_s = inside.map(|row| row.ns as f64 / 1e9).sum::<f64>();
     let lost_s = used_s * (facts.available - 1.0).max(0.0);
     let mut checks = Checks::default();
@@ -114,10 +129,10 @@ fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, time
     let place = facts.places.place(context);
     let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost_s, 0.0, place);
     let contexts = 0..facts.profile.contexts.len() as ContextId;
-    finding.error_s = facts.error_s(contexts.filter(|&id| facts.places.is_in_function_of(id, context)));
+    finding.error_s = facts.error_s(contexts.filter(|&id| is_near(id)));
     finding.evidence = vec![
         Figure::count("times that its end was reached outside of any region", times as f64),
-        Figure::seconds("processor time of the function there", used_s),
+        Figure::seconds("processor time of the lines near it", used_s),
         Figure::count("processors available", facts.available),
     ];
     finding.sure = Sure::Likely;

@@ -1,6 +1,7 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
 use proust_log::operations::Operation;
+use proust_profile::Target;
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
@@ -20,6 +21,44 @@ fn calls_that_move_a_few_bytes_are_told() {
     near(finding.lost_s, 0.2);
     assert_eq!((cause(finding), finding.account.as_str(), finding.sure), ("store", "io", Sure::Certain));
     assert!(!has(&run(4096), Kind::TinyIo));
+}
+
+#[test]
+fn names_of_files_are_no_bytes_and_answers_cannot_be_collected() {
+    let run = |operation: Operation, target: Target, answered: bool| {
+        let mut run = Builder::new(1, 1000);
+        run.work(0, "main make", (0, 1000));
+        for at_ms in (0..1000).step_by(20) {
+            run.short(0, "main store", operation, (at_ms, at_ms + 4), (10_000, 80_000, 4));
+            run.profile.events.last_mut().unwrap().target = target;
+            if answered {
+                run.short(0, "main store", Operation::Receive, (at_ms, at_ms + 4), (9_000, 0, 1));
+                run.profile.events.last_mut().unwrap().target = target;
+            }
+        }
+        has(&run.findings(), Kind::TinyIo)
+    };
+    assert!(run(Operation::Write, Target::File, false));
+    assert!(!run(Operation::ReadDirectory, Target::File, false));
+    // Through a buffer, and hardly any of the time is the kernel's.
+    assert!(!run(Operation::StreamLine, Target::File, false));
+    assert!(run(Operation::Send, Target::Socket, false));
+    assert!(!run(Operation::Send, Target::Socket, true));
+}
+
+#[test]
+fn the_reference_implementation_of_a_library_is_told() {
+    let run = |library: &str| {
+        let mut run = Builder::new(1, 1000);
+        run.profile.modules[1].path = library.into();
+        run.work(0, "main multiply libc:dgemm_", (0, 600)).work(0, "main use", (600, 1000));
+        run.findings()
+    };
+    let found = run("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0");
+    let finding = one(&found, Kind::SlowLibrary);
+    near(finding.lost_s, 0.42);
+    assert_eq!((cause(finding), finding.library.as_deref()), ("multiply", Some("libblas.so.3.11.0")));
+    assert!(!has(&run("/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0"), Kind::SlowLibrary));
 }
 
 #[test]

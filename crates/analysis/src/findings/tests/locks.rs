@@ -2,7 +2,7 @@
 
 use proust_log::operations::Operation;
 
-use super::super::{Finding, Kind};
+use super::super::{Finding, Kind, Sure, Whole};
 use super::{Builder, cause, has, near, one};
 
 /// Two threads take turns with a lock for `held_ms` of each 10 ms; `inside` says what the holder does there.
@@ -46,6 +46,73 @@ fn what_the_holder_does_meanwhile_comes_first() {
     let found = turns(6, Some(Operation::NanoSleep));
     assert_eq!(cause(one(&found, Kind::LockAcrossSleep)), "store");
     assert!(!has(&found, Kind::LockAcrossIo));
+}
+
+#[test]
+fn the_lock_of_a_library_is_told_with_the_library() {
+    let run = |library: &str| {
+        let mut run = Builder::new(2, 1000);
+        run.profile.modules[1].path = format!("/usr/lib/{library}");
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            for (holder, waiter) in [(0, 1), (1, 0)] {
+                let at_ms = at_ms + 10 * u64::from(holder);
+                run.work(holder, "main product libc:exec_blas", (at_ms, at_ms + 10));
+                run.during(waiter, "main product libc:exec_blas", Operation::MutexLock, (at_ms, at_ms + 6))
+                    .object = 0x10;
+                run.unlock(holder, "main product libc:exec_blas", 0x10, at_ms + 6, 6);
+                run.work(waiter, "main product", (at_ms + 6, at_ms + 10));
+            }
+        }
+        run.findings()
+    };
+    let found = run("openblas-pthread/libopenblas.so.0");
+    let finding = one(&found, Kind::LibraryLock);
+    assert_eq!((cause(finding), finding.library.as_deref()), ("product", Some("libopenblas.so.0")));
+    assert!(has(&run("libc.so.6"), Kind::LongSection));
+}
+
+#[test]
+fn who_waits_at_a_lock_and_never_holds_it_may_be_parked() {
+    let run = |both: bool| {
+        let mut run = Builder::new(2, 1000);
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            run.during(0, "main hold sleep", Operation::NanoSleep, (at_ms, at_ms + 8));
+            run.during(1, "worker stop", Operation::MutexLock, (at_ms, at_ms + 8)).object = 0x10;
+            run.unlock(0, "main hold", 0x10, at_ms + 8, 8);
+            run.work(0, "main use", (at_ms + 8, at_ms + 20)).work(1, "worker use", (at_ms + 8, at_ms + 16));
+            if both {
+                run.during(0, "main hold", Operation::MutexLock, (at_ms + 16, at_ms + 20)).object = 0x10;
+                run.unlock(1, "worker use", 0x10, at_ms + 20, 4);
+            }
+        }
+        run.findings()
+    };
+    assert_eq!(one(&run(false), Kind::LockAcrossSleep).sure, Sure::Possible);
+    assert_eq!(one(&run(true), Kind::LockAcrossSleep).sure, Sure::Certain);
+}
+
+#[test]
+fn a_finding_and_the_page_of_locks_have_the_same_numbers() {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..50 {
+        let at_ms = turn * 20;
+        run.work(0, "main section", (at_ms, at_ms + 20));
+        run.work(1, "worker use", (at_ms, at_ms + 10));
+        run.during(1, "worker section", Operation::MutexLock, (at_ms + 10, at_ms + 16)).object = 0x10;
+        // Held for longer than somebody waited.
+        run.unlock(0, "main section", 0x10, at_ms + 16, 15);
+        run.work(1, "worker section", (at_ms + 16, at_ms + 20));
+    }
+    let whole = Whole::of(&run.profile(), None).unwrap();
+    let finding = one(&whole.findings, Kind::LongSection);
+    let lock = &whole.blame.locks[finding.lock.unwrap() as usize];
+    let figure =
+        |what: &str| finding.evidence.iter().find(|figure| figure.what.contains(what)).unwrap().value;
+    near(figure("sections that ended"), lock.holds as f64);
+    near(figure("mean length"), lock.held_ns as f64 / 1e9 / lock.holds as f64);
+    near(figure("waited for this lock"), 0.3);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Constructs of parallel regions.
 
 use proust_log::operations::Operation;
-use proust_profile::{RegionInfo, SegmentRow};
+use proust_profile::{ContextKind, RegionInfo, SegmentRow};
 
-use super::super::{Finding, Kind};
+use super::super::{Finding, Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
 
 /// What a thread worked and waited at a site: times, ms of work, ms of waiting, of that ms of latency.
@@ -250,6 +250,29 @@ fn a_loop_outside_of_regions_has_a_team_of_one() {
 }
 
 #[test]
+fn of_a_function_with_a_team_of_one_only_the_loop_counts() {
+    // The function has a long serial part, far from the loop, which hardly takes any time.
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main region start", (0, 20)).work(1, "main region start", (0, 20));
+    run.work(0, "main generate", (20, 900)).work(0, "main zero", (900, 940));
+    let at = run.path("main zero") as usize;
+    run.profile.contexts[at].line = Some(400);
+    let event = run.during(0, "main zero", Operation::OmpBarrier, (939, 940));
+    (event.summed, event.calls) = (true, 50);
+    // Both are inlined: what is known of them is a line in `main`.
+    for (function, line) in [("generate", 300), ("zero", 400)] {
+        let at = run.path(&format!("main {function}")) as usize;
+        let context = &mut run.profile.contexts[at];
+        (context.kind, context.function, context.line) = (ContextKind::Line, None, Some(line));
+    }
+    let region = run.region("main region", None);
+    run.both(region, Operation::OmpRegionEnd, "main region", [(1, 20, 0, 0); 2]);
+    let found = run.findings();
+    near(one(&found, Kind::OmpTeamOfOne).lost_s, 0.039);
+    assert!(one(&found, Kind::SerialPhase).lost_s > 0.8, "{found:#?}");
+}
+
+#[test]
 fn tasks_that_cost_more_to_make_than_to_do() {
     let run = |tasks: u64| {
         let mut run = half_waiting(400);
@@ -324,4 +347,44 @@ fn sleeping_for_a_moment_again_and_again() {
     near(finding.lost_s, 0.8);
     assert!(!has(&run(10, false), Kind::OmpSleepingWaits));
     assert!(!has(&run(400, true), Kind::OmpSleepingWaits));
+}
+
+#[test]
+fn serial_work_between_regions_is_told_as_that() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    for step in 0..100 {
+        let at_ms = step * 10;
+        run.work(0, "main region loop", (at_ms, at_ms + 6)).work(1, "main region loop", (at_ms, at_ms + 6));
+        run.work(0, "main smooth", (at_ms + 6, at_ms + 10));
+        run.during(1, "main region", Operation::OmpIdle, (at_ms + 6, at_ms + 10));
+    }
+    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
+    let found = run.findings();
+    let finding = one(&found, Kind::OmpSerialPart);
+    near(finding.lost_s, 0.4);
+    assert_eq!((cause(finding), finding.account.as_str()), ("smooth", "serial"));
+    assert!(!has(&found, Kind::IdlePool) && !has(&found, Kind::SerialPhase), "{found:#?}");
+}
+
+#[test]
+fn who_comes_late_where_work_is_handed_out_is_possibly_to_blame() {
+    let run = |has_tasks: bool| {
+        let mut run = Builder::new(2, 1000);
+        let region = run.region("main region", None);
+        for time in 0..10 {
+            let at_ms = time * 100;
+            run.work(0, "main region small", (at_ms, at_ms + 40));
+            run.work(1, "main region large", (at_ms, at_ms + 99));
+            let barrier = Operation::OmpBarrier;
+            run.during(0, "main region meet", barrier, (at_ms + 40, at_ms + 100)).object = 0x10;
+            run.during(1, "main region meet", barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
+        }
+        run.both(region, Operation::OmpRegionEnd, "main region", [(1, 400, 0, 0), (1, 990, 0, 0)]);
+        if has_tasks {
+            run.both(region, Operation::OmpTask, "main region", [(40, 400, 0, 0), (99, 990, 0, 0)]);
+        }
+        one(&run.findings(), Kind::LateThread).sure
+    };
+    assert_eq!((run(false), run(true)), (Sure::Likely, Sure::Possible));
 }

@@ -1,12 +1,15 @@
 //! What is said of each kind of finding: what is wrong, what to do, and how its seconds come about.
 
-use proust_analysis::findings::{Finding, Kind};
+use proust_analysis::findings::{Finding, Kind, Place};
 
 /// The kind as a heading.
 pub(crate) fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::LockAcrossIo => "lock held across I/O",
         Kind::LockAcrossSleep => "lock held while its holder sleeps",
+        Kind::InterpreterLock => "an interpreter's lock",
+        Kind::LibraryLock => "lock of a library",
+        Kind::SlowLibrary => "slow implementation of a library",
         Kind::HotSection => "short critical section, entered all the time",
         Kind::Convoy => "convoy at a lock",
         Kind::LongSection => "long critical section",
@@ -33,17 +36,35 @@ pub(crate) fn name(kind: Kind) -> &'static str {
         Kind::OmpNestedTeams => "teams inside teams",
         Kind::OmpSpinningWaits => "waits that keep processors",
         Kind::OmpSleepingWaits => "waits that sleep for a moment",
+        Kind::OmpSerialPart => "serial part between parallel regions",
         Kind::OmpTeamOfOne => "parallel loop with a team of one",
         Kind::OmpSmallTasks => "OpenMP tasks too small",
     }
 }
 
+/// A place's function; where none has a name, whose it is.
+pub(super) fn who(place: &Place) -> String {
+    match (&place.function, &place.thread, &place.process) {
+        (Some(function), ..) => function.clone(),
+        (None, Some(thread), Some(process)) if thread != process => format!("thread {thread} of {process}"),
+        (None, Some(thread), _) => format!("thread {thread}"),
+        (None, None, Some(process)) => format!("process {process}"),
+        (None, None, None) => "the program".into(),
+    }
+}
+
 /// One sentence about what happens.
 pub(super) fn title(finding: &Finding) -> String {
-    let who = finding.cause.function.as_deref().unwrap_or("some code without a name");
+    let who = &who(&finding.cause);
+    let library = finding.library.as_deref().unwrap_or("a library");
     match finding.kind {
         Kind::LockAcrossIo => format!("Others wait for a lock that is held while {who} does I/O"),
         Kind::LockAcrossSleep => format!("Others wait for a lock that is held while {who} sleeps or waits"),
+        Kind::InterpreterLock => {
+            "Threads wait for the interpreter's lock, which lets one of them execute at a time".into()
+        }
+        Kind::LibraryLock => format!("Threads that call {library} wait for a lock of that library"),
+        Kind::SlowLibrary => format!("{who} calls {library}, the reference implementation, which is slow"),
         Kind::HotSection => {
             format!("The short critical section in {who} is entered by several threads all the time")
         }
@@ -84,6 +105,11 @@ pub(super) fn title(finding: &Finding) -> String {
         Kind::OmpSleepingWaits => {
             format!("Threads that wait for a moment in {who} sleep, and have to be woken")
         }
+        Kind::OmpSerialPart => {
+            format!(
+                "One thread works in {who} between parallel regions, again and again, while its team waits"
+            )
+        }
         Kind::OmpTeamOfOne => format!("The loop in {who} is to be divided, and there is only one thread"),
         Kind::OmpSmallTasks => format!("Tasks of {who} take no longer than making them"),
     }
@@ -97,6 +123,18 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         }
         Kind::LockAcrossSleep => {
             "Let the lock go before sleeping or waiting; to wait for a change of what it guards, use a condition variable."
+        }
+        Kind::InterpreterLock => {
+            "Use processes in place of threads (multiprocessing, ProcessPoolExecutor), do the work in code that \
+             releases the lock, or take a build of the interpreter without it."
+        }
+        Kind::LibraryLock => {
+            "Let one thread call it and the library make the threads, or give it one thread for each caller \
+             (OPENBLAS_NUM_THREADS=1, a build with USE_OPENMP=1)."
+        }
+        Kind::SlowLibrary => {
+            "Install an optimised implementation (OpenBLAS, BLIS, MKL): it has the same interface, so that the \
+             program stays as it is (on Debian: libopenblas0, update-alternatives)."
         }
         Kind::HotSection => {
             "Let each thread collect on its own and join the results now and then; or split the lock, or use an atomic."
@@ -151,8 +189,8 @@ pub(super) fn advice(kind: Kind) -> &'static str {
         Kind::TinyIo => "Collect the bytes in a buffer and move some 64 KiB with one call.",
         Kind::SyncStorm => "Synchronise once for many changes, or leave it to a thread of its own.",
         Kind::OmpDeepConstruct => {
-            "Divide a loop further out, so that each time there is more to do; join neighbouring loops; leave out barriers \
-             that nobody needs (nowait)."
+            "Join neighbouring loops, and leave out barriers that nobody needs (nowait); where a loop further out has \
+             independent iterations, divide that one, so that each time there is more to do."
         }
         Kind::OmpUnevenLoop => {
             "Hand the iterations out as threads come for them (schedule(dynamic) or guided, in chunks of some microseconds), \
@@ -177,6 +215,10 @@ pub(super) fn advice(kind: Kind) -> &'static str {
             "Let waiting threads look again for a while: OMP_WAIT_POLICY=active, or a longer GOMP_SPINCOUNT or KMP_BLOCKTIME, \
              if they have processors of their own."
         }
+        Kind::OmpSerialPart => {
+            "Divide its loops among the team as well, or do it while the others have work (single nowait, a task): \
+             each time all of them wait for it."
+        }
         Kind::OmpTeamOfOne => {
             "Call it inside a parallel region, or write parallel for: outside, one thread does it all."
         }
@@ -195,8 +237,16 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         | Kind::HotSection
         | Kind::Convoy
         | Kind::LongSection
-        | Kind::LockSpin => "lost = all waiting for this lock, and the slots that were empty because of it",
-        Kind::SerialPhase => {
+        | Kind::LockSpin
+        | Kind::InterpreterLock
+        | Kind::LibraryLock => {
+            "lost = all waiting for this lock, and the slots that were empty because of it; of a short section that is \
+             entered all the time the processor time of acquiring and releasing it, too"
+        }
+        Kind::SlowLibrary => {
+            "lost = 0.7 × processor time in the library: fast implementations need a third of it or less"
+        }
+        Kind::SerialPhase | Kind::OmpSerialPart => {
             "lost = Σ over the stretches (min(processors, available) − 1) × the time this thread had a processor"
         }
         Kind::LongTask => {
@@ -214,7 +264,8 @@ pub(super) fn formula(kind: Kind) -> &'static str {
             "lost = processor time in functions that wake, wait, start threads or schedule tasks"
         }
         Kind::Oversubscription => {
-            "lost = the account oversubscribed; what could be won is only what processors had left"
+            "lost = the account oversubscribed; the same work takes as long on the same processors, so that only the \
+             switches between threads could be won, whose cost is not known"
         }
         Kind::FirstTouch => {
             "lost = the account fault × (1 − 1 / processors): it would be touched in parallel"
@@ -251,7 +302,9 @@ pub(super) fn formula(kind: Kind) -> &'static str {
         Kind::OmpSleepingWaits => {
             "lost = Σ (time from the last one's coming to going on) − what woken threads queued for a processor"
         }
-        Kind::OmpTeamOfOne => "lost = (processors available − 1) × processor time of the function there",
+        Kind::OmpTeamOfOne => {
+            "lost = (processors available − 1) × processor time of the lines of that function that are near the end of the loop"
+        }
         Kind::OmpSmallTasks => "lost = processor time of making tasks + waiting in the same regions",
     }
 }
@@ -271,9 +324,20 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, Kind::LateThread) => {
             "waits are measured exactly; what was done before them is sampled"
         }
+        (Sure::Possible, Kind::LateThread) => {
+            "waits are measured exactly; work is handed out as threads come for it, and who came more often may have \
+             been the only one that had a processor"
+        }
         (Sure::Likely, Kind::IdlePool) => "measured exactly; that more work could be had is an assumption",
         (Sure::Likely, Kind::HotSection | Kind::Convoy | Kind::LongSection) => {
-            "waits are measured exactly; most of them were for a lock that nobody held yet again"
+            "waits are measured exactly, but most of them were for a lock that nobody held yet again, or most of the \
+             loss is processor time, which is sampled"
+        }
+        (Sure::Possible, Kind::LockAcrossSleep) => {
+            "waits are measured exactly; those who wait never hold it themselves: they may be parked there on purpose"
+        }
+        (Sure::Likely, Kind::SlowLibrary) => {
+            "it follows from enough samples; how much faster another implementation is depends on the calls"
         }
         (Sure::Likely, Kind::OmpUnevenLoop) => {
             "waits and work are measured exactly; what of the work was on a processor is sampled"
@@ -282,7 +346,7 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
             "both are measured; that the one was for want of the other is an assumption"
         }
         (Sure::Likely, Kind::OmpTeamOfOne) => {
-            "the end of the loop is seen exactly; what of its function belongs to the loop is not known"
+            "the end of the loop is seen exactly; which lines belong to it is not known"
         }
         (Sure::Likely, _) => "it follows from enough samples",
         (Sure::Possible, Kind::FirstTouch) => {
@@ -303,8 +367,10 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         | Kind::HotSection
         | Kind::Convoy
         | Kind::LongSection
-        | Kind::LockSpin => &[("locks", "who held it, who waited for whom")],
-        Kind::SerialPhase | Kind::LongTask | Kind::IdlePool => {
+        | Kind::LockSpin
+        | Kind::InterpreterLock
+        | Kind::LibraryLock => &[("locks", "who held it, who waited for whom")],
+        Kind::SerialPhase | Kind::OmpSerialPart | Kind::LongTask | Kind::IdlePool => {
             &[("tree --sort caused_s", "where empty processors come from"), ("timeline", "when")]
         }
         Kind::LateThread => {
@@ -317,6 +383,7 @@ pub(super) fn pages(kind: Kind) -> &'static [(&'static str, &'static str)] {
         Kind::FirstTouch | Kind::FaultStartup | Kind::FaultChurn => {
             &[("tree --metrics minor_faults,fault_s", "where faults happen")]
         }
+        Kind::SlowLibrary => &[("flat", "functions by processor time")],
         Kind::SystemStorm => &[("flat --sort system_s", "functions by time in the kernel")],
         Kind::SleepPoll => &[("waits", "sleeps by place"), ("timeline", "when everything stood still")],
         Kind::OmpDeepConstruct

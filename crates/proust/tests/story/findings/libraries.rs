@@ -1,0 +1,87 @@
+//! Libraries and interpreters of which a remedy is known.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{findings, of_kind};
+use crate::programs::{built, folder, has};
+use crate::recording::{Recorded, number, record};
+
+/// The kinds that are told of libraries, each with a story here.
+pub(super) const KINDS: [&str; 3] = ["interpreter-lock", "library-lock", "slow-library"];
+
+/// Where Debian has the reference implementation of BLAS.
+const REFERENCE: &str = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
+
+/// What was saved lies within the run.
+fn assert_range(run: &Recorded, finding: &Value) {
+    let (low_s, high_s) = (number(finding, "/low_s"), number(finding, "/high_s"));
+    let wall_s = number(&run.page::<Value>("summary", &[]), "/run/wall_s");
+    assert!(0.0 <= low_s && low_s <= high_s && high_s <= wall_s, "{low_s} to {high_s} of {wall_s}");
+}
+
+#[test]
+fn the_lock_of_pythons_interpreter() {
+    if !has("python3") {
+        println!("SKIP: python3 is not installed");
+        return;
+    }
+    let script = folder().join("findings/interpreter.py");
+    let run = |how: &str| record("python3", &[script.to_str().unwrap(), how]).succeeded();
+    let threads = run("threads");
+    let found = findings(&threads);
+    // Without its lock an interpreter has none to wait for.
+    if threads.truth()["has_lock"] == false {
+        println!("SKIP: this Python has no such lock");
+        return;
+    }
+    let finding = of_kind(&found, "interpreter-lock").unwrap_or_else(|| panic!("{found:#?}"));
+    assert!(finding["title"].as_str().unwrap().contains("interpreter's lock"), "{finding:#}");
+    assert_ne!(finding["cause"]["function"], "[unknown]", "{finding:#}");
+    assert_range(&threads, finding);
+    assert!(of_kind(&found, "long-section").is_none(), "one loss, one finding: {found:#?}");
+    let found = findings(&run("processes"));
+    assert!(of_kind(&found, "interpreter-lock").is_none(), "{found:#?}");
+}
+
+#[test]
+fn a_lock_of_the_library_that_all_threads_call() {
+    let Some(program) = built("libraries/callers") else { return };
+    for (how, is_found) in [("locked", true), ("free", false)] {
+        let run = record(&program, &["0.6", how]).succeeded();
+        let found = findings(&run);
+        let finding = of_kind(&found, "library-lock");
+        assert_eq!(finding.is_some(), is_found, "{how}: {found:#?}");
+        if let Some(finding) = finding {
+            assert_eq!(finding["library"], "libopenblas_own.so", "{finding:#}");
+            assert_eq!(finding["cause"]["function"], "product", "{finding:#}");
+            assert_range(&run, finding);
+        }
+    }
+}
+
+#[test]
+fn the_reference_implementation_of_blas() {
+    let Some(program) = built("libraries/multiply") else { return };
+    if !Path::new(REFERENCE).exists() {
+        println!("SKIP: {REFERENCE} is not installed");
+        return;
+    }
+    for (how, is_found) in [("reference", true), ("own", false)] {
+        let run = record(&program, &["0.5", how, REFERENCE]).succeeded();
+        let found = findings(&run);
+        let finding = of_kind(&found, "slow-library");
+        assert_eq!(finding.is_some(), is_found, "{how}: {found:#?}");
+        if let Some(finding) = finding {
+            assert_eq!(finding["cause"]["function"], "multiply", "{finding:#}");
+            // All but a little of the program's time is spent there, by its own clock.
+            let (lost_s, inside_s) = (number(finding, "/lost_s"), number(&run.truth(), "/inside_s"));
+            assert!(
+                lost_s > 0.4 * inside_s && lost_s < 0.9 * inside_s,
+                "{lost_s} of {inside_s}: {finding:#}"
+            );
+            assert_range(&run, finding);
+        }
+    }
+}
