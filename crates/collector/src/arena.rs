@@ -10,10 +10,10 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use crate::arch::PAGE_BYTES;
 use crate::free_list::{self, FreeList};
 use crate::{placement, raw, room};
 
-const PAGE_BYTES: usize = 4096;
 /// Least size of what is given back and used again, and the greatest that comes out of an area.
 const LEAST_BYTES: usize = free_list::ALIGNMENT;
 const MOST_BYTES: usize = 1 << 20;

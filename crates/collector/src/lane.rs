@@ -46,7 +46,7 @@ mod record;
 mod usage;
 
 pub use current::{
-    begin_fork, end_fork, get as current, is_forking, set as set_current, set_visits, thread_pointer, visits,
+    begin_fork, control_block, end_fork, get as current, is_forking, set as set_current, set_visits, visits,
 };
 pub use hold::prepare as prepare_holds;
 use hold::{ByOwner, Hold};

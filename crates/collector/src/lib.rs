@@ -18,8 +18,10 @@
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
 //! - `other_homes`: what other roots lack of what the library needs
+//! - [`arch`]: all that knows the processor
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
 
+pub mod arch;
 pub mod arena;
 pub mod brief;
 pub mod clock;

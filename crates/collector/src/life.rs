@@ -24,7 +24,9 @@ use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
 use crate::sample::{contain, pace, resume};
 use crate::thread::Beginning;
-use crate::{brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, thread};
+use crate::{
+    arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, thread,
+};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -69,7 +71,7 @@ static HERE: OfThisProcess = OfThisProcess {
     _rest: [const { AtomicU32::new(0) }; 1022],
 };
 
-const _: () = assert!(size_of::<OfThisProcess>() == 4096);
+const _: () = assert!(size_of::<OfThisProcess>() == arch::PAGE_BYTES);
 
 /// What a log says of so many modules, about 130 bytes each, leaves room in a page for all else that a short
 /// process has to say.
@@ -255,6 +257,9 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     let begin = clock::now_ns();
     // SAFETY: the C library passes the process's environment, which lives on the first stack.
     let Some(options) = (unsafe { options::read(environment) }) else { return };
+    if !arch::has_expected_pages() {
+        return;
+    }
     // Where the kernel cannot, the C library alone tells of forks.
     raw::madvise((&raw const HERE).cast_mut().cast(), size_of::<OfThisProcess>(), libc::MADV_WIPEONFORK);
     // SAFETY: as above.
@@ -304,7 +309,7 @@ fn first_stack(arguments: u64) -> OwnStack {
     };
     // What the kernel put at the upper end.
     // SAFETY: asks for a number.
-    let end = unsafe { libc::getauxval(libc::AT_EXECFN) }.next_multiple_of(4096);
+    let end = unsafe { libc::getauxval(libc::AT_EXECFN) }.next_multiple_of(arch::PAGE_BYTES as u64);
     OwnStack::of_first_thread(arguments, end, limit)
 }
 
@@ -433,7 +438,7 @@ fn write_header(life: &Life, begin: u64, process_cpu_ns: u64, origin: Origin) {
         process_cpu_start_ns: process_cpu_ns,
         tick_ns: raw::clock_resolution_ns(libc::CLOCK_MONOTONIC_COARSE) as u32,
         asked_rate_hz: life.options.rate_hz,
-        page_bytes: 4096,
+        page_bytes: arch::PAGE_BYTES as u32,
         available_processors: if limit == 0 { affinity } else { affinity.min(limit) },
         online_processors: online,
         origin: origin as u32,

@@ -96,26 +96,7 @@ impl Ticket {
     }
 }
 
-/// The registers of the function it is expanded in.
-macro_rules! here {
-    () => {{
-        let mut state = $crate::path::memo::State { exact: true, ..Default::default() };
-        // SAFETY: reads three registers. They belong together: the path is taken from this very instruction.
-        unsafe {
-            core::arch::asm!(
-                "lea {pc}, [rip]",
-                "mov {sp}, rsp",
-                "mov {bp}, rbp",
-                pc = out(reg) state.pc,
-                sp = out(reg) state.sp,
-                bp = out(reg) state.bp,
-                options(nomem, nostack, preserves_flags)
-            );
-        }
-        state
-    }};
-}
-pub(crate) use here;
+pub(crate) use crate::arch::registers::here;
 
 /// Whether the run wants operations of this nature, now.
 #[inline]

@@ -10,6 +10,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use crate::arch::PAGE_BYTES;
 use crate::raw;
 
 /// From the collector's code down to its places. Far enough for what a program maps, and still where run
@@ -20,7 +21,6 @@ const DISTANCE: usize = 64 << 30;
 const LOG_BYTES: usize = 4 << 30;
 const LOG_PLACES: u32 = 4;
 const ALIGNMENT: usize = 1 << 30;
-const PAGE_BYTES: usize = 4096;
 const READ_WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
 
 /// From the base to the place of large pieces, which are neither the log's nor the arena's, and its size.
@@ -105,7 +105,7 @@ fn map(wanted: usize, bytes: usize, protection: i32, flags: i32, descriptor: i32
 mod tests {
     use super::*;
 
-    const PAGE: usize = 4096;
+    const PAGE: usize = PAGE_BYTES;
 
     /// The bounds of the mapping with `address`, as the kernel lists it.
     fn mapping_of(address: usize) -> (usize, usize) {

@@ -3,8 +3,9 @@
 //! The collector never calls the C library's wrappers for these: it would meet its own hooks, and the
 //! wrappers write `errno`, which belongs to the program. Errors come back as negative numbers.
 
-use core::arch::asm;
 use core::ffi::{CStr, c_char};
+
+use crate::arch::system;
 
 mod clocks;
 mod files;
@@ -17,9 +18,6 @@ pub use files::*;
 pub use machine::*;
 pub use memory::*;
 pub use signals::*;
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-compile_error!("Proust's collector supports Linux on x86-64 only");
 
 /// Result of a system call: a value, or a negated errno between -4095 and -1.
 pub type Outcome = isize;
@@ -50,25 +48,8 @@ fn until_done(mut make: impl FnMut() -> Outcome) -> Outcome {
 /// The call must be sound for the process: pointers valid for what the kernel does with them.
 #[inline]
 pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Outcome {
-    let result: isize;
-    // SAFETY: the kernel's calling convention for x86-64: number in rax, arguments in rdi, rsi, rdx, r10,
-    // r8, r9; rcx and r11 are overwritten. What the call does is the caller's promise.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") arguments[0],
-            in("rsi") arguments[1],
-            in("rdx") arguments[2],
-            in("r10") arguments[3],
-            in("r8") arguments[4],
-            in("r9") arguments[5],
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack)
-        );
-    }
-    result
+    // SAFETY: the caller's promise.
+    unsafe { system::call(number, arguments) }
 }
 
 macro_rules! sys {

@@ -6,11 +6,12 @@
 //! ([`Lane::with_room`]) or without it ([`apart`]). No signal handler of the program runs meanwhile, so that
 //! nothing leaves such a stack but by its end.
 
-use core::arch::naked_asm;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use crate::arch::registers::stack_pointer;
+use crate::arch::stacks::call_on;
 use crate::free_list::FreeList;
 use crate::lane::{self, Lane};
 use crate::path::stack::OwnStack;
@@ -219,36 +220,6 @@ pub fn after_fork() {
     if stack_pointer().wrapping_sub(start) > PRIVATE_BYTES as u64 {
         IN_RESERVE.store(false, Ordering::Release);
     }
-}
-
-#[inline]
-fn stack_pointer() -> u64 {
-    let sp: u64;
-    // SAFETY: reads a register.
-    unsafe { core::arch::asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
-    sp
-}
-
-/// Calls `run(call)` on the stack below `top`, or on the present one if that is null. Debuggers and unwinders
-/// find the caller's frame through `rbp`.
-#[unsafe(naked)]
-unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_void), top: *mut u8) {
-    naked_asm!(
-        ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "test rdx, rdx",
-        "cmovnz rsp, rdx",
-        "call rsi",
-        "mov rsp, rbp",
-        "pop rbp",
-        ".cfi_def_cfa rsp, 8",
-        "ret",
-        ".cfi_endproc",
-    )
 }
 
 /// Runs `work` on another stack, or on this one if `top` is null.

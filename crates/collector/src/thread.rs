@@ -79,7 +79,7 @@ pub fn attach(
         lane.release();
         return false;
     };
-    lane.thread.store(lane::thread_pointer(), Ordering::Relaxed);
+    lane.thread.store(lane::control_block(), Ordering::Relaxed);
     lane.begin_owner(tid);
     lane::set_current(Some(lane));
     signal_moves::begin(lane, origin);

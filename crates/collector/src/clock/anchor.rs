@@ -8,6 +8,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use super::{system_ns, ticks};
+use crate::arch::counter;
 use crate::turn::{Mine, Turn};
 
 /// An anchor is used for so long.
@@ -80,7 +81,7 @@ pub fn now_ns() -> u64 {
 /// shorter by a hundred nanoseconds than it was.
 #[inline]
 pub fn ordered_ns() -> u64 {
-    ticks::finish_before();
+    counter::finish_before();
     now_ns()
 }
 
@@ -91,7 +92,7 @@ pub fn now() -> (u64, u64) {
         return (system_ns(), ticks::now());
     }
     let version = ANCHOR.version.load(Ordering::Acquire);
-    let ticks = ticks::counter();
+    let ticks = counter::read();
     let passed = ticks.wrapping_sub(ANCHOR.ticks.load(Ordering::Relaxed)) as i64;
     let ns = ANCHOR.ns.load(Ordering::Relaxed);
     let length = ANCHOR.length.load(Ordering::Relaxed);

@@ -3,29 +3,19 @@
 //! Ticks become times later, by means of a reading of the clock: a tick's length is measured on the way. On a
 //! processor whose counter does not run evenly the clock itself stands in for it.
 
-use core::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{anchor, system_ns};
+use crate::arch::counter;
 use crate::turn::Turn;
-
-/// Bit of CPUID leaf 0x80000007, register d: the counter runs at one rate, whatever the processor does.
-const INVARIANT: u32 = 1 << 8;
-const POWER_LEAF: u32 = 0x8000_0007;
-const HIGHEST_LEAF: u32 = 0x8000_0000;
 
 /// A tick's length is measured over ever longer times, from this one on.
 const FIRST_MEASURED_NS: u64 = 100_000;
 /// Over times like this one it is measured anew for ever.
 const MEASURED_ANEW_NS: u64 = 1_000_000_000;
 
-/// Counter and clock are read at one moment, if reading both takes no more ticks than this.
-const AT_ONCE_TICKS: u64 = 1_000;
 /// The processor may be taken away in between, but not again and again.
 const READINGS: usize = 4;
-/// Where the kernel makes its clock of the counter it is read in fewer ticks; of anything else, in many more.
-const CLOCK_OF_COUNTER_TICKS: u64 = 500;
-
 /// Length of a tick in units of 2⁻³² ns; 0 = not known yet.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
 /// Over how long it was measured.
@@ -47,14 +37,14 @@ static MEASURING: Turn = Turn::new();
 
 /// Looks whether the counter is usable, and takes the first reading.
 pub fn find() {
-    if __cpuid(HIGHEST_LEAF).eax < POWER_LEAF || __cpuid(POWER_LEAF).edx & INVARIANT == 0 {
+    if !counter::is_even() {
         return;
     }
     IS_COUNTER.store(true, Ordering::Relaxed);
-    let (ticks, ns, took) = best_reading(CLOCK_OF_COUNTER_TICKS);
+    let (ticks, ns, took) = best_reading(counter::clock_of_counter_ticks());
     BASE_NS.store(ns, Ordering::Relaxed);
     BASE_TICKS.store(ticks, Ordering::Relaxed);
-    if took <= CLOCK_OF_COUNTER_TICKS {
+    if took <= counter::clock_of_counter_ticks() {
         anchor::use_counter();
     }
 }
@@ -115,22 +105,9 @@ fn best_reading(enough: u64) -> (u64, u64, u64) {
 
 /// Counter and clock, and whether they are of one moment.
 pub(super) fn reading() -> (u64, u64, bool) {
-    let (ticks, ns, took) = best_reading(AT_ONCE_TICKS);
-    (ticks, ns, took <= AT_ONCE_TICKS)
-}
-
-/// The counter itself, where it may be read.
-#[inline]
-pub(super) fn counter() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction.
-    unsafe { _rdtsc() }
-}
-
-/// The counter is not read before all that stands before this is done.
-#[inline]
-pub(super) fn finish_before() {
-    // SAFETY: every x86-64 processor has the instruction.
-    unsafe { _mm_lfence() }
+    let enough = counter::at_once_ticks();
+    let (ticks, ns, took) = best_reading(enough);
+    (ticks, ns, took <= enough)
 }
 
 /// The counter, or what stands in for it.
@@ -141,7 +118,7 @@ pub fn now() -> u64 {
     } else if IS_FORBIDDEN.load(Ordering::Acquire) {
         by_clock()
     } else {
-        counter()
+        counter::read()
     }
 }
 
@@ -149,7 +126,7 @@ pub fn now() -> u64 {
 #[inline(always)]
 pub fn quick() -> Option<u64> {
     let may_be = IS_COUNTER.load(Ordering::Relaxed) && !IS_FORBIDDEN.load(Ordering::Acquire);
-    if may_be { Some(counter()) } else { None }
+    if may_be { Some(counter::read()) } else { None }
 }
 
 /// When the counter stood at `ticks`, not long ago. In a process's first moments that is told as now.

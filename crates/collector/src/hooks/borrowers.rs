@@ -7,6 +7,8 @@
 use core::ffi::{c_int, c_long, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use crate::arch::system::VFORK as VFORK_CALL;
+use crate::arch::thunks::{Arguments, jump_to_found};
 use crate::interpose::{declare, find_at_start};
 use crate::operation::set_errno;
 use crate::real::Real;
@@ -38,7 +40,7 @@ pub fn may_be() -> bool {
 /// The program makes a system call.
 #[inline]
 pub fn before_call(number: c_long) {
-    if matches!(number, libc::SYS_vfork | libc::SYS_clone | libc::SYS_clone3) {
+    if matches!(number, libc::SYS_clone | libc::SYS_clone3) || Some(number) == VFORK_CALL {
         leave_brief();
         MAY_BE.store(true, Ordering::Relaxed);
     }
@@ -63,7 +65,8 @@ extern "C" fn missing() -> c_int {
     -1
 }
 
-extern "C" fn find(function: &Real, _: c_int) -> *mut c_void {
+fn find(function: &Real) -> *mut c_void {
+    MAY_BE.store(true, Ordering::Relaxed);
     leave_brief();
     // A signal makes the kernel begin anew to make a process, which takes long where there is much memory.
     if let Some(lane) = lane::current().filter(|_| life::records_here()) {
@@ -73,70 +76,35 @@ extern "C" fn find(function: &Real, _: c_int) -> *mut c_void {
     if address.is_null() { missing as *mut c_void } else { address }
 }
 
-/// As [`find`], of `clone` with these flags.
-extern "C" fn find_clone(function: &Real, flags: c_int) -> *mut c_void {
+extern "C" fn find_vfork(_: &mut Arguments) -> *mut c_void {
+    find(&VFORK)
+}
+
+extern "C" fn find_clone(arguments: &mut Arguments) -> *mut c_void {
+    let flags = arguments[2] as c_int;
     let asked = flags & (libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_SETTLS);
     if asked == libc::CLONE_VM && !SHARE_STORAGE.swap(true, Ordering::Relaxed) {
         life::ask_each_caller();
     }
-    find(function, flags)
+    find(&CLONE)
 }
 
 /// Declares hooks that note the call and jump to the real function with everything as it is: it returns
-/// twice, or gets arguments on the stack. What finds the real function gets the third argument, too.
+/// twice, or gets arguments on the stack.
 macro_rules! makes_borrowers {
-    ($( $name:ident: $real:ident by $find:ident; )*) => { $(
+    ($( $name:ident by $find:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "mov byte ptr [rip + {may_be}], 1",
-                "push rdi",
-                ".cfi_adjust_cfa_offset 8",
-                "push rsi",
-                ".cfi_adjust_cfa_offset 8",
-                "push rdx",
-                ".cfi_adjust_cfa_offset 8",
-                "push rcx",
-                ".cfi_adjust_cfa_offset 8",
-                "push r8",
-                ".cfi_adjust_cfa_offset 8",
-                "push r9",
-                ".cfi_adjust_cfa_offset 8",
-                "sub rsp, 8",
-                ".cfi_adjust_cfa_offset 8",
-                "lea rdi, [rip + {real}]",
-                "mov esi, edx",
-                "call {find}",
-                "add rsp, 8",
-                ".cfi_adjust_cfa_offset -8",
-                "pop r9",
-                ".cfi_adjust_cfa_offset -8",
-                "pop r8",
-                ".cfi_adjust_cfa_offset -8",
-                "pop rcx",
-                ".cfi_adjust_cfa_offset -8",
-                "pop rdx",
-                ".cfi_adjust_cfa_offset -8",
-                "pop rsi",
-                ".cfi_adjust_cfa_offset -8",
-                "pop rdi",
-                ".cfi_adjust_cfa_offset -8",
-                "jmp rax",
-                ".cfi_endproc",
-                may_be = sym MAY_BE,
-                real = sym $real,
-                find = sym $find,
-            )
+            jump_to_found!($find)
         }
     )* };
 }
 
 makes_borrowers! {
-    vfork: VFORK by find;
-    clone: CLONE by find_clone;
+    vfork by find_vfork;
+    clone by find_clone;
 }
 
 declare! {

@@ -8,6 +8,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use proust_log::records::ModuleEnd;
 
+use crate::arch::thunks::{Arguments, jump_to_found};
 use crate::interpose::{declare, scope};
 use crate::openmp::runtime::callers;
 use crate::operation::here;
@@ -19,38 +20,16 @@ use crate::{clock, lane, life, room};
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn dlopen() {
-    core::arch::naked_asm!(
-        ".cfi_startproc",
-        "push rdi",
-        ".cfi_adjust_cfa_offset 8",
-        "push rsi",
-        ".cfi_adjust_cfa_offset 8",
-        "sub rsp, 8",
-        ".cfi_adjust_cfa_offset 8",
-        "call {before}",
-        "add rsp, 8",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rsi",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rdi",
-        ".cfi_adjust_cfa_offset -8",
-        "test rax, rax",
-        "jz 2f",
-        "jmp rax",
-        "2:",
-        "ret",
-        ".cfi_endproc",
-        before = sym before_dlopen,
-    )
+    jump_to_found!(before_dlopen)
 }
 
 /// The real function.
-unsafe extern "C" fn before_dlopen(_: *const c_char, flags: c_int) -> *mut c_void {
+extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
     let function = crate::real::DLOPEN.address();
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };
     room::apart(callers::before_change);
-    scope::opening(flags);
+    scope::opening(arguments[1] as c_int);
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
     function

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use proust_log::control::{COLLECTOR_FILE, RUN_VARIABLE};
 
+use crate::arch::PAGE_BYTES;
 use crate::lane::Record;
 use crate::options::Options;
 use crate::real::Strings;
@@ -223,7 +224,7 @@ pub fn exec_memory(record: &mut Record, bytes: usize) -> Option<*mut u8> {
         // SAFETY: came from `pages` below; used only until the exec that asked for it.
         unsafe { arena::give_back(memory, size) };
     }
-    let size = bytes.next_multiple_of(4096);
+    let size = bytes.next_multiple_of(PAGE_BYTES);
     let memory = arena::pages(size);
     record.exec_memory = if memory.is_null() { (memory, 0) } else { (memory, size) };
     (!memory.is_null()).then_some(memory)

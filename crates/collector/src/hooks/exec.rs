@@ -3,13 +3,13 @@
 //! The record of the old image is closed before, and the collector is put back into an environment that
 //! lacks it, so that children are followed whatever environment they are given.
 
-use core::arch::naked_asm;
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use libc::pid_t;
 use proust_log::layout::Ending;
 use proust_log::records::{Birth, NoteCode};
 
+use crate::arch::thunks::{POINTERS_IN_REGISTERS, with_pointers};
 use crate::hooks::loadable::{self, Verdict};
 use crate::hooks::{environment, readable, signal_inheritance};
 use crate::interpose::declare;
@@ -262,34 +262,15 @@ const LIST: usize = 0;
 const LIST_SEARCH: usize = 1;
 const LIST_ENVIRONMENT: usize = 2;
 
-/// A function with a variable number of pointers: lays those of the registers next to each other, and
-/// passes them on with the place of those on the stack.
+/// A function with a variable number of pointers: those of the registers are laid next to each other, and
+/// passed on with the place of those on the stack.
 macro_rules! variadic {
     ($name:ident, $which:ident) => {
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name() -> c_int {
-            naked_asm!(
-                ".cfi_startproc",
-                "sub rsp, 56",
-                ".cfi_adjust_cfa_offset 56",
-                "mov [rsp], rsi",
-                "mov [rsp + 8], rdx",
-                "mov [rsp + 16], rcx",
-                "mov [rsp + 24], r8",
-                "mov [rsp + 32], r9",
-                "mov rsi, rsp",
-                "lea rdx, [rsp + 64]",
-                "mov ecx, {which}",
-                "call {collect}",
-                "add rsp, 56",
-                ".cfi_adjust_cfa_offset -56",
-                "ret",
-                ".cfi_endproc",
-                which = const $which,
-                collect = sym exec_list,
-            )
+            with_pointers!($which, exec_list)
         }
     };
 }
@@ -298,12 +279,12 @@ variadic!(execlp, LIST_SEARCH);
 variadic!(execle, LIST_ENVIRONMENT);
 
 /// Register arguments before those on the stack.
-const IN_REGISTERS: usize = 5;
+const IN_REGISTERS: usize = POINTERS_IN_REGISTERS;
 
 /// Calls the exec function for an argument list that ends with a null pointer.
 ///
 /// # Safety
-/// `registers` holds the first five pointers after the path, `stack` the following ones.
+/// `registers` holds the first [`IN_REGISTERS`] pointers after the path, `stack` the following ones.
 unsafe extern "C-unwind" fn exec_list(
     path: *const c_char,
     registers: *const *const c_char,

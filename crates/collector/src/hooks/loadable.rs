@@ -7,6 +7,7 @@
 
 use core::ffi::{CStr, c_char};
 
+use crate::arch::elf;
 use crate::arena;
 use crate::raw;
 
@@ -77,7 +78,7 @@ fn of_file(file: i32, collector: &CStr, most_interpreters: u32) -> Verdict {
         raw::close(next);
         return verdict;
     }
-    match elf(file, start) {
+    match read_elf(file, start) {
         Some(Elf::Foreign) => Verdict::OtherMachine,
         Some(Elf::Interpreted { is_glibc: false }) => Verdict::OtherLibrary,
         Some(Elf::Interpreted { is_glibc: true }) if !is_readable(collector) => Verdict::OtherRoot,
@@ -92,11 +93,10 @@ enum Elf {
 }
 
 /// None of what is no ELF program, is static, or is damaged: the kernel decides about these.
-fn elf(file: i32, start: &[u8]) -> Option<Elf> {
+fn read_elf(file: i32, start: &[u8]) -> Option<Elf> {
     const CLASS: usize = 4;
     const CLASS_64: u8 = 2;
     const MACHINE: usize = 18;
-    const X86_64: u16 = 62;
     const PROGRAM_HEADERS: usize = 32;
     const HEADER_BYTES: usize = 54;
     const HEADER_COUNT: usize = 56;
@@ -106,7 +106,7 @@ fn elf(file: i32, start: &[u8]) -> Option<Elf> {
     if !start.starts_with(b"\x7fELF") {
         return None;
     }
-    if *start.get(CLASS)? != CLASS_64 || half(start, MACHINE)? != X86_64 {
+    if *start.get(CLASS)? != CLASS_64 || half(start, MACHINE)? != elf::MACHINE {
         return Some(Elf::Foreign);
     }
     let at = word(start, PROGRAM_HEADERS)?;
@@ -239,7 +239,7 @@ mod tests {
     /// This test's own file with another interpreter of the same length.
     fn interpreted_by(name: &[u8]) -> Vec<u8> {
         let mut bytes = fs::read(env::current_exe().unwrap()).unwrap();
-        let usual = b"/lib64/ld-linux-x86-64.so.2";
+        let usual = elf::INTERPRETER;
         let at = bytes.windows(usual.len()).position(|window| window == usual).unwrap();
         bytes[at..at + usual.len()].fill(0);
         bytes[at..at + name.len()].copy_from_slice(name);
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_loads_it_and_what_does_not() {
         let folder = folder("kinds");
-        let musl = file(&folder, "musl", &interpreted_by(b"/lib/ld-musl-x86_64.so.1"));
+        let musl = file(&folder, "musl", &interpreted_by(elf::MUSL_INTERPRETER));
         let cases = [
             (HERE.to_owned(), Verdict::Loads),
             (c"/no/such/file".to_owned(), Verdict::Loads),
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn programs_are_found_however_they_are_named() {
         let folder = folder("names");
-        let musl = file(&folder, "proust-loadable-musl", &interpreted_by(b"/lib/ld-musl-x86_64.so.1"));
+        let musl = file(&folder, "proust-loadable-musl", &interpreted_by(elf::MUSL_INTERPRETER));
         let open = fs::File::open(musl.to_str().unwrap()).unwrap();
         let above = fs::File::open(&folder).unwrap();
         for program in [

@@ -9,6 +9,7 @@ use libc::{clockid_t, pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, tim
 use proust_log::operations::Operation;
 
 use super::deadlines;
+use crate::arch::thunks::with_site;
 use crate::interpose::interpose;
 use crate::lane;
 use crate::operation::{self, Outcome, here, releases, tries};
@@ -185,19 +186,6 @@ macro_rules! may_be_taken {
     };
 }
 
-/// The register in which a function with so many arguments gets one more.
-macro_rules! register_after {
-    () => {
-        "rsi"
-    };
-    ($one:ident) => {
-        "rdx"
-    };
-    ($one:ident $two:ident) => {
-        "rcx"
-    };
-}
-
 /// Declares hooks of functions that lock: what the try answers, unless it is `busy`, is the answer.
 ///
 /// The exported function passes the address that it returns to on to the hook, as one argument more: where a
@@ -211,13 +199,7 @@ macro_rules! locks {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                concat!("mov ", register_after!($($argument)*), ", [rsp]"),
-                "jmp {hook}",
-                ".cfi_endproc",
-                hook = sym hooks::$name,
-            )
+            with_site!(hooks::$name, $object $($argument)*)
         }
     )*
     mod hooks {
@@ -301,13 +283,7 @@ macro_rules! tries {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "mov rsi, [rsp]",
-                "jmp {hook}",
-                ".cfi_endproc",
-                hook = sym trying::hooks::$name,
-            )
+            with_site!(trying::hooks::$name, object)
         }
     )*
     /// Trying to lock.

@@ -19,7 +19,7 @@ pub unsafe extern "C-unwind" fn pthread_setname_np(thread: pthread_t, name: *con
     // SAFETY: the real function with the arguments that the program gave.
     let result = unsafe { function(thread, name) };
     if result == 0 {
-        if thread == lane::thread_pointer() {
+        if thread == lane::control_block() {
             named_itself();
         } else {
             // SAFETY: the real function has read it up to its final zero.

@@ -6,11 +6,12 @@
 
 use core::ffi::c_char;
 
+use crate::arch::PAGE_BYTES;
 use crate::raw;
 use crate::real::Strings;
 
 /// The unit in which memory becomes readable.
-const PAGE: u64 = 4096;
+const PAGE: u64 = PAGE_BYTES as u64;
 
 /// Remembers which pages could be read, since neighbours mostly lie in the same one.
 struct Readable {

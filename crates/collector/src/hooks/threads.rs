@@ -141,7 +141,7 @@ fn begin(lane: *mut c_void) -> Start {
     // SAFETY: as above.
     let start = unsafe { lane.record() }.start;
     let state = here!();
-    let stack = OwnStack::of_created_thread(start.stack, lane::thread_pointer());
+    let stack = OwnStack::of_created_thread(start.stack, lane::control_block());
     match life::recording() {
         // A lane of the parent's, if a handler forked in the hook that made this thread.
         Some(life) if life.pid != start.process => {}

@@ -140,7 +140,7 @@ macro_rules! find_at_start {
 pub(crate) use find_at_start;
 
 // Not to be seen from outside: another library of the program may use the same section's name.
-core::arch::global_asm!(".hidden __start_proust_reals", ".hidden __stop_proust_reals");
+crate::arch::linker::hide!("__start_proust_reals", "__stop_proust_reals");
 
 unsafe extern "C" {
     // The linker's own names for where a section begins and ends.

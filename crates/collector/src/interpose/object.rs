@@ -8,7 +8,8 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
 
-use crate::path::elf::ProgramHeader;
+use crate::arch::linker::find_return;
+use crate::path::elf::{self, ProgramHeader};
 
 mod definitions;
 mod references;
@@ -17,7 +18,6 @@ mod tables;
 pub use definitions::{Definition, Name};
 pub use references::Reference;
 pub use tables::Tables;
-use tables::read;
 
 const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
@@ -80,10 +80,12 @@ impl Object {
         (self.base, self.dynamic, &self.range) == (other.base, other.dynamic, &other.range)
     }
 
-    /// A byte in its code that is the instruction `ret`, wherever in an instruction it stands.
+    /// Where in its code it returns to whoever is on the stack.
     pub fn returns_at(&self) -> Option<u64> {
+        const MOST_BYTES: u64 = 1 << 20;
+        let bytes = (self.text.end - self.text.start).min(MOST_BYTES) as usize;
         // SAFETY: its executable segment, which compilers' and linkers' layouts leave readable.
-        self.text.clone().take(1 << 20).find(|&address| unsafe { read::<u8>(address) } == 0xc3)
+        find_return(unsafe { elf::memory(self.text.start..self.text.start + bytes as u64) }, self.text.start)
     }
 }
 
@@ -133,7 +135,8 @@ mod tests {
     fn an_object_returns_where_its_code_has_that_byte() {
         let place = at(each as *const () as u64).and_then(|object| object.returns_at()).expect("code");
         // SAFETY: code of this program.
-        assert_eq!(unsafe { read::<u8>(place) }, 0xc3);
+        let code = unsafe { elf::memory(place..place + 8) };
+        assert_eq!(find_return(code, place), Some(place));
         assert!(hold(|| at(place).is_some()).unwrap_or(false));
     }
 }

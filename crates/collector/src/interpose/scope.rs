@@ -17,6 +17,8 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use crate::arch::linker::{call_as, has_shadow_stack};
+
 use super::object::{self, Definition, Name, Object};
 
 /// A name that a caller wants, and what was found for it.
@@ -320,7 +322,7 @@ pub unsafe fn depend(caller: &Object, name: &Name, version: Option<&CStr>) {
     }
 }
 
-/// `dlvsym(RTLD_DEFAULT, …)`, or `dlsym` without a version, as the object would call it that has a `ret` at
+/// `dlvsym(RTLD_DEFAULT, …)`, or `dlsym` without a version, as the object would call it that returns at
 /// `gadget`; 0 if nothing is found.
 ///
 /// # Safety
@@ -333,54 +335,5 @@ unsafe fn ask(gadget: u64, name: &CStr, version: Option<&CStr>) -> u64 {
         None => (libc::dlsym as *const () as usize, core::ptr::null()),
     };
     // SAFETY: the caller's promise; the functions take these arguments.
-    unsafe { proust_as_called_by(function, name.as_ptr(), version, gadget) as u64 }
-}
-
-unsafe extern "C" {
-    fn proust_as_called_by(
-        function: usize,
-        name: *const c_char,
-        version: *const c_char,
-        gadget: u64,
-    ) -> *mut c_void;
-}
-
-core::arch::global_asm!(
-    ".pushsection .text.proust_as_called_by,\"ax\",@progbits",
-    ".globl proust_as_called_by",
-    ".hidden proust_as_called_by",
-    ".type proust_as_called_by,@function",
-    "proust_as_called_by:",
-    ".cfi_startproc",
-    "mov rax, rdi",
-    // RTLD_DEFAULT
-    "xor edi, edi",
-    "lea r10, [rip + 2f]",
-    "push r10",
-    ".cfi_adjust_cfa_offset 8",
-    // What is called returns here, to the instruction that then returns to the one below.
-    "push rcx",
-    ".cfi_adjust_cfa_offset 8",
-    "jmp rax",
-    ".cfi_adjust_cfa_offset -16",
-    "2:",
-    "ret",
-    ".cfi_endproc",
-    ".size proust_as_called_by, . - proust_as_called_by",
-    ".popsection",
-);
-
-/// Whether the processor checks where the calling thread's functions return to.
-fn has_shadow_stack() -> bool {
-    let pointer: u64;
-    // SAFETY: reads a register where there is one, and leaves zero where there is none.
-    unsafe {
-        core::arch::asm!(
-            "xor {pointer:e}, {pointer:e}",
-            "rdsspq {pointer}",
-            pointer = out(reg) pointer,
-            options(nomem, nostack)
-        );
-    }
-    pointer != 0
+    unsafe { call_as(function, name.as_ptr(), version, gadget) as u64 }
 }

@@ -19,6 +19,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
 use super::left::is_left;
+use crate::arch::registers::stack_pointer;
 use crate::path::stack::OwnStack;
 use crate::turn::Quiet;
 use crate::{clock, raw};
@@ -165,14 +166,6 @@ impl Hold {
 #[inline(never)]
 fn is_left_for_hook(holder: u64, sp: u64, own_stack: impl FnOnce() -> OwnStack) -> bool {
     is_left(holder, sp.saturating_add(1), own_stack(), raw::alternate_stack)
-}
-
-#[inline(always)]
-fn stack_pointer() -> u64 {
-    let sp: u64;
-    // SAFETY: reads a register.
-    unsafe { core::arch::asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
-    sp
 }
 
 /// The owner has the record until this is dropped.

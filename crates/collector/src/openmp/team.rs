@@ -132,6 +132,7 @@ impl Frame {
             sp: self.sp.load(Ordering::Relaxed),
             bp: self.bp.load(Ordering::Relaxed),
             exact: true,
+            ..State::default()
         }
     }
 }

@@ -175,6 +175,7 @@ impl Open {
             sp: self.sp.load(Ordering::Relaxed),
             bp: self.bp.load(Ordering::Relaxed),
             exact: true,
+            ..State::default()
         }
     }
 

@@ -13,61 +13,11 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// Declares a thunk NAME for each function, and what it jumps to: a slot that is filled at the first call.
-macro_rules! moved {
-    ($( $name:literal, missing $missing:literal; )*) => {
-        core::arch::global_asm!($(
-            concat!(".pushsection .data.proust_slot_", $name, ",\"aw\",@progbits"),
-            ".p2align 3",
-            concat!(".globl proust_slot_", $name),
-            concat!(".hidden proust_slot_", $name),
-            concat!("proust_slot_", $name, ": .quad proust_first_", $name),
-            concat!("proust_text_", $name, ": .asciz \"", $name, "\""),
-            ".popsection",
-            concat!(".pushsection .text.", $name, ",\"ax\",@progbits"),
-            concat!(".globl ", $name),
-            concat!(".hidden ", $name),
-            concat!(".type ", $name, ",@function"),
-            concat!($name, ":"),
-            ".cfi_startproc",
-            concat!("jmp qword ptr [rip + proust_slot_", $name, "]"),
-            ".cfi_endproc",
-            concat!(".size ", $name, ",.-", $name),
-            concat!(".weak proust_weak_", $name),
-            concat!(".symver proust_weak_", $name, ",", $name, "@GLIBC_2.2.5"),
-            // The first call: finds the function, with all arguments kept.
-            concat!("proust_first_", $name, ":"),
-            ".cfi_startproc",
-            "push rdi", ".cfi_adjust_cfa_offset 8",
-            "push rsi", ".cfi_adjust_cfa_offset 8",
-            "push rdx", ".cfi_adjust_cfa_offset 8",
-            "push rcx", ".cfi_adjust_cfa_offset 8",
-            "push r8", ".cfi_adjust_cfa_offset 8",
-            concat!("lea rdi, [rip + proust_slot_", $name, "]"),
-            concat!("mov rsi, qword ptr [rip + proust_weak_", $name, "@GOTPCREL]"),
-            concat!("lea rdx, [rip + proust_text_", $name, "]"),
-            concat!("lea rcx, [rip + proust_missing_", $name, "]"),
-            "call {find}",
-            "pop r8", ".cfi_adjust_cfa_offset -8",
-            "pop rcx", ".cfi_adjust_cfa_offset -8",
-            "pop rdx", ".cfi_adjust_cfa_offset -8",
-            "pop rsi", ".cfi_adjust_cfa_offset -8",
-            "pop rdi", ".cfi_adjust_cfa_offset -8",
-            "jmp rax",
-            ".cfi_endproc",
-            concat!("proust_missing_", $name, ":"),
-            ".cfi_startproc",
-            concat!("mov eax, ", $missing),
-            "ret",
-            ".cfi_endproc",
-            ".popsection",
-        )*
-        find = sym find);
-    };
-}
+use crate::arch::stubs::{moved, weak, weak_imports};
 
 // 38 is ENOSYS.
 moved! {
+    find;
     "dlsym", missing "0";
     "dlvsym", missing "0";
     "dladdr", missing "0";
@@ -82,34 +32,16 @@ moved! {
 }
 
 // Only before 2.34, and of no use later.
-core::arch::global_asm!(
-    ".weak proust_weak_libc_dlopen_mode",
-    ".symver proust_weak_libc_dlopen_mode,__libc_dlopen_mode@GLIBC_PRIVATE",
-    ".weak proust_weak_libc_dlsym",
-    ".symver proust_weak_libc_dlsym,__libc_dlsym@GLIBC_PRIVATE",
-);
+weak_imports! {
+    "proust_weak_libc_dlopen_mode": "__libc_dlopen_mode@GLIBC_PRIVATE";
+    "proust_weak_libc_dlsym": "__libc_dlsym@GLIBC_PRIVATE";
+}
 
 type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
 type Symbol = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 
 /// As [`libc::RTLD_NOW`], by a caller that is part of the C library.
 const NOW_AS_OF_LIBC: c_int = libc::RTLD_NOW | 0x8000_0000_u32 as c_int;
-
-/// A weakly imported function, or null.
-macro_rules! weak {
-    ($symbol:literal) => {{
-        let address: *mut c_void;
-        // SAFETY: loads a word of the library's own table, which the dynamic linker filled.
-        unsafe {
-            core::arch::asm!(
-                concat!("mov {address}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
-                address = out(reg) address,
-                options(nostack, readonly, preserves_flags, pure)
-            );
-        }
-        address
-    }};
-}
 
 /// The library in which they lie before.
 const OLD_HOME: &CStr = c"libdl.so.2";

@@ -10,24 +10,7 @@
 //! A panic cannot unwind: `_Unwind_RaiseException` refuses, and the standard library aborts. What prints a
 //! panic's backtrace asks for `stat64` and `fstat64`, which old C libraries lack; it does without files.
 
-/// Declares hidden functions that return a number at once.
-macro_rules! answers {
-    ($( $name:literal => $value:literal; )*) => {
-        core::arch::global_asm!($(
-            concat!(".pushsection .text.", $name, ",\"ax\",@progbits"),
-            concat!(".globl ", $name),
-            concat!(".hidden ", $name),
-            concat!(".type ", $name, ",@function"),
-            concat!($name, ":"),
-            ".cfi_startproc",
-            concat!("mov rax, ", $value),
-            "ret",
-            ".cfi_endproc",
-            concat!(".size ", $name, ",.-", $name),
-            ".popsection",
-        )*);
-    };
-}
+use crate::arch::stubs::{answers, trap};
 
 // 5 is `_URC_END_OF_STACK`.
 answers! {
@@ -47,15 +30,4 @@ answers! {
 }
 
 // It follows a cleanup, and none is ever entered.
-core::arch::global_asm!(
-    ".pushsection .text._Unwind_Resume,\"ax\",@progbits",
-    ".globl _Unwind_Resume",
-    ".hidden _Unwind_Resume",
-    ".type _Unwind_Resume,@function",
-    "_Unwind_Resume:",
-    ".cfi_startproc",
-    "ud2",
-    ".cfi_endproc",
-    ".size _Unwind_Resume,.-_Unwind_Resume",
-    ".popsection",
-);
+trap!("_Unwind_Resume");

@@ -6,6 +6,8 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use crate::arch::context::coroutine_returns_to;
+
 static RETURN_ADDRESS: AtomicU64 = AtomicU64::new(0);
 
 const STACK_BYTES: usize = 1024;
@@ -23,10 +25,9 @@ pub fn find_return_address() {
         context.uc_stack.ss_sp = stack.0.as_mut_ptr().cast();
         context.uc_stack.ss_size = STACK_BYTES;
         libc::makecontext(&mut context, never_called, 0);
-        let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
         let bottom = stack.0.as_ptr() as u64;
-        if (bottom..bottom + STACK_BYTES as u64 - 8).contains(&sp) {
-            RETURN_ADDRESS.store((sp as *const u64).read_unaligned(), Ordering::Relaxed);
+        if let Some(address) = coroutine_returns_to(&context, bottom..bottom + STACK_BYTES as u64) {
+            RETURN_ADDRESS.store(address, Ordering::Relaxed);
         }
     }
 }

@@ -6,6 +6,8 @@
 //! stepped only until it meets a remembered state, from where only the words are compared. The frame
 //! pointer counts only where a rule further up needs it.
 
+use crate::arch::context::{CONTEXT_AT_RETURN, LINK_PLACE, PLACES};
+use crate::arch::unwinding::{self, Link, return_place, strip, uses_link};
 use crate::arena;
 use crate::path::Announce;
 use crate::path::coroutine;
@@ -14,7 +16,6 @@ use crate::path::rules::{self, Rule};
 use crate::path::stack::{OwnStack, StackReader, WideWindow};
 use crate::path::tree::{Frame, NodeId, Tree};
 
-use framehop::x86_64::UnwindRegsX86_64;
 use framehop::{FrameAddress, Unwinder};
 
 /// Most frames of a path; longer ones are cut and marked.
@@ -29,6 +30,8 @@ pub struct State {
     pub sp: u64,
     /// Frame pointer.
     pub bp: u64,
+    /// Where the function returns to, if it has not stored that: of an interrupted function only.
+    pub link: Link,
     /// Whether `pc` is the interrupted instruction itself.
     pub exact: bool,
 }
@@ -47,8 +50,9 @@ struct Entry {
     pc: u64,
     sp: u64,
     bp: u64,
+    link: Link,
     /// Rule's distance of the frame pointer's place below the CFA in words; 0 = kept.
-    saved: u8,
+    saved: u16,
     exact: bool,
     /// The frame pointer's value matters for this frame or one above it.
     needs_bp: bool,
@@ -59,6 +63,13 @@ struct Entry {
     /// Whether the frame is the collector's own and gets no node.
     hidden: bool,
     node: NodeId,
+}
+
+impl Entry {
+    #[inline]
+    fn state(&self) -> State {
+        State { pc: self.pc, sp: self.sp, bp: self.bp, link: self.link, exact: self.exact }
+    }
 }
 
 /// A growing array that a signal handler may grow.
@@ -196,7 +207,9 @@ impl Memo {
             let Some(index) = index.checked_sub(1) else { break };
             let caller = self.known.get(index);
             let restores = entry.saved != 0 && caller.needs_bp;
-            if !add(caller.sp.wrapping_sub(8), caller.pc)
+            let place = return_place(caller.sp, entry.saved)?;
+            if unwinding::IS_PROTECTED
+                || !add(place, caller.pc)
                 || restores && !add(caller.sp.wrapping_sub(8 * u64::from(entry.saved)), caller.bp)
             {
                 return None;
@@ -235,7 +248,7 @@ impl Memo {
                             index -= 1;
                         }
                         let entry = self.known.get(index);
-                        state = State { pc: entry.pc, sp: entry.sp, bp: entry.bp, exact: entry.exact };
+                        state = entry.state();
                         cursor = index;
                     }
                     // What was verified up to there is stepped again; only what lies above can be met.
@@ -295,7 +308,8 @@ impl Memo {
             let caller = self.known.get(index - 1);
             // Entries without a barrier lie between the interrupted stack pointer and the top of its stack,
             // where words are read directly; those left over from another stack do not hold.
-            let returns = reader.direct_word(caller.sp.wrapping_sub(8)) == Some(caller.pc);
+            let returns = return_place(caller.sp, entry.saved)
+                .is_some_and(|place| reader.direct_word(place).map(strip) == Some(caller.pc));
             let restores = entry.saved == 0
                 || !caller.needs_bp
                 || reader.direct_word(caller.sp.wrapping_sub(8 * u64::from(entry.saved))) == Some(caller.bp);
@@ -326,7 +340,7 @@ impl Memo {
             entry.needs_bp = entry.needs_bp || (keeps && needs_bp);
             needs_bp = entry.needs_bp;
             if !entry.hidden {
-                let state = State { pc: entry.pc, sp: entry.sp, bp: entry.bp, exact: entry.exact };
+                let state = entry.state();
                 let frame = Frame { parent: node, module: entry.module, lookup: state.lookup() };
                 node = tree.child(frame, around.announce)?;
             }
@@ -365,17 +379,19 @@ fn step(
     *near = module;
     let rule = match module {
         Some(module) => rules::rule_at(module, lookup, state.exact),
-        None => rules::FRAME_POINTER,
+        None => unwinding::FRAME_POINTER,
     };
     let saved = match rule {
         Rule::FromStackPointer { saved, .. } | Rule::FromFramePointer { saved, .. } => saved,
         _ => 0,
     };
-    let barrier = matches!(rule, Rule::Slow | Rule::SignalFrame) || !reader.is_direct(state.sp);
+    let barrier =
+        matches!(rule, Rule::Slow | Rule::SignalFrame) || uses_link(rule) || !reader.is_direct(state.sp);
     let entry = Entry {
         pc: state.pc,
         sp: state.sp,
         bp: state.bp,
+        link: state.link,
         saved,
         exact: state.exact,
         // What is stepped anew must start from a true frame pointer.
@@ -390,13 +406,13 @@ fn step(
         Rule::FromStackPointer { cfa, saved } => {
             let cfa = state.sp.wrapping_add(8 * u64::from(cfa));
             if saved == 0 {
-                return_to(reader, state, cfa, Some(state.bp))
+                return_to(reader, state, (cfa, saved), Some(state.bp))
             } else {
                 let at = cfa.wrapping_sub(8 * u64::from(saved));
                 // Below the stack pointer of an interrupted epilogue the value may be popped already.
                 let popped = (state.exact && at < state.sp).then_some(state.bp);
                 let bp = reader.word(at).or(popped);
-                return_to(reader, state, cfa, bp)
+                return_to(reader, state, (cfa, saved), bp)
             }
         }
         Rule::FromFramePointer { cfa, saved } => from_frame_pointer(rule, (cfa, saved), state, reader),
@@ -410,37 +426,45 @@ fn step(
 #[inline]
 pub fn from_frame_pointer(
     rule: Rule,
-    (cfa, saved): (u16, u8),
+    (cfa, saved): (u16, u16),
     state: &State,
     reader: &mut StackReader,
 ) -> Step {
     let cfa = state.bp.wrapping_add(8 * u64::from(cfa));
-    if cfa <= state.sp && !rule.leads_to_another_stack() {
+    if cfa <= state.sp && !unwinding::leads_to_another_stack(rule) {
         return Step::Lost;
     }
     let bp = reader.word(cfa.wrapping_sub(8 * u64::from(saved)));
-    return_to(reader, state, cfa, bp)
+    return_to(reader, state, (cfa, saved), bp)
 }
 
-fn return_to(reader: &mut StackReader, from: &State, cfa: u64, bp: Option<u64>) -> Step {
-    match (reader.word(cfa.wrapping_sub(8)), bp) {
+fn return_to(reader: &mut StackReader, from: &State, (cfa, saved): (u64, u16), bp: Option<u64>) -> Step {
+    let pc = match return_place(cfa, saved) {
+        Some(place) => reader.word(place).map(strip),
+        None if from.exact => Some(from.link.address()),
+        None => None,
+    };
+    match (pc, bp) {
         (Some(0), Some(_)) => Step::Top,
         (Some(pc), Some(_)) if cfa == from.sp && pc == from.pc => Step::Lost,
-        (Some(pc), Some(bp)) => Step::Caller(State { pc, sp: cfa, bp, exact: false }),
+        (Some(pc), Some(bp)) => Step::Caller(State { pc, sp: cfa, bp, ..State::default() }),
         _ => Step::Lost,
     }
 }
 
-/// Offsets of saved registers from the `ucontext` that a signal frame's stack pointer points to.
-const CONTEXT_BP: u64 = 120;
-const CONTEXT_SP: u64 = 160;
-const CONTEXT_PC: u64 = 168;
-
-/// The frame that a signal interrupted; also used by the reference unwinder.
-pub fn interrupted(reader: &mut StackReader, context: u64) -> Step {
-    let word = |reader: &mut StackReader, offset| reader.word(context.wrapping_add(offset));
-    match (word(reader, CONTEXT_PC), word(reader, CONTEXT_SP), word(reader, CONTEXT_BP)) {
-        (Some(pc), Some(sp), Some(bp)) if pc != 0 => Step::Caller(State { pc, sp, bp, exact: true }),
+/// The frame that a signal interrupted, from the stack pointer where its handler returns to; also used by the
+/// reference unwinder.
+pub fn interrupted(reader: &mut StackReader, sp: u64) -> Step {
+    let context = sp.wrapping_add(CONTEXT_AT_RETURN);
+    let mut word = |offset| reader.word(context.wrapping_add(offset));
+    let link = match LINK_PLACE {
+        Some(place) => word(place).map(Link::of),
+        None => Some(Link::default()),
+    };
+    match (PLACES.map(&mut word), link) {
+        ([Some(pc), Some(sp), Some(bp)], Some(link)) if pc != 0 => {
+            Step::Caller(State { pc, sp, bp, link, exact: true })
+        }
         _ => Step::Lost,
     }
 }
@@ -465,14 +489,12 @@ fn slow_step(module: Option<&'static Module>, state: &State, reader: &mut StackR
             None => return Step::Lost,
         }
     };
-    let mut registers = UnwindRegsX86_64::new(state.pc, state.sp, state.bp);
+    let mut registers = unwinding::registers(state);
     let stepped = rules::with_step_cache(|cache| {
         unwinder.unwind_frame(address, &mut registers, cache, &mut |at| reader.word(at).ok_or(()))
     });
     match stepped {
-        Some(Ok(Some(pc))) => {
-            Step::Caller(State { pc, sp: registers.sp(), bp: registers.bp(), exact: false })
-        }
+        Some(Ok(Some(pc))) => Step::Caller(unwinding::stepped(pc, &registers)),
         Some(Ok(None)) => Step::Top,
         _ => Step::Lost,
     }

@@ -9,10 +9,10 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use framehop::x86_64::UnwinderX86_64;
-use framehop::{ExplicitModuleSectionInfo, MustNotAllocateDuringUnwind, Unwinder};
+use framehop::{ExplicitModuleSectionInfo, Unwinder};
 use proust_log::records;
 
+use crate::arch::unwinding;
 use crate::path::Announce;
 use crate::path::elf::{self, FileHeaders, ImageLayout, ProgramHeader};
 use crate::path::maps::{self, Mapping};
@@ -23,7 +23,7 @@ use crate::turn::{Mine, Quiet, Turn};
 use crate::{clock, lane, raw, room};
 
 /// An unwinder that knows one module.
-pub type ModuleUnwinder = UnwinderX86_64<&'static [u8], MustNotAllocateDuringUnwind>;
+pub type ModuleUnwinder = unwinding::Tables<&'static [u8]>;
 
 /// A load of an executable or library. Never freed: a handler may be looking at it.
 pub struct Module {

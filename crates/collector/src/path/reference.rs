@@ -4,9 +4,9 @@
 //! signal frames, which framehop does not know, and the step to another piece of a split stack, which it
 //! takes for a mistake.
 
-use framehop::x86_64::UnwindRegsX86_64;
 use framehop::{FrameAddress, Unwinder};
 
+use crate::arch::unwinding;
 use crate::path::coroutine;
 use crate::path::memo::{MAX_FRAMES, State, Surroundings, from_frame_pointer, interrupted};
 use crate::path::modules::{self, ModuleUnwinder};
@@ -61,7 +61,9 @@ impl Reference {
             let rule = module.map(|module| rules::rule_at(module, lookup, state.exact));
             let caller = match rule {
                 Some(Rule::SignalFrame) => interrupted(&mut reader, state.sp).caller(),
-                Some(rule @ Rule::FromFramePointer { cfa, saved }) if rule.leads_to_another_stack() => {
+                Some(rule @ Rule::FromFramePointer { cfa, saved })
+                    if unwinding::leads_to_another_stack(rule) =>
+                {
                     from_frame_pointer(rule, (cfa, saved), &state, &mut reader).caller()
                 }
                 _ => {
@@ -90,8 +92,8 @@ fn full_step(
     } else {
         FrameAddress::from_return_address(state.pc)?
     };
-    let mut registers = UnwindRegsX86_64::new(state.pc, state.sp, state.bp);
+    let mut registers = unwinding::registers(state);
     let mut read = |at| reader.word(at).ok_or(());
     let pc = unwinder.unwind_frame(address, &mut registers, cache, &mut read).ok()??;
-    Some(State { pc, sp: registers.sp(), bp: registers.bp(), exact: false })
+    Some(unwinding::stepped(pc, &registers))
 }

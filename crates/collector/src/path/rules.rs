@@ -6,14 +6,14 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64};
-use framehop::{FrameAddress, MustNotAllocateDuringUnwind, Unwinder};
+use framehop::{FrameAddress, Unwinder};
 
+use crate::arch::context::RETURN_CODE;
+pub use crate::arch::unwinding::StepCache;
+use crate::arch::unwinding::{self, FRAME_POINTER, Link, return_place};
 use crate::arena;
+use crate::path::memo::State;
 use crate::path::modules::{Module, ModuleUnwinder};
-
-/// framehop's working memory; never allocates while unwinding.
-pub type StepCache = CacheX86_64<MustNotAllocateDuringUnwind>;
 
 /// How to find the caller of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +25,14 @@ pub enum Rule {
         /// CFA offset in words.
         cfa: u16,
         /// Frame pointer's place in words below the CFA; 0 = not saved.
-        saved: u8,
+        saved: u16,
     },
     /// CFA = frame pointer + 8·`cfa`; the frame pointer is saved at CFA − 8·`saved`.
     FromFramePointer {
         /// CFA offset in words.
         cfa: u16,
         /// Frame pointer's place in words below the CFA.
-        saved: u8,
+        saved: u16,
     },
     /// Something else: framehop steps each time.
     Slow,
@@ -40,8 +40,8 @@ pub enum Rule {
     SignalFrame,
 }
 
-/// The rule of code without unwind tables, on the chance that it keeps frame pointers.
-pub const FRAME_POINTER: Rule = Rule::FromFramePointer { cfa: 2, saved: 2 };
+/// Bits of a frame pointer's place in a packed rule.
+const SAVED_BITS: u32 = 13;
 
 impl Rule {
     fn pack(self) -> u32 {
@@ -55,7 +55,7 @@ impl Rule {
     }
 
     fn unpack(packed: u32) -> Rule {
-        let (cfa, saved) = (packed as u16, (packed >> 16) as u8);
+        let (cfa, saved) = (packed as u16, (packed >> 16) as u16 & ((1 << SAVED_BITS) - 1));
         match packed >> 29 {
             1 => Rule::End,
             2 => Rule::FromStackPointer { cfa, saved },
@@ -68,15 +68,6 @@ impl Rule {
     /// Whether stepping reads the frame pointer's value.
     pub fn uses_frame_pointer(self) -> bool {
         matches!(self, Rule::FromFramePointer { .. } | Rule::Slow | Rule::SignalFrame)
-    }
-
-    /// Whether the caller's frame may lie below: on the piece of a split stack that was used up.
-    ///
-    /// The function that goes on in another piece (`__morestack` of GCC's library) was called by a function's
-    /// first instructions. Its unwind table skips that return address, which no other's does, and leads to
-    /// the function's caller.
-    pub fn leads_to_another_stack(self) -> bool {
-        self == Rule::FromFramePointer { cfa: 3, saved: 3 }
     }
 
     /// Whether the caller's frame pointer is the frame's.
@@ -187,6 +178,9 @@ fn learn(module: &Module, lookup: u64, exact: bool) -> Rule {
     .unwrap_or(Rule::Slow)
 }
 
+/// Where no stack is: what the register with the return address holds is a word of that place.
+const LINK_REGISTER: u64 = 8;
+
 /// Lets framehop take one step from invented registers over an invented stack, and reads the rule off.
 fn probe(
     unwinder: &ModuleUnwinder,
@@ -204,29 +198,39 @@ fn probe(
     } else {
         (FrameAddress::from_return_address(lookup + 1)?, lookup + 1)
     };
-    let mut registers = UnwindRegsX86_64::new(pc, sp, bp);
-    let mut saved_at = None;
+    let link = word_at(LINK_REGISTER);
+    let mut registers = unwinding::registers(&State { pc, sp, bp, link: Link::of(link), exact });
+    // A step reads the return address and the frame pointer, in either order.
+    let (mut read_at, mut reads) = ([0; 2], 0);
     let mut read = |at: u64| {
-        saved_at = saved_at.or(Some(at));
+        if let Some(slot) = read_at.get_mut(reads) {
+            (*slot, reads) = (at, reads + 1);
+        }
         Ok(word_at(at))
     };
     match unwinder.unwind_frame(address, &mut registers, cache, &mut read) {
         Ok(None) => Some(Rule::End),
         Err(_) => None,
         Ok(Some(caller)) => {
-            let cfa = registers.sp();
-            if caller != word_at(cfa.wrapping_sub(8)) {
-                return None;
-            }
+            let stepped = unwinding::stepped(caller, &registers);
+            let cfa = stepped.sp;
             let words = |distance: u64| {
                 (distance.is_multiple_of(8)).then(|| u16::try_from(distance / 8).ok()).flatten()
             };
-            let saved = if registers.bp() == bp {
+            let saved = if stepped.bp == bp {
                 0
             } else {
-                let at = saved_at.filter(|&at| word_at(at) == registers.bp())?;
-                u8::try_from(words(cfa.checked_sub(at)?)?).ok().filter(|&saved| saved != 0)?
+                let at = read_at.into_iter().find(|&at| word_at(at) == stepped.bp)?;
+                words(cfa.checked_sub(at)?).filter(|saved| (1..1 << SAVED_BITS).contains(saved))?
             };
+            let returns_to = match return_place(cfa, saved) {
+                Some(place) => unwinding::strip(word_at(place)),
+                None if exact => unwinding::strip(link),
+                None => return None,
+            };
+            if caller != returns_to {
+                return None;
+            }
             match cfa.checked_sub(sp).and_then(words) {
                 Some(cfa) => Some(Rule::FromStackPointer { cfa, saved }),
                 None if saved == 0 => None,
@@ -236,17 +240,15 @@ fn probe(
     }
 }
 
-/// Whether the C library's code that ends a signal handler is at `address`:
-/// `mov $SYS_rt_sigreturn,%rax; syscall`.
+/// Whether the code that ends a signal handler is at `address`.
 fn is_signal_return(module: &Module, address: u64) -> bool {
-    const CODE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
     // The address is a guess where frame pointers are followed: any word that lies between a module's begin
     // and end, where there may be holes.
-    if address < module.code.start || address.saturating_add(CODE.len() as u64) > module.code.end {
+    if address < module.code.start || address.saturating_add(RETURN_CODE.len() as u64) > module.code.end {
         return false;
     }
-    // SAFETY: nine bytes of the code of a module that stays loaded, which may be read (`Module::code`).
-    unsafe { (address as *const [u8; 9]).read_unaligned() == CODE }
+    // SAFETY: bytes of the code of a module that stays loaded, which may be read (`Module::code`).
+    unsafe { (address as *const [u8; RETURN_CODE.len()]).read_unaligned() == RETURN_CODE }
 }
 
 const CACHES: usize = 16;
@@ -294,7 +296,7 @@ mod tests {
         let rules = [
             Rule::End,
             Rule::FromStackPointer { cfa: 1, saved: 0 },
-            Rule::FromStackPointer { cfa: u16::MAX, saved: u8::MAX },
+            Rule::FromStackPointer { cfa: u16::MAX, saved: (1 << SAVED_BITS) - 1 },
             Rule::FromFramePointer { cfa: 2, saved: 2 },
             Rule::Slow,
             Rule::SignalFrame,
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn a_table_gives_back_what_it_still_holds_and_nothing_else() {
         let table = RuleTable::new(1);
-        let rule_of = |key: u32| Rule::FromStackPointer { cfa: key as u16, saved: (key >> 3) as u8 };
+        let rule_of = |key: u32| Rule::FromStackPointer { cfa: key as u16, saved: (key >> 3) as u16 & 0xff };
         let mut held = 0;
         for key in 0..10_000 {
             table.put(key, rule_of(key));

@@ -5,11 +5,10 @@
 //! know) may end anywhere: they are read by a system call that fails instead of faulting. Such a call takes
 //! as long for a page as for a word, so that a long path is read in large pieces.
 
+use crate::arch::unwinding::RED_ZONE_BYTES;
 use crate::arena;
 use crate::raw;
 
-/// Bytes below the stack pointer that belong to the interrupted function (the ABI's red zone).
-const RED_ZONE_BYTES: u64 = 128;
 const WINDOW_BYTES: usize = 256;
 const WIDE_WINDOW_BYTES: usize = 16 << 10;
 const FIRST_WIDE_BYTES: usize = 4 << 10;
@@ -51,14 +50,14 @@ impl OwnStack {
 
     /// The stack of the calling thread, which the C library made from the attributes that `given` tells of:
     /// it ends below the thread's control block.
-    pub fn of_created_thread(given: Given, thread_pointer: u64) -> OwnStack {
+    pub fn of_created_thread(given: Given, control_block: u64) -> OwnStack {
         let low = match given {
             Given::Unknown => return OwnStack::default(),
             Given::From(low) => low,
             // Its memory may be larger, never smaller; the control block lies in it.
-            Given::Bytes(bytes) => thread_pointer.saturating_sub(bytes).saturating_add(CONTROL_BLOCK_BYTES),
+            Given::Bytes(bytes) => control_block.saturating_sub(bytes).saturating_add(CONTROL_BLOCK_BYTES),
         };
-        OwnStack { low, top: thread_pointer }
+        OwnStack { low, top: control_block }
     }
 
     /// Whether a stack pointer lies on this stack.

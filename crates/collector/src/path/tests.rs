@@ -1,11 +1,12 @@
 //! The memo against the full unwind, on stacks that change in every way a program can change them.
 
-use super::memo::{Memo, State, Surroundings, UpperEnd};
+use super::memo::{Memo, Surroundings, UpperEnd};
 use super::modules::Module;
 use super::reference::Reference;
 use super::stack::OwnStack;
 use super::tree::{Frame, NodeId, Tree};
 use super::{Announce, maps, modules, rules};
+use crate::operation::here;
 
 struct Silent;
 
@@ -44,15 +45,7 @@ impl Walker {
     /// Takes the path from here and compares it with a full unwind.
     #[inline(never)]
     fn look(&mut self) -> NodeId {
-        let mut leaf = State { exact: true, ..State::default() };
-        // SAFETY: reads three registers.
-        unsafe {
-            core::arch::asm!(
-                "lea {pc}, [rip]", "mov {sp}, rsp", "mov {bp}, rbp",
-                pc = out(reg) leaf.pc, sp = out(reg) leaf.sp, bp = out(reg) leaf.bp,
-                options(nomem, nostack, preserves_flags)
-            );
-        }
+        let leaf = here!();
         let mut silent = Silent;
         let process = std::process::id();
         let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut silent };

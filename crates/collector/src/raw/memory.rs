@@ -3,6 +3,7 @@
 use core::ffi::c_void;
 
 use super::{Outcome, call, failed, sys};
+use crate::arch::PAGE_BYTES;
 
 /// Maps memory; null on failure.
 pub fn map(bytes: usize, protection: i32, flags: i32, descriptor: i32, offset: u64) -> *mut u8 {
@@ -21,12 +22,11 @@ pub fn map_at(address: usize, bytes: usize, flags: i32, descriptor: i32, offset:
 /// # Safety
 /// What lies there is the caller's.
 pub unsafe fn put_scratch(address: *mut u8) {
-    const PAGE: usize = 4096;
-    let start = address as usize & !(PAGE - 1);
+    let start = address as usize & !(PAGE_BYTES - 1);
     let (access, flags) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
     if start != 0 {
-        sys!(SYS_mmap, start, PAGE, access, flags, -1_isize, 0);
+        sys!(SYS_mmap, start, PAGE_BYTES, access, flags, -1_isize, 0);
     }
 }
 

@@ -4,10 +4,10 @@
 //! there the thread goes back to where the handler began, whatever lies between, and this process is not
 //! recorded any more. What the handler held is lost with it: nobody uses it again.
 
-use core::arch::naked_asm;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::arch::stacks::{back, enter};
 use crate::{lane, life};
 
 /// Where a thread's handler began: its stack pointer then; 0 = it runs no handler.
@@ -46,62 +46,4 @@ fn leave_handler() {
     }
     // SAFETY: `enter` is still on the stack, below which this runs, and has stored its stack pointer.
     unsafe { back(sp) }
-}
-
-/// Stores the stack pointer and calls; true, but false where `back` came here.
-#[unsafe(naked)]
-unsafe extern "C" fn enter(work: *mut c_void, call: extern "C" fn(*mut c_void), place: *mut usize) -> bool {
-    naked_asm!(
-        ".cfi_startproc",
-        "push rbp",
-        ".cfi_adjust_cfa_offset 8",
-        "push rbx",
-        ".cfi_adjust_cfa_offset 8",
-        "push r12",
-        ".cfi_adjust_cfa_offset 8",
-        "push r13",
-        ".cfi_adjust_cfa_offset 8",
-        "push r14",
-        ".cfi_adjust_cfa_offset 8",
-        "push r15",
-        ".cfi_adjust_cfa_offset 8",
-        "sub rsp, 8",
-        ".cfi_adjust_cfa_offset 8",
-        "mov [rdx], rsp",
-        "call rsi",
-        "mov eax, 1",
-        "add rsp, 8",
-        ".cfi_adjust_cfa_offset -8",
-        "pop r15",
-        ".cfi_adjust_cfa_offset -8",
-        "pop r14",
-        ".cfi_adjust_cfa_offset -8",
-        "pop r13",
-        ".cfi_adjust_cfa_offset -8",
-        "pop r12",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rbx",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rbp",
-        ".cfi_adjust_cfa_offset -8",
-        "ret",
-        ".cfi_endproc",
-    )
-}
-
-/// Goes back to the `enter` that stored this stack pointer.
-#[unsafe(naked)]
-unsafe extern "C" fn back(sp: usize) -> ! {
-    naked_asm!(
-        "mov rsp, rdi",
-        "xor eax, eax",
-        "add rsp, 8",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
-        "ret",
-    )
 }

@@ -5,64 +5,47 @@
 //! executed, ours on top of that. All the time that the sample stands for was spent in what both interrupted:
 //! were it charged to the handler, a program that gets a signal at each tick would seem to do nothing else.
 
+use libc::ucontext_t;
+
+use crate::arch::context;
 use crate::path::memo::State;
 use crate::raw;
-
-/// What the kernel puts on the stack for a handler: the address that it returns to, the context, the siginfo.
-const CONTEXT: u64 = 8;
-const INFO: u64 = CONTEXT + CONTEXT_BYTES as u64;
-/// The kernel's `struct ucontext`: flags, link, stack, registers, mask.
-const CONTEXT_BYTES: usize = 304;
-/// Where the registers begin in it.
-const REGISTERS: usize = 40;
-
-/// `mov rax, SYS_rt_sigreturn; syscall`: what a handler returns to.
-const RETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
 
 /// Handlers of so many signals may be prepared at once, one on top of the other.
 const MOST: usize = 4;
 
-/// What a thread with these registers was doing: what the handlers interrupted that it has only just entered,
+/// What a thread with this context was doing: what the handlers interrupted that it has only just entered,
 /// otherwise what the registers say.
 #[inline]
-pub fn interrupted(registers: &[i64; 23]) -> State {
-    let at = |register: i32| registers[register as usize] as u64;
-    let mut state =
-        State { pc: at(libc::REG_RIP), sp: at(libc::REG_RSP), bp: at(libc::REG_RBP), exact: true };
-    let mut arguments = [at(libc::REG_RSI), at(libc::REG_RDX)];
+pub fn interrupted(registers: &ucontext_t) -> State {
+    let mut state = context::state(registers);
+    let mut arguments = context::handler_arguments(registers);
     for _ in 0..MOST {
-        if arguments != [state.sp.wrapping_add(INFO), state.sp.wrapping_add(CONTEXT)] {
+        if arguments != [state.sp.wrapping_add(context::INFO), state.sp.wrapping_add(context::CONTEXT)] {
             break;
         }
-        let Some((below, its_arguments)) = below(state.sp) else { break };
+        let Some((below, its_arguments)) = below(&state) else { break };
         (state, arguments) = (below, its_arguments);
     }
     state
 }
 
-/// The state that the handler whose frame is at `sp` interrupted, and its second and third argument if that
-/// one was a handler, too.
+/// The state that this handler interrupted, which has only just been entered, and its second and third
+/// argument if that one was a handler, too.
 #[cold]
 #[inline(never)]
-fn below(sp: u64) -> Option<(State, [u64; 2])> {
-    let mut frame = [0_u8; INFO as usize];
-    let mut code = [0_u8; RETURN.len()];
+fn below(handler: &State) -> Option<(State, [u64; 2])> {
+    let mut frame = [0_u8; context::FRAME_BYTES];
+    let mut code = [0_u8; context::RETURN_CODE.len()];
     let pid = raw::getpid();
-    if raw::read_memory(pid, sp, &mut frame) != frame.len() as isize {
+    if raw::read_memory(pid, handler.sp, &mut frame) != frame.len() as isize {
         return None;
     }
-    let word = |at: usize| frame.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes);
-    if raw::read_memory(pid, word(0)?, &mut code) != code.len() as isize || code != RETURN {
+    let returns_to = context::handler_returns_to(&frame, handler)?;
+    if raw::read_memory(pid, returns_to, &mut code) != code.len() as isize || code != context::RETURN_CODE {
         return None;
     }
-    let register = |register: i32| word(CONTEXT as usize + REGISTERS + 8 * register as usize);
-    let state = State {
-        pc: register(libc::REG_RIP)?,
-        sp: register(libc::REG_RSP)?,
-        bp: register(libc::REG_RBP)?,
-        exact: true,
-    };
-    Some((state, [register(libc::REG_RSI)?, register(libc::REG_RDX)?]))
+    context::state_below(&frame)
 }
 
 #[cfg(test)]
@@ -74,24 +57,20 @@ mod tests {
     static FOUND_SP: AtomicU64 = AtomicU64::new(0);
     static INSIDE_PC: AtomicU64 = AtomicU64::new(0);
 
-    fn registers(of: &libc::ucontext_t) -> &[i64; 23] {
-        &of.uc_mcontext.gregs
-    }
-
     /// Comes on top of `lower`, since the kernel prepares the handlers of all signals that wait.
     extern "C" fn upper(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the kernel passes a valid context.
-        let state = interrupted(registers(unsafe { &*context.cast::<libc::ucontext_t>() }));
+        let state = interrupted(unsafe { &*context.cast::<libc::ucontext_t>() });
         FOUND_PC.store(state.pc, Ordering::Relaxed);
         FOUND_SP.store(state.sp, Ordering::Relaxed);
     }
 
     extern "C" fn lower(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the kernel passes a valid context.
-        let context = unsafe { &*context.cast::<libc::ucontext_t>() };
-        INSIDE_PC.store(registers(context)[libc::REG_RIP as usize] as u64, Ordering::Relaxed);
-        let of_this = interrupted(registers(context));
-        assert_eq!(of_this.pc, registers(context)[libc::REG_RIP as usize] as u64);
+        let of_this = unsafe { &*context.cast::<libc::ucontext_t>() };
+        let own = context::state(of_this);
+        INSIDE_PC.store(own.pc, Ordering::Relaxed);
+        assert_eq!(interrupted(of_this).pc, own.pc);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO, PANIC};
 use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
+use crate::arch::context::stack_pointer;
 use crate::lane::{self, Lane, Record, Usage};
 use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
@@ -138,7 +139,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     else {
         return;
     };
-    let sp = context.uc_mcontext.gregs[libc::REG_RSP as usize] as u64;
+    let sp = stack_pointer(context);
     let cpu_ns = clock::thread_cpu_ns();
     let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked, usage: Usage::now() };
     if control::are_new() {
@@ -230,7 +231,7 @@ fn own_time(begin: u64, cpu_ns: u64) -> u64 {
 #[inline(never)]
 fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &libc::ucontext_t, due: &Due) {
     let Arrival { time_ns: begin, cpu_ns, usage, .. } = due.arrival;
-    let leaf = entered::interrupted(&context.uc_mcontext.gregs);
+    let leaf = entered::interrupted(context);
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }

@@ -26,6 +26,7 @@ use proust_log::records::{SAMPLE_AT_TICK, SAMPLE_LATE};
 use super::alarm::{AFTER_ONE, AT_FIRST, Alarm, LOOKED_AT, Rest};
 use super::gamma::Random;
 use super::{signal, timer};
+use crate::arch::context::CAN_REPEAT_CALLS;
 use crate::hooks::borrowers;
 use crate::lane::{self, Lane, Record, Usage};
 use crate::{clock, options, raw};
@@ -319,7 +320,8 @@ impl Lane {
     /// Whether the owner's timer on the wall's clock may be armed at all.
     fn may_have_alarm(&self) -> bool {
         // Hooks see only a thread that finds its lane, and only what they are there for.
-        lane::current().is_some_and(|current| core::ptr::eq(current, self))
+        CAN_REPEAT_CALLS
+            && lane::current().is_some_and(|current| core::ptr::eq(current, self))
             && !borrowers::share_storage()
             && options::live() & (NO_WAITS | NO_IO) == 0
             && self.pace.one_shot.load(Ordering::Relaxed) != REFUSED

@@ -18,6 +18,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use libc::{c_long, timespec, ucontext_t};
 use proust_log::control::RESUME_CALLS;
 
+use crate::arch::{context, system};
 use crate::lane::Lane;
 use crate::{clock, options, raw};
 
@@ -49,18 +50,13 @@ impl Default for Left {
 enum Time {
     /// It has none, it is a moment, or the kernel writes back what is left.
     Kept,
-    /// So many milliseconds are in this register.
+    /// So many milliseconds are in this argument, counted from 0.
     Milliseconds(usize),
-    /// This register leads to a length of time; null = for ever.
+    /// This argument leads to a length of time; null = for ever.
     Length(usize),
-    /// As `Length`, and the kernel may have written what is left to where the second register leads.
+    /// As `Length`, and the kernel may have written what is left to where the second argument leads.
     Sleep(usize, usize),
 }
-
-const DI: usize = libc::REG_RDI as usize;
-const SI: usize = libc::REG_RSI as usize;
-const DX: usize = libc::REG_RDX as usize;
-const R10: usize = libc::REG_R10 as usize;
 
 /// The first kernel on which a CPU timer's signal is sent on the way back to the program.
 ///
@@ -72,18 +68,14 @@ const R10: usize = libc::REG_R10 as usize;
 /// until its time is over or the next signal comes.
 const FIRST_WITHOUT: (u32, u32) = (5, 10);
 
-/// Bytes before a system call in which the instruction is looked for that loads its number.
-const BEFORE: usize = 24;
-const SYSCALL: [u8; 2] = [0x0f, 0x05];
-/// `mov eax, NUMBER`
-const LOAD_NUMBER: u8 = 0xb8;
-
-fn time_of(number: c_long, registers: &[i64], is_raw: bool) -> Option<Time> {
-    let is_absolute = registers[SI] & i64::from(libc::TIMER_ABSTIME) != 0;
+fn time_of(number: c_long, context: &ucontext_t, is_raw: bool) -> Option<Time> {
+    let second = context::argument(context, 1);
+    let is_absolute = second & i64::from(libc::TIMER_ABSTIME) != 0;
     Some(match number {
-        libc::SYS_pause
-        | libc::SYS_rt_sigsuspend
-        | libc::SYS_select
+        _ if Some(number) == system::PAUSE || Some(number) == system::SELECT => Time::Kept,
+        _ if Some(number) == system::POLL => Time::Milliseconds(2),
+        _ if Some(number) == system::EPOLL_WAIT => Time::Milliseconds(3),
+        libc::SYS_rt_sigsuspend
         | libc::SYS_pselect6
         | libc::SYS_ppoll
         | libc::SYS_semop
@@ -94,16 +86,15 @@ fn time_of(number: c_long, registers: &[i64], is_raw: bool) -> Option<Time> {
         | libc::SYS_recvmsg
         | libc::SYS_accept
         | libc::SYS_accept4 => Time::Kept,
-        libc::SYS_poll => Time::Milliseconds(DX),
-        libc::SYS_epoll_wait | libc::SYS_epoll_pwait => Time::Milliseconds(R10),
-        libc::SYS_epoll_pwait2 | libc::SYS_semtimedop => Time::Length(R10),
-        libc::SYS_rt_sigtimedwait => Time::Length(DX),
-        libc::SYS_nanosleep => Time::Sleep(DI, SI),
+        libc::SYS_epoll_pwait => Time::Milliseconds(3),
+        libc::SYS_epoll_pwait2 | libc::SYS_semtimedop => Time::Length(3),
+        libc::SYS_rt_sigtimedwait => Time::Length(2),
+        libc::SYS_nanosleep => Time::Sleep(0, 1),
         libc::SYS_clock_nanosleep if is_absolute => Time::Kept,
-        libc::SYS_clock_nanosleep => Time::Sleep(DX, R10),
+        libc::SYS_clock_nanosleep => Time::Sleep(2, 3),
         // A wait until a moment has a bit in its operation; another one is for a length of time.
-        libc::SYS_futex if matches!(registers[SI] & 127, 6 | 9 | 11 | 13) => Time::Kept,
-        libc::SYS_futex if registers[SI] & 127 == 0 => Time::Length(R10),
+        libc::SYS_futex if matches!(second & 127, 6 | 9 | 11 | 13) => Time::Kept,
+        libc::SYS_futex if second & 127 == 0 => Time::Length(3),
         // It fails so only where it has submitted nothing: all that is left of it is the wait.
         libc::SYS_io_uring_enter if is_raw => Time::Kept,
         _ => return None,
@@ -112,15 +103,9 @@ fn time_of(number: c_long, registers: &[i64], is_raw: bool) -> Option<Time> {
 
 /// The number of the system call that ends before `pc`.
 fn call_before(pc: u64) -> Option<c_long> {
-    let mut code = [0_u8; BEFORE];
-    let got = raw::read_memory(raw::getpid(), pc.wrapping_sub(BEFORE as u64), &mut code);
-    if got != BEFORE as isize || code[BEFORE - 2..] != SYSCALL {
-        return None;
-    }
-    code[..BEFORE - 2].windows(5).rev().find_map(|load| {
-        (load[0] == LOAD_NUMBER && load[3..] == [0, 0])
-            .then(|| c_long::from(u16::from_le_bytes([load[1], load[2]])))
-    })
+    let mut code = [0_u8; system::BYTES_BEFORE];
+    let got = raw::read_memory(raw::getpid(), pc.wrapping_sub(code.len() as u64), &mut code);
+    if got == code.len() as isize { system::number_in(&code) } else { None }
 }
 
 /// Whether a signal waits that will be delivered when this handler returns.
@@ -142,44 +127,43 @@ pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
     if !may_be_raw && !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
         return;
     }
-    let registers = &mut context.uc_mcontext.gregs;
-    if registers[libc::REG_RAX as usize] != -i64::from(libc::EINTR) {
+    if context::result(context) != -i64::from(libc::EINTR) {
         return;
     }
     if may_be_raw && let Some(lane) = lane {
         lane.pace.suspect();
     }
-    let Some(number) = call_before(registers[libc::REG_RIP as usize] as u64) else { return };
-    let Some(time) = time_of(number, registers, may_be_raw) else { return };
-    if another_comes(context) {
+    let Some(number) = call_before(context::state(context).pc) else { return };
+    let Some(time) = time_of(number, context, may_be_raw) else { return };
+    if !context::CAN_REPEAT_CALLS || another_comes(context) {
         return;
     }
-    let registers = &mut context.uc_mcontext.gregs;
     // When a call began that no hook saw is not known, but that it was since the timer was armed, less than
     // a tick ago. It begins anew and lasts so much longer, which a call that waits may always.
-    if time == Time::Kept || shorten(lane, time, registers).is_some() || may_be_raw {
-        registers[libc::REG_RAX as usize] = number;
-        registers[libc::REG_RIP as usize] -= SYSCALL.len() as i64;
+    if time == Time::Kept || shorten(lane, time, context).is_some() || may_be_raw {
+        context::repeat_call(context, number);
     }
 }
 
 /// Puts what is left of a call's time into its registers; None if that is not known.
-fn shorten(lane: Option<&Lane>, time: Time, registers: &mut [i64]) -> Option<()> {
+fn shorten(lane: Option<&Lane>, time: Time, context: &mut ucontext_t) -> Option<()> {
     match time {
         Time::Kept => {}
-        Time::Milliseconds(at) if registers[at] as i32 <= 0 => {}
+        Time::Milliseconds(at) if context::argument(context, at) as i32 <= 0 => {}
         Time::Milliseconds(at) => {
             let (resumed, now_ns, since_ns) = since(lane?)?;
-            let left_ns =
-                (registers[at] as u32 as u64 * 1_000_000).saturating_sub(now_ns.saturating_sub(since_ns));
-            registers[at] = left_ns.div_ceil(1_000_000) as i64;
+            let left_ns = (context::argument(context, at) as u32 as u64 * 1_000_000)
+                .saturating_sub(now_ns.saturating_sub(since_ns));
+            context::set_argument(context, at, left_ns.div_ceil(1_000_000) as i64);
             resumed.at_ns.store(now_ns, Ordering::Relaxed);
         }
-        Time::Length(at) if registers[at] == 0 => {}
-        Time::Sleep(at, rest) if registers[rest] != 0 => registers[at] = registers[rest],
+        Time::Length(at) if context::argument(context, at) == 0 => {}
+        Time::Sleep(at, rest) if context::argument(context, rest) != 0 => {
+            context::set_argument(context, at, context::argument(context, rest));
+        }
         Time::Length(at) | Time::Sleep(at, _) => {
             let (resumed, now_ns, since_ns) = since(lane?)?;
-            let asked_ns = length(registers[at] as u64)?;
+            let asked_ns = length(context::argument(context, at) as u64)?;
             let left_ns = asked_ns.saturating_sub(now_ns.saturating_sub(since_ns));
             let place = resumed.left.0.get();
             // SAFETY: the owner's handler; the kernel reads it when the call goes on.
@@ -189,7 +173,7 @@ fn shorten(lane: Option<&Lane>, time: Time, registers: &mut [i64]) -> Option<()>
                     tv_nsec: (left_ns % 1_000_000_000) as i64,
                 });
             }
-            registers[at] = place as i64;
+            context::set_argument(context, at, place as i64);
             resumed.at_ns.store(now_ns, Ordering::Relaxed);
         }
     }

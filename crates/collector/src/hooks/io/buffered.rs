@@ -13,7 +13,7 @@ use core::ffi::{c_char, c_int};
 use libc::FILE;
 
 use super::stream::{Stream, field};
-use crate::lane::thread_pointer;
+use crate::lane::control_block;
 use crate::life;
 use crate::single_threaded;
 
@@ -196,7 +196,7 @@ impl Stream {
         // SAFETY: a stream's lock lives as long as the stream.
         unsafe {
             (&raw const (*lock).taken).read_volatile() == 0
-                || (&raw const (*lock).owner).read_volatile() == thread_pointer()
+                || (&raw const (*lock).owner).read_volatile() == control_block()
         }
     }
 }

@@ -3,6 +3,8 @@
 use core::ffi::CStr;
 use core::ops::Range;
 
+use crate::arch::elf::{JUMP_SLOT, LOOKED_UP};
+
 use super::tables::{Symbol, Tables, read};
 
 #[repr(C)]
@@ -12,10 +14,6 @@ struct Relocation {
     info: u64,
     addend: i64,
 }
-
-const R_64: u64 = 1;
-const R_GLOB_DAT: u64 = 6;
-const R_JUMP_SLOT: u64 = 7;
 
 const WEAK: u8 = 2;
 
@@ -46,7 +44,7 @@ impl Tables {
                 // SAFETY: the table has that many entries.
                 let relocation: Relocation = unsafe { read(table + entry * size_of::<Relocation>() as u64) };
                 let kind = relocation.info & 0xffff_ffff;
-                if !matches!(kind, R_64 | R_GLOB_DAT | R_JUMP_SLOT) {
+                if !LOOKED_UP.contains(&kind) {
                     continue;
                 }
                 let index = relocation.info >> 32;
@@ -64,7 +62,7 @@ impl Tables {
                 // SAFETY: a place of this object that relocation fills in.
                 let value: u64 = unsafe { read(place) };
                 // Until a function is called first, its place leads back into the object's own code.
-                let is_bound = kind != R_JUMP_SLOT || !own.contains(&value);
+                let is_bound = kind != JUMP_SLOT || !own.contains(&value);
                 let bound = is_bound.then(|| value.wrapping_sub(relocation.addend as u64));
                 let name = self.string(symbol.name.into());
                 let number = number & 0x7fff;

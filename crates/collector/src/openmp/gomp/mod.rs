@@ -32,17 +32,7 @@ macro_rules! sited {
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name() {
-                $crate::openmp::runtime::routes::begin!(
-                    $name,
-                    "qword ptr [rsp]",
-                    then [
-                        concat!("mov ", $crate::openmp::gomp::registers_after!(first $($argument)*), ", [rsp]"),
-                        concat!("mov ", $crate::openmp::gomp::registers_after!(second $($argument)*), ", rsp"),
-                        concat!("mov ", $crate::openmp::gomp::registers_after!(third $($argument)*), ", r10"),
-                        "jmp {hook}",
-                    ],
-                    hooks::$name
-                )
+                $crate::arch::routes::sited!($name, hooks::$name $(, $argument)*)
             }
         )*
         mod hooks {
@@ -75,38 +65,6 @@ macro_rules! sited {
 }
 pub(crate) use sited;
 
-/// The registers in which a function with so many arguments gets one more, and two others.
-macro_rules! registers_after {
-    (first) => {
-        "rdi"
-    };
-    (second) => {
-        "rsi"
-    };
-    (third) => {
-        "rdx"
-    };
-    (first $one:ident) => {
-        "rsi"
-    };
-    (second $one:ident) => {
-        "rdx"
-    };
-    (third $one:ident) => {
-        "rcx"
-    };
-    (first $one:ident $two:ident) => {
-        "rdx"
-    };
-    (second $one:ident $two:ident) => {
-        "rcx"
-    };
-    (third $one:ident $two:ident) => {
-        "r8"
-    };
-}
-pub(crate) use registers_after;
-
 /// Declares hooks whose first argument is the function that the program wants to be run. `$table` is that of
 /// the caller's runtime, and `$function` its function of this name.
 macro_rules! bodied {
@@ -133,7 +91,7 @@ macro_rules! bodied {
                 };
                 $block
             }
-            $crate::openmp::runtime::routes::begin!($name, "rdi", then ["jmp {hook}"], hook)
+            $crate::arch::routes::bodied!($name, hook)
         }
     )* };
 }

@@ -12,39 +12,12 @@ use core::ffi::{CStr, c_char, c_void};
 use super::Table;
 use super::callers::{self, Callee, InDoubt, Lock};
 use super::routes;
+use crate::arch::routes::{proust_run_body, table_of_run_body};
 use crate::interpose::object::{self, Object};
 use crate::interpose::scope;
 use crate::lane;
 use crate::openmp::gomp::names::{self, CALLERS, Caller, NAMES};
 use crate::room;
-
-core::arch::global_asm!(
-    ".pushsection .text.proust_run_body,\"ax\",@progbits",
-    ".globl proust_run_body",
-    ".hidden proust_run_body",
-    ".type proust_run_body,@function",
-    "proust_run_body:",
-    ".cfi_startproc",
-    "push rdx",
-    ".cfi_adjust_cfa_offset 8",
-    "mov rax, rdi",
-    "mov rdi, rsi",
-    "call rax",
-    ".globl proust_body_returns",
-    ".hidden proust_body_returns",
-    "proust_body_returns:",
-    "add rsp, 8",
-    ".cfi_adjust_cfa_offset -8",
-    "ret",
-    ".cfi_endproc",
-    ".size proust_run_body, . - proust_run_body",
-    ".popsection",
-);
-
-unsafe extern "C-unwind" {
-    fn proust_run_body(body: usize, data: *mut c_void, table: *const Table);
-    static proust_body_returns: u8;
-}
 
 /// Runs the program's function with its argument, so that hooks it jumps to know the table.
 ///
@@ -55,60 +28,17 @@ pub unsafe fn run_body(body: usize, data: *mut c_void, table: &'static Table) {
     unsafe { proust_run_body(body, data, table) };
 }
 
-/// Finds the table of a call whose route is not known: the key is in `r11`, the place of the function in
-/// `r10`. The table comes in `r10`; all registers in which arguments are passed, and the stack, stay as they
-/// are.
-///
-/// # Safety
-/// Called by the first instructions of a hook alone, with the stack as that found it.
-#[unsafe(naked)]
-pub unsafe extern "C" fn miss() {
-    core::arch::naked_asm!(
-        ".cfi_startproc",
-        "push rdi",
-        ".cfi_adjust_cfa_offset 8",
-        "push rsi",
-        ".cfi_adjust_cfa_offset 8",
-        "push rdx",
-        ".cfi_adjust_cfa_offset 8",
-        "push rcx",
-        ".cfi_adjust_cfa_offset 8",
-        "push r8",
-        ".cfi_adjust_cfa_offset 8",
-        "push r9",
-        ".cfi_adjust_cfa_offset 8",
-        "mov rdi, r11",
-        "mov esi, r10d",
-        // What the hook itself finds on top of the stack.
-        "lea rdx, [rsp + 56]",
-        "call {route}",
-        "mov r10, rax",
-        "pop r9",
-        ".cfi_adjust_cfa_offset -8",
-        "pop r8",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rcx",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rdx",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rsi",
-        ".cfi_adjust_cfa_offset -8",
-        "pop rdi",
-        ".cfi_adjust_cfa_offset -8",
-        "ret",
-        ".cfi_endproc",
-        route = sym route,
-    )
-}
-
 /// The table of the call with this key, of the function in this place of the family. `entry` is the stack as
 /// the hook found it: first the address it returns to.
-unsafe extern "C" fn route(key: u64, place: u32, entry: *const usize) -> *const Table {
+///
+/// # Safety
+/// As the first instructions of a hook call it.
+pub unsafe extern "C" fn route(key: u64, place: u32, entry: *const usize) -> *const Table {
     let place = place as usize;
     let is_of_body = CALLERS[place] == Caller::OfBody;
-    if !is_of_body && key == &raw const proust_body_returns as u64 {
-        // SAFETY: the body that jumped here found this stack, on which `run_body` had put its table.
-        return unsafe { *entry.add(1) as *const Table };
+    // SAFETY: the body that jumped here found this stack.
+    if !is_of_body && let Some(table) = unsafe { table_of_run_body(key, entry) } {
+        return table;
     }
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };

@@ -146,62 +146,6 @@ pub fn known(key: u64) -> Option<&'static Table> {
     None
 }
 
-/// Declares a hook in assembler. Its first instructions find the table of the call, whose key is `$key`: then
-/// `r10` holds it, and what stands behind `then` is done. Calls that are not recorded go straight on to the
-/// runtime, with the stack and all registers as they came but `rax`, `r10` and `r11`, in which no argument is
-/// passed.
-macro_rules! begin {
-    ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
-        core::arch::naked_asm!(
-            ".cfi_startproc",
-            concat!("mov r11, ", $key),
-            "imul r10, r11, {factor}",
-            "shr r10, {shift}",
-            "and r10d, {mask}",
-            "lea rax, [rip + {routes}]",
-            "add rax, r10",
-            "mov r10, [rax]",
-            "test r10, r10",
-            "jz 2f",
-            "cmp [r10], r11",
-            "jne 2f",
-            "mov r10, [r10 + 8]",
-            "5:",
-            "cmp dword ptr [r10], 0",
-            "jne 4f",
-            ".cfi_remember_state",
-            $($then,)*
-            ".cfi_restore_state",
-            // The other place of the bucket.
-            "2:",
-            "xor rax, 8",
-            "mov r10, [rax]",
-            "test r10, r10",
-            "jz 3f",
-            "cmp [r10], r11",
-            "jne 3f",
-            "mov r10, [r10 + 8]",
-            "jmp 5b",
-            "3:",
-            "mov r10d, {function}",
-            "call {miss}",
-            "jmp 5b",
-            "4:",
-            "jmp [r10 + {functions} + 8 * {function}]",
-            ".cfi_endproc",
-            factor = const $crate::openmp::runtime::routes::FACTOR,
-            shift = const $crate::openmp::runtime::routes::SHIFT,
-            mask = const $crate::openmp::runtime::routes::MASK,
-            functions = const $crate::openmp::runtime::FUNCTIONS,
-            function = const $crate::openmp::gomp::names::Function::$function as u32,
-            routes = sym $crate::openmp::runtime::routes::ROUTES,
-            miss = sym $crate::openmp::runtime::calls::miss,
-            hook = sym $hook,
-        )
-    };
-}
-pub(crate) use begin;
-
 #[cfg(test)]
 mod tests {
     use super::*;

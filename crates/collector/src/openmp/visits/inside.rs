@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering;
 use proust_log::operations::Operation;
 
 use super::{DRAWN, Inside, NOT_INSIDE, Visit, Visits};
+use crate::arch::routes;
 use crate::clock;
 use crate::lane;
 use crate::life;
@@ -152,8 +153,7 @@ impl Visit {
             return Some(false);
         }
         // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
-        let returns_to = unsafe { (place as *const u64).read_volatile() };
-        Some(returns_to == self.address.load(Ordering::Relaxed))
+        Some(unsafe { routes::is_called(place, self.address.load(Ordering::Relaxed)) })
     }
 }
 

@@ -1,0 +1,96 @@
+//! Going to another stack, and back out of a handler.
+
+use core::arch::naked_asm;
+use core::ffi::c_void;
+
+/// Calls `run(call)` on the stack below `top`, or on the present one if that is null. Debuggers and unwinders
+/// find the caller's frame through `x29`.
+///
+/// # Safety
+/// Below `top`, which is aligned to 16 bytes, lies memory that nobody else uses meanwhile, enough for `run`,
+/// which takes `call`.
+#[unsafe(naked)]
+pub unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_void), top: *mut u8) {
+    naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, #-16]!",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset 29, -16",
+        ".cfi_offset 30, -8",
+        "mov x29, sp",
+        ".cfi_def_cfa_register 29",
+        "cbz x2, 2f",
+        "mov sp, x2",
+        "2:",
+        "blr x1",
+        "mov sp, x29",
+        ".cfi_def_cfa_register 31",
+        "ldp x29, x30, [sp], #16",
+        ".cfi_def_cfa_offset 0",
+        ".cfi_restore 29",
+        ".cfi_restore 30",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// Stores the stack pointer at `place` and calls `call(work)`; true, but false where [`back`] came here.
+///
+/// # Safety
+/// `call` takes `work`, and `place` is the caller's.
+#[unsafe(naked)]
+pub unsafe extern "C" fn enter(
+    work: *mut c_void,
+    call: extern "C" fn(*mut c_void),
+    place: *mut usize,
+) -> bool {
+    naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, #-160]!",
+        ".cfi_def_cfa_offset 160",
+        ".cfi_offset 29, -160",
+        ".cfi_offset 30, -152",
+        "stp x19, x20, [sp, #16]",
+        "stp x21, x22, [sp, #32]",
+        "stp x23, x24, [sp, #48]",
+        "stp x25, x26, [sp, #64]",
+        "stp x27, x28, [sp, #80]",
+        "stp d8, d9, [sp, #96]",
+        "stp d10, d11, [sp, #112]",
+        "stp d12, d13, [sp, #128]",
+        "stp d14, d15, [sp, #144]",
+        "mov x9, sp",
+        "str x9, [x2]",
+        "blr x1",
+        "mov w0, #1",
+        "ldp x29, x30, [sp], #160",
+        ".cfi_def_cfa_offset 0",
+        ".cfi_restore 29",
+        ".cfi_restore 30",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// Goes back to the [`enter`] that stored this stack pointer.
+///
+/// # Safety
+/// That one has not returned.
+#[unsafe(naked)]
+pub unsafe extern "C" fn back(sp: usize) -> ! {
+    naked_asm!(
+        "mov sp, x0",
+        "mov w0, #0",
+        "ldp x19, x20, [sp, #16]",
+        "ldp x21, x22, [sp, #32]",
+        "ldp x23, x24, [sp, #48]",
+        "ldp x25, x26, [sp, #64]",
+        "ldp x27, x28, [sp, #80]",
+        "ldp d8, d9, [sp, #96]",
+        "ldp d10, d11, [sp, #112]",
+        "ldp d12, d13, [sp, #128]",
+        "ldp d14, d15, [sp, #144]",
+        "ldp x29, x30, [sp], #160",
+        "ret",
+    )
+}
