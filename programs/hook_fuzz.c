@@ -123,7 +123,8 @@ static int is_large(const struct hook *hook)
 /* What these write down is the file system's or chance's own. */
 static int writes_anything(const char *name)
 {
-    return strcmp(name, "getdents64") == 0 || strcmp(name, "getrandom") == 0 || strncmp(name, "readdir", 7) == 0;
+    return strcmp(name, "getdents64") == 0 || strcmp(name, "getrandom") == 0 || strcmp(name, "getentropy") == 0
+        || strncmp(name, "readdir", 7) == 0;
 }
 
 /* Zeroes what of these bytes may be written. */

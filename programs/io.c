@@ -126,6 +126,8 @@ static void on_files(void)
     FAILING("write", "none", n, write(-1, block, 1));
     FAILING("open", "none", n, open("nothing/at/all", O_RDONLY));
     FAILING("close", "none", n, close(-1));
+    MANY_OF("getentropy", "none", n, 0, 64, getentropy(block, 64));
+    FAILING("getentropy", "none", n, getentropy(block, 257));
     ONCE("close", "file", close(copy));
     ONCE("close", "file", close(file));
 }

@@ -60,7 +60,7 @@ impl Machine {
     }
 
     /// The version of an import there.
-    fn version<'a>(self, version: &'a str) -> &'a str {
+    fn version(self, version: &str) -> &str {
         match self.first_version {
             Some(first) if minor(version) < minor(first) => first,
             _ => version,

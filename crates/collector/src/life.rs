@@ -14,10 +14,9 @@ use proust_log::records::ThreadOrigin;
 
 use crate::facts::Facts;
 use crate::hooks::borrowers;
-use crate::interpose::scope;
+use crate::interpose::{absent, scope};
 use crate::lane;
 use crate::openmp::ompt::start;
-use crate::openmp::runtime::absent;
 use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;

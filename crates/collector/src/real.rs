@@ -2,7 +2,7 @@
 //!
 //! Each is found once, as the next definition after this library's, whatever its symbol version.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// A function to be found by name.
@@ -25,6 +25,16 @@ impl Real {
         Real { name, since, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
+    /// Its name.
+    pub fn name(&self) -> &'static CStr {
+        self.name
+    }
+
+    /// Whether a C library of version 2.this is too old for it.
+    pub fn is_newer_than(&self, version: u32) -> bool {
+        self.since > version
+    }
+
     /// Its address; null if there is none.
     #[inline]
     pub fn address(&self) -> *mut core::ffi::c_void {
@@ -41,7 +51,7 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> *mut core::ffi::c_void {
-        if self.since > running_minor_version() {
+        if self.is_newer_than(running_minor_version()) {
             return core::ptr::null_mut();
         }
         // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all` has
@@ -81,85 +91,12 @@ pub fn running_minor_version() -> u32 {
     version.to_str().map_or(0, minor_version)
 }
 
-/// Declares functions: `real! { NAME: "symbol" as type; … }` (or `"symbol" since "2.NUMBER" as type`) gives a
-/// static for each.
-macro_rules! real {
-    ($($name:ident: $symbol:literal $(since $version:literal)? as $type:ty;)*) => {
-        $(
-            crate::interpose::find_at_start! {
-                #[doc = concat!("`", $symbol, "`")]
-                pub $name: Real = Real::new_since(c_name(concat!($symbol, "\0")), 0 $(+ minor_version($version))?);
-            }
-        )*
-
-        /// Types of the functions, by the names of their statics.
-        #[allow(non_camel_case_types)]
-        pub mod types {
-            use super::{C11Routine, StartRoutine, Strings, c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_mutex_t, pthread_t, sigset_t};
-
-            $(
-                #[doc = concat!("Type of `", $symbol, "`")]
-                pub type $name = $type;
-            )*
-        }
-    };
-}
-
-use libc::{c_char, c_int, c_void, pid_t, pthread_attr_t, pthread_mutex_t, pthread_t, sigset_t};
-
 /// A thread's start function.
 pub type StartRoutine = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 /// A C11 thread's start function.
 pub type C11Routine = extern "C-unwind" fn(*mut c_void) -> c_int;
 /// A null-terminated list of strings.
 pub type Strings = *const *const c_char;
-
-real! {
-    PTHREAD_CREATE: "pthread_create" as unsafe extern "C-unwind" fn(*mut pthread_t, *const pthread_attr_t, StartRoutine, *mut c_void) -> c_int;
-    THRD_CREATE: "thrd_create" since "2.28" as unsafe extern "C-unwind" fn(*mut c_void, C11Routine, *mut c_void) -> c_int;
-    EXECVE: "execve" as unsafe extern "C-unwind" fn(*const c_char, Strings, Strings) -> c_int;
-    EXECVPE: "execvpe" as unsafe extern "C-unwind" fn(*const c_char, Strings, Strings) -> c_int;
-    FEXECVE: "fexecve" as unsafe extern "C-unwind" fn(c_int, Strings, Strings) -> c_int;
-    EXECVEAT: "execveat" since "2.34" as unsafe extern "C-unwind" fn(c_int, *const c_char, Strings, Strings, c_int) -> c_int;
-    POSIX_SPAWN: "posix_spawn" as unsafe extern "C-unwind" fn(*mut pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
-    POSIX_SPAWNP: "posix_spawnp" as unsafe extern "C-unwind" fn(*mut pid_t, *const c_char, *const c_void, *const c_void, Strings, Strings) -> c_int;
-    EXIT_NOW: "_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
-    QUICK_EXIT: "quick_exit" as unsafe extern "C-unwind" fn(c_int) -> !;
-    SIGACTION: "sigaction" as unsafe extern "C-unwind" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
-    SIGPROCMASK: "sigprocmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
-    PTHREAD_SIGMASK: "pthread_sigmask" as unsafe extern "C-unwind" fn(c_int, *const sigset_t, *mut sigset_t) -> c_int;
-    MUTEX_LOCK: "pthread_mutex_lock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
-    MUTEX_UNLOCK: "pthread_mutex_unlock" as unsafe extern "C-unwind" fn(*mut pthread_mutex_t) -> c_int;
-    DLOPEN: "dlopen" as unsafe extern "C-unwind" fn(*const c_char, c_int) -> *mut c_void;
-    DLCLOSE: "dlclose" as unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
-}
-
-/// Takes a mutex and gives it back.
-///
-/// # Safety
-/// The mutex is valid and nobody else's.
-pub unsafe fn lock_and_unlock(mutex: *mut libc::pthread_mutex_t) {
-    call_real!(MUTEX_LOCK(mutex) else 0);
-    call_real!(MUTEX_UNLOCK(mutex) else 0);
-}
-
-/// Calls a real function: `call_real!(NAME(arguments))`, or the value after `else` if there is none.
-macro_rules! call_real {
-    ($name:ident ( $($argument:expr),* ) else $none:expr) => {{
-        let address = $crate::real::$name.address();
-        if address.is_null() {
-            $none
-        } else {
-            // SAFETY: the address is that of the function with this name, whose type stands in the table;
-            // the arguments are passed on as the program gave them.
-            unsafe {
-                let function: $crate::real::types::$name = core::mem::transmute(address);
-                function($($argument),*)
-            }
-        }
-    }};
-}
-pub(crate) use call_real;
 
 #[cfg(test)]
 mod tests {

@@ -196,6 +196,7 @@ operations! {
     113 StreamScan "fscanf" Read;
     114 ReadDirectory "readdir" Read;
     115 RandomBytes "getrandom" Read;
+    116 Entropy "getentropy" Read;
     118 Write "write" Write;
     119 WriteAt "pwrite" Write;
     120 WriteVector "writev" Write;

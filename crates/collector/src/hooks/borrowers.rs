@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::arch::system::VFORK as VFORK_CALL;
 use crate::arch::thunks::{Arguments, jump_to_found};
-use crate::interpose::{declare, find_at_start};
+use crate::interpose::interpose;
 use crate::operation::set_errno;
 use crate::real::Real;
 use crate::{lane, life};
@@ -53,13 +53,6 @@ fn leave_brief() {
     }
 }
 
-find_at_start! {
-    VFORK: Real = Real::new(c"vfork");
-}
-find_at_start! {
-    CLONE: Real = Real::new(c"clone");
-}
-
 extern "C" fn missing() -> c_int {
     set_errno(libc::ENOSYS as u32);
     -1
@@ -77,7 +70,7 @@ fn find(function: &Real) -> *mut c_void {
 }
 
 extern "C" fn find_vfork(_: &mut Arguments) -> *mut c_void {
-    find(&VFORK)
+    find(&real::vfork::REAL)
 }
 
 extern "C" fn find_clone(arguments: &mut Arguments) -> *mut c_void {
@@ -86,7 +79,7 @@ extern "C" fn find_clone(arguments: &mut Arguments) -> *mut c_void {
     if asked == libc::CLONE_VM && !SHARE_STORAGE.swap(true, Ordering::Relaxed) {
         life::ask_each_caller();
     }
-    find(&CLONE)
+    find(&real::clone::REAL)
 }
 
 /// Declares hooks that note the call and jump to the real function with everything as it is: it returns
@@ -107,7 +100,7 @@ makes_borrowers! {
     clone by find_clone;
 }
 
-declare! {
+interpose! {
     vfork() -> c_int, or -1;
     clone(
         function: *const c_void as opaque(function), stack: *mut c_void as opaque(stack), flags: c_int as number(flags),

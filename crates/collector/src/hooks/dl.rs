@@ -9,11 +9,10 @@ use core::ffi::{c_char, c_int, c_void};
 use proust_log::records::ModuleEnd;
 
 use crate::arch::thunks::{Arguments, jump_to_found};
-use crate::interpose::{declare, scope};
+use crate::interpose::{call_real, interpose, scope};
 use crate::openmp::runtime::callers;
 use crate::operation::here;
 use crate::path::modules;
-use crate::real::call_real;
 use crate::{clock, lane, life, room};
 
 /// `dlopen`
@@ -25,7 +24,7 @@ pub unsafe extern "C-unwind" fn dlopen() {
 
 /// The real function.
 extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
-    let function = crate::real::DLOPEN.address();
+    let function = real::dlopen::REAL.address();
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };
     room::apart(callers::before_change);
@@ -40,12 +39,12 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
 pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     room::apart(callers::before_unloading);
     if life::in_hook().is_none() {
-        let result = call_real!(DLCLOSE(handle) else -1);
+        let result = call_real!(real::dlclose(handle) else -1);
         room::apart(callers::after_unloading);
         return result;
     }
     let unloading = modules::Unloading::begin(here!().sp);
-    let result = call_real!(DLCLOSE(handle) else -1);
+    let result = call_real!(real::dlclose(handle) else -1);
     room::apart(callers::after_unloading);
     room::apart(|| tell_what_is_gone(unloading));
     result
@@ -70,7 +69,7 @@ fn tell_what_is_gone(unloading: modules::Unloading) {
     }
 }
 
-declare! {
+interpose! {
     dlopen(file: *const c_char as path, flags: c_int as number(flags)) -> *mut c_void, or core::ptr::null_mut();
     dlclose(handle: *mut c_void as opaque(handle)) -> c_int, or -1;
 }

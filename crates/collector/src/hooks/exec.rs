@@ -12,10 +12,10 @@ use proust_log::records::{Birth, NoteCode};
 use crate::arch::thunks::{POINTERS_IN_REGISTERS, with_pointers};
 use crate::hooks::loadable::{self, Verdict};
 use crate::hooks::{environment, readable, signal_inheritance};
-use crate::interpose::declare;
+use crate::interpose::{call_real, declare, interpose};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
-use crate::real::{Strings, call_real};
+use crate::real::Strings;
 use crate::turn::Quiet;
 use crate::{brief, process, raw};
 
@@ -193,7 +193,7 @@ pub unsafe extern "C-unwind" fn execve(
         path,
         environment,
         Named::At(libc::AT_FDCWD),
-        |list| call_real!(EXECVE(path, arguments, list) else -1),
+        |list| call_real!(real::execve(path, arguments, list) else -1),
     )
 }
 
@@ -204,7 +204,7 @@ pub unsafe extern "C-unwind" fn execv(path: *const c_char, arguments: Strings) -
         path,
         current_environment(),
         Named::At(libc::AT_FDCWD),
-        |list| call_real!(EXECVE(path, arguments, list) else -1),
+        |list| call_real!(real::execve(path, arguments, list) else -1),
     )
 }
 
@@ -215,7 +215,7 @@ pub unsafe extern "C-unwind" fn execvp(file: *const c_char, arguments: Strings) 
         file,
         current_environment(),
         Named::Searched,
-        |list| call_real!(EXECVPE(file, arguments, list) else -1),
+        |list| call_real!(real::execvpe(file, arguments, list) else -1),
     )
 }
 
@@ -226,7 +226,7 @@ pub unsafe extern "C-unwind" fn execvpe(
     arguments: Strings,
     environment: Strings,
 ) -> c_int {
-    exec(file, environment, Named::Searched, |list| call_real!(EXECVPE(file, arguments, list) else -1))
+    exec(file, environment, Named::Searched, |list| call_real!(real::execvpe(file, arguments, list) else -1))
 }
 
 /// `fexecve`
@@ -234,10 +234,15 @@ pub unsafe extern "C-unwind" fn execvpe(
 pub unsafe extern "C-unwind" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
     // The C library refuses a null pointer, which the kernel takes for an empty environment.
     if environment.is_null() {
-        return call_real!(FEXECVE(file, arguments, environment) else -1);
+        return call_real!(real::fexecve(file, arguments, environment) else -1);
     }
     let target = c"(an open file)".as_ptr();
-    exec(target, environment, Named::Open(file), |list| call_real!(FEXECVE(file, arguments, list) else -1))
+    exec(
+        target,
+        environment,
+        Named::Open(file),
+        |list| call_real!(real::fexecve(file, arguments, list) else -1),
+    )
 }
 
 /// `execveat`
@@ -253,7 +258,7 @@ pub unsafe extern "C-unwind" fn execveat(
         path,
         environment,
         Named::At(folder),
-        |list| call_real!(EXECVEAT(folder, path, arguments, list, flags) else -1),
+        |list| call_real!(real::execveat(folder, path, arguments, list, flags) else -1),
     )
 }
 
@@ -319,9 +324,14 @@ unsafe extern "C-unwind" fn exec_list(
     }
     let arguments = memory.cast_const();
     let result = if which == LIST_SEARCH {
-        exec(path, given, Named::Searched, |list| call_real!(EXECVPE(path, arguments, list) else -1))
+        exec(path, given, Named::Searched, |list| call_real!(real::execvpe(path, arguments, list) else -1))
     } else {
-        exec(path, given, Named::At(libc::AT_FDCWD), |list| call_real!(EXECVE(path, arguments, list) else -1))
+        exec(
+            path,
+            given,
+            Named::At(libc::AT_FDCWD),
+            |list| call_real!(real::execve(path, arguments, list) else -1),
+        )
     };
     // SAFETY: taken above with this size; the exec did not happen.
     unsafe { crate::arena::give_back(memory.cast(), (count + 1) * size_of::<*const c_char>()) };
@@ -373,7 +383,7 @@ pub unsafe extern "C-unwind" fn posix_spawn(
         path,
         environment,
         Named::At(libc::AT_FDCWD),
-        |child, list| call_real!(POSIX_SPAWN(child, path, actions, attributes, arguments, list) else libc::ENOSYS),
+        |child, list| call_real!(real::posix_spawn(child, path, actions, attributes, arguments, list) else libc::ENOSYS),
     )
 }
 
@@ -392,15 +402,13 @@ pub unsafe extern "C-unwind" fn posix_spawnp(
         file,
         environment,
         Named::Searched,
-        |child, list| call_real!(POSIX_SPAWNP(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
+        |child, list| call_real!(real::posix_spawnp(child, file, actions, attributes, arguments, list) else libc::ENOSYS),
     )
 }
 
-declare! {
+interpose! {
     execve(path: *const c_char as path, arguments: Strings as strings, environment: Strings as strings)
         -> c_int, or -1;
-    execv(path: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
-    execvp(file: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
     execvpe(file: *const c_char as path, arguments: Strings as strings, environment: Strings as strings)
         -> c_int, or -1;
     fexecve(file: c_int as fd, arguments: Strings as strings, environment: Strings as strings) -> c_int, or -1;
@@ -409,9 +417,6 @@ declare! {
         folder: c_int as dirfd, path: *const c_char as path, arguments: Strings as strings,
         environment: Strings as strings, flags: c_int as number(flags),
     ) -> c_int, or -1;
-    execl(path: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
-    execlp(file: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
-    execle(path: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
     posix_spawn(
         child: *mut pid_t as output(process), path: *const c_char as path, actions: *const c_void as input(actions),
         attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
@@ -420,4 +425,13 @@ declare! {
         child: *mut pid_t as output(process), file: *const c_char as path, actions: *const c_void as input(actions),
         attributes: *const c_void as input(attributes), arguments: Strings as strings, environment: Strings as strings,
     ) -> c_int, or libc::ENOSYS;
+}
+
+// What these call is another row's.
+declare! {
+    execv(path: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
+    execvp(file: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
+    execl(path: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
+    execlp(file: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
+    execle(path: *const c_char as path, first: *const c_char as text, rest: () as more) -> c_int, or -1;
 }

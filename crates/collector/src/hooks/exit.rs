@@ -4,8 +4,7 @@ use core::ffi::c_int;
 
 use proust_log::layout::Ending;
 
-use crate::interpose::declare;
-use crate::real::call_real;
+use crate::interpose::{call_real, declare, interpose};
 use crate::{brief, life, process, raw};
 
 fn end(status: c_int) {
@@ -28,25 +27,29 @@ fn exit_group(status: c_int) -> ! {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
     end(status);
-    call_real!(EXIT_NOW(status) else exit_group(status))
+    call_real!(real::_exit(status) else exit_group(status))
 }
 
 /// `_Exit`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn _Exit(status: c_int) -> ! {
     end(status);
-    call_real!(EXIT_NOW(status) else exit_group(status))
+    call_real!(real::_exit(status) else exit_group(status))
 }
 
 /// `quick_exit`, whose own handlers run after the record's end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn quick_exit(status: c_int) -> ! {
     end(status);
-    call_real!(QUICK_EXIT(status) else exit_group(status))
+    call_real!(real::quick_exit(status) else exit_group(status))
 }
 
-declare! {
+interpose! {
     _exit(status: c_int as number(status)) -> !, or "exit_group";
-    _Exit(status: c_int as number(status)) -> !, or "exit_group";
     quick_exit(status: c_int as number(status)) -> !, or "exit_group";
+}
+
+// What these call is another row's.
+declare! {
+    _Exit(status: c_int as number(status)) -> !, or "exit_group";
 }

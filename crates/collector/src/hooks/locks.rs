@@ -381,7 +381,7 @@ macro_rules! unlocks {
         }
     )*
     /// Unlocking.
-    mod unlocking {
+    pub mod unlocking {
         use super::*;
 
         interpose! {

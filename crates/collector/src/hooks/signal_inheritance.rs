@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::signal_masks;
 use super::signal_moves::drop_pending;
-use super::signals::{in_front_of, remembered, take_over};
+use super::signals::{self, in_front_of, remembered, take_over};
+use crate::interpose::call_real;
 use crate::life::{self, Life};
-use crate::real::call_real;
 use crate::sample::signal::{self, CANDIDATES};
 use crate::{lane, raw, thread};
 
@@ -61,7 +61,7 @@ pub fn hand_over(life: &Life) -> HandedOver {
         HANDING_OVER.fetch_add(1, Ordering::AcqRel);
     }
     for candidate in (0..CANDIDATES.len()).filter(|&candidate| ignored.get(candidate) == Some(&true)) {
-        call_real!(SIGACTION(signal::number(candidate), &remembered(candidate), core::ptr::null_mut()) else -1);
+        call_real!(signals::real::sigaction(signal::number(candidate), &remembered(candidate), core::ptr::null_mut()) else -1);
     }
     let kernel = raw::signal_mask(libc::SIG_BLOCK, 0);
     let wanted = signal_masks::wanted(kernel);

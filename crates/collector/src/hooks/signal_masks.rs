@@ -14,8 +14,7 @@ use core::ffi::c_int;
 use libc::{pthread_attr_t, sigset_t};
 
 use super::signal_moves;
-use crate::interpose::{declare, interpose};
-use crate::real::call_real;
+use crate::interpose::{call_real, interpose};
 use crate::sample::signal::{self, FALLBACK};
 use crate::{life, raw};
 
@@ -161,7 +160,7 @@ pub fn change_word(how: c_int, word: u64) -> u64 {
 /// `sigprocmask`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sigprocmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
-    change(how, new, old, |how, new, old| call_real!(SIGPROCMASK(how, new, old) else -1))
+    change(how, new, old, |how, new, old| call_real!(real::sigprocmask(how, new, old) else -1))
 }
 
 /// `pthread_sigmask`
@@ -171,7 +170,7 @@ pub unsafe extern "C-unwind" fn pthread_sigmask(
     new: *const sigset_t,
     old: *mut sigset_t,
 ) -> c_int {
-    change(how, new, old, |how, new, old| call_real!(PTHREAD_SIGMASK(how, new, old) else libc::ENOSYS))
+    change(how, new, old, |how, new, old| call_real!(real::pthread_sigmask(how, new, old) else libc::ENOSYS))
 }
 
 /// `pthread_attr_setsigmask_np`: the mask that a thread begins with.
@@ -206,6 +205,12 @@ pub unsafe extern "C-unwind" fn pthread_attr_getsigmask_np(
 }
 
 interpose! {
+    sigprocmask(
+        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
+    ) -> c_int, or -1;
+    pthread_sigmask(
+        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
+    ) -> c_int, or libc::ENOSYS;
     #[since("2.32")]
     pthread_attr_setsigmask_np(
         attributes: *mut pthread_attr_t as inout(attributes), set: *const sigset_t as input(sigset),
@@ -213,15 +218,6 @@ interpose! {
     #[since("2.32")]
     pthread_attr_getsigmask_np(
         attributes: *const pthread_attr_t as input(attributes), set: *mut sigset_t as output(sigset),
-    ) -> c_int, or libc::ENOSYS;
-}
-
-declare! {
-    sigprocmask(
-        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
-    ) -> c_int, or -1;
-    pthread_sigmask(
-        how: c_int as number(how), new: *const sigset_t as input(sigset), old: *mut sigset_t as output(sigset),
     ) -> c_int, or libc::ENOSYS;
 }
 

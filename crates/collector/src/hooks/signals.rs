@@ -14,8 +14,7 @@ use proust_log::records::NoteCode;
 
 use super::signal_masks::{self, first_word, set_first_word};
 use super::signal_moves;
-use crate::interpose::declare;
-use crate::real::call_real;
+use crate::interpose::{call_real, interpose};
 use crate::sample::handler::on_signal;
 use crate::sample::signal::{self, CANDIDATES, FALLBACK};
 use crate::{lane, life, logfile, raw};
@@ -70,7 +69,7 @@ pub fn take_over(candidate: usize) -> bool {
     // SAFETY: all-zero is a valid action.
     let mut old: Action = unsafe { core::mem::zeroed() };
     let action = installed_action(candidate);
-    let done = call_real!(SIGACTION(signal::number(candidate), &action, &mut old) else -1) == 0;
+    let done = call_real!(real::sigaction(signal::number(candidate), &action, &mut old) else -1) == 0;
     if done
         && let Some(wanted) = WANTED.get(candidate)
         && !wanted.ours.swap(true, Ordering::AcqRel)
@@ -78,7 +77,7 @@ pub fn take_over(candidate: usize) -> bool {
         remember(candidate, &as_wanted(&kept_out(), signal::number(candidate), old));
         wanted.restorer.store(restorer_of(&old), Ordering::Relaxed);
         let action = installed_action(candidate);
-        call_real!(SIGACTION(signal::number(candidate), &action, core::ptr::null_mut()) else -1);
+        call_real!(real::sigaction(signal::number(candidate), &action, core::ptr::null_mut()) else -1);
     }
     done
 }
@@ -268,7 +267,7 @@ fn set_wanted(candidate: usize, given: &Action) {
     }
     let action = installed_action(candidate);
     let number = signal::number(candidate);
-    call_real!(SIGACTION(number, &action, core::ptr::null_mut()) else -1);
+    call_real!(real::sigaction(number, &action, core::ptr::null_mut()) else -1);
     if let (Some(wanted), Ok(action)) = (WANTED.get(candidate), raw::signal_action(number, None)) {
         wanted.restorer.store(action.restorer, Ordering::Relaxed);
         wanted.flags.fetch_and(action.flags | KNOWN_FLAGS as u64, Ordering::Relaxed);
@@ -278,7 +277,7 @@ fn set_wanted(candidate: usize, given: &Action) {
 /// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the
 /// kernel as it is, and what it has not set is its parent's.
 fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int {
-    let result = call_real!(SIGACTION(signal::number(candidate), new, old) else -1);
+    let result = call_real!(real::sigaction(signal::number(candidate), new, old) else -1);
     if result == 0
         // SAFETY: the program's place for an action, or null.
         && let Some(old) = unsafe { old.as_mut() }
@@ -309,7 +308,7 @@ unsafe fn given_action(place: *const Action) -> Action {
 pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
     let life = if in_front_of(number).is_some() { life::in_hook() } else { life::in_passing() };
     if life.is_none() && !life::has_begun() {
-        return call_real!(SIGACTION(number, new, old) else -1);
+        return call_real!(real::sigaction(number, new, old) else -1);
     }
     // SAFETY: the program passes null or a valid action.
     let given = (!new.is_null()).then(|| unsafe { given_action(new) });
@@ -339,14 +338,14 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
     // SAFETY: all-zero is a valid action.
     let mut told: Action = unsafe { core::mem::zeroed() };
-    let result = call_real!(SIGACTION(number, new, &mut told) else -1);
+    let result = call_real!(real::sigaction(number, new, &mut told) else -1);
     if result == 0 {
         tell(&as_wanted(&before, number, told));
     }
     result
 }
 
-declare! {
+interpose! {
     sigaction(
         number: c_int as number(signal), new: *const Action as input(sigaction), old: *mut Action as output(sigaction),
     ) -> c_int, or -1;

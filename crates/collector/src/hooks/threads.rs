@@ -7,11 +7,11 @@ use libc::{pthread_attr_t, pthread_t};
 use proust_log::records::ThreadOrigin;
 
 use crate::hooks::signal_moves;
-use crate::interpose::declare;
+use crate::interpose::{call_real, interpose};
 use crate::lane::{self, Lane, Start};
 use crate::operation::here;
 use crate::path::stack::{Given, OwnStack};
-use crate::real::{C11Routine, StartRoutine, call_real};
+use crate::real::{C11Routine, StartRoutine};
 use crate::sample::alarm;
 use crate::turn::Quiet;
 use crate::{clock, life, logfile, raw, room, thread};
@@ -80,13 +80,13 @@ pub unsafe extern "C-unwind" fn pthread_create(
     argument: *mut c_void,
 ) -> c_int {
     let Some(lane) = lane_for(routine as usize, argument, attributes) else {
-        return call_real!(PTHREAD_CREATE(thread, attributes, routine, argument) else libc::ENOSYS);
+        return call_real!(real::pthread_create(thread, attributes, routine, argument) else libc::ENOSYS);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
     // A signal makes the kernel begin anew to make a thread.
     let result = alarm::without_samples(
         here!(),
-        || call_real!(PTHREAD_CREATE(thread, attributes, run, passed) else libc::ENOSYS),
+        || call_real!(real::pthread_create(thread, attributes, run, passed) else libc::ENOSYS),
     );
     if result != 0 {
         lane.release();
@@ -104,12 +104,12 @@ pub unsafe extern "C-unwind" fn thrd_create(
     /// `thrd_error`
     const THREAD_ERROR: c_int = 2;
     let Some(lane) = lane_for(routine as usize, argument, core::ptr::null()) else {
-        return call_real!(THRD_CREATE(thread, routine, argument) else THREAD_ERROR);
+        return call_real!(real::thrd_create(thread, routine, argument) else THREAD_ERROR);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
     let result = alarm::without_samples(
         here!(),
-        || call_real!(THRD_CREATE(thread, run_c11, passed) else THREAD_ERROR),
+        || call_real!(real::thrd_create(thread, run_c11, passed) else THREAD_ERROR),
     );
     if result != 0 {
         lane.release();
@@ -161,7 +161,7 @@ fn begin(lane: *mut c_void) -> Start {
     start
 }
 
-declare! {
+interpose! {
     pthread_create(
         thread: *mut pthread_t as output(thread), attributes: *const pthread_attr_t as input(attributes),
         routine: StartRoutine as function(start), argument: *mut c_void as opaque(argument),

@@ -20,13 +20,16 @@
 //! | `#[since("2.30")]` | the same, but only a C library of at least this version has it; older ones are not asked |
 //! | `#[caller]`, `#[caller("VERSION")]` | the one that the dynamic linker would have given this caller ([`scope`]): there may be several |
 
+pub mod absent;
 pub mod grammar;
 pub mod object;
 mod openmp;
 pub mod registry;
 pub mod scope;
 
-use crate::real::Real;
+use core::ffi::CStr;
+
+use crate::real::{Real, running_minor_version};
 
 /// Declares functions that are hooked, and what is behind them.
 ///
@@ -45,7 +48,7 @@ macro_rules! interpose {
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
     ) -> $result:ty, or $none:expr; )*) => {
         /// The functions behind the hooks of this family.
-        pub(super) mod real {
+        pub(crate) mod real {
             #[allow(unused_imports, reason = "types of the functions, as the family names them")]
             use super::*;
 
@@ -61,6 +64,18 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
+/// Calls a real function: `call_real!(real::NAME(arguments) else VALUE)`, with the value where there is none.
+macro_rules! call_real {
+    ($($part:ident)::+ ( $($argument:expr),* $(,)? ) else $none:expr) => {
+        match $($part)::+() {
+            // SAFETY: the function of this name, with the arguments as the program gave them.
+            Some(function) => unsafe { function($($argument),*) },
+            None => $none,
+        }
+    };
+}
+pub(crate) use call_real;
+
 /// Declares functions that give real ones, of the same names.
 macro_rules! real_functions {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident ( $($argument:ident : $type:ty),* ) -> $result:ty; )*) => { $(
@@ -75,6 +90,7 @@ macro_rules! real_functions {
         #[inline]
         #[allow(non_snake_case, reason = "the C library's names")]
         #[allow(dead_code, reason = "a hook may call another function than the one of its name")]
+        #[allow(improper_ctypes_definitions, reason = "`()` stands for arguments without a type")]
         pub fn $name() -> Option<unsafe extern "C-unwind" fn($($type),*) -> $result> {
             let address = $name::REAL.address();
             // SAFETY: the address is that of the function with this name, which has this type.
@@ -150,15 +166,24 @@ unsafe extern "C" {
     static END: *const ();
 }
 
+/// The slots of all real functions.
+fn reals() -> impl Iterator<Item = &'static Real> {
+    let (begin, end) = ((&raw const BEGIN).cast::<&Real>(), (&raw const END).cast::<&Real>());
+    let count = (end as usize - begin as usize) / size_of::<&Real>();
+    // SAFETY: between both lie the references of all `find_at_start!`, next to each other.
+    unsafe { core::slice::from_raw_parts(begin, count) }.iter().copied()
+}
+
 /// Finds the real functions, before the program's threads need them: to look for one takes the dynamic
 /// linker's lock.
 pub fn find_all() {
-    let (mut at, end) = ((&raw const BEGIN).cast::<&Real>(), (&raw const END).cast::<&Real>());
-    while at < end {
-        // SAFETY: between both lie the references of all `find_at_start!`, next to each other.
-        unsafe {
-            (*at).address();
-            at = at.add(1);
-        }
-    }
+    reals().for_each(|real| {
+        real.address();
+    });
+}
+
+/// The names of those that the running C library is too old for.
+fn lacking() -> impl Iterator<Item = &'static CStr> {
+    let version = running_minor_version();
+    reals().filter(move |real| real.is_newer_than(version)).map(Real::name)
 }

@@ -9,13 +9,11 @@
 //!   does
 //! - [`calls`]: at the first call from a place: who the caller is
 //! - [`callers`]: what is known of each caller, from its first call until it is unloaded
-//! - [`absent`]: that there is none, for who asks
 //!
 //! LLVM's runtime tells a tool of itself. Calls that end in it, and calls of which it is not certain where
 //! they end, are passed on by a jump, with the program's arguments and its return address: the hook leaves no
 //! trace.
 
-pub mod absent;
 pub mod callers;
 pub mod calls;
 pub mod routes;

@@ -30,6 +30,16 @@ impl Outcome {
             Err(_) => Outcome { bytes: 0, error: errno() },
         }
     }
+
+    /// Of a function that moves all `bytes`, or returns -1 and sets `errno`.
+    #[inline]
+    pub fn all_or_nothing(result: i32, bytes: usize) -> Outcome {
+        if result == -1 {
+            Outcome { bytes: 0, error: errno() }
+        } else {
+            Outcome { bytes: bytes as u64, error: 0 }
+        }
+    }
 }
 
 /// The program's `errno`.

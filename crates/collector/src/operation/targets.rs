@@ -337,7 +337,7 @@ mod tests {
             keep(place, ask(place));
             assert_eq!(known(place), Target::Socket);
 
-            libc::syscall(libc::SYS_dup2, file, place);
+            libc::syscall(libc::SYS_dup3, file, place, 0);
             assert_eq!(known(place), Target::Socket);
             let used = AtomicU32::new(0);
             let uses = (1..).find(|_| is_time_to_look(&used));

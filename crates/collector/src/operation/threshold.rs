@@ -7,7 +7,9 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{clock, real};
+use crate::clock;
+use crate::hooks::locks;
+use crate::interpose::call_real;
 
 static BASE_NS: AtomicU64 = AtomicU64::new(1_000);
 
@@ -24,10 +26,8 @@ pub fn calibrate(asked_ns: Option<u64>) {
     for round in &mut rounds {
         let begin = clock::now_ns();
         for _ in 0..CALLS_PER_ROUND {
-            // SAFETY: the mutex is local, and unlocked in between.
-            unsafe {
-                real::lock_and_unlock(mutex);
-            }
+            call_real!(locks::real::pthread_mutex_lock(mutex) else 0);
+            call_real!(locks::unlocking::real::pthread_mutex_unlock(mutex) else 0);
         }
         *round = clock::now_ns().saturating_sub(begin) / CALLS_PER_ROUND;
     }

@@ -459,7 +459,7 @@ pub fn interrupted(reader: &mut StackReader, sp: u64) -> Step {
     let mut word = |offset| reader.word(context.wrapping_add(offset));
     let link = match LINK_PLACE {
         Some(place) => word(place).map(Link::of),
-        None => Some(Link::default()),
+        None => Some(Link::of(0)),
     };
     match (PLACES.map(&mut word), link) {
         ([Some(pc), Some(sp), Some(bp)], Some(link)) if pc != 0 => {

@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use object::{Object, ObjectSection, ObjectSymbol};
 
+use crate::command::{proust, run};
+use crate::programs::built;
+use crate::recording::empty_folder;
+
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
 
 /// Fields of a line: name, family, how found, what is returned without one, result, arguments.
@@ -61,4 +65,41 @@ fn a_line_says_how_the_real_function_is_found_and_what_each_argument_is() {
          file: c_int as fd;to: *mut c_void as bytes_out(size);size: size_t as number(size);"
     );
     assert!(line("sem_clockwait").contains("| optional GLIBC_2.30 | -1 |"), "{}", line("sem_clockwait"));
+}
+
+/// What a program sees of names that its C library lacks: nothing by a weak reference or in the library itself,
+/// as without Proust; what it has is there by every way.
+#[test]
+fn a_weak_reference_to_a_name_that_the_c_library_lacks_finds_nothing() {
+    let Some(program) = built("newer_names") else { return };
+    let dir = empty_folder();
+    let bare = run(&mut std::process::Command::new(&program)).printed();
+    let recorded =
+        run(proust().args(["record", "-o"]).arg(dir.path().join("run")).arg("--").arg(&program)).printed();
+    let seen = |text: &str| -> BTreeMap<String, BTreeMap<String, bool>> {
+        let ways = |words: &str| {
+            words
+                .split(' ')
+                .map(|word| word.split_once(':').expect("a way and whether it finds the name"))
+                .map(|(way, found)| (way.to_owned(), found == "1"))
+                .collect()
+        };
+        let lines = text.lines().map(|line| line.split_once(' ').expect("a name and how it is found"));
+        lines.map(|(name, words)| (name.to_owned(), ways(words))).collect()
+    };
+    let (bare, recorded) = (seen(&bare), seen(&recorded));
+    assert!(bare.len() > 10 && bare.keys().eq(recorded.keys()), "{bare:#?}");
+    let mut lacking = 0;
+    for (name, ways) in &bare {
+        lacking += usize::from(!ways["handle"]);
+        for (way, found) in ways {
+            // `dlsym` finds what stands before the C library: the user guide says so.
+            if *found || matches!(way.as_str(), "weak" | "handle") {
+                assert_eq!(recorded[name][way], *found, "{name}, {way}");
+            }
+        }
+    }
+    if lacking == 0 {
+        println!("SKIP: the C library of this machine has all names");
+    }
 }

@@ -99,4 +99,7 @@ io! {
         to: *mut c_void as bytes_out(size), size: size_t as number(size), flags: c_uint as number(flags),
     ) -> ssize_t, or -1
         => RandomBytes, Nothing, Outcome::bytes;
+    #[since("2.25")]
+    getentropy(to: *mut c_void as bytes_out(size), size: size_t as number(size)) -> c_int, or -1
+        => Entropy, Nothing, |result| Outcome::all_or_nothing(result, size);
 }
