@@ -45,11 +45,12 @@ fn find_vdso() {
         return;
     }
     // SAFETY: the kernel maps a whole, well-formed ELF image at this address for the process's life.
-    let image = unsafe { crate::path::elf::LoadedImage::new(base) };
-    if let Some(address) = image.symbol(b"__vdso_clock_gettime") {
+    let Some(image) = (unsafe { crate::path::elf::LoadedImage::new(base) }) else { return };
+    let [get_time, get_processor] = crate::arch::elf::VDSO;
+    if let Some(address) = image.symbol(get_time) {
         GET_TIME.store(address, Ordering::Relaxed);
     }
-    if let Some(address) = image.symbol(b"__vdso_getcpu") {
+    if let Some(address) = image.symbol(get_processor) {
         GET_CPU.store(address, Ordering::Relaxed);
     }
 }

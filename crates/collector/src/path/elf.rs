@@ -1,12 +1,27 @@
 //! As much of ELF as the collector needs: program headers, unwind tables, build-id, the vDSO's symbols.
+//!
+//! `object` reads the format, on slices, without allocating and without leaving them.
 
 use core::ops::Range;
 
+use object::NativeEndian;
+use object::elf::{
+    DT_GNU_HASH, DT_HASH, DT_STRTAB, DT_SYMTAB, Dyn64, ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID,
+    ProgramHeader64, Sym64,
+};
+use object::pod::slice_from_bytes;
+use object::read::elf::ProgramHeader as _;
+use object::read::elf::{Dyn as _, FileHeader as _, GnuHashTable, HashTable, NoteIterator, Sym as _};
+
+use crate::arch::PAGE_BYTES;
 use crate::raw;
+
+type Header = FileHeader64<NativeEndian>;
+const ENDIAN: NativeEndian = NativeEndian;
 
 /// A program header.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ProgramHeader {
     /// PT_ number.
     pub kind: u32,
@@ -32,7 +47,6 @@ const PT_LOAD: u32 = 1;
 pub const PT_DYNAMIC: u32 = 2;
 const PT_NOTE: u32 = 4;
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
-const NT_GNU_BUILD_ID: u32 = 3;
 
 /// What the program headers of an image say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,64 +99,79 @@ impl ImageLayout {
     }
 }
 
-/// An ELF image that is mapped as the loader (or the kernel) maps it.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadedImage {
-    base: usize,
+impl ProgramHeader {
+    fn of(header: &ProgramHeader64<NativeEndian>) -> ProgramHeader {
+        ProgramHeader {
+            kind: header.p_type(ENDIAN).0,
+            flags: header.p_flags(ENDIAN).0,
+            offset: header.p_offset(ENDIAN),
+            address: header.p_vaddr(ENDIAN),
+            physical: header.p_paddr(ENDIAN),
+            file_bytes: header.p_filesz(ENDIAN),
+            memory_bytes: header.p_memsz(ENDIAN),
+            alignment: header.p_align(ENDIAN),
+        }
+    }
 }
 
-impl LoadedImage {
+/// An ELF image that is mapped as it lies in its file, as the kernel maps the vDSO.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadedImage<'a> {
+    bytes: &'a [u8],
+}
+
+impl LoadedImage<'static> {
     /// The image whose ELF header is at `base`.
     ///
     /// # Safety
     /// A well-formed ELF image is mapped there and stays mapped.
-    pub unsafe fn new(base: usize) -> LoadedImage {
-        LoadedImage { base }
+    pub unsafe fn new(base: usize) -> Option<LoadedImage<'static>> {
+        let start = base as u64;
+        // SAFETY: the caller's promise: the headers of an image lie in its first page, which is mapped.
+        let first = unsafe { memory(start..start + PAGE_BYTES as u64) };
+        let headers = Header::parse(first).ok()?.program_headers(ENDIAN, first).ok()?;
+        let range = |header: &ProgramHeader64<NativeEndian>| header.file_range(ENDIAN);
+        let ends = headers.iter().filter(|header| header.p_type(ENDIAN).0 == PT_LOAD).map(range);
+        let end = ends.map(|(offset, bytes)| offset.saturating_add(bytes)).max()?;
+        // SAFETY: as above: what its segments say is mapped.
+        Some(LoadedImage { bytes: unsafe { memory(start..start.checked_add(end)?) } })
     }
+}
 
-    fn headers(&self) -> &[ProgramHeader] {
-        // SAFETY: `new`'s contract: a well-formed header; its program headers follow inside the image.
-        unsafe {
-            let offset = (self.base as *const u8).add(32).cast::<u64>().read_unaligned() as usize;
-            let count = (self.base as *const u8).add(56).cast::<u16>().read_unaligned() as usize;
-            core::slice::from_raw_parts((self.base + offset) as *const ProgramHeader, count)
-        }
-    }
-
+impl LoadedImage<'_> {
     /// Address of a dynamic symbol (for the vDSO, which has few of them).
     pub fn symbol(&self, name: &[u8]) -> Option<usize> {
-        let headers = self.headers();
-        let first = headers.iter().find(|h| h.kind == PT_LOAD)?;
-        let bias = self.base as u64 + first.offset - first.address;
-        let dynamic = headers.iter().find(|h| h.kind == PT_DYNAMIC)?;
-        let (mut strings, mut symbols, mut hash) = (0_u64, 0_u64, 0_u64);
-        let mut entry = (bias + dynamic.address) as *const [u64; 2];
-        // SAFETY: the dynamic section ends with a null entry; the tables it names are in the image. The
-        // hash table's second word is the number of symbols.
-        unsafe {
-            while (*entry)[0] != 0 {
-                match (*entry)[0] {
-                    4 => hash = bias + (*entry)[1],
-                    5 => strings = bias + (*entry)[1],
-                    6 => symbols = bias + (*entry)[1],
-                    _ => {}
-                }
-                entry = entry.add(1);
-            }
-            if strings == 0 || symbols == 0 || hash == 0 {
-                return None;
-            }
-            let count = u64::from(*(hash as *const u32).add(1));
-            for index in 0..count {
-                let symbol = (symbols + index * 24) as *const u8;
-                let text = (strings + u64::from(symbol.cast::<u32>().read_unaligned())) as *const _;
-                if raw::text(text) == name {
-                    let value = symbol.add(8).cast::<u64>().read_unaligned();
-                    return (value != 0).then_some((bias + value) as usize);
-                }
-            }
-        }
-        None
+        let bytes = self.bytes;
+        let headers = Header::parse(bytes).ok()?.program_headers(ENDIAN, bytes).ok()?;
+        let first = headers.iter().find(|header| header.p_type(ENDIAN).0 == PT_LOAD)?;
+        let place = |svma: u64| {
+            let at = svma.checked_sub(first.p_vaddr(ENDIAN))?.checked_add(first.p_offset(ENDIAN))?;
+            usize::try_from(at).ok()
+        };
+        let entries: &[Dyn64<NativeEndian>] =
+            headers.iter().find_map(|header| header.dynamic(ENDIAN, bytes).ok().flatten())?;
+        let table = |tag| {
+            let entry = entries.iter().find(|entry| entry.tag(ENDIAN) == tag)?;
+            bytes.get(place(entry.val(ENDIAN))?..)
+        };
+        let (strings, symbols) = (table(DT_STRTAB)?, table(DT_SYMTAB)?);
+        let of_hash =
+            || Some(HashTable::<Header>::parse(ENDIAN, table(DT_HASH)?).ok()?.symbol_table_length());
+        // The values of this one reach to the end of the image, in whole words.
+        let of_gnu_hash = || {
+            let words = table(DT_GNU_HASH)?;
+            let words = words.get(..words.len() / 4 * 4)?;
+            GnuHashTable::<Header>::parse(ENDIAN, words).ok()?.symbol_table_length(ENDIAN)
+        };
+        let count = of_hash().or_else(of_gnu_hash)?;
+        let (symbols, _) = slice_from_bytes::<Sym64<NativeEndian>>(symbols, count as usize).ok()?;
+        let found = symbols.iter().find(|symbol| {
+            let text = strings.get(symbol.st_name(ENDIAN) as usize..);
+            let end = text.and_then(|text| text.iter().position(|&byte| byte == 0));
+            text.zip(end).is_some_and(|(text, end)| text.get(..end) == Some(name))
+        })?;
+        let value = found.st_value(ENDIAN);
+        if value == 0 { None } else { Some(bytes.as_ptr() as usize + place(value)?) }
     }
 }
 
@@ -155,34 +184,30 @@ pub unsafe fn build_id_in_memory(headers: &[ProgramHeader], bias: u64) -> Option
         // SAFETY: the caller's promise.
         let notes =
             unsafe { core::slice::from_raw_parts((bias + h.address) as *const u8, h.memory_bytes as usize) };
-        build_id(notes)
+        build_id(notes, h.alignment)
     })
 }
 
-/// The build-id in the bytes of a note segment.
-pub fn build_id(notes: &[u8]) -> Option<([u8; 24], u16)> {
-    let word = |at: usize| -> Option<usize> {
-        Some(u32::from_ne_bytes(notes.get(at..at + 4)?.try_into().ok()?) as usize)
-    };
-    let mut at = 0;
-    loop {
-        let name_bytes = word(at)?;
-        let id_bytes = word(at + 4)?;
-        let kind = word(at + 8)?;
-        let name = at.checked_add(12)?;
-        let id = name.checked_add(name_bytes.checked_next_multiple_of(4)?)?;
-        if kind as u32 == NT_GNU_BUILD_ID && notes.get(name..name + name_bytes.min(4))? == b"GNU\0" {
-            let bytes = notes.get(id..id + id_bytes.min(24))?;
+/// The build-id in the bytes of a note segment of this alignment.
+pub fn build_id(notes: &[u8], alignment: u64) -> Option<([u8; 24], u16)> {
+    let mut notes = NoteIterator::<Header>::new(ENDIAN, alignment, notes).ok()?;
+    while let Some(note) = notes.next().ok()? {
+        if note.n_type(ENDIAN) == NT_GNU_BUILD_ID && note.name() == ELF_NOTE_GNU {
+            let bytes = note.desc().get(..note.desc().len().min(24))?;
             let mut result = [0; 24];
             result[..bytes.len()].copy_from_slice(bytes);
             return Some((result, bytes.len() as u16));
         }
-        at = id.checked_add(id_bytes.checked_next_multiple_of(4)?)?;
     }
+    None
 }
 
 /// Most program headers that are looked at in a file.
 const MAX_HEADERS: usize = 24;
+
+/// Bytes that numbers of eight bytes are read from.
+#[repr(align(8))]
+struct Aligned<const BYTES: usize>([u8; BYTES]);
 
 /// Program headers read from an open file, by system calls only.
 pub struct FileHeaders {
@@ -193,20 +218,20 @@ pub struct FileHeaders {
 impl FileHeaders {
     /// Reads them; None if the file is no 64-bit ELF file of this machine.
     pub fn read(descriptor: i32) -> Option<FileHeaders> {
-        let mut start = [0_u8; 64];
-        if raw::pread(descriptor, &mut start, 0) != 64 || start[..6] != *b"\x7fELF\x02\x01" {
+        let mut start = Aligned([0_u8; size_of::<Header>()]);
+        if raw::pread(descriptor, &mut start.0, 0) != size_of::<Header>() as isize {
             return None;
         }
-        let offset = u64::from_le_bytes(start[32..40].try_into().ok()?);
-        let count = usize::from(u16::from_le_bytes([start[56], start[57]])).min(MAX_HEADERS);
-        let mut bytes = [0_u8; MAX_HEADERS * size_of::<ProgramHeader>()];
-        let wanted = count * size_of::<ProgramHeader>();
-        if raw::pread(descriptor, bytes.get_mut(..wanted)?, offset) != wanted as isize {
+        let header = Header::parse(&start.0[..]).ok().filter(|header| header.is_little_endian())?;
+        let mut bytes = Aligned([0_u8; MAX_HEADERS * size_of::<ProgramHeader>()]);
+        let count = usize::from(header.e_phnum(ENDIAN)).min(MAX_HEADERS);
+        let wanted = bytes.0.get_mut(..count * size_of::<ProgramHeader>())?;
+        if raw::pread(descriptor, wanted, header.e_phoff(ENDIAN)) != wanted.len() as isize {
             return None;
         }
-        // SAFETY: program headers are plain numbers; any bytes are valid ones.
-        let headers =
-            unsafe { core::mem::transmute::<[u8; 56 * MAX_HEADERS], [ProgramHeader; MAX_HEADERS]>(bytes) };
+        let (read, _) = slice_from_bytes::<ProgramHeader64<NativeEndian>>(wanted, count).ok()?;
+        let mut headers = [ProgramHeader::default(); MAX_HEADERS];
+        headers.iter_mut().zip(read).for_each(|(header, read)| *header = ProgramHeader::of(read));
         Some(FileHeaders { headers, count })
     }
 
@@ -233,7 +258,7 @@ impl FileHeaders {
             let mut notes = [0_u8; 512];
             let wanted = (h.file_bytes as usize).min(notes.len());
             let got = raw::pread(descriptor, notes.get_mut(..wanted)?, h.offset);
-            build_id(notes.get(..usize::try_from(got).ok()?)?)
+            build_id(notes.get(..usize::try_from(got).ok()?)?, h.alignment)
         })
     }
 }
@@ -255,4 +280,55 @@ pub fn frame_table_of_index(index: &[u8], index_svma: u64) -> Option<u64> {
 pub unsafe fn memory(range: Range<u64>) -> &'static [u8] {
     // SAFETY: the caller's promise.
     unsafe { core::slice::from_raw_parts(range.start as *const u8, (range.end - range.start) as usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A note: the sizes of name and description, its type, and both, filled up.
+    fn note(name: &[u8], kind: u32, description: &[u8], alignment: usize) -> Vec<u8> {
+        let mut note = Vec::new();
+        for number in [name.len() as u32, description.len() as u32, kind] {
+            note.extend(number.to_ne_bytes());
+        }
+        for part in [name, description] {
+            note.extend(part);
+            note.resize(note.len().next_multiple_of(alignment), 0);
+        }
+        note
+    }
+
+    #[test]
+    fn a_build_id_is_found_behind_other_notes_in_segments_of_either_alignment() {
+        for alignment in [4, 8] {
+            let mut notes = note(b"GNU\0", 5, &[1; 12], alignment);
+            notes.extend(note(b"GNU\0", 3, &[7; 20], alignment));
+            let (id, bytes) = build_id(&notes, alignment as u64).expect("it is there");
+            assert_eq!((&id[..20], &id[20..], bytes), (&[7; 20][..], &[0; 4][..], 20));
+            for end in 0..notes.len() - 4 {
+                assert!(build_id(&notes[..end], alignment as u64).is_none(), "cut at {end}");
+            }
+        }
+        assert!(build_id(&note(b"Go\0\0", 3, &[7; 20], 4), 4).is_none());
+    }
+
+    #[test]
+    fn the_kernels_own_image_has_its_clock() {
+        // SAFETY: the kernel's own image, as in `clock`.
+        let base = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as usize;
+        if base == 0 {
+            println!("SKIP: the kernel gives no functions to this process");
+            return;
+        }
+        // SAFETY: as above.
+        let image = unsafe { LoadedImage::new(base) }.expect("it is well-formed");
+        let [get_time, _] = crate::arch::elf::VDSO;
+        let at = image.symbol(get_time).expect("every kernel has it");
+        assert!(at > base && at - base < image.bytes.len());
+        assert_eq!(image.symbol(b"no_such_function"), None);
+        for bytes in 0..image.bytes.len().min(4096) {
+            let _ = LoadedImage { bytes: &image.bytes[..bytes] }.symbol(get_time);
+        }
+    }
 }

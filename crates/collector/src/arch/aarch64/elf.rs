@@ -10,3 +10,6 @@ pub const JUMP_SLOT: u64 = 1026;
 pub const INTERPRETER: &[u8] = b"/lib/ld-linux-aarch64.so.1";
 /// That of musl.
 pub const MUSL_INTERPRETER: &[u8] = b"/lib/ld-musl-aarch64.so.1";
+
+/// The kernel's functions that read a clock, and the number of the processor, which has no function for the second here.
+pub const VDSO: [&[u8]; 2] = [b"__kernel_clock_gettime", b"__kernel_getcpu"];

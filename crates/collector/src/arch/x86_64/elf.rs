@@ -10,3 +10,6 @@ pub const JUMP_SLOT: u64 = 7;
 pub const INTERPRETER: &[u8] = b"/lib64/ld-linux-x86-64.so.2";
 /// That of musl.
 pub const MUSL_INTERPRETER: &[u8] = b"/lib/ld-musl-x86_64.so.1";
+
+/// The kernel's functions that read a clock, and the number of the processor.
+pub const VDSO: [&[u8]; 2] = [b"__vdso_clock_gettime", b"__vdso_getcpu"];
