@@ -7,7 +7,7 @@ use libc::FILE;
 
 use super::formats::{Text, inner};
 use crate::arch::thunks::with_list;
-use crate::interpose::declare;
+use crate::interpose::interpose;
 
 /// Declares a hook: how many named arguments it has (all of them integers or addresses), and the function that
 /// takes a `va_list` in its place.
@@ -37,7 +37,7 @@ variadic! {
     __isoc23_fscanf, 2, inner::__isoc23_vfscanf;
 }
 
-declare! {
+interpose! {
     printf(format: Text as format, rest: () as more) -> c_int, or -1;
     fprintf(stream: *mut FILE as stream, format: Text as format, rest: () as more) -> c_int, or -1;
     dprintf(file: c_int as fd, format: Text as format, rest: () as more) -> c_int, or -1;
