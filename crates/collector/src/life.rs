@@ -23,9 +23,7 @@ use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
 use crate::sample::{contain, pace, resume};
 use crate::thread::Beginning;
-use crate::{
-    arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, thread,
-};
+use crate::{arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, thread};
 
 /// What stays the same while a process records.
 pub struct Life {
