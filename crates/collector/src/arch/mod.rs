@@ -23,6 +23,9 @@
 //! what other processes find in shared memory is what the program order says. What threads read of each other
 //! is ordered by acquire and release, never by what one processor happens to keep in order.
 //!
+//! On AArch64 a system call that a signal interrupted cannot be made again, since its first argument is gone. So
+//! samples come at ticks only there, never by the timer on the wall's clock.
+//!
 //! What of a foreign machine is plain data (encodings, layouts, rules) is compiled into the tests of every
 //! machine.
 

@@ -435,6 +435,9 @@ pub fn from_frame_pointer(
         return Step::Lost;
     }
     let bp = reader.word(cfa.wrapping_sub(8 * u64::from(saved)));
+    if unwinding::ENDS_AT_NULL && bp == Some(0) {
+        return Step::Top;
+    }
     return_to(reader, state, (cfa, saved), bp)
 }
 

@@ -13,3 +13,6 @@ pub const MUSL_INTERPRETER: &[u8] = b"/lib/ld-musl-aarch64.so.1";
 
 /// The kernel's functions that read a clock, and the number of the processor, which has no function for the second here.
 pub const VDSO: [&[u8]; 2] = [b"__kernel_clock_gettime", b"__kernel_getcpu"];
+
+/// The version of the GNU C library's first functions on this machine.
+pub const BASE_VERSION: &core::ffi::CStr = c"GLIBC_2.17";

@@ -207,13 +207,16 @@ pub unsafe fn table_of_run_body(key: u64, entry: *const usize) -> Option<*const 
     (key == &raw const proust_body_returns as u64).then(|| unsafe { *entry.add(2) as *const Table })
 }
 
+/// So many bytes below the stack pointer of a call lies where it returns to, until it has returned.
+pub const RETURN_BELOW: u64 = 8;
+
 /// Whether a call that began with the stack pointer at `place`, and returns to `address`, has still to return.
 ///
 /// # Safety
-/// The word at `place` may be read, and the one below.
+/// The word [`RETURN_BELOW`] `place` may be read.
 pub unsafe fn is_called(place: u64, address: u64) -> bool {
     // SAFETY: the caller's promise. `sited` stores there where the call returns to.
-    unsafe { ((place - 8) as *const u64).read_volatile() == address }
+    unsafe { ((place - RETURN_BELOW) as *const u64).read_volatile() == address }
 }
 
 /// Finds the table of a call whose route is not known: the key is in `x11`, the place of the function in

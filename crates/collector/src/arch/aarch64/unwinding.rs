@@ -51,6 +51,9 @@ pub fn uses_link(rule: Rule) -> bool {
     matches!(rule, Rule::FromStackPointer { saved: 0, .. })
 }
 
+/// Whether a path ends where a frame pointer that was saved is null: who begins a thread clears it, and framehop stops there, too.
+pub const ENDS_AT_NULL: bool = true;
+
 /// Whether what lies on the stack may differ from the address that it leads to.
 pub const IS_PROTECTED: bool = true;
 

@@ -13,3 +13,6 @@ pub const MUSL_INTERPRETER: &[u8] = b"/lib/ld-musl-x86_64.so.1";
 
 /// The kernel's functions that read a clock, and the number of the processor.
 pub const VDSO: [&[u8]; 2] = [b"__vdso_clock_gettime", b"__vdso_getcpu"];
+
+/// The version of the GNU C library's first functions on this machine.
+pub const BASE_VERSION: &core::ffi::CStr = c"GLIBC_2.2.5";

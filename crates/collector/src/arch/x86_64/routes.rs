@@ -174,13 +174,16 @@ pub unsafe fn table_of_run_body(key: u64, entry: *const usize) -> Option<*const 
     (key == &raw const proust_body_returns as u64).then(|| unsafe { *entry.add(1) as *const Table })
 }
 
+/// So many bytes below the stack pointer of a call lies where it returns to, until it has returned.
+pub const RETURN_BELOW: u64 = 0;
+
 /// Whether a call that began with the stack pointer at `place`, and returns to `address`, has still to return.
 ///
 /// # Safety
-/// The word at `place` may be read.
+/// The word [`RETURN_BELOW`] `place` may be read.
 pub unsafe fn is_called(place: u64, address: u64) -> bool {
     // SAFETY: the caller's promise. A call stores there where it returns to.
-    unsafe { (place as *const u64).read_volatile() == address }
+    unsafe { ((place - RETURN_BELOW) as *const u64).read_volatile() == address }
 }
 
 /// Finds the table of a call whose route is not known: the key is in `r11`, the place of the function in

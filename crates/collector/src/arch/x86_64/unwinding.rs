@@ -49,6 +49,9 @@ pub fn uses_link(_: Rule) -> bool {
     false
 }
 
+/// Whether a path ends where a frame pointer that was saved is null.
+pub const ENDS_AT_NULL: bool = false;
+
 /// Whether what lies on the stack may differ from the address that it leads to.
 pub const IS_PROTECTED: bool = false;
 

@@ -149,7 +149,7 @@ impl Visit {
         if !own_stack.contains(sp) || !own_stack.contains(place) {
             return None;
         }
-        if place < sp || !place.is_multiple_of(8) {
+        if place.saturating_sub(routes::RETURN_BELOW) < sp || !place.is_multiple_of(8) {
             return Some(false);
         }
         // SAFETY: between a stack pointer of this thread's own stack and that stack's top all is mapped.
@@ -165,11 +165,11 @@ mod tests {
     fn a_call_lasts_while_its_return_address_lies_where_it_was() {
         let words = [1_u64, 2, 3, 4];
         let low = words.as_ptr() as u64;
-        let own_stack = OwnStack { low, top: low + 32 };
+        let own_stack = OwnStack { low, top: low + 32 + routes::RETURN_BELOW };
         let site = |address: u64, sp: u64| {
             let site = Visit::default();
             site.address.store(address, Ordering::Relaxed);
-            site.sp.store(sp, Ordering::Relaxed);
+            site.sp.store(sp + routes::RETURN_BELOW, Ordering::Relaxed);
             site
         };
         assert_eq!(site(3, low + 16).is_called(low + 8, own_stack), Some(true));
