@@ -288,6 +288,35 @@ KEPT static void many(double seconds)
         printf("wrong sum %ld\n", sum);
 }
 
+/* Of very many barriers a few are waited at for long, and a critical section follows each of those. */
+KEPT static void seldom_late(double seconds)
+{
+    double begin = wall();
+#pragma omp parallel
+    {
+        for (int step = 0; step < (int)(seconds / 0.002); step++) {
+            double since = wall();
+            for (int i = 0; i < 400; i++) {
+                if (i == 399) {
+                    wait_until_all_came(&since);
+                    if (omp_get_thread_num() == 0)
+                        work_for(0.0017);
+                    since = wall();
+                }
+#pragma omp barrier
+            }
+            wait_until_all_came(&since);
+            since = wall();
+#pragma omp critical(behind_a_barrier)
+            {
+                threads[omp_get_thread_num()].lock += wall() - since;
+                work_for(0.0003 / team);
+            }
+        }
+    }
+    region_s += wall() - begin;
+}
+
 /* Both threads work for half of the time; for the other half one of them does, in regions of one thread, with
  * a barrier at which nobody is waited for: of so much work each. */
 KEPT static void teams_of_one(double seconds, int units)
@@ -329,7 +358,7 @@ int main(int argc, char **argv)
         { "lock", lock_of_omp },    { "ordered", ordered_loop },  { "single", single_worker },
         { "nested", nested },       { "tasks", tasks },           { "serial", serial },
         { "alternating", alternating },
-        { "five-loops", five_loops }, { "many", many },
+        { "five-loops", five_loops }, { "many", many }, { "seldom-late", seldom_late },
         { "doacross", doacross }, { "repeated", repeated },
         { "short-teams-of-one", short_teams_of_one }, { "long-teams-of-one", long_teams_of_one },
     };

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use proust_log::operations::Operation;
 
 use super::team::{self, Team};
-use super::wait;
+use super::{long_gaps, wait};
 use crate::clock;
 use crate::lane::{self, Lane};
 use crate::operation::{self, Kind, here, releases, stretch};
@@ -126,6 +126,9 @@ pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mu
     }
     let begin_ns = lane.open.begin_ns();
     lane.member.pause(begin_ns);
+    if let Some(visits) = lane.member.visits() {
+        long_gaps::take_out_before(lane, visits, begin_ns);
+    }
     if lane.member.waits_long() {
         stretch::clock_at(lane, operation, begin_ns, lane.member.last_wait_ns());
     }

@@ -82,6 +82,24 @@ pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     }
 }
 
+/// As [`take_out`], where a wait begins that is recorded by itself, inside of a gap that goes on behind it: what
+/// was long so far is recorded before that wait, where it was.
+#[inline]
+pub fn take_out_before(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
+    if visits.is_in_gap() && lane.member.worked_ns() >= LEAST_NS && is_long(lane, visits) {
+        look(lane, visits, now_ns);
+    }
+}
+
+/// Whether the gap that the thread is in is long so far.
+#[cold]
+fn is_long(lane: &'static Lane, visits: &'static Visits) -> bool {
+    let gap_ns = lane.member.worked_ns();
+    // SAFETY: the owner, and `with_record_in_silence` has taken the record.
+    let from_ns = lane.with_record_in_silence(|_| unsafe { visits.pending() }.long.from_ns());
+    from_ns.is_some_and(|from_ns| gap_ns >= from_ns)
+}
+
 fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     let gap_ns = lane.member.worked_ns();
     let seen = visits.take_seen();

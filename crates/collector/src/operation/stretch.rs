@@ -57,6 +57,8 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
                 record.output.push(operation as u16, EVENT_CLOCK, &event);
             });
         }
+        // What is recorded from now on lies behind this reading.
+        record.told_until_ns = now_ns;
         record.limit.told(now_ns);
     });
 }

@@ -364,6 +364,23 @@ fn very_many_regions_need_no_more_room_than_few() {
     });
 }
 
+/// Of barriers that follow each other closely most are not measured. A long wait at one of those is found when
+/// the clock is read next, and is recorded where it was: not over the section that came behind it.
+#[test]
+fn a_long_wait_at_a_barrier_that_was_not_measured_is_before_the_section_behind_it() {
+    by_each("seldom-late", "0.2", |run, truth| {
+        let page = regions(run);
+        let barriers: f64 = sites(&page, "omp barrier").map(|site| number(site, "/wait_s")).sum();
+        let (wait_s, lock_s) = (number(truth, "/wait_s"), number(truth, "/lock_s"));
+        println!("{barriers} of {wait_s} s at barriers; {:?}", run.summary().ledger);
+        // The program's clocks stand around every wait, on a busy machine with the queues behind them.
+        assert!(barriers > 0.6 * (wait_s - queued(run)), "{barriers} of {wait_s}: {page:#}");
+        let found_s = account(run, "barrier");
+        assert!(found_s > 0.6 * (wait_s - queued(run)), "{found_s} of {wait_s} on the account");
+        assert!(account(run, "lock") > 0.6 * (lock_s - queued(run)), "{lock_s}");
+    });
+}
+
 #[test]
 fn a_stripped_program_has_the_same_regions() {
     let Some(program) = built("openmp-regions-stripped") else { return };
