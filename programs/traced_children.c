@@ -1,7 +1,7 @@
 /* Threads that ask to be traced (PTRACE_TRACEME) and then work, by a parent that does not look at signals.
  * Prints as JSON at which signal children that work and then load a program stop first.
- * traced_children SECONDS [self]: with "self" the program asks for it in its own process, and nobody ever
- * looks. */
+ * traced_children SECONDS [self|signal]: with "self" the program asks for it in its own process, and nobody
+ * ever looks; with "signal" it also sends itself signals that it handles, and is killed after 60 seconds. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -51,8 +51,37 @@ static int first_stop(double seconds, enum way way)
     return stop;
 }
 
+static volatile sig_atomic_t handled;
+
+static void on_signal(int number)
+{
+    (void)number;
+    handled++;
+}
+
+static int with_signals(void)
+{
+    pid_t self = getpid();
+    pid_t watchdog = fork();
+    if (watchdog == 0) {
+        sleep(60);
+        kill(self, SIGKILL);
+        _exit(0);
+    }
+    signal(SIGUSR1, on_signal);
+    long result = ptrace(PTRACE_TRACEME, 0, 0, 0);
+    for (int i = 0; i < 3; i++)
+        raise(SIGUSR1);
+    printf("{\"result\":%ld,\"handled\":%d}\n", result, (int)handled);
+    kill(watchdog, SIGKILL);
+    waitpid(watchdog, NULL, 0);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[2], "signal") == 0)
+        return with_signals();
     double seconds = argc > 1 ? atof(argv[1]) : 0.1;
     if (argc > 2 && strcmp(argv[2], "self") == 0) {
         long result = ptrace(PTRACE_TRACEME, 0, 0, 0);

@@ -147,29 +147,45 @@ fn wait_unreaped(child: u32, watch: &Watch) {
         // SAFETY: all-zero is a valid siginfo; the pointer is valid for the call.
         unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
-            (libc::waitid(libc::P_PID, child, &mut info, options) == 0).then_some(info.si_code)
+            (libc::waitid(libc::P_PID, child, &mut info, options) == 0)
+                .then(|| (info.si_code, info.si_status()))
         }
     };
     let changes = libc::WSTOPPED | libc::WCONTINUED;
     let report = |code| match code {
         libc::CLD_CONTINUED => watch.goes_on(),
-        libc::CLD_STOPPED | libc::CLD_TRAPPED => watch.has_stopped(),
+        libc::CLD_STOPPED => watch.has_stopped(),
         _ => {}
     };
     loop {
         match wait(libc::WEXITED | changes | libc::WNOWAIT) {
-            Some(code @ (libc::CLD_STOPPED | libc::CLD_TRAPPED | libc::CLD_CONTINUED)) => {
+            Some((libc::CLD_TRAPPED, signal)) => go_on_untraced(child, signal),
+            Some((code @ (libc::CLD_STOPPED | libc::CLD_CONTINUED), _)) => {
                 report(code);
                 // Takes the report, which would be there again at once. An end is never taken. By now it may
                 // be another one: this process may have been stopped in between, too.
-                if let Some(taken) = wait(changes | libc::WNOHANG).filter(|&taken| taken != code) {
-                    report(taken);
+                match wait(changes | libc::WNOHANG) {
+                    Some((libc::CLD_TRAPPED, signal)) => go_on_untraced(child, signal),
+                    Some((taken, _)) if taken != code => report(taken),
+                    _ => {}
                 }
             }
             Some(_) => break,
             None if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             None => break,
         }
+    }
+}
+
+/// The command has asked to be traced by its parent, which is this process and no tracer: without one it would
+/// stand at its first signal for good. It gets the signal, and goes on as a process that nobody traces. Only
+/// the thread that has started it may do that.
+fn go_on_untraced(child: u32, signal: libc::c_int) {
+    // What an exec reports to a tracer is no signal of anybody.
+    let signal = if signal == libc::SIGTRAP { 0 } else { signal };
+    // SAFETY: a plain system call. It fails where the command is not stopped any more.
+    unsafe {
+        libc::ptrace(libc::PTRACE_DETACH, child as libc::pid_t, 0_usize, signal as usize);
     }
 }
 
