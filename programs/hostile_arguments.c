@@ -218,9 +218,16 @@ static void on_signals(void)
         CALL("sigwaitinfo", i, sigwaitinfo(set, NULL));
         CALL("sigtimedwait", i, sigtimedwait(set, NULL, &NOW));
         CALL("signalfd", i, signalfd(-1, set, 0));
-        sigset_t one;
+        sigset_t one, two;
         sigemptyset(&one);
         sigaddset(&one, SIGUSR1);
+        /* One that waits, and what is told of it cannot be written; with two that other programs hardly use. */
+        two = one;
+        sigaddset(&two, SIGURG);
+        sigaddset(&two, 64);
+        siginfo_t *info = (siginfo_t *)(uintptr_t)bad(i);
+        CALL("sigwaitinfo tells", i, (sigprocmask(SIG_BLOCK, &two, NULL), raise(SIGUSR1), sigwaitinfo(&two, info)));
+        CALL("sigtimedwait tells", i, (sigprocmask(SIG_BLOCK, &two, NULL), raise(SIGUSR1), sigtimedwait(&two, info, &NOW)));
         if (i > 0)
             CALL("sigtimedwait up to", i, sigtimedwait(&one, NULL, (struct timespec *)(i == 4 ? edge - 15 : bad(i))));
         if (old_style != NULL) {

@@ -1,4 +1,5 @@
-//! Whether what the program points to can be read, found out as the kernel does: by an error, not by a fault.
+//! Whether what the program points to can be read or written, found out as the kernel does: by an error, not by
+//! a fault.
 //!
 //! A system call that is given a bad address fails with EFAULT. A hook in front of it that reads the same
 //! memory itself would end the program instead: it asks here first, and where something cannot be read it
@@ -87,6 +88,23 @@ pub unsafe fn read<T: Copy>(place: *const T) -> Option<T> {
     Some(unsafe { place.read_unaligned() })
 }
 
+/// Writes a value to `place`; false where not all of it can be written.
+///
+/// # Safety
+/// The program has passed `place` for such a value.
+pub unsafe fn write<T: Copy>(place: *mut T, value: &T) -> bool {
+    // SAFETY: the value's own bytes, all of which were zeroed or written by the kernel.
+    let bytes =
+        unsafe { core::slice::from_raw_parts(core::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) };
+    let put = raw::write_memory(raw::getpid(), place as u64, bytes);
+    if put < 0 && put != -(libc::EFAULT as isize) {
+        // SAFETY: the call itself is forbidden: then the program is trusted. It need not be aligned.
+        unsafe { place.write_unaligned(*value) };
+        return true;
+    }
+    put == size_of::<T>() as isize
+}
+
 /// Whether this is null, or a list of C strings that can all be read, up to the null pointer that ends it.
 pub fn is_list_of_strings(list: Strings) -> bool {
     const LAST: u64 = size_of::<u64>() as u64 - 1;
@@ -117,6 +135,16 @@ pub fn is_list_of_strings(list: Strings) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_written_is_not() {
+        let mut value = 1_u64;
+        // SAFETY: a place for a number; and one at which nothing is mapped.
+        unsafe {
+            assert!(write(&mut value, &7) && value == 7);
+            assert!(!write(8 as *mut u64, &7));
+        }
+    }
 
     /// Two pages, of which the second cannot be read.
     fn before_nothing() -> *mut u8 {

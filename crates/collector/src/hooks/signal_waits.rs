@@ -54,11 +54,11 @@ pub mod sets {
                 break result;
             }
         };
-        // SAFETY: the program passes null or a place.
-        if let Some(info) = unsafe { info.as_mut() }
-            && result >= 0
-        {
-            *info = told;
+        // The kernel refuses a place that it cannot write, when it has taken the signal. SAFETY: the program
+        // passes null or a place.
+        if result >= 0 && !info.is_null() && !unsafe { readable::write(info, &told) } {
+            operation::set_errno(libc::EFAULT as u32);
+            return -1;
         }
         result
     }

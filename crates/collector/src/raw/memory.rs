@@ -53,6 +53,13 @@ pub fn madvise(start: *mut u8, bytes: usize, advice: i32) -> Outcome {
     sys!(SYS_madvise, start, bytes, advice)
 }
 
+/// Writes memory that may not be writable; number of bytes written.
+pub fn write_memory(process: u32, address: u64, bytes: &[u8]) -> Outcome {
+    let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast::<c_void>(), iov_len: bytes.len() };
+    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: bytes.len() };
+    sys!(SYS_process_vm_writev, process, &raw const local, 1, &raw const remote, 1, 0)
+}
+
 /// Reads memory that may not be mapped; number of bytes read.
 pub fn read_memory(process: u32, address: u64, buffer: &mut [u8]) -> Outcome {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast::<c_void>(), iov_len: buffer.len() };
