@@ -15,6 +15,7 @@ mod clock;
 mod error;
 mod events;
 mod files;
+mod foreign;
 mod gaps;
 mod lane;
 mod loading;
@@ -56,7 +57,7 @@ use crate::bindings;
 use clock::{RunClock, seconds};
 use log::LogHarvest;
 use modules::Modules;
-use notes::Refused;
+use notes::{Refused, Unread};
 use outcome::outcome;
 use paths::{LaneContexts, Paths};
 use thread::{LOST, NOT_RECORDED};
@@ -119,9 +120,16 @@ pub fn ingest_logs_showing(
             let harvest = log::harvest(log.name, bytes).map_err(|error| {
                 let version = if let LogError::Version { found } = error { Some(found) } else { None };
                 refuse(error.to_string(), version)
-            });
+            })?;
             counter.add(bytes.len() as u64);
-            harvest
+            let own = harvest.first().filter(|own| !own.damage.header);
+            match own.and_then(|own| foreign::owner(log.name, &own.header)) {
+                Some(pid) => {
+                    let other = format!("by its contents it is the log of another process, {pid}");
+                    Err(refuse(other, None))
+                }
+                None => Ok(harvest),
+            }
         })
         .collect();
     let (mut harvests, mut refused, mut other_version) = (Vec::new(), Vec::new(), None);
@@ -137,17 +145,34 @@ pub fn ingest_logs_showing(
     if harvests.is_empty() {
         return Err(match other_version {
             Some(found) => IngestError::OtherVersion { dir: dir.into(), found },
-            None => IngestError::nothing_recorded(dir, &refused),
+            None => IngestError::nothing_recorded(dir, &refused, logs_noted(run)),
         });
     }
-    Ok(analyse(shown, dir, harvests, &refused, run, symbols, counter))
+    let other_run = run.filter(|run| foreign::is_of_other_run(run, &harvests));
+    let run = run.filter(|_| other_run.is_none());
+    let missing = logs_noted(run).saturating_sub(logs.len() as u64);
+    let mut profile = analyse(shown, dir, harvests, &Unread { refused, missing }, run, symbols, counter);
+    if other_run.is_some() {
+        profile.quality.unfinished = true;
+        profile.quality.notes.push(
+            "run.json belongs to another run, whose command ran at another time, and was not used: how the \
+             command ended is not known"
+                .into(),
+        );
+    }
+    Ok(profile)
+}
+
+/// Logs that there were when the command had ended.
+fn logs_noted(run: Option<&RunFile>) -> u64 {
+    run.and_then(|run| run.finished?.logs).unwrap_or(0)
 }
 
 fn analyse(
     shown: CallPaths,
     dir: &str,
     mut logs: Vec<LogHarvest>,
-    refused: &[Refused],
+    unread: &Unread,
     run: Option<&RunFile>,
     symbols: &dyn Symbols,
     counter: &Counter,
@@ -219,8 +244,8 @@ fn analyse(
     profile.contexts = tree.contexts;
     profile.functions = tree.functions;
     profile.modules = modules.modules;
-    gaps::fill(&mut profile, &logs, refused.len(), run);
-    profile.quality.notes = notes::notes(&profile, &logs, refused, run, &clock);
+    gaps::fill(&mut profile, &logs, unread, run);
+    profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock);
     profile
 }
 

@@ -18,7 +18,7 @@ pub use rules::WaitRules;
 
 use crate::blame::{Blame, KeptBlame};
 use crate::classes::{ClassError, Classes};
-use crate::findings::{Finding, Whole};
+use crate::findings::{self, Finding, Whole};
 use crate::ledger::{KeptRows, Ledger, LedgerError};
 use crate::query::OperationSums;
 
@@ -50,7 +50,7 @@ pub enum StoreError {
     #[error(transparent)]
     Rules(#[from] ClassError),
     /// There are no logs, and the profile that was kept cannot be read.
-    #[error("the logs of the run in {} are gone, and its profile cannot be read: {source}", dir.display())]
+    #[error("the logs of the run in {} are gone, and what was kept of it cannot be read: {source}; record the program again", dir.display())]
     NoSource {
         /// The run's folder.
         dir: PathBuf,
@@ -107,6 +107,38 @@ impl<'d> View<'d> {
         profile.releases = tables::read_releases(&folder, profile)?;
         profile.stays = tables::read_stays(&folder, profile)?;
         Ok(())
+    }
+
+    /// Reads the samples and events of a profile that was opened without them, by way of the logs where the
+    /// tables are damaged.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn complete(&self, profile: &mut Profile) -> Result<(), StoreError> {
+        if !profile.samples.is_empty() || !profile.events.is_empty() {
+            return Ok(());
+        }
+        match self.read_rows(profile) {
+            // It was just made and could not be kept: there are none.
+            Ok(()) | Err(TablesError::Missing { .. }) => Ok(()),
+            Err(_) => {
+                *profile = self.open(Parts::All, &mut |_| ())?;
+                Ok(())
+            }
+        }
+    }
+
+    /// The account of the whole run with its rows, and the findings: as they were kept, or else drawn up of
+    /// all that is in `profile`, which is completed for it.
+    ///
+    /// # Errors
+    /// As [`open`], and when the profile's processes contradict each other.
+    pub fn accounted(&self, profile: &mut Profile) -> Result<(Ledger, Vec<Finding>), StoreError> {
+        if let Some(kept) = self.ledger_with_rows(profile).zip(self.findings()) {
+            return Ok(kept);
+        }
+        self.complete(profile)?;
+        Ok(findings::findings(profile, None)?)
     }
 
     /// The account of the whole run, without its rows, as it was kept with the profile; None where it was

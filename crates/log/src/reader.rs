@@ -7,8 +7,8 @@ use zerocopy::FromBytes;
 
 use crate::children::{self, Child as BriefChild};
 use crate::layout::{
-    ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES,
-    VERSION,
+    ChunkHeader, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES,
+    UNIT_BYTES, VERSION,
 };
 use crate::records::{
     Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Region, Release, Sample,
@@ -58,7 +58,7 @@ pub struct Damage {
     pub chunks: u64,
     /// Chunks of a lane that are missing between others.
     pub missing_chunks: u64,
-    /// Bytes of these stretches.
+    /// Bytes of these stretches, and those that the file's end lacks.
     pub skipped_bytes: u64,
 }
 
@@ -170,7 +170,8 @@ impl<'a> Log<'a> {
             });
         }
         let mut damage = Damage { header: header.check != header.check_of_facts(), ..Damage::default() };
-        let (lanes, children) = find_lanes(&bytes[HEADER_BYTES..], &mut damage);
+        let Found { lanes, children, known_bytes } = find_lanes(&bytes[HEADER_BYTES..], &mut damage);
+        damage.skipped_bytes += missing_bytes(&header, known_bytes);
         Ok(Log { header, lanes, children, damage })
     }
 
@@ -181,9 +182,29 @@ impl<'a> Log<'a> {
     }
 }
 
-fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> (Vec<Lane<'a>>, Vec<BriefChild>) {
+/// Bytes that were handed out to chunks and are not there: the file was cut, or overwritten with zeros, which
+/// look like what is reserved and not in use yet. `known` are those of chunks and of what is damaged.
+///
+/// While the process runs its counter is ahead of the chunks, so only a log that was closed is judged.
+fn missing_bytes(header: &FileHeader, known: u64) -> u64 {
+    match Ending::from_number(header.ending) {
+        Ending::Open => 0,
+        _ => (u64::from(header.units) * UNIT_BYTES as u64).saturating_sub(known),
+    }
+}
+
+/// What follows the header.
+struct Found<'a> {
+    lanes: Vec<Lane<'a>>,
+    children: Vec<BriefChild>,
+    /// Bytes of all chunks, by their headers, and of stretches that belong to none and are not empty.
+    known_bytes: u64,
+}
+
+fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> Found<'a> {
     let mut found: Vec<(u32, u32, &[u8])> = Vec::new();
     let mut brief = Vec::new();
+    let mut known_bytes = 0;
     let mut in_damage = false;
     while !rest.is_empty() {
         let header = ChunkHeader::begins(rest);
@@ -196,14 +217,19 @@ fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> (Vec<Lane<'a>>, Ve
             }
             Some(header) => found.push((header.lane, header.sequence, piece)),
             // Reserved but never used, unless the damage is that its header was wiped out.
-            None if piece.iter().all(|&byte| byte == 0) => {}
+            None if piece.iter().all(|&byte| byte == 0) => {
+                in_damage = false;
+                continue;
+            }
             None => {
+                known_bytes += piece.len() as u64;
                 damage.chunks += u64::from(!in_damage);
                 damage.skipped_bytes += piece.len() as u64;
                 in_damage = true;
                 continue;
             }
         }
+        known_bytes += bytes as u64;
         in_damage = false;
     }
     // A lane takes its chunks from the file's end: they follow each other there.
@@ -226,13 +252,21 @@ fn find_lanes<'a>(mut rest: &'a [u8], damage: &mut Damage) -> (Vec<Lane<'a>>, Ve
                 .map(|(header, _)| header);
         }
     }
-    (lanes, brief)
+    Found { lanes, children: brief, known_bytes }
 }
 
 impl<'a> Lane<'a> {
     /// The lane's records in order.
     pub fn records(&self) -> Records<'a, '_> {
-        Records { lane: self, next_chunk: 0, expected: 0, rest: &[], skipped_bytes: 0, pending_gap: false }
+        Records {
+            lane: self,
+            next_chunk: 0,
+            expected: 0,
+            rest: &[],
+            behind_use: 0,
+            skipped_bytes: 0,
+            pending_gap: false,
+        }
     }
 }
 
@@ -243,6 +277,8 @@ pub struct Records<'a, 'l> {
     next_chunk: usize,
     expected: u32,
     rest: &'a [u8],
+    /// How long `rest` is where the chunk's bytes in use end.
+    behind_use: usize,
     skipped_bytes: u64,
     pending_gap: bool,
 }
@@ -265,8 +301,11 @@ impl Records<'_, '_> {
             begin += size_of::<LaneHeader>();
         }
         // Records are found by their own checks up to the chunk's end: the `used` mark may be damaged, and
-        // after the last record there are only zeros.
+        // after the last record there are only zeros. Zeros before it were records.
         self.rest = chunk.get(begin..).unwrap_or(&[]);
+        let used = ChunkHeader::begins(chunk).map_or(0, |header| header.used.min(header.bytes) as usize);
+        self.behind_use = chunk.len().saturating_sub(used);
+        self.skipped_bytes += used.saturating_sub(chunk.len()) as u64;
         true
     }
 
@@ -275,7 +314,7 @@ impl Records<'_, '_> {
         let mut skipped = 0;
         while !self.rest.is_empty() {
             let step = self.rest.len().min(8);
-            if self.rest[..step].iter().any(|&byte| byte != 0) {
+            if self.rest.len() > self.behind_use || self.rest[..step].iter().any(|&byte| byte != 0) {
                 skipped += step;
             }
             self.rest = &self.rest[step..];

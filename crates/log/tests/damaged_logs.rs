@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proust_log::layout::{
-    ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
+    ChunkHeader, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
     chunk_bytes,
 };
 use proust_log::operations::{Operation, Target};
@@ -199,6 +199,61 @@ fn a_log_truncated_anywhere_yields_its_beginning() {
         }
     }
     assert!(last > 250);
+}
+
+/// A log of a process that ended in order, of which the bytes from `at` on are cut off, or zeros.
+fn shortened(written: &Written, at: usize, is_cut: bool) -> Vec<u8> {
+    let mut bytes = written.bytes().to_vec();
+    let (mut header, _) = FileHeader::read_from_prefix(&bytes).unwrap();
+    header.ending = Ending::Exit as u32;
+    header.units = ((bytes.len() - HEADER_BYTES) / UNIT_BYTES) as u32;
+    header.lanes = written.per_lane.len() as u32;
+    bytes[..size_of::<FileHeader>()].copy_from_slice(header.as_bytes());
+    match is_cut {
+        true => bytes.truncate(at),
+        false => bytes[at..].fill(0),
+    }
+    bytes
+}
+
+fn skipped(log: &Log<'_>) -> u64 {
+    let mut bytes = log.damage().skipped_bytes;
+    for lane in &log.lanes {
+        let mut records = lane.records();
+        records.by_ref().for_each(drop);
+        bytes += records.skipped_bytes();
+    }
+    bytes
+}
+
+#[test]
+fn the_end_of_a_log_is_missed() {
+    let written = Written::new(2, 100);
+    let whole = shortened(&written, written.bytes().len(), true);
+    assert_eq!(skipped(&Log::parse(&whole).unwrap()), 0);
+    let last = *written.chunks.last().unwrap();
+    let (head, _) = ChunkHeader::read_from_prefix(&whole[last..]).unwrap();
+    let end = last + head.used as usize;
+    for at in (HEADER_BYTES..end).step_by(8) {
+        for is_cut in [true, false] {
+            let bytes = shortened(&written, at, is_cut);
+            let lost = skipped(&Log::parse(&bytes).unwrap());
+            // The last fields of a record may be zeros already.
+            assert!(lost > 0 || bytes == whole, "{at} of {end} bytes, cut: {is_cut}");
+        }
+    }
+}
+
+#[test]
+fn a_killed_process_leaves_counters_ahead_of_chunks() {
+    let written = Written::new(2, 100);
+    let mut bytes = shortened(&written, written.bytes().len(), true);
+    let (mut header, _) = FileHeader::read_from_prefix(&bytes).unwrap();
+    header.ending = Ending::Open as u32;
+    header.units += 3;
+    header.lanes += 1;
+    bytes[..size_of::<FileHeader>()].copy_from_slice(header.as_bytes());
+    assert_eq!(skipped(&Log::parse(&bytes).unwrap()), 0);
 }
 
 #[test]

@@ -95,6 +95,10 @@ pub struct Finished {
     /// over processors; None where nothing limits it.
     #[serde(default)]
     pub throttled_s: Option<f64>,
+    /// Logs in the run's folder when the command had ended: later there are as many, or more of processes
+    /// that went on.
+    #[serde(default)]
+    pub logs: Option<u64>,
 }
 
 /// Why `run.json` cannot be read or written.
@@ -198,6 +202,7 @@ mod tests {
                 signal: Some(9),
                 stolen_s: Some(0.25),
                 throttled_s: Some(0.5),
+                logs: Some(3),
             }),
             stops: vec![Stop {
                 pid: 7,

@@ -10,17 +10,16 @@ use anyhow::Result;
 use clap::Args;
 use proust_analysis::compare::diff::Limit;
 use proust_analysis::compare::{ComparedRun, Diff};
-use proust_analysis::findings;
 use proust_analysis::ledger::IoAs;
 use proust_analysis::query::{Measure, nearest};
 use proust_analysis::statistics::Outcome;
-use proust_analysis::store::{self, Parts};
+use proust_analysis::store::{self, Parts, View};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_report::{Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, render_diff};
 
 use crate::failure::{EXCEEDED, WrongUsage};
 use crate::report::{FormatName, IoName};
-use crate::{output, progress, terminal};
+use crate::{gaps, output, progress, terminal};
 use sides::Side;
 use sweeps::Curve;
 
@@ -153,7 +152,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
         exceeded: Vec::new(),
     };
     let measures = question.measures();
-    let [before, after] = open([&a, &b], &measures)?;
+    let Opened { before, after, gaps } = Opened::of([&a, &b], &measures)?;
     let io = match args.io_as {
         IoName::Productive => IoAs::Productive,
         IoName::Lost => IoAs::Lost,
@@ -161,7 +160,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     let diff = Diff::new(&before, &after, io)?;
     question.exceeded = diff.exceeded(&limits);
     output::print(&render_diff(&diff, &question, &terminal::style())?)?;
-    for note in a.notes.iter().chain(&b.notes) {
+    for note in a.notes.iter().chain(&b.notes).chain(&gaps) {
         eprintln!("proust: note: {note}");
     }
     for exceeded in &question.exceeded {
@@ -209,35 +208,42 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens all runs of both sides; of each only what is compared stays in memory.
-fn open(sides: [&Side; 2], measures: &[Measure]) -> Result<[Vec<ComparedRun>; 2]> {
-    let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
-    for dir in &dirs {
-        if !dir.join(PROFILE_FOLDER).exists() {
-            // The first time takes a while and shows its progress.
-            progress::open(dir, Parts::WithoutSamples)?;
-        }
-    }
-    let runs = store::read_side_by_side(&dirs, |dir| one(dir, measures));
-    let mut before = runs.into_iter().collect::<Result<Vec<ComparedRun>>>()?;
-    let after = before.split_off(sides[0].dirs.len());
-    Ok([before, after])
+/// All runs of both sides; of each only what is compared stays in memory.
+struct Opened {
+    before: Vec<ComparedRun>,
+    after: Vec<ComparedRun>,
+    /// What is missing in their data, a sentence for each run.
+    gaps: Vec<String>,
 }
 
-fn one(dir: &Path, measures: &[Measure]) -> Result<ComparedRun> {
-    let mut profile = store::open_without_samples(dir, &mut |_| ())?;
-    let kept = store::ledger_with_rows(dir, &profile).zip(store::findings(dir));
-    let (ledger, found) = match kept {
-        Some(kept) => kept,
-        None => {
-            if profile.samples.is_empty() && profile.events.is_empty() {
-                // Where nothing was kept the profile was made just now, and has them.
-                store::read_rows(dir, &mut profile)?;
+impl Opened {
+    fn of(sides: [&Side; 2], measures: &[Measure]) -> Result<Opened> {
+        let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
+        for dir in &dirs {
+            if !dir.join(PROFILE_FOLDER).exists() {
+                // The first time takes a while and shows its progress.
+                progress::open(dir, Parts::WithoutSamples)?;
             }
-            findings::findings(&profile, None)?
         }
-    };
-    Ok(ComparedRun::new(&profile, &ledger, found, measures, &[]))
+        let runs = store::read_side_by_side(&dirs, |dir| one(dir, measures));
+        let (mut before, mut gaps) = (Vec::new(), Vec::new());
+        for (run, dir) in runs.into_iter().zip(&dirs) {
+            let (run, missing) = run?;
+            before.push(run);
+            if !missing.is_empty() {
+                gaps.push(gaps::sentence(&dir.to_string_lossy(), &missing));
+            }
+        }
+        let after = before.split_off(sides[0].dirs.len());
+        Ok(Opened { before, after, gaps })
+    }
+}
+
+fn one(dir: &Path, measures: &[Measure]) -> Result<(ComparedRun, Vec<String>)> {
+    let mut profile = store::open_without_samples(dir, &mut |_| ())?;
+    let (ledger, found) = View::of_user(dir).accounted(&mut profile)?;
+    let missing = gaps::incomplete(&profile.quality);
+    Ok((ComparedRun::new(&profile, &ledger, found, measures, &[]), missing))
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_analysis::findings::{Kind, findings};
+use proust_analysis::findings::Kind;
 use proust_analysis::query::{Handle, nearest};
-use proust_analysis::store::{self, Parts};
+use proust_analysis::store::{Parts, View};
 use proust_analysis::words::counted;
 use proust_report::{Paint, derivation, explain_kind, explain_thresholds};
 
 use crate::failure::WrongUsage;
-use crate::{output, progress, runs, terminal};
+use crate::{gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust explain`.
 #[derive(Args, Debug)]
@@ -119,15 +119,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
 fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
     let dir = runs::named_or_newest(dir)?;
     let mut profile = progress::open(&dir, Parts::WithoutSamples)?;
-    let (ledger, found) = match (store::ledger(&dir), store::findings(&dir)) {
-        (Some(ledger), Some(found)) => (ledger, found),
-        _ => {
-            if profile.samples.is_empty() && profile.events.is_empty() {
-                profile = progress::open(&dir, Parts::All)?;
-            }
-            findings(&profile, None)?
-        }
-    };
+    let (ledger, found) = View::of_user(&dir).accounted(&mut profile)?;
     let Some(text) = derivation(&ledger, &found, number, &dir.to_string_lossy(), &terminal::style()) else {
         let there = match found.len() {
             0 => "has no findings".to_owned(),
@@ -141,6 +133,7 @@ fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
         .into());
     };
     output::print(&text)?;
+    gaps::note(&dir.to_string_lossy(), &profile.quality);
     Ok(ExitCode::SUCCESS)
 }
 

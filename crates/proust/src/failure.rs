@@ -33,8 +33,21 @@ pub fn tell(error: &anyhow::Error) -> ExitCode {
         // Whoever reads has seen enough (`proust report | head`): nothing went wrong.
         return ExitCode::SUCCESS;
     }
-    eprintln!("proust: {error:#}");
+    eprintln!("proust: {}", in_words(error));
     ExitCode::from(if is_usage(error) { USAGE } else { 1 })
+}
+
+/// An error with its causes. Many name theirs already: what was said is not said again.
+fn in_words(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn is_usage(error: &anyhow::Error) -> bool {

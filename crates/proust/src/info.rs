@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use proust_analysis::store::Parts;
 use proust_profile::facts::ending;
+use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc};
 
@@ -32,14 +33,14 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
     }
     let profile = progress::open(&dir, Parts::WithoutSamples)?;
     let style = terminal::style();
-    let mut text = facts(&profile, RunFile::read(&dir).ok().as_ref(), &style);
+    let mut text = facts(&profile, &RunFile::read(&dir), &style);
     text.push_str(&processes(&profile, &style));
     text.push_str(&modules(&profile, &style));
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn facts(profile: &Profile, file: Option<&RunFile>, style: &Style) -> String {
+fn facts(profile: &Profile, file: &Result<RunFile, RunFileError>, style: &Style) -> String {
     let facts = &profile.facts;
     let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
     let mut fact =
@@ -57,7 +58,10 @@ fn facts(profile: &Profile, file: Option<&RunFile>, style: &Style) -> String {
     fact("sampling", format!("{} a second of CPU time asked", facts.asked_rate_hz));
     fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
     fact("logs", bytes(profile.quality.log_bytes));
-    if let Some(file) = file {
+    if let Err(error) = file {
+        fact("note", error.to_string());
+    }
+    if let Ok(file) = file {
         fact("recorded by", format!("proust {}", file.version));
         fact("most on disk", bytes(file.budget_bytes));
         if let Some(key) = &file.job_key {

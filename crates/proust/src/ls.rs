@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_analysis::store;
+use proust_analysis::store::{self, StoreError};
 use proust_analysis::words::{counted, verb};
 use proust_profile::facts::NOT_ENDED;
 use proust_profile::tables::PROFILE_FOLDER;
-use proust_profile::{Metric, RunFile};
+use proust_profile::{Metric, Profile, RunFile};
 use proust_report::{Align, Table, duration, middle, utc};
 
-use crate::runs::{FoundRun, runs_in, sweeps_in};
-use crate::{output, sweep, terminal};
+use crate::runs::{FoundRun, Unreadable, runs_in, sweeps_in, unreadable_in};
+use crate::{gaps, output, sweep, terminal};
 
 /// Arguments of `proust ls`.
 #[derive(Args, Debug)]
@@ -36,6 +36,9 @@ pub struct LsArgs {
 pub fn run(args: &LsArgs) -> Result<ExitCode> {
     let runs = runs_in(&args.folder)?;
     let sweeps = sweeps_in(&args.folder)?;
+    for Unreadable { dir, why } in unreadable_in(&args.folder)? {
+        eprintln!("proust: note: {} is left out: {why}", dir.display());
+    }
     if !sweeps.is_empty() {
         let text = sweep::listed(&sweeps, &terminal::style());
         output::print(&(text + if runs.is_empty() { "" } else { "\n" }))?;
@@ -54,6 +57,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     // The longest names may not push everything else out of the window.
     let longest = (style.width / 3).max(20);
     let mut unknown = 0;
+    let mut notes = Vec::new();
     let mut table = Table::new([
         ("run", Align::Left),
         ("started (UTC)", Align::Left),
@@ -63,8 +67,26 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
         ("command", Align::Left),
     ]);
     for run in &runs {
-        let cpu = cpu(run);
-        unknown += usize::from(cpu.is_none());
+        let name = run.dir.to_string_lossy();
+        let cpu = match profile(run) {
+            None => {
+                unknown += 1;
+                None
+            }
+            Some(Ok(profile)) => {
+                let missing = gaps::incomplete(&profile.quality);
+                if !missing.is_empty() {
+                    notes.push(gaps::sentence(&name, &missing));
+                } else if (profile.facts.start_unix_s - run.file.start_unix_s).abs() > 1.0 {
+                    notes.push(format!("run.json in {name} belongs to another run than its profile"));
+                }
+                Some(cpu_s(&profile))
+            }
+            Some(Err(error)) => {
+                notes.push(format!("the CPU time of {name} is not known: {error}"));
+                None
+            }
+        };
         table.row(vec![
             middle(&run.name(), longest, style.unicode).into(),
             utc(run.file.start_unix_s).trim_end_matches(" UTC").into(),
@@ -75,6 +97,9 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
         ]);
     }
     output::print(&table.render(&style))?;
+    for note in notes {
+        eprintln!("proust: note: {note}");
+    }
     if unknown > 0 {
         eprintln!(
             "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` does it",
@@ -85,13 +110,15 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// CPU seconds of a run that has been analysed before: a list must not start analyses.
-fn cpu(run: &FoundRun) -> Option<f64> {
-    if !run.dir.join(PROFILE_FOLDER).exists() {
-        return None;
-    }
-    let profile = store::open_without_samples(&run.dir, &mut |_| ()).ok()?;
-    Some(profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount).sum())
+/// A run that has been analysed before: a list must not start analyses.
+fn profile(run: &FoundRun) -> Option<Result<Profile, StoreError>> {
+    let is_analysed = run.dir.join(PROFILE_FOLDER).exists();
+    is_analysed.then(|| store::open_without_samples(&run.dir, &mut |_| ()))
+}
+
+/// CPU seconds of a run.
+fn cpu_s(profile: &Profile) -> f64 {
+    profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount).sum()
 }
 
 /// How a run ended, in a few words.

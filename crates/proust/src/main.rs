@@ -11,6 +11,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod failure;
+mod gaps;
 mod info;
 mod linked_runtime;
 mod ls;

@@ -11,15 +11,11 @@ use proust_analysis::ingest::CallPaths;
 use proust_analysis::ledger::IoAs;
 use proust_analysis::query::{Filter, nearest};
 use proust_analysis::store::{Parts, View};
-use proust_analysis::words::counted;
-use proust_profile::tables::TablesError;
-use proust_profile::{Profile, Quality};
-use proust_report::{
-    Column, Format, Kept, PageName, Question, Sort, SweepPage, bytes, duration, render, render_with,
-};
+use proust_profile::Profile;
+use proust_report::{Column, Format, Kept, PageName, Question, Sort, SweepPage, render, render_with};
 
 use crate::failure::{INCOMPLETE, WrongUsage};
-use crate::{output, progress, runs, terminal};
+use crate::{gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
@@ -240,10 +236,14 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     };
     let view = View { dir: &dir, paths: args.paths.of_page(question.page) };
     let profile = show_view(&view, &question)?;
-    let gaps = incomplete(&profile.quality);
+    let gaps = gaps::incomplete(&profile.quality);
     if args.strict && !gaps.is_empty() {
         eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
         return Ok(ExitCode::from(INCOMPLETE));
+    }
+    if !matches!(question.page, PageName::Summary | PageName::Quality) {
+        // These two say it themselves.
+        gaps::note(&dir.to_string_lossy(), &profile.quality);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -263,13 +263,7 @@ fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
     let rendered = match kept(view, &profile, question) {
         Some(kept) => render_with(&profile, &kept, question, &style)?,
         None => {
-            if profile.samples.is_empty() && profile.events.is_empty() {
-                match view.read_rows(&mut profile) {
-                    // It was just made and could not be kept: there are none.
-                    Ok(()) | Err(TablesError::Missing { .. }) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
+            view.complete(&mut profile)?;
             render(&profile, question, &style)?
         }
     };
@@ -298,37 +292,6 @@ fn kept(view: &View<'_>, profile: &Profile, question: &Question) -> Option<Kept>
     Some(kept)
 }
 
-/// What is missing in the data, in words: all that the quality has a number for.
-fn incomplete(quality: &Quality) -> Vec<String> {
-    let mut gaps = Vec::new();
-    let mut counts = |number: u64, noun: &str, rest: &str| {
-        if number > 0 {
-            gaps.push(format!("{}{rest}", counted(number, noun)));
-        }
-    };
-    counts(quality.unread_logs, "log", " cannot be read");
-    counts(quality.unfollowed_processes, "process", " not followed");
-    counts(quality.open_processes, "process", " without an end in order");
-    counts(quality.unmeasured_threads, "thread", " not measured");
-    counts(quality.untimed_threads, "thread", " without samples");
-    counts(quality.late_threads, "thread", " measured from the middle on");
-    counts(quality.threads_without_end, "thread", " whose last records are missing");
-    counts(quality.dropped, "record", " without room");
-    counts(quality.implausible_records, "record", " with a wrong clock");
-    let mut gap = |is: bool, text: String| {
-        if is {
-            gaps.push(text);
-        }
-    };
-    gap(quality.samples == 0, "no samples".into());
-    gap(quality.unfinished, "the end of the command is not known".into());
-    gap(quality.damaged_bytes > 0, format!("{} of damaged logs", bytes(quality.damaged_bytes)));
-    let lost = |seconds: f64, what: &str| format!("{} of CPU time {what}", duration(seconds));
-    gap(quality.lost_records_s > 0.0, lost(quality.lost_records_s, "whose records are lost"));
-    gap(quality.unrecorded_s > 0.0, lost(quality.unrecorded_s, "whose samples found no room"));
-    gaps
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,31 +318,5 @@ mod tests {
     fn what_is_no_page_gets_a_suggestion() {
         assert!(parse(&["run", "thread"]).unwrap_err().0.contains("did you mean `threads`?"));
         assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, ledger, tree"));
-    }
-
-    #[test]
-    fn every_gap_that_has_a_number_counts_under_strict() {
-        let whole = Quality { samples: 5, ..Quality::default() };
-        assert_eq!(incomplete(&whole), [""; 0]);
-        assert_eq!(incomplete(&Quality::default()), ["no samples"]);
-        let gaps = [
-            Quality { unread_logs: 1, ..whole.clone() },
-            Quality { unfollowed_processes: 1, ..whole.clone() },
-            Quality { open_processes: 1, ..whole.clone() },
-            Quality { unmeasured_threads: 1, ..whole.clone() },
-            Quality { untimed_threads: 1, ..whole.clone() },
-            Quality { late_threads: 1, ..whole.clone() },
-            Quality { threads_without_end: 1, ..whole.clone() },
-            Quality { dropped: 1, ..whole.clone() },
-            Quality { implausible_records: 1, ..whole.clone() },
-            Quality { unfinished: true, ..whole.clone() },
-            Quality { damaged_bytes: 1, ..whole.clone() },
-            Quality { lost_records_s: 0.1, ..whole.clone() },
-            Quality { unrecorded_s: 0.1, ..whole.clone() },
-        ];
-        for gap in gaps {
-            assert_eq!(incomplete(&gap).len(), 1, "{gap:?}");
-        }
-        assert_eq!(incomplete(&Quality { unfollowed_processes: 2, ..whole }), ["2 processes not followed"]);
     }
 }

@@ -4,6 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use proust_log::layout::LOG_FOLDER;
+use proust_profile::run_file::RUN_FILE;
+use proust_profile::sweep_file::SWEEP_FILE;
+use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{RunFile, SweepFile};
 
 /// A run that was found.
@@ -21,17 +25,57 @@ impl FoundRun {
     }
 }
 
-/// The runs directly in a folder, newest first.
+/// A folder that was a run or a sweep, and why it is none that can be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// Its folder.
+    pub dir: PathBuf,
+    /// What is wrong with it, in words.
+    pub why: String,
+}
+
+/// The runs and sweeps directly in a folder that cannot be read, by name: what is left out of a list.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn unreadable_in(folder: &Path) -> Result<Vec<Unreadable>> {
+    let mut found: Vec<Unreadable> = folders_in(folder)?
+        .into_iter()
+        .filter_map(|dir| {
+            let is_there = |name: &str| dir.join(name).symlink_metadata().is_ok();
+            let why = if is_there(RUN_FILE) || is_there(LOG_FOLDER) || is_there(PROFILE_FOLDER) {
+                RunFile::read(&dir).err()?.to_string()
+            } else if is_there(SWEEP_FILE) {
+                SweepFile::read(&dir).err()?.to_string()
+            } else {
+                return None;
+            };
+            Some(Unreadable { dir, why })
+        })
+        .collect();
+    found.sort_by(|a, b| a.dir.cmp(&b.dir));
+    Ok(found)
+}
+
+/// What is directly in a folder, as it can be typed.
+fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let path = |entry: fs::DirEntry| match folder == Path::new(".") {
+        true => PathBuf::from(entry.file_name()),
+        false => entry.path(),
+    };
+    Ok(entries.flatten().map(path).collect())
+}
+
+/// The runs directly in a folder, newest first. One whose notes cannot be read is left out.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn runs_in(folder: &Path) -> Result<Vec<FoundRun>> {
-    let entries =
-        fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
-    let mut runs: Vec<FoundRun> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let dir = if folder == Path::new(".") { PathBuf::from(entry.file_name()) } else { entry.path() };
+    let mut runs: Vec<FoundRun> = folders_in(folder)?
+        .into_iter()
+        .filter_map(|dir| {
             let file = RunFile::read(&dir).ok()?;
             Some(FoundRun { dir, file })
         })
@@ -46,11 +90,9 @@ pub fn runs_in(folder: &Path) -> Result<Vec<FoundRun>> {
 /// # Errors
 /// When the folder cannot be read.
 pub fn sweeps_in(folder: &Path) -> Result<Vec<(PathBuf, SweepFile)>> {
-    let entries =
-        fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
-    let mut sweeps: Vec<(PathBuf, SweepFile)> = entries
-        .flatten()
-        .filter_map(|entry| Some((entry.path(), SweepFile::read(&entry.path()).ok()?)))
+    let mut sweeps: Vec<(PathBuf, SweepFile)> = folders_in(folder)?
+        .into_iter()
+        .filter_map(|dir| SweepFile::read(&dir).ok().map(|file| (dir, file)))
         .collect();
     sweeps.sort_by(|a, b| b.1.start_unix_s.total_cmp(&a.1.start_unix_s).then_with(|| a.0.cmp(&b.0)));
     Ok(sweeps)
@@ -65,7 +107,7 @@ pub fn named_or_newest(dir: Option<&Path>) -> Result<PathBuf> {
         return Ok(dir.to_owned());
     }
     let here = Path::new(".");
-    if here.join(proust_profile::run_file::RUN_FILE).exists() {
+    if here.join(RUN_FILE).exists() {
         eprintln!("proust: the current folder is a run");
         return Ok(here.to_owned());
     }

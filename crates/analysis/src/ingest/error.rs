@@ -8,6 +8,7 @@ use proust_profile::run_file::RunFileError;
 use thiserror::Error;
 
 use super::notes::Refused;
+use crate::words::counted;
 
 /// Why a run cannot be analysed at all; what is only missing in part is a note of the profile.
 #[derive(Debug, Error)]
@@ -33,6 +34,14 @@ pub enum IngestError {
         /// Why, and what to do.
         why: String,
     },
+    /// There were logs.
+    #[error("the run in {} had {what} and has none now, nor an analysis of them: record the program again", dir.display())]
+    LogsGone {
+        /// The run's folder.
+        dir: PathBuf,
+        /// How many there were, in words.
+        what: String,
+    },
     /// Recorded by another version.
     #[error("the run in {} was recorded with log layout {found}, this build of Proust reads layout {VERSION}; use the Proust that recorded it, or record again", dir.display())]
     OtherVersion {
@@ -55,18 +64,27 @@ pub enum IngestError {
 }
 
 impl IngestError {
-    pub(super) fn nothing_recorded(dir: &str, refused: &[Refused]) -> IngestError {
+    /// `noted` are the logs that there were when the command had ended.
+    pub(super) fn nothing_recorded(dir: &str, refused: &[Refused], noted: u64) -> IngestError {
         let why = match refused.first() {
+            None if noted > 0 => {
+                let what = counted(noted, "log");
+                return IngestError::LogsGone { dir: dir.into(), what };
+            }
             None => "no process of the command wrote a log; a static or setuid program, or one that clears \
                      its environment, cannot be measured, and a command that could not be executed has \
                      nothing to measure (`proust doctor` tells which holds here)"
                 .into(),
-            Some(first) => format!(
-                "none of its {} logs can be read ({}: {}); if the storage was full, record to another place",
-                refused.len(),
-                first.name,
-                first.reason
-            ),
+            Some(first) => {
+                let which = match refused.len() {
+                    1 => "its log cannot be read".to_owned(),
+                    several => format!("none of its {several} logs can be read"),
+                };
+                format!(
+                    "{which} ({}: {}); record the program again, to another place if the storage was full",
+                    first.name, first.reason
+                )
+            }
         };
         IngestError::NothingRecorded { dir: dir.into(), why }
     }

@@ -191,6 +191,7 @@ pub fn ingest(
         .collect();
     let mut profile =
         ingest_logs_showing(shown, &dir.to_string_lossy(), &logs, run.as_ref(), symbols, counter)?;
+    profile.quality.unfinished |= run_note.is_some();
     profile.quality.notes.extend(run_note);
     Ok(profile)
 }

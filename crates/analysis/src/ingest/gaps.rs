@@ -7,6 +7,7 @@ use proust_log::records::NoteCode;
 use proust_profile::{Process, Profile, RunFile};
 
 use super::log::LogHarvest;
+use super::notes::Unread;
 use super::quality::closed;
 use super::thread::Closing;
 
@@ -51,7 +52,7 @@ pub(super) fn silent_threads(log: &LogHarvest) -> usize {
 }
 
 /// Fills in what the quality says of gaps. `profile` has its processes, in the order of `logs`.
-pub(super) fn fill(profile: &mut Profile, logs: &[LogHarvest], unread_logs: usize, run: Option<&RunFile>) {
+pub(super) fn fill(profile: &mut Profile, logs: &[LogHarvest], unread: &Unread, run: Option<&RunFile>) {
     let count = |of: &dyn Fn(&LogHarvest) -> usize| logs.iter().map(of).sum::<usize>() as u64;
     let children: usize = missing_children(&profile.processes, logs).values().map(BTreeSet::len).sum();
     let replaced = logs.iter().zip(&profile.processes);
@@ -59,7 +60,7 @@ pub(super) fn fill(profile: &mut Profile, logs: &[LogHarvest], unread_logs: usiz
     // A program that could not be followed because of its environment may be known as a child as well.
     let unmended = count(&|log| noted(log, NoteCode::EnvironmentMended).iter().filter(|n| **n == 0).count());
     let quality = &mut profile.quality;
-    quality.unread_logs = unread_logs as u64;
+    quality.unread_logs = unread.refused.len() as u64 + unread.missing;
     let forked = logs.iter().fold(0_u64, |sum, log| sum.saturating_add(log.header.unfollowed_children));
     quality.unfollowed_processes = ((children + replaced) as u64).max(unmended).saturating_add(forked);
     quality.open_processes = count(&|log| usize::from(log.ending() == Ending::Open));

@@ -23,6 +23,14 @@ pub(super) struct Refused {
     pub(super) reason: String,
 }
 
+/// The logs of a run that are not in its profile.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unread {
+    pub(super) refused: Vec<Refused>,
+    /// How many fewer there are than when the command had ended.
+    pub(super) missing: u64,
+}
+
 /// So many samples at ticks, and such a share of a process's, are worth a word: a thread's first ones are.
 const TICK_SAMPLES: u64 = 100;
 const TICK_SHARE: f64 = 0.25;
@@ -31,12 +39,12 @@ const TICK_SHARE: f64 = 0.25;
 pub(super) fn notes(
     profile: &Profile,
     logs: &[LogHarvest],
-    refused: &[Refused],
+    unread: &Unread,
     run: Option<&RunFile>,
     clock: &RunClock,
 ) -> Vec<String> {
     let mut notes: Vec<String> = run.map(|run| run.notes.clone()).unwrap_or_default();
-    about_run(&mut notes, profile, refused, run, clock);
+    about_run(&mut notes, profile, unread, run, clock);
     for (id, (log, process)) in logs.iter().zip(&profile.processes).enumerate() {
         let who = format!("{} (pid {})", process.name, process.pid);
         about_process(&mut notes, log, &who);
@@ -61,7 +69,7 @@ pub(super) fn notes(
 fn about_run(
     notes: &mut Vec<String>,
     profile: &Profile,
-    refused: &[Refused],
+    unread: &Unread,
     run: Option<&RunFile>,
     clock: &RunClock,
 ) {
@@ -71,7 +79,15 @@ fn about_run(
                 .into(),
         );
     }
-    for log in refused {
+    if unread.missing > 0 {
+        notes.push(format!(
+            "{} of the run {} gone since the command ended: what {} recorded is missing from all numbers",
+            counted(unread.missing, "log"),
+            verb(unread.missing, "is", "are"),
+            verb(unread.missing, "its process", "their processes"),
+        ));
+    }
+    for log in &unread.refused {
         notes.push(format!(
             "{} was not read ({}): its process is missing from all numbers, the others are complete",
             log.name, log.reason

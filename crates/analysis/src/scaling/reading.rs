@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::swept::Swept;
-use crate::findings;
-use crate::store::{self, StoreError, read_side_by_side};
+use crate::store::{self, StoreError, View, read_side_by_side};
 
 /// Where a run is.
 #[derive(Clone, Debug)]
@@ -24,13 +23,6 @@ pub fn read(sources: &[Source]) -> Vec<Result<Swept, StoreError>> {
 
 fn one(source: &Source) -> Result<Swept, StoreError> {
     let mut profile = store::open_without_samples(&source.dir, &mut |_| ())?;
-    if let Some(ledger) = store::ledger_with_rows(&source.dir, &profile) {
-        return Ok(Swept::new(source.count, &source.name, &profile, &ledger));
-    }
-    // It could not be kept, or is damaged: then it is drawn up again.
-    if profile.samples.is_empty() && profile.events.is_empty() {
-        profile = store::open(&source.dir, &mut |_| ())?;
-    }
-    let (ledger, _) = findings::findings(&profile, None)?;
+    let (ledger, _) = View::of_user(&source.dir).accounted(&mut profile)?;
     Ok(Swept::new(source.count, &source.name, &profile, &ledger))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 use proust_log::operations::{Nature, Operation};
-use proust_profile::{LocationId, Metric, Profile};
+use proust_profile::{LocationId, Metric, Profile, Quality};
 
 use crate::compare::{NodeId, Outline, run};
 use crate::ledger::{Account, Accounts, IoAs, Ledger};
@@ -83,6 +83,8 @@ pub struct Swept {
     pub team_max: u32,
     /// Whether any function of its own code has lines.
     pub has_lines: bool,
+    /// How far its data can be trusted.
+    pub quality: Quality,
     pub(super) outline: Outline,
     /// What was worked and waited at sites, by node.
     pub(super) segments: BTreeMap<NodeId, Segment>,
@@ -143,6 +145,7 @@ impl Swept {
             programs,
             team_max: profile.segments.iter().map(|row| row.team_max).max().unwrap_or(0),
             has_lines: run::has_lines(profile),
+            quality: profile.quality.clone(),
             outline,
             segments: BTreeMap::new(),
             site_times_s: BTreeMap::new(),

@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use crate::BrokenInvariant;
 
-/// Why a profile cannot be read or written. The profile is made from the logs: a damaged one can be removed.
+/// Why a profile cannot be read or written. A damaged one is made from the logs again; whoever knows whether
+/// there are any says what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TablesError {
@@ -28,7 +29,7 @@ pub enum TablesError {
         source: io::Error,
     },
     /// Made by another version.
-    #[error("{} has schema {found}, this build of Proust reads schema {}; remove the folder `profile` and it is made anew from the logs", path.display(), super::SCHEMA)]
+    #[error("{} has schema {found}, this build of Proust reads schema {}", path.display(), super::SCHEMA)]
     OtherSchema {
         /// The file.
         path: PathBuf,
@@ -36,7 +37,7 @@ pub enum TablesError {
         found: u32,
     },
     /// A file is not what was written.
-    #[error("{} is damaged: {what}; remove the folder `profile` and it is made anew from the logs", path.display())]
+    #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -44,7 +45,7 @@ pub enum TablesError {
         what: String,
     },
     /// Not the JSON that was written, or facts that JSON cannot hold.
-    #[error("{} is damaged ({source}); remove the folder `profile` and it is made anew from the logs", path.display())]
+    #[error("{} is damaged ({source})", path.display())]
     Json {
         /// The file.
         path: PathBuf,
@@ -52,7 +53,7 @@ pub enum TablesError {
         source: serde_json::Error,
     },
     /// Not the table that was written.
-    #[error("{} is damaged ({source}); remove the folder `profile` and it is made anew from the logs", path.display())]
+    #[error("{} is damaged ({source})", path.display())]
     Parquet {
         /// The file.
         path: PathBuf,
@@ -60,7 +61,7 @@ pub enum TablesError {
         source: parquet::errors::ParquetError,
     },
     /// The tables contradict each other.
-    #[error("the profile in {} contradicts itself: {source}; remove the folder `profile` and it is made anew from the logs", path.display())]
+    #[error("the profile in {} contradicts itself: {source}", path.display())]
     Broken {
         /// The profile's folder.
         path: PathBuf,

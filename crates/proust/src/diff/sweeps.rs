@@ -11,7 +11,7 @@ use proust_report::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 
 use super::sides::{fitting, written};
 use crate::failure::WrongUsage;
-use crate::{output, terminal};
+use crate::{gaps, output, terminal};
 
 /// A sweep of which several counts are compared.
 pub struct Curve {
@@ -78,6 +78,7 @@ impl Curve {
                 Err(error) => notes.push(format!("{} of {} cannot be read: {error}", source.name, self.name)),
             }
         }
+        notes.extend(gaps::of_sweep(&swept).map(|gaps| format!("of {}, {gaps}", self.name)));
         if self.missing > 0 {
             let what = counted(self.missing, "run");
             notes.push(format!("{what} of {} failed or not done: the others are compared", self.name));

@@ -54,6 +54,7 @@ pub fn finish(
         anyhow::bail!("{} was removed or replaced while the command ran", folder.shown.display());
     }
     let mut run = RunFile::read(&folder.path)?;
+    let sum = Recorded::of(&folder.path);
     run.finished = Some(Finished {
         end_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
         wall_s,
@@ -61,10 +62,10 @@ pub fn finish(
         signal: status.signal(),
         stolen_s: folder.stolen.so_far_s(),
         throttled_s: folder.throttled.so_far_s(),
+        logs: Some(sum.logs),
     });
     run.stops = stops.to_vec();
     run.pauses = ControlPage::open(&folder.path).and_then(|page| page.pauses()).unwrap_or_default();
-    let sum = Recorded::of(&folder.path);
     if sanitizers.are_there() {
         run.notes.push(format!(
             "the program is built with {sanitizers}, whose checks are part of what was measured: without them its times are others"
@@ -110,6 +111,7 @@ pub fn finish(
 /// What there is of logs; a process that called exec counts for each image.
 #[derive(Default)]
 struct Recorded {
+    logs: u64,
     processes: u64,
     bytes: u64,
 }
@@ -119,6 +121,7 @@ impl Recorded {
         let mut sum = Recorded::default();
         let entries = fs::read_dir(folder.join(LOG_FOLDER)).into_iter().flatten().flatten();
         for entry in entries.filter(|entry| entry.path().extension().is_some_and(|e| e == EXTENSION)) {
+            sum.logs += 1;
             sum.processes += processes_in(&entry.path()).unwrap_or(1);
             sum.bytes += entry.metadata().map_or(0, |metadata| metadata.len());
         }

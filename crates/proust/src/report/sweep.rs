@@ -13,7 +13,7 @@ use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, rende
 
 use super::{FormatName, ReportArgs};
 use crate::failure::{INCOMPLETE, WrongUsage};
-use crate::{output, progress, runs, terminal};
+use crate::{gaps, output, progress, runs, terminal};
 
 /// A page about a sweep, as it was asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -105,7 +105,10 @@ pub fn run(args: &ReportArgs, asked: Asked) -> Result<ExitCode> {
             FormatName::Csv => Format::Csv,
         },
     };
-    let rendered = render_sweep(&view, &question, &terminal::style())?;
+    let rendered = render_sweep(&view, &question, &terminal::style()).inspect_err(|_| {
+        // That a run was left out may be why.
+        view.notes.iter().for_each(|note| eprintln!("proust: note: {note}"));
+    })?;
     output::print(&rendered.page)?;
     if let Some(path) = &args.svg {
         output::picture(path, &sweep_picture(&view, &question)?)?;
@@ -244,5 +247,6 @@ fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<String>) {
             Err(error) => notes.push(format!("the run {} is left out: {error}", source.name)),
         }
     }
+    notes.extend(gaps::of_sweep(&swept));
     (swept, notes)
 }

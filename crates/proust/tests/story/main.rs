@@ -24,6 +24,7 @@ mod callers;
 mod children;
 mod clocks;
 mod comparisons;
+mod damaged_runs;
 mod doctor;
 mod endings;
 mod everyday;
