@@ -2,9 +2,12 @@
 
 use crate::{ContextId, LocationId};
 
+/// No time in the run queue is known up to this row.
+pub const NOT_READ: u32 = u32::MAX;
+
 /// One sample, or CPU time without a sample: the closing record of a location (its tail), lost records, and
 /// samples that found no room.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRow {
     /// Which thread.
     pub location: LocationId,
@@ -29,6 +32,9 @@ pub struct SampleRow {
     pub voluntary_switches: u32,
     /// Involuntary context switches since the previous row.
     pub involuntary_switches: u32,
+    /// Time in the run queue since the last row that has it, or since the thread's begin, µs; [`NOT_READ`]
+    /// where the scheduler was not asked.
+    pub queued_us: u32,
     /// Processor number; `u16::MAX` for rows without a sample.
     pub processor: u16,
     /// Whether this row is a tail (or lost, or unrecorded time) and not a sample.
@@ -38,4 +44,27 @@ pub struct SampleRow {
     /// Whether it fell into an intercepted operation: its context is that of the operation, not of the
     /// computation before it.
     pub in_operation: bool,
+}
+
+impl Default for SampleRow {
+    fn default() -> SampleRow {
+        SampleRow {
+            location: 0,
+            context: 0,
+            time_ns: 0,
+            cpu_ns: 0,
+            user_ns: 0,
+            system_ns: 0,
+            measurement_ns: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            queued_us: NOT_READ,
+            processor: 0,
+            tail: false,
+            partial: false,
+            in_operation: false,
+        }
+    }
 }

@@ -44,7 +44,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
         any::<u32>(),
         any::<u64>(),
         any::<[u64; 4]>(),
-        any::<[u32; 4]>(),
+        any::<[u32; 5]>(),
         any::<u16>(),
         any::<[bool; 3]>(),
     );
@@ -64,6 +64,7 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
                 major_faults: counts[1],
                 voluntary_switches: counts[2],
                 involuntary_switches: counts[3],
+                queued_us: counts[4],
                 processor,
                 tail: flags[0],
                 partial: flags[1],
@@ -382,7 +383,7 @@ proptest! {
             // White space, or a key, of check.json may change without a change of what is read.
             Ok(read) => prop_assert_eq!(read, profile),
             Err(TablesError::Io { .. }) => {}
-            Err(error) => prop_assert!(error.to_string().contains("made anew"), "{}", error),
+            Err(error) => prop_assert!(error.to_string().contains(dir.to_str().unwrap()), "{}", error),
         }
     }
 }

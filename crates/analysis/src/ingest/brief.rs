@@ -42,7 +42,7 @@ fn harvest(child: &Child, parent: &LogHarvest, limits: Limits) -> LogHarvest {
         Some(end) => {
             meter.name(end.name.split(|&byte| byte == 0).next().unwrap_or(&[]));
             if end.queued_ns != NOT_READ {
-                meter.queued(end.queued_ns);
+                meter.queued(end.time_ns, end.queued_ns);
             }
             if !end.target().is_empty() {
                 lane.texts.add(Subject::ExecTarget, 0, begin.pid, 0, end.target());

@@ -150,7 +150,7 @@ impl Reading {
             }
             Record::SchedStat(stat) => {
                 if let Some(meter) = &mut self.current {
-                    meter.queued(stat.queued_ns);
+                    meter.queued(stat.time_ns, stat.queued_ns);
                 } else if let Some(thread) = self.harvest.threads.last_mut() {
                     thread.queued(stat.queued_ns);
                 }

@@ -4,6 +4,9 @@
 //! them. What is off the processor outside operations is explained by sums of short ones as far as it goes,
 //! then by the run queue; the rest is not explained.
 
+use std::ops::Range;
+
+use proust_profile::samples::NOT_READ;
 use proust_profile::{ContextId, Location, SampleRow};
 
 use super::faults::FaultCost;
@@ -102,8 +105,6 @@ pub(super) struct Explanation {
     pub(super) gaps: Vec<Explained>,
     pub(super) parts: Vec<Part>,
     pub(super) shares: Vec<Share>,
-    /// Time in which the thread let others go first: known to be in the run queue.
-    yielded_ns: u64,
     /// Time without a processor in which the thread never left one, as far as the kernel knows: stolen, as is
     /// what interrupts take.
     stolen_ns: u64,
@@ -173,8 +174,6 @@ impl Explanation {
             let compute_ns = gap.cpu_ns.min(outside_ns);
             let parts = &mut self.parts[first_part..];
             give_processor_time(gap.cpu_ns - compute_ns, parts);
-            let yields = parts.iter().filter(|part| part.class == Class::Yield);
-            self.yielded_ns += yields.map(Part::off_ns).sum::<u64>();
             self.gaps.push(Explained {
                 gap,
                 parts_end: self.parts.len(),
@@ -216,9 +215,6 @@ impl Explanation {
                     for (state, time_ns) in room.take(short) {
                         if time_ns > 0 {
                             self.shares.push(Share { state, context: short.context, time_ns });
-                        }
-                        if state == State::Working(Work::Delayed) {
-                            self.yielded_ns += time_ns;
                         }
                     }
                 }
@@ -264,37 +260,95 @@ impl Explanation {
     /// queue. Other run-queue delay goes where nothing else explains that the thread was off the processor
     /// although it switched; what finds no room there to the ends of operations that block, since a woken
     /// thread queues; the rest to where there is any room.
+    ///
+    /// The kernel was asked at some rows: what was queued between two of them goes there, as far as there is
+    /// room, and only the rest anywhere.
     fn place_queue(&mut self, queued_ns: u64, rows: &[SampleRow]) {
-        let mut of_rows = self.claims(|gaps| {
+        let known_ns = self.known_to_queue(rows);
+        let (mut read_ns, mut left_ns, mut from) = (0_u64, 0_u64, 0);
+        for (row, queued_us) in rows.iter().map(|row| row.queued_us).enumerate() {
+            if queued_us == NOT_READ {
+                continue;
+            }
+            let to = from + self.gaps[from..].partition_point(|gap| gap.gap.row <= row);
+            let here_ns = 1000 * u64::from(queued_us);
+            let known_ns: u64 = known_ns[from..to].iter().sum();
+            read_ns += here_ns;
+            left_ns += self.spread_queue(from..to, here_ns.saturating_sub(known_ns), rows, false);
+            from = to;
+        }
+        let known_ns: u64 = known_ns[from..].iter().sum();
+        let rest_ns = queued_ns.saturating_sub(read_ns).saturating_sub(known_ns).saturating_add(left_ns);
+        self.spread_queue(0..self.gaps.len(), rest_ns, rows, true);
+    }
+
+    /// By gap, the time for which the thread certainly was runnable: it let others go first, or was displaced
+    /// and never blocked, which is noted.
+    fn known_to_queue(&mut self, rows: &[SampleRow]) -> Vec<u64> {
+        let (mut part, mut share) = (0, 0);
+        let mut known_ns = Vec::with_capacity(self.gaps.len());
+        for gap in &mut self.gaps {
+            let parts = self.parts[part..gap.parts_end].iter().filter(|part| part.class == Class::Yield);
+            let shares = self.shares[share..gap.shares_end].iter();
+            let shares = shares.filter(|share| share.state == State::Working(Work::Delayed));
+            let yielded_ns =
+                parts.map(Part::off_ns).sum::<u64>() + shares.map(|share| share.time_ns).sum::<u64>();
+            (part, share) = (gap.parts_end, gap.shares_end);
+            let (blocked, displaced) = switches(gap, rows);
+            let mut displaced_ns = 0;
+            if blocked == 0 && displaced > 0 {
+                displaced_ns = gap.unexplained_ns - gap.queued_ns;
+                gap.queued_ns = gap.unexplained_ns;
+            }
+            known_ns.push(yielded_ns + displaced_ns);
+        }
+        known_ns
+    }
+
+    /// Places time in the run queue in some gaps; returns what found no room. `anywhere`: at last also where
+    /// the thread never switched.
+    fn spread_queue(
+        &mut self,
+        gaps: Range<usize>,
+        queued_ns: u64,
+        rows: &[SampleRow],
+        anywhere: bool,
+    ) -> u64 {
+        if queued_ns == 0 || gaps.is_empty() {
+            return queued_ns;
+        }
+        let first_part = gaps.start.checked_sub(1).map_or(0, |before| self.gaps[before].parts_end);
+        let parts = &mut self.parts[first_part..self.gaps[gaps.end - 1].parts_end];
+        let gaps = &mut self.gaps[gaps];
+        let claim = |gaps: &[Explained]| {
+            let (blocked, displaced) = switches(&gaps[0], rows);
             let most_ns = gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns).sum();
-            let row = rows.get(gaps[0].gap.row);
-            let (blocked, displaced) =
-                row.map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches));
-            let given_ns = if blocked == 0 && displaced > 0 { most_ns } else { 0 };
-            Claim { weight: u64::from(blocked) + u64::from(displaced), most_ns, given_ns }
-        });
-        let displaced_ns: u64 = of_rows.iter().map(|claim| claim.given_ns).sum();
-        let queued_ns = queued_ns.saturating_sub(self.yielded_ns.saturating_add(displaced_ns));
+            Claim { weight: u64::from(blocked) + u64::from(displaced), most_ns, given_ns: 0 }
+        };
+        let mut of_rows: Vec<Claim> = gaps.chunk_by(same_row).map(claim).collect();
         let mut left_ns = by_weight(queued_ns, &mut of_rows);
         if left_ns > 0 {
             let claim = |part: &Part| Claim {
                 weight: u64::from(part.ends && part.class.blocks()),
-                most_ns: part.perhaps_queued_ns(),
+                most_ns: part.perhaps_queued_ns().saturating_sub(part.queued_ns),
                 given_ns: 0,
             };
-            let mut of_parts: Vec<Claim> = self.parts.iter().map(claim).collect();
+            let mut of_parts: Vec<Claim> = parts.iter().map(claim).collect();
             left_ns = by_weight(left_ns, &mut of_parts);
-            for (part, claim) in self.parts.iter_mut().zip(of_parts) {
-                part.queued_ns = claim.given_ns;
+            for (part, claim) in parts.iter_mut().zip(of_parts) {
+                part.queued_ns += claim.given_ns;
             }
         }
-        by_room(left_ns, &mut of_rows);
-        for (gaps, claim) in self.gaps.chunk_by_mut(same_row).zip(of_rows) {
+        if anywhere {
+            left_ns = by_room(left_ns, &mut of_rows);
+        }
+        for (gaps, claim) in gaps.chunk_by_mut(same_row).zip(of_rows) {
             let mut spread = Spread::new(claim.given_ns, claim.most_ns);
             for gap in gaps {
                 gap.queued_ns += spread.next(gap.unexplained_ns - gap.queued_ns);
             }
         }
+        left_ns
     }
 
     /// Where the process may have been stopped, that explains what nothing else does.
@@ -332,6 +386,11 @@ impl Explanation {
     fn claims(&self, claim: impl Fn(&[Explained]) -> Claim) -> Vec<Claim> {
         self.gaps.chunk_by(same_row).map(claim).collect()
     }
+}
+
+/// Voluntary and involuntary switches of the row that a gap belongs to.
+fn switches(gap: &Explained, rows: &[SampleRow]) -> (u32, u32) {
+    rows.get(gap.gap.row).map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches))
 }
 
 fn same_row(a: &Explained, b: &Explained) -> bool {

@@ -183,7 +183,7 @@ fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
     zip_rows!(table, group;
     location: u32s, context: u32s, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
     measurement_ns: u64s, minor_faults: u32s, major_faults: u32s, voluntary_switches: u32s,
-    involuntary_switches: u32s, processor: u32s, tail: bools, partial: bools,
+    involuntary_switches: u32s, queued_us: u32s, processor: u32s, tail: bools, partial: bools,
     in_operation: bools;
     SampleRow {
         location,
@@ -197,6 +197,7 @@ fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
         major_faults,
         voluntary_switches,
         involuntary_switches,
+        queued_us,
         processor: u16::try_from(processor)
             .map_err(|_| table.damaged(format!("processor {processor} is out of range")))?,
         tail,

@@ -145,6 +145,7 @@ fn samples(profile: &Profile) -> Vec<Column> {
         column!(rows, "major_faults", U32, |r| r.major_faults),
         column!(rows, "voluntary_switches", U32, |r| r.voluntary_switches),
         column!(rows, "involuntary_switches", U32, |r| r.involuntary_switches),
+        column!(rows, "queued_us", U32, |r| r.queued_us),
         column!(rows, "processor", U32, |r| u32::from(r.processor)),
         column!(rows, "tail", Bool, |r| r.tail),
         column!(rows, "partial", Bool, |r| r.partial),

@@ -9,6 +9,7 @@ use proust_log::records::{
     Sample, Segments, Stay, Sum, ThreadBegin,
 };
 use proust_profile::SampleRow;
+use proust_profile::samples::NOT_READ;
 
 use super::shares::Shares;
 use super::{
@@ -35,6 +36,8 @@ pub(in crate::ingest) struct ThreadMeter {
     place_is_partial: bool,
     place_is_operation: bool,
     sampled_own_ns: u64,
+    /// What of the time in the run queue stands in rows.
+    queued_in_rows_us: u64,
     events: Events,
     releases: Releases,
     /// The place of what it was still in, as part of a region.
@@ -93,6 +96,7 @@ impl ThreadMeter {
             place_is_partial: false,
             place_is_operation: false,
             sampled_own_ns: 0,
+            queued_in_rows_us: 0,
             events: Events::default(),
             releases: Releases::default(),
             open_place: None,
@@ -140,8 +144,18 @@ impl ThreadMeter {
         }
     }
 
-    pub(in crate::ingest) fn queued(&mut self, queued_ns: u64) {
+    /// The scheduler was asked at this time. It is asked behind a sample, whose row then says for how long
+    /// the thread queued up to it.
+    pub(in crate::ingest) fn queued(&mut self, time_ns: u64, queued_ns: u64) {
+        let is_known = self.thread.queued_before_ns != u64::MAX;
         self.thread.queued(queued_ns);
+        let so_far_us = self.thread.queued_ns() / 1000;
+        let row = self.thread.rows.last_mut().filter(|row| !row.tail && row.time_ns == time_ns);
+        if let Some(row) = row.filter(|row| is_known && row.queued_us == NOT_READ) {
+            let more_us = so_far_us.saturating_sub(self.queued_in_rows_us);
+            row.queued_us = u32::try_from(more_us).unwrap_or(NOT_READ - 1).min(NOT_READ - 1);
+            self.queued_in_rows_us += u64::from(row.queued_us);
+        }
     }
 
     /// Goes on to a record's clocks; returns by how much the CPU clock advanced.

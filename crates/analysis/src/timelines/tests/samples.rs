@@ -24,6 +24,28 @@ fn queueing_is_active_and_goes_where_the_thread_switched() {
     assert_eq!(spans[3].parts.get(PartKind::Delayed), 20 * MS);
 }
 
+/// Both halves look alike; what was queued is known to be of the first one, and not to be of the second.
+#[test]
+fn what_was_queued_until_the_scheduler_was_asked_is_placed_there() {
+    let asked = |row: SampleRow, ms: u32| SampleRow { queued_us: 1000 * ms, voluntary_switches: 2, ..row };
+    let delayed = |rows: &[SampleRow], queued_ms| -> Vec<u64> {
+        let spans = spans_within(&location(200, queued_ms), rows, &[]);
+        let of = |from, to| {
+            let within = spans.iter().filter(|span| (from..to).contains(&(span.start_ns / MS)));
+            within.map(|span| span.parts.get(PartKind::Delayed) / MS).sum()
+        };
+        vec![of(0, 100), of(100, 200)]
+    };
+    let (first, second) = (row(100, 40), row(200, 40));
+    let nothing_read = [first, second].map(|row| SampleRow { voluntary_switches: 2, ..row });
+    assert_eq!(delayed(&nothing_read, 40), [20, 20]);
+    assert_eq!(delayed(&[asked(first, 40), asked(second, 0)], 40), [40, 0]);
+    assert_eq!(delayed(&[asked(first, 10), asked(second, 30)], 40), [10, 30]);
+    // What came behind the last reading, or finds no room before it, is anywhere.
+    assert_eq!(delayed(&[asked(first, 40), nothing_read[1]], 50), [45, 5]);
+    assert_eq!(delayed(&[asked(first, 80), asked(second, 0)], 80), [60, 20]);
+}
+
 #[test]
 fn who_was_displaced_and_never_blocked_was_runnable() {
     // Nothing was read of the run queue. In the second row the thread also blocked: of that nobody knows.
