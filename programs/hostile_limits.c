@@ -14,10 +14,12 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MB (1L << 20)
@@ -342,6 +344,84 @@ static void many_plugins(void)
     CHECK(mappings() - before < PLUGINS / 5);
 }
 
+/* Signals pending for this user, timers included, as the kernel counts them. */
+static long pending(void)
+{
+    char line[256];
+    long found = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    if (file == NULL)
+        return -1;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "SigQ:", 5) == 0)
+            found = strtol(line + 5, NULL, 10);
+    fclose(file);
+    return found;
+}
+
+static volatile sig_atomic_t plain_signals;
+
+static void count_plain(int signal)
+{
+    plain_signals += signal == SIGUSR1;
+}
+
+/* Timers until there are no more to be had. */
+static int take_timers(timer_t *timers, int most)
+{
+    int got = 0;
+    struct sigevent nothing = {.sigev_notify = SIGEV_NONE};
+    while (got < most && timer_create(CLOCK_MONOTONIC, &nothing, &timers[got]) == 0)
+        got++;
+    return got;
+}
+
+/* All that may be pending is in use: what needs none of it goes on, and what is given back can be had again. */
+static void pending_signals(void)
+{
+    enum { LEFT = 12, THREADS = 4 };
+    struct rlimit limit;
+    timer_t timers[LEFT + 1];
+    pthread_t threads[THREADS];
+    double seconds = 0.1;
+    burn_cpu(0.1);
+    long before = pending();
+    CHECK_IS(getrlimit(RLIMIT_SIGPENDING, &limit), 0);
+    limit.rlim_cur = (rlim_t)(before + LEFT);
+    CHECK_IS(setrlimit(RLIMIT_SIGPENDING, &limit), 0);
+    CHECK_IS(take_timers(timers, LEFT + 1), LEFT);
+    CHECK_IS(errno, EAGAIN);
+
+    sigset_t queued;
+    sigemptyset(&queued);
+    sigaddset(&queued, SIGRTMIN + 3);
+    CHECK_IS(sigprocmask(SIG_BLOCK, &queued, NULL), 0);
+    union sigval value = {.sival_int = 42};
+    CHECK_IS(sigqueue(getpid(), SIGRTMIN + 3, value), -1);
+    CHECK_IS(errno, EAGAIN);
+    struct sigaction action = {.sa_handler = count_plain};
+    CHECK_IS(sigaction(SIGUSR1, &action, NULL), 0);
+    CHECK_IS(kill(getpid(), SIGUSR1), 0);
+    CHECK_IS(plain_signals, 1);
+
+    for (int i = 0; i < THREADS; i++)
+        CHECK_IS(pthread_create(&threads[i], NULL, burns, &seconds), 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_IS(pthread_join(threads[i], NULL), 0);
+    burn_cpu(0.2);
+    CHECK_IS(pending(), before + LEFT);
+
+    CHECK_IS(timer_delete(timers[0]), 0);
+    CHECK_IS(sigqueue(getpid(), SIGRTMIN + 3, value), 0);
+    siginfo_t info;
+    CHECK_IS(sigwaitinfo(&queued, &info), SIGRTMIN + 3);
+    CHECK_IS(info.si_value.sival_int, 42);
+    CHECK_IS(timer_create(CLOCK_MONOTONIC, NULL, &timers[0]), 0);
+    for (int i = 0; i < LEFT; i++)
+        CHECK_IS(timer_delete(timers[i]), 0);
+    CHECK_IS(pending(), before);
+}
+
 static int gate, inside_gate;
 
 static void *waits_at_gate(void *argument)
@@ -384,7 +464,7 @@ int main(int argc, char **argv)
 {
     static const struct hostile_case cases[] = {CASE(address_space), CASE(little_more), CASE(locked_memory),
                                                 CASE(locked_future), CASE(growing_stack), CASE(barriers),
-                                                CASE(keys), CASE(many_plugins), {NULL, NULL}};
+                                                CASE(keys), CASE(many_plugins), CASE(pending_signals), {NULL, NULL}};
     if (argc == 3 && strcmp(argv[1], "live") == 0)
         return live(atoi(argv[2]));
     return run_cases(cases, argc, argv);

@@ -1,14 +1,17 @@
 //! What the collector takes of a process is not missing when the program comes near its limits, or sets them
 //! itself.
 
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command::run;
+use crate::command::{proust, run};
 use crate::explained::Except;
+use crate::pages::Threads;
 use crate::programs::built;
-use crate::recording::{empty_folder, number, record_with, truth_in};
+use crate::recording::{empty_folder, number, page_of, record_with, truth_in};
 
 /// Runs cases alone and recorded; what they check of themselves holds both times.
 fn hold(cases: &[&str]) {
@@ -83,6 +86,42 @@ fn thousands_of_threads_at_once() {
     assert!(more("/mappings") < 0.02 * THREADS, "{truth} beside {alone}");
     assert!(more("/resident_kib") < 14.0 * THREADS, "{truth} beside {alone}");
     assert_eq!(recorded.summary().run.threads, 12_001);
+}
+
+/// The kernel counts timers among the signals that may be pending for a user. A program that uses up all of
+/// them sees what it sees alone; its threads get no timer then, and are measured without samples.
+#[test]
+fn of_pending_signals_are_the_programs() {
+    // SAFETY: reads the user's number only.
+    if unsafe { libc::geteuid() } != 0 {
+        println!(
+            "SKIP: other programs of this user have signals pending, and only root can take another one"
+        );
+        return;
+    }
+    // A user of whom nothing else runs.
+    const NOBODY_ELSE: u32 = 54_321;
+    let Some(program) = built("hostile_limits") else { return };
+    let folder = empty_folder();
+    chown(folder.path(), Some(NOBODY_ELSE), Some(NOBODY_ELSE)).unwrap();
+    let by_user = |command: &mut Command| {
+        run(command.uid(NOBODY_ELSE).gid(NOBODY_ELSE).env("HOME", folder.path()).current_dir(folder.path()))
+    };
+    let alone = by_user(Command::new(&program).arg("pending_signals"));
+    assert!(alone.status.success(), "alone: {}{}", alone.printed(), alone.said());
+    let dir = folder.path().join("run");
+    let recorded =
+        by_user(proust().args(["record", "-o"]).arg(&dir).arg("--").arg(&program).arg("pending_signals"));
+    let said = recorded.printed();
+    assert!(recorded.status.success() && !said.contains("WRONG"), "{said}{}", recorded.said());
+    let quality: Value = page_of(&dir, "quality", &[]);
+    assert_eq!(number(&quality, "/quality/untimed_threads"), 4.0, "{quality}");
+    let threads: Threads = page_of(&dir, "threads", &[]);
+    assert_eq!(threads.locations.len(), 5);
+    // Each computed for 0.1 s by its own clock; what that clock does not have is its begin and end.
+    for thread in &threads.locations {
+        assert!(thread.cpu_s > 0.095, "{thread:?}");
+    }
 }
 
 /// A recording shows what its user's programs do: nobody else reads it, whatever mask of permissions the user
