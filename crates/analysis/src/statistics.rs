@@ -19,13 +19,15 @@
 //! rank tests cannot decide with three. Figures for all of these: [`robust`].
 //!
 //! Where many places are compared at once, [`family`] corrects for their number. A limit that a user writes
-//! is tested by itself, by the end of the interval that speaks for it ([`gate`]).
+//! is tested by itself, by the end of the interval that speaks for it ([`gate`]). Whether a cost depends on a
+//! count is asked of the slope of a line ([`line`]).
 //!
 //! This module is pure: no files, no clocks, no state but tables computed once from fixed seeds.
 
 pub mod change;
 pub mod family;
 pub mod gate;
+pub mod line;
 pub mod observation;
 mod quantiles;
 pub mod robust;

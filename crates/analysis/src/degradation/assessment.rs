@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::advice::{Advice, advice};
 use super::causes::Causes;
 use super::descent::{Tree, paths};
-use super::ranks::{Definition, Degradation, Verdict, Why, ranks};
+use super::ranks::{Definition, Degradation, Verdict, Why, correct, ranks};
 use crate::compare::JointId;
 use crate::scaling::{Disagreement, Ensemble};
 
@@ -51,7 +51,8 @@ impl Assessment {
         let available = ensemble.available();
         let mut places: Vec<Degradation> =
             (0..nodes).map(|node| ranks(&ensemble.timings(node), definition, available)).collect();
-        if definition != Definition::Paper {
+        if let Definition::Robust(limits) = definition {
+            correct(&mut places, &limits);
             for node in 0..nodes {
                 // What is done a different number of times is not the same work.
                 if differs.contains_key(&node) {

@@ -1,6 +1,8 @@
 //! At which counts of threads a region is degraded, and by how much.
 
 use super::timing::Timing;
+use crate::statistics::robust::FEWEST;
+use crate::statistics::{self, Change, Matters, change};
 
 /// What counts as degraded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,7 +10,7 @@ pub enum Definition {
     /// The paper's definition 3 to the letter: T(m) > T(m') for some m' < m. Noise of a microsecond makes a
     /// rank.
     Paper,
-    /// The same beyond doubt: longer than the uncertainty of both times, and by enough to matter.
+    /// The same beyond doubt: by more than chance ([`crate::statistics`]), and by enough to matter.
     Robust(Limits),
 }
 
@@ -25,7 +27,12 @@ impl Limits {
     /// The usual ones, in a program that takes so long: 5 % of the region, half a percent of the program, a
     /// millisecond.
     pub fn of_program(program_s: f64) -> Limits {
-        Limits { relative: 0.05, absolute_s: (0.005 * program_s).max(0.001) }
+        let usual = Matters::of_total(program_s);
+        Limits { relative: usual.relative, absolute_s: usual.absolute }
+    }
+
+    fn matters(&self) -> Matters {
+        Matters { relative: self.relative, absolute: self.absolute_s, ..Matters::of_total(0.0) }
     }
 }
 
@@ -45,10 +52,13 @@ pub enum Verdict {
 pub enum Why {
     /// One repetition says nothing of how repetitions differ.
     OneRepetition,
-    /// The repetitions of both counts overlap.
+    /// Repetitions of one count differ as much among themselves, or its samples are too few.
     Overlap,
-    /// Without the time that its threads stood in the run queue it would not be.
+    /// Its threads stood in the run queue for as long, and repetitions are too few to show how much that
+    /// differs.
     Disturbed,
+    /// It would be if it were the only place that is judged.
+    Places,
     /// It was not executed as often with both counts.
     OtherWork,
     /// Measuring took too large a part of its time, or a part that is not known well enough.
@@ -62,6 +72,7 @@ impl Why {
             Why::OneRepetition => "one-repetition",
             Why::Overlap => "overlap",
             Why::Disturbed => "disturbed",
+            Why::Places => "places",
             Why::OtherWork => "other-work",
             Why::TooFine => "too-fine",
         }
@@ -103,6 +114,11 @@ pub struct Rank {
     pub scaling_loss_s: f64,
     /// Whether it is degraded; never at the least count.
     pub verdict: Verdict,
+    /// What of the excess is more than chance; None where that was not asked for.
+    pub change: Option<Change>,
+    /// Whether others had its processors for so long that it may be their doing: repetitions show how much
+    /// that differs from run to run, and not that it is the same with both counts.
+    pub is_disturbed: bool,
     /// Whether there are more threads than processors.
     pub oversubscribed: bool,
 }
@@ -116,6 +132,16 @@ impl Rank {
     /// Definition 6, s: the whole time, if it is degraded.
     pub fn strength_s(&self) -> f64 {
         if self.is_degraded() { self.time_s } else { 0.0 }
+    }
+
+    /// Further repetitions of each count that would probably decide an inconclusive verdict; None where more
+    /// of them do not help, or too many would be needed.
+    pub fn more_runs(&self) -> Option<u32> {
+        match self.verdict {
+            Verdict::Inconclusive(Why::OtherWork | Why::TooFine) | Verdict::Degraded | Verdict::Not => None,
+            Verdict::Inconclusive(Why::OneRepetition) => Some(FEWEST as u32 - 1),
+            Verdict::Inconclusive(_) => self.change.and_then(|change| change.more_runs),
+        }
     }
 
     /// What would be won by using m* threads instead, s, if it is degraded.
@@ -175,7 +201,7 @@ impl Degradation {
     }
 }
 
-/// Judges a region. `timings` are ascending by count; `available` processors are there.
+/// Judges a region alone. `timings` are ascending by count; `available` processors are there.
 pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degradation {
     let mut ranks: Vec<Rank> = Vec::with_capacity(timings.len());
     let measured = timings;
@@ -187,6 +213,15 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
         let best = (0..at).min_by(|&a, &b| timings[a].typical_s().total_cmp(&timings[b].typical_s()));
         let count = f64::from(timing.count);
         let speedup = if time_s > 0.0 { first_s / time_s * first_count } else { 0.0 };
+        let judged = best.map(|best| {
+            let too_fine = TooFine::of(&measured[best], &measured[at]);
+            judge(&timings[best], timing, &too_fine, definition)
+        });
+        let (verdict, change) = judged.unwrap_or((Verdict::Not, None));
+        let is_disturbed = match (definition, change) {
+            (Definition::Robust(limits), Some(change)) => change.is_disturbed(&limits.matters()),
+            _ => false,
+        };
         ranks.push(Rank {
             count: timing.count,
             measured_s: measured[at].typical_s(),
@@ -197,18 +232,29 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
             best: best.map(|best| timings[best].count),
             excess_s: best.map_or(0.0, |best| time_s - timings[best].typical_s()),
             scaling_loss_s: time_s - first_s * first_count / count,
-            verdict: best.map_or(Verdict::Not, |best| {
-                let too_fine = TooFine::of(&measured[best], &measured[at]);
-                verdict(&timings[best], timing, &too_fine, definition)
-            }),
+            verdict,
+            change,
+            is_disturbed,
             oversubscribed: timing.count > available,
         });
     }
     Degradation { ranks }
 }
 
-/// The chance of an error that is accepted where repetitions are not all apart; it takes five on each side.
-const CHANCE: f64 = 0.01;
+/// Of many places, each with all counts, some look degraded by chance: what does not remain among so many is
+/// inconclusive.
+pub fn correct(places: &mut [Degradation], limits: &Limits) {
+    let all = || places.iter().flat_map(|place| &place.ranks).filter_map(|rank| rank.change);
+    let mut changes: Vec<Change> = all().collect();
+    change::correct(&mut changes, &limits.matters());
+    let ranks = places.iter_mut().flat_map(|place| &mut place.ranks).filter(|rank| rank.change.is_some());
+    for (rank, change) in ranks.zip(changes) {
+        if rank.is_degraded() && change.why == statistics::Why::Places {
+            rank.verdict = Verdict::Inconclusive(Why::Places);
+        }
+        rank.change = Some(change);
+    }
+}
 
 /// A visit shorter than this, s, was hardly ever interrupted by another program, which would have kept the
 /// processor for milliseconds.
@@ -238,49 +284,54 @@ impl TooFine {
     }
 }
 
-fn verdict(best: &Timing, timing: &Timing, too_fine: &TooFine, definition: Definition) -> Verdict {
+fn judge(
+    best: &Timing,
+    timing: &Timing,
+    too_fine: &TooFine,
+    definition: Definition,
+) -> (Verdict, Option<Change>) {
     let (time_s, best_s) = (timing.typical_s(), best.typical_s());
     let limits = match definition {
         // What is not there at all with fewer threads has no speedup.
-        Definition::Paper if time_s > best_s && best_s > 0.0 => return Verdict::Degraded,
-        Definition::Paper => return Verdict::Not,
+        Definition::Paper if time_s > best_s && best_s > 0.0 => return (Verdict::Degraded, None),
+        Definition::Paper => return (Verdict::Not, None),
         Definition::Robust(limits) => limits,
     };
     // What hardly takes time with fewer threads, such as the begin of further ones, is overhead of what is
     // around it, and is judged there.
     if best_s < limits.absolute_s {
-        return Verdict::Not;
+        return (Verdict::Not, None);
     }
     if too_fine.share > CORRECTED_MOST {
-        return Verdict::Inconclusive(Why::TooFine);
+        return (Verdict::Inconclusive(Why::TooFine), None);
     }
-    let margin = 1.0 + limits.relative;
     let is_slower = |by_s: f64| by_s > limits.relative * best_s && by_s >= limits.absolute_s;
     let difference_s = time_s - best_s;
     // What measuring took is not known so well that it could not be the other way round.
     if too_fine.error_s > difference_s.abs()
         && is_slower(difference_s + too_fine.error_s) != is_slower(difference_s - too_fine.error_s)
     {
-        return Verdict::Inconclusive(Why::TooFine);
+        return (Verdict::Inconclusive(Why::TooFine), None);
     }
-    if !is_slower(difference_s) {
-        return Verdict::Not;
-    }
-    if timing.times_s.len() < 2 || best.times_s.len() < 2 {
-        return Verdict::Inconclusive(Why::OneRepetition);
-    }
-    let is_apart = timing.interval().low > margin * best.interval().high;
-    if !is_apart && timing.chance_of_longer(margin, best) > CHANCE {
-        return Verdict::Inconclusive(Why::Overlap);
-    }
-    let undisturbed_s = timing.undisturbed_s();
-    let is_disturbed = undisturbed_s <= margin * best_s || undisturbed_s - best_s < limits.absolute_s;
-    // Unless one thread alone computes for much longer than all of it took with fewer, a little at each of
-    // very many visits.
+    // One thread alone computes for much longer than all of it took with fewer, a little at each of very many
+    // visits: that is no other program's doing.
     let is_fine = timing.visits > 0 && time_s < FINE_S * timing.visits as f64;
     let is_its_own = is_fine && timing.busy_s() >= MUCH * best.interval().high;
-    if is_disturbed && !is_its_own {
-        return Verdict::Inconclusive(Why::Disturbed);
-    }
-    Verdict::Degraded
+    let change = timing.change_from(best, is_its_own, &limits.matters());
+    let fewest = timing.times_s.len().min(best.times_s.len());
+    let verdict = if !is_slower(difference_s) {
+        Verdict::Not
+    } else if fewest < 2 {
+        Verdict::Inconclusive(Why::OneRepetition)
+    } else {
+        match (change.verdict, change.why) {
+            (statistics::Verdict::More, _) => Verdict::Degraded,
+            (statistics::Verdict::Undecided, statistics::Why::Disturbed) => {
+                Verdict::Inconclusive(Why::Disturbed)
+            }
+            (statistics::Verdict::Undecided, _) => Verdict::Inconclusive(Why::Overlap),
+            (statistics::Verdict::Less | statistics::Verdict::Same, _) => Verdict::Not,
+        }
+    };
+    (verdict, Some(change))
 }

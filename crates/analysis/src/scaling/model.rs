@@ -4,7 +4,10 @@
 //!
 //! Among all pairs of exponents the one is taken whose formula, fitted without one of the points, predicts
 //! that point best (leave-one-out cross-validation). The constant is kept unless a term predicts clearly
-//! better and says more than the noise does.
+//! better and its coefficient is more than chance ([`crate::statistics::line`]).
+
+use crate::statistics::line::{Line, Point};
+use crate::statistics::{Estimate, Observation};
 
 /// A cost with one count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,6 +18,19 @@ pub struct Sample {
     pub value: f64,
     /// Its standard error; 0 if nothing is known of it.
     pub error: f64,
+    /// Repetitions that it was made of.
+    pub runs: usize,
+}
+
+impl Sample {
+    /// What these repetitions say of a count: their median, as all that is shown of repetitions is. None if
+    /// there are none.
+    pub fn of(count: f64, values: &[f64]) -> Option<Sample> {
+        let observed: Vec<Observation> = values.iter().map(|&value| Observation::exact(value)).collect();
+        let estimate = Estimate::of(&observed);
+        let sample = Sample { count, value: estimate.median, error: estimate.error(), runs: estimate.runs };
+        (estimate.runs > 0).then_some(sample)
+    }
 }
 
 /// A formula.
@@ -78,8 +94,6 @@ const EXPONENTS: [f64; 21] = [
 const LOGARITHMS: [u32; 3] = [0, 1, 2];
 /// How many times better than the constant a term must predict.
 const BETTER: f64 = 1.3;
-/// How many times its noise the change over all counts must be.
-const ABOVE_NOISE: f64 = 3.0;
 /// What is fitted exactly, as a part of the values: rounding errors, no noise.
 const EXACT: f64 = 1e-9;
 
@@ -123,7 +137,7 @@ pub fn fit(samples: &[Sample]) -> Option<Model> {
         let same = (a.smape - b.smape).abs() <= EXACT;
         if same { simple(a).total_cmp(&simple(b)) } else { a.smape.total_cmp(&b.smape) }
     });
-    let best = best.filter(|best| best.smape * BETTER <= constant.smape && is_above_noise(best, samples));
+    let best = best.filter(|best| best.smape * BETTER <= constant.smape && is_above_chance(best, samples));
     Some(best.unwrap_or(constant))
 }
 
@@ -133,35 +147,23 @@ fn term(count: f64, exponent: f64, logarithms: u32) -> f64 {
 
 fn term_model(samples: &[Sample], values: &[f64], i: f64, j: u32, constant: &Model) -> Option<Model> {
     let terms: Vec<f64> = samples.iter().map(|sample| term(sample.count, i, j)).collect();
-    let (c0, c1) = line(&terms, values, None)?;
+    let fitted = |without: Option<usize>| {
+        let pairs = terms.iter().copied().zip(values.iter().copied()).enumerate();
+        Line::through(pairs.filter(move |(at, _)| Some(*at) != without).map(|(_, pair)| pair))
+    };
+    let line = fitted(None)?;
     let mut left_out = Vec::with_capacity(values.len());
     for (at, &term) in terms.iter().enumerate() {
-        let (c0, c1) = line(&terms, values, Some(at))?;
-        left_out.push(c0 + c1 * term);
+        left_out.push(fitted(Some(at))?.at(term));
     }
     Some(Model {
-        constant: c0,
-        coefficient: c1,
+        constant: line.constant,
+        coefficient: line.slope,
         exponent: i,
         logarithms: j,
         smape: smape(&left_out, values),
         ..*constant
     })
-}
-
-/// Least squares of values = c₀ + c₁ · terms, without one of them; None if all terms are the same.
-fn line(terms: &[f64], values: &[f64], without: Option<usize>) -> Option<(f64, f64)> {
-    let kept =
-        || terms.iter().zip(values).enumerate().filter(|(at, _)| Some(*at) != without).map(|(_, pair)| pair);
-    let n = kept().count() as f64;
-    let (mean_term, mean_value) =
-        kept().fold((0.0, 0.0), |(terms, values), (term, value)| (terms + term / n, values + value / n));
-    let (mut squares, mut products) = (0.0, 0.0);
-    for (term, value) in kept() {
-        squares += (term - mean_term) * (term - mean_term);
-        products += (term - mean_term) * (value - mean_value);
-    }
-    (squares > 0.0).then(|| (mean_value - products / squares * mean_term, products / squares))
 }
 
 fn left_out_by_mean(values: &[f64]) -> Vec<f64> {
@@ -177,14 +179,18 @@ fn smape(predicted: &[f64], actual: &[f64]) -> f64 {
     predicted.iter().zip(actual).map(error).sum::<f64>() / actual.len() as f64
 }
 
-/// Whether a formula says more than the noise of its points, which are their errors or what it leaves
-/// unexplained.
-fn is_above_noise(model: &Model, samples: &[Sample]) -> bool {
+/// Whether a formula says more than chance does, and more than rounding.
+fn is_above_chance(model: &Model, samples: &[Sample]) -> bool {
+    let point = |sample: &Sample| Point {
+        at: term(sample.count, model.exponent, model.logarithms),
+        value: sample.value,
+        error: sample.error,
+        degrees: sample.runs.saturating_sub(1) as f64,
+    };
+    let points: Vec<Point> = samples.iter().map(point).collect();
     let at = |count: f64| model.predict(count).value;
     let change = (at(model.to) - at(model.from)).abs();
-    let freedom = samples.len() as f64 - 2.0;
-    let unexplained = samples.iter().map(|s| (s.value - at(s.count)).powi(2)).sum::<f64>() / freedom;
-    let errors = samples.iter().map(|s| s.error * s.error).sum::<f64>() / samples.len() as f64;
     let largest = samples.iter().fold(0.0_f64, |most, s| most.max(s.value.abs()));
-    change > ABOVE_NOISE * unexplained.max(errors).sqrt() && change > EXACT * largest
+    let line = Line { constant: model.constant, slope: model.coefficient };
+    change > EXACT * largest && line.is_sloped(&points)
 }

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::*;
 
 fn sampled(formula: impl Fn(f64) -> f64) -> Vec<Sample> {
-    [1.0, 2.0, 4.0, 8.0, 16.0].map(|count| Sample { count, value: formula(count), error: 0.0 }).into()
+    [1.0, 2.0, 4.0, 8.0, 16.0]
+        .map(|count| Sample { count, value: formula(count), error: 0.0, runs: 1 })
+        .into()
 }
 
 fn assert_form(model: &Model, constant: f64, coefficient: f64, exponent: f64, logarithms: u32) {
@@ -135,7 +137,7 @@ proptest! {
     fn noise_makes_no_formula(noise in prop::collection::vec(-1.0..1.0_f64, 5)) {
         let counts = [1.0, 2.0, 4.0, 8.0, 16.0];
         let samples: Vec<Sample> = counts.iter().zip(&noise)
-            .map(|(&count, noise)| Sample { count, value: 100.0 * (1.0 + 0.02 * noise), error: 2.0 })
+            .map(|(&count, noise)| Sample { count, value: 100.0 * (1.0 + 0.02 * noise), error: 2.0, runs: 3 })
             .collect();
         prop_assert!(fit(&samples).unwrap().is_constant(), "{:?}", fit(&samples));
     }

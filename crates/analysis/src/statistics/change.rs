@@ -11,7 +11,7 @@ const SHOWN: f64 = 0.95;
 /// J. Pharmacokinet. Biopharm. 15, 1987). Limits are tested by its ends.
 const TWO_SIDES: f64 = 0.9;
 /// Level of a decision: chance makes so much of equal amounts in one of a hundred comparisons.
-const DECISION: f64 = 0.99;
+pub(super) const DECISION: f64 = 0.99;
 /// From this probability of chance on a change is certain, if it is the only one that is asked for; of many
 /// places one may be called certain falsely in a hundred comparisons.
 const CERTAIN: f64 = 0.001;

@@ -96,10 +96,52 @@ impl Estimate {
     }
 }
 
+/// The order statistics between which the median lies with at least 95 % probability, whatever the
+/// distribution: all of the sorted values where they are too few for that (five or fewer); zeros if there are
+/// none.
+pub fn median_interval(sorted: &[f64]) -> (f64, f64) {
+    let Some(last) = sorted.len().checked_sub(1) else { return (0.0, 0.0) };
+    let cut = left_out(sorted.len());
+    (sorted[cut], sorted[last - cut])
+}
+
+/// How many values on each side lie outside of that: the most for which P(median outside) ≤ 5 %.
+fn left_out(n: usize) -> usize {
+    // P(X ≤ k) for X ~ B(n, ½), on both sides.
+    let mut term = 0.5_f64.powi(n as i32);
+    let mut tail = term;
+    let mut cut = 0;
+    while 2.0 * tail <= 0.05 && cut + 1 < n / 2 {
+        term *= (n - cut) as f64 / (cut + 1) as f64;
+        tail += term;
+        if 2.0 * tail > 0.05 {
+            break;
+        }
+        cut += 1;
+    }
+    cut
+}
+
 /// The median of sorted values; 0 if there are none.
-pub(super) fn median(sorted: &[f64]) -> f64 {
+pub fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
         n => (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_of_medians_are_those_of_the_binomial_distribution() {
+        // The table of order statistics for the median: n = 8 leaves none out, 9 one, 12 two, 15 three, 20
+        // five.
+        for (n, cut) in [(1, 0), (3, 0), (5, 0), (8, 0), (9, 1), (12, 2), (15, 3), (20, 5)] {
+            assert_eq!(left_out(n), cut, "{n}");
+        }
+        assert_eq!(median_interval(&[1.0, 2.0, 9.0]), (1.0, 9.0));
+        assert_eq!(median_interval(&[]), (0.0, 0.0));
     }
 }

@@ -137,7 +137,7 @@ impl Null {
 
 /// Normal numbers from a seed: splitmix64 (Steele, Lea and Flood, OOPSLA 2014), Box and Muller.
 #[derive(Debug)]
-pub(super) struct Normals {
+pub(crate) struct Normals {
     state: u64,
     kept: Option<f64>,
 }

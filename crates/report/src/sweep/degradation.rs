@@ -8,10 +8,10 @@
 //! "flat"}`; one of its times
 //! `{"count","oversubscribed","time_s","low_s","high_s","corrected_s","corrected_error_s","queued_share","speedup",
 //! "efficiency","serial_speedup":…|null,"best":count|null,"verdict":"degraded"|"not"|"inconclusive","why":…|null,
-//! "strength_s","loss_s","excess_s","scaling_loss_s","threads":[…]}`: `corrected_s` is the time without what
-//! measuring took of it, and all behind it is made of that. `threads` are those of the fastest repetition, in
-//! regions and at their sites: `{"handle","time_s","corrected_s","corrected_error_s"}`.
-//! A finding is
+//! "more_runs":n|null,"strength_s","loss_s","excess_s","scaling_loss_s","threads":[…]}`: `corrected_s` is the
+//! time without what measuring took of it, and all behind it is made of that. `threads` are those of the
+//! fastest repetition, in regions and at their sites:
+//! `{"handle","time_s","corrected_s","corrected_error_s"}`. A finding is
 //! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
 
 mod text;
@@ -22,7 +22,7 @@ use proust_analysis::compare::JointId;
 use proust_analysis::degradation::{Assessment, Causes, Degradation, Finding, Rank, Verdict};
 use proust_analysis::query::Handle;
 use proust_analysis::scaling::{Ensemble, ThreadTime};
-use proust_analysis::words::counted;
+use proust_analysis::words::{counted, verb};
 use serde::Serialize;
 
 use super::head::{SweepBlock, notes, notes_text};
@@ -92,6 +92,7 @@ pub(super) struct TimeRow {
     best: Option<u32>,
     pub verdict: &'static str,
     why: Option<&'static str>,
+    more_runs: Option<u32>,
     pub strength_s: f64,
     pub loss_s: f64,
     excess_s: f64,
@@ -199,6 +200,18 @@ impl DegradationPage {
             region.is_entrance = wording::is_entrance(ensemble, region.id);
         }
         let mut notes = notes(view);
+        let is_disturbed = |finding: &&Finding| {
+            assessment.places[finding.path[0] as usize].ranks[finding.count].is_disturbed
+        };
+        let disturbed = assessment.findings.iter().filter(is_disturbed).count();
+        if disturbed > 0 {
+            notes.push(format!(
+                "in {} that {} degraded others had the processors for a part of the time that matters: measure \
+                 again on a quiet machine before you change the program for it",
+                counted(disturbed, "region"),
+                verb(disturbed, "is", "are")
+            ));
+        }
         notes.extend(assessment.disagreements.iter().take(3).map(|d| disagreement(ensemble, d)));
         let findings =
             assessment.findings.iter().map(|finding| FindingRow::new(ensemble, &assessment, finding));
@@ -255,6 +268,7 @@ impl RegionRow {
                 Verdict::Inconclusive(why) => Some(why.id()),
                 _ => None,
             },
+            more_runs: rank.more_runs(),
             strength_s: rank.strength_s(),
             loss_s: rank.loss_s(),
             excess_s: rank.excess_s,
@@ -366,13 +380,18 @@ impl Page for DegradationPage {
         if self.findings.is_empty() {
             text.push_str("\n Nothing is slower with more threads");
             text.push_str(if self.definition == "paper" { ".\n" } else { ", beyond doubt.\n" });
-            let doubtful = self.regions.iter().filter(|region| region.class == "inconclusive").count();
+            let in_doubt = || self.regions.iter().filter(|region| region.class == "inconclusive");
+            let doubtful = in_doubt().count();
             if doubtful > 0 {
-                text.push_str(&format!(
-                    " {} may be (?): measure again on a quiet machine, or add repetitions: the same sweep with --repeat {}.\n",
-                    counted(doubtful, "region"),
-                    (2 * self.sweep.repetitions).max(5)
-                ));
+                let times = in_doubt().flat_map(|region| &region.times);
+                let advice = match times.filter_map(|time| time.more_runs).max() {
+                    Some(more) => format!(
+                        "the same sweep with --repeat {} would probably decide",
+                        self.sweep.repetitions.saturating_add(more)
+                    ),
+                    None => "more repetitions would hardly decide".to_owned(),
+                };
+                text.push_str(&format!(" {} may be (?): {advice}.\n", counted(doubtful, "region")));
             }
         }
         for (number, finding) in self.findings.iter().enumerate() {

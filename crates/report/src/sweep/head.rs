@@ -106,8 +106,7 @@ impl SweepBlock {
     }
 }
 
-/// JSON: one count of the curve. Seconds are means but for `wall_s`, which is the median, or of fewer than
-/// five repetitions the least.
+/// JSON: one count of the curve. Seconds are means but for `wall_s`, which is the median.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CurveRow {
     pub count: u32,

@@ -116,12 +116,15 @@ impl RegionRow {
     }
 
     pub(in crate::sweep) fn class_text(&self) -> String {
-        let why = self.times.iter().rev().find_map(|time| time.why).unwrap_or_default();
+        let doubtful = self.times.iter().rev().find_map(|time| Some((time.why?, time.more_runs)));
+        let (why, more_runs) = doubtful.unwrap_or_default();
+        let more = more_runs.map_or_else(String::new, |more| format!(" (+{more})"));
         match (self.class, why) {
-            ("inconclusive", "disturbed") => "? other programs".into(),
-            ("inconclusive", "overlap") => "? repetitions overlap".into(),
+            ("inconclusive", "disturbed") => format!("? other programs{more}"),
+            ("inconclusive", "overlap") => format!("? repetitions differ as much{more}"),
+            ("inconclusive", "places") => format!("? one of many places{more}"),
             ("inconclusive", "too-fine") => "? too fine to judge".into(),
-            ("inconclusive", "one-repetition") => "? one repetition".into(),
+            ("inconclusive", "one-repetition") => format!("? one repetition{more}"),
             ("inconclusive", _) => "? other work".into(),
             (class, _) => class.into(),
         }

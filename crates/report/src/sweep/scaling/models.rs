@@ -39,15 +39,8 @@ pub(super) fn models(ensemble: &Ensemble<'_>, order: &[(JointId, usize)]) -> Vec
     let counts = ensemble.counts();
     let mut rows = Vec::new();
     let mut add = |of: String, id: Option<JointId>, values: &dyn Fn(usize) -> Vec<f64>| {
-        let samples: Vec<Sample> = (0..counts.len())
-            .filter_map(|at| {
-                let values = values(at);
-                let n = values.len() as f64;
-                let value = values.iter().sum::<f64>() / n;
-                let spread = values.iter().map(|v| (v - value).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-                (n > 0.0).then(|| Sample { count: f64::from(counts[at]), value, error: (spread / n).sqrt() })
-            })
-            .collect();
+        let samples: Vec<Sample> =
+            (0..counts.len()).filter_map(|at| Sample::of(f64::from(counts[at]), &values(at))).collect();
         if let Some(model) = fit(&samples) {
             rows.push(ModelRow::new(of, id, &model));
         }
