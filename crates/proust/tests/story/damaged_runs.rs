@@ -74,8 +74,8 @@ impl Rig {
             assert!(ended.status.success(), "{arguments:?}: {}", ended.said());
         };
         let both = format!("{} 0.05 & {} 0.05; wait", work.display(), other.display());
-        ask(&["record", "-o", "run", "--", "sh", "-c", &both]);
         ask(&["record", "-o", "other", "--", other.to_str().unwrap(), "0.05"]);
+        ask(&["record", "-o", "run", "--", "sh", "-c", &both]);
         let sweep = ["sweep", "--threads", "1,2", "--repeat", "1", "-o", "sweep", "--"];
         ask(&[&sweep[..], &[work.to_str().unwrap(), "0.05"]].concat());
         for dir in ["run", "other", "sweep"] {
