@@ -239,8 +239,8 @@ fn a_damaged_log_is_never_a_smaller_run() {
 fn a_damaged_run_file_is_told() {
     let Some(rig) = Rig::new() else { return };
     for kept in [Kept::Both, Kept::Profile, Kept::Logs] {
-        never_silent(&rig, &of_run(), kept, |name| name == "run.json");
-        never_silent(&rig, &of_sweep(), kept, |name| name == "run.json");
+        never_silent(&rig, &of_run(), kept, |name| name == Path::new("run.json"));
+        never_silent(&rig, &of_sweep(), kept, |name| name == Path::new("run.json"));
     }
 }
 
