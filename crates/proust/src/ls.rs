@@ -77,7 +77,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
                 let missing = gaps::incomplete(&profile.quality);
                 if !missing.is_empty() {
                     notes.push(gaps::sentence(&name, &missing));
-                } else if (profile.facts.start_unix_s - run.file.start_unix_s).abs() > 1.0 {
+                } else if profile.facts.start_unix_s != run.file.start_unix_s {
                     notes.push(format!("run.json in {name} belongs to another run than its profile"));
                 }
                 Some(cpu_s(&profile))

@@ -241,8 +241,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
         return Ok(ExitCode::from(INCOMPLETE));
     }
-    if !matches!(question.page, PageName::Summary | PageName::Quality) {
-        // These two say it themselves.
+    if question.page != PageName::Quality {
+        // That one says it itself.
         gaps::note(&dir.to_string_lossy(), &profile.quality);
     }
     Ok(ExitCode::SUCCESS)
