@@ -11,10 +11,11 @@
 //! - Processor time that the loss itself burns: L / A where all threads burn alike, L where one does.
 //! - Where everything stands still, L is wall time.
 //!
-//! No change is perfect: the interval begins at half of the smaller figure. It ends where what remains of the
-//! run's work would take all processors, T − (CPU − burned) / P, and for losses whose side effects are not
-//! measured (threads that are created and woken, cache lines that travel) that is its end. So it is never more
-//! than the run lasts.
+//! No change is perfect: the interval begins at half of the smaller figure, of what could be won at all. It
+//! ends where what remains of the run's work would take all processors, T − (CPU − burned) / P. Losses whose
+//! side effects are not measured (threads that are created and woken, caches that system calls and locks
+//! empty, work that begins late) may end there, too, with as much again taken for those effects. So it is
+//! never more than the run lasts.
 
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
@@ -22,6 +23,8 @@ use crate::ledger::Account;
 
 /// The part of the ideal that a change may fall short of.
 const SHORT: f64 = 0.5;
+/// What a loss with side effects that are not measured burns at most, for each second that was measured.
+const SIDE: f64 = 2.0;
 /// Standard errors on each side.
 const SIGMAS: f64 = 2.0;
 
@@ -38,6 +41,8 @@ enum Shape {
     BurnedAndMore,
     /// Nobody does anything.
     Still,
+    /// Nobody does anything, and who works meanwhile may be late for the same reason.
+    StillAndMore,
     /// The same work by fewer threads: what switching between them costs is not known.
     Crowd,
 }
@@ -59,22 +64,21 @@ const fn shape(kind: Kind) -> Shape {
         | Kind::LateThread
         | Kind::OmpUnevenLoop
         | Kind::OmpSleepingWaits => Shape::Waiting,
-        Kind::FaultStartup
-        | Kind::FaultChurn
-        | Kind::SystemStorm
-        | Kind::SpinWait
-        | Kind::SlowLibrary
-        | Kind::TinyIo => Shape::Burned,
+        Kind::FaultStartup | Kind::FaultChurn | Kind::SystemStorm | Kind::SpinWait | Kind::SlowLibrary => {
+            Shape::Burned
+        }
         Kind::HotSection
         | Kind::LockSpin
         | Kind::SmallTasks
         | Kind::ThreadChurn
+        | Kind::TinyIo
         | Kind::OmpDeepConstruct
         | Kind::OmpSmallChunks
         | Kind::OmpHotCritical
         | Kind::OmpSpinningWaits
         | Kind::OmpSmallTasks => Shape::BurnedAndMore,
-        Kind::SleepPoll | Kind::SyncStorm => Shape::Still,
+        Kind::SyncStorm => Shape::Still,
+        Kind::SleepPoll => Shape::StillAndMore,
         Kind::Oversubscription | Kind::OmpNestedTeams => Shape::Crowd,
     }
 }
@@ -95,6 +99,10 @@ pub(super) fn range(facts: &Facts<'_>, finding: &Finding) -> (f64, f64) {
             active: active.clamp(1.0, width),
             cpu_s: facts.cpu_s,
             lost_s: finding.lost_s,
+            least_s: match finding.kind {
+                Kind::Oversubscription => finding.lost_s,
+                _ => finding.recoverable_s,
+            },
             error_s: finding.error_s,
             burned_s: finding.burned_s.min(facts.cpu_s),
         },
@@ -108,24 +116,28 @@ struct Amounts {
     active: f64,
     cpu_s: f64,
     lost_s: f64,
+    /// Of it, what could be won at all.
+    least_s: f64,
     error_s: f64,
     burned_s: f64,
 }
 
 fn interval(shape: Shape, of: &Amounts) -> (f64, f64) {
     let error_s = SIGMAS * of.error_s;
-    let (least_s, most_s) = ((of.lost_s - error_s).max(0.0), of.lost_s + error_s);
-    // With what remains of the work on as many processors as were busy, or on all of them.
-    let left_s = |processors: f64| (of.wall_s - (of.cpu_s - of.burned_s) / processors).clamp(0.0, of.wall_s);
+    let least_s = (of.least_s.min(of.lost_s) - error_s).max(0.0);
+    let most_s = of.lost_s + error_s;
+    // With what remains of the work on all processors.
+    let without =
+        |burned_s: f64| (of.wall_s - (of.cpu_s - burned_s).max(0.0) / of.width).clamp(0.0, of.wall_s);
+    let left_s = without(of.burned_s);
     let (low_s, high_s) = match shape {
-        Shape::Alone => {
-            (SHORT * least_s / of.width, (most_s / (of.width - 1.0).max(1.0)).min(left_s(of.width)))
-        }
-        Shape::Waiting => (SHORT * least_s / of.width, most_s.min(left_s(of.width))),
-        Shape::Burned => (SHORT * least_s / of.active, most_s.min(left_s(of.width))),
-        Shape::BurnedAndMore => (SHORT * least_s / of.width, left_s(of.width)),
+        Shape::Alone => (SHORT * least_s / of.width, (most_s / (of.width - 1.0).max(1.0)).min(left_s)),
+        Shape::Waiting => (SHORT * least_s / of.width, most_s.min(left_s)),
+        Shape::Burned => (SHORT * least_s / of.active, most_s.min(left_s)),
+        Shape::BurnedAndMore => (SHORT * least_s / of.width, without(SIDE * of.burned_s)),
         Shape::Still => (SHORT * least_s, most_s.min(of.wall_s)),
-        Shape::Crowd => (0.0, (most_s / of.width).min(left_s(of.width))),
+        Shape::StillAndMore => (SHORT * least_s, left_s),
+        Shape::Crowd => (0.0, (most_s / of.width).min(left_s)),
     };
     (low_s.min(high_s), high_s)
 }
@@ -140,6 +152,7 @@ mod tests {
         active: 2.0,
         cpu_s: 1.6,
         lost_s: 0.4,
+        least_s: 0.4,
         error_s: 0.0,
         burned_s: 0.0,
     };
@@ -172,6 +185,13 @@ mod tests {
                 assert!(0.0 <= low_s && low_s <= high_s && high_s <= 1.0, "{shape:?} {lost_s}");
             }
         }
+    }
+
+    #[test]
+    fn what_cannot_be_won_does_not_raise_the_lower_end() {
+        // Waits and work of very small tasks may be much more than the run: 0.5 s of it could be won.
+        let of = Amounts { lost_s: 4.0, least_s: 0.5, burned_s: 1.5, ..RUN };
+        near(interval(Shape::BurnedAndMore, &of), (0.125, 1.0));
     }
 
     #[test]
