@@ -28,6 +28,7 @@ mod outcome;
 mod paths;
 mod pauses;
 mod process;
+mod process_samples;
 mod progress;
 mod quality;
 mod rank;
@@ -207,6 +208,7 @@ fn analyse(
     }
     profile.facts = facts(dir, &logs, run, &profile, &clock);
     for (number, log) in logs.iter().enumerate() {
+        profile.process_samples.extend(process_samples::rows(number, log, &clock));
         let on_runs_clock = |time_ns| clock.since_start_ns(number, time_ns);
         profile.facts.pauses.extend(log.paused.iter().map(|&(from_ns, to_ns)| Paused {
             process: number as ProcessId,

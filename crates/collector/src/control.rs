@@ -18,11 +18,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use proust_log::control::Command;
 use proust_log::layout::Ending;
-use proust_log::records::{Switched, SwitchedTo};
+use proust_log::records::{SampleReason, Switched, SwitchedTo};
 
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
-use crate::{clock, process, raw};
+use crate::{clock, process, raw, sample};
 
 mod commands;
 
@@ -66,6 +66,10 @@ pub fn look(life: &Life, lane: &'static Lane) {
             match Command::from_number(given.command) {
                 Some(Command::Pause | Command::Stop) => switch(record, SwitchedTo::Off, time_ns, now_ns),
                 Some(Command::Resume) => switch(record, SwitchedTo::On, time_ns, now_ns),
+                Some(Command::Sample) => {
+                    let (label, bytes) = commands::label(number);
+                    sample::process::take_asked(record, label.get(..bytes).unwrap_or(&[]), number + 1);
+                }
                 None => {}
             }
             true
@@ -122,6 +126,8 @@ fn switch(record: &mut Record, to: SwitchedTo, time_ns: u64, now_ns: u64) {
         );
     }
     push(record, to, Switched { time_ns, cpu_ns: process_cpu_ns, noticed_ns: now_ns, tid: 0, reserved: 0 });
+    let reason = if to == SwitchedTo::Off { SampleReason::Pause } else { SampleReason::Resume };
+    sample::process::take(record, reason);
     SWITCHES.fetch_add(1, Ordering::Relaxed);
     life::set_paused(to == SwitchedTo::Off);
     record.follow_switch();

@@ -23,7 +23,9 @@ use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
 use crate::sample::{contain, pace, resume};
 use crate::thread::Beginning;
-use crate::{arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, thread};
+use crate::{
+    arch, brief, clock, control, hooks, interpose, logfile, process, raw, sample, single_threaded, thread,
+};
 
 /// What stays the same while a process records.
 pub struct Life {
@@ -126,7 +128,7 @@ pub fn measuring_in_passing() -> Option<&'static Life> {
 #[cold]
 #[inline(never)]
 fn not_known_to_measure() -> Option<&'static Life> {
-    if HERE.records.load(Ordering::Relaxed) == PAUSED && !control::are_new() {
+    if is_off_for_now() {
         return None;
     }
     // A brief child makes no log for what it would not record.
@@ -136,6 +138,13 @@ fn not_known_to_measure() -> Option<&'static Life> {
     let life = not_known_to_record()?;
     control::look_here(life);
     (!is_paused()).then_some(life)
+}
+
+/// As [`is_paused`], where no command says otherwise that this process has still to notice. For hooks, before
+/// they find out anything: one comparison in a process that records.
+#[inline(always)]
+pub fn is_off_for_now() -> bool {
+    HERE.records.load(Ordering::Relaxed) == PAUSED && !control::are_new()
 }
 
 /// Whether this process records, but is paused.
@@ -354,7 +363,10 @@ pub fn begin_recording(
     if !thread::attach(life, lane, ThreadOrigin::First, stack, None, before.map(|before| &before.first)) {
         return;
     }
-    lane.with_record(|record| life.facts.write(&mut record.output, environment));
+    lane.with_record(|record| {
+        life.facts.write(&mut record.output, environment);
+        sample::process::begin(record, begin, origin == Origin::Fork);
+    });
     resume();
     control::begin(lane, begin);
     // The timer starts last: from here on samples come.

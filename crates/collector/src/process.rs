@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proust_log::children::ChildSlot;
 use proust_log::layout::{Ending, Origin};
-use proust_log::records::{Birth, Child, NoteCode, Subject};
+use proust_log::records::{Birth, Child, NoteCode, SampleReason, Subject};
 
 use crate::hooks::{borrowers, signal_moves, signals};
 use crate::lane;
@@ -12,7 +12,7 @@ use crate::life::{self, Life};
 use crate::operation::postponed;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
-use crate::sample::pace;
+use crate::sample::{pace, process as process_sample};
 use crate::{brief, clock, control, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
@@ -59,6 +59,9 @@ unsafe extern "C" fn before_fork() {
     lane::begin_fork(raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
     if records {
         brief::before_fork();
+        if let Some(lane) = lane::current() {
+            lane.with_record(|record| process_sample::take_at_fork(record, forked_ns()));
+        }
     }
 }
 
@@ -180,6 +183,8 @@ fn close(life: &Life, ending: Ending, status: i32) {
             }
             postponed::settle_in(lane, record);
             signals::note_if_replaced(record);
+            let reason = if ending == Ending::Exec { SampleReason::Exec } else { SampleReason::End };
+            process_sample::take(record, reason);
             record.end(tid);
         });
     }

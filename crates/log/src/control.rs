@@ -86,6 +86,8 @@ pub enum Command {
     Resume = 2,
     /// Record nothing any more, for good.
     Stop = 3,
+    /// Take a sample of each process. Its label is in [`Labels`].
+    Sample = 4,
 }
 
 impl Command {
@@ -95,6 +97,7 @@ impl Command {
             1 => Some(Command::Pause),
             2 => Some(Command::Resume),
             3 => Some(Command::Stop),
+            4 => Some(Command::Sample),
             _ => None,
         }
     }
@@ -111,6 +114,17 @@ pub struct Switch {
     /// A [`Command`].
     pub command: u32,
 }
+
+/// Bytes of a label.
+pub const LABEL_BYTES: usize = 48;
+/// So many labels are kept.
+pub const LABELS: usize = 16;
+/// Where in the page the [`Labels`] lie.
+pub const LABELS_AT: usize = 3200;
+
+/// The labels of the newest commands that have one: that of command number `n` lies at `n` modulo [`LABELS`],
+/// ended by a zero if it is shorter. It is written before the command.
+pub type Labels = [[u8; LABEL_BYTES]; LABELS];
 
 /// So many commands are kept. A process that sleeps while more are given misses the oldest.
 pub const SWITCHES: usize = 128;
@@ -129,7 +143,8 @@ pub struct Switches {
 }
 
 const _: () = assert!(size_of::<Control>() <= SWITCHES_AT);
-const _: () = assert!(SWITCHES_AT + size_of::<Switches>() <= CONTROL_BYTES);
+const _: () = assert!(SWITCHES_AT + size_of::<Switches>() <= LABELS_AT);
+const _: () = assert!(LABELS_AT + size_of::<Labels>() <= CONTROL_BYTES);
 
 /// Where the kernel tells which boot of which machine this is.
 pub const BOOT_FILE: &core::ffi::CStr = c"/proc/sys/kernel/random/boot_id";

@@ -11,8 +11,8 @@ use crate::layout::{
     UNIT_BYTES, VERSION,
 };
 use crate::records::{
-    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, Region, Release, Sample,
-    SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, check_of,
+    Body, CHECK_MASK, Child, Event, Head, Kind, Module, ModuleEnd, Node, Note, ProcessSample, Region,
+    Release, Sample, SchedStat, Segments, Stay, Sum, Switched, TextHead, ThreadBegin, ThreadEnd, check_of,
 };
 
 /// Why a file cannot be read as a log at all.
@@ -116,6 +116,8 @@ pub enum Record<'a> {
     Segments(u16, Segments),
     /// Recording was switched off or on; first a [`crate::records::SwitchedTo`].
     Switched(u16, Switched),
+    /// What the process uses; first a [`crate::records::SampleReason`], then what of it was asked.
+    ProcessSample(u16, u16, ProcessSample),
     /// Records were lost here (damage, or a missing chunk).
     Gap,
     /// A record of a kind this version does not know.
@@ -391,6 +393,7 @@ fn decode(head: Head, body: &[u8]) -> Record<'_> {
         k if k == Kind::Region as u8 => fixed(body).map(|b| Record::Region(a, b)),
         k if k == Kind::Stay as u8 => fixed(body).map(|b| Record::Stay(a, head.b, b)),
         k if k == Kind::Segments as u8 => fixed(body).map(|b| Record::Segments(a, b)),
+        k if k == Kind::ProcessSample as u8 => fixed(body).map(|b| Record::ProcessSample(a, head.b, b)),
         k if k == Kind::Switched as u8 => fixed(body).map(|b| Record::Switched(a, b)),
         k if k == Kind::Sum as u8 => fixed(body).map(|b| Record::Sum(a, head.b, b)),
         k if k == Kind::Text as u8 => TextHead::read_from_prefix(body).ok().and_then(|(text, rest)| {

@@ -2,6 +2,7 @@
 //!
 //! - `threads`: threads and processes
 //! - `samples`: samples and their contexts
+//! - `process_samples`: what a whole process uses
 //! - `code`: modules
 //! - `texts`: texts and notes
 //! - `operations`: operations, sums and releases
@@ -11,6 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 mod code;
 mod operations;
+mod process_samples;
 mod regions;
 mod samples;
 mod texts;
@@ -18,6 +20,7 @@ mod threads;
 
 pub use code::*;
 pub use operations::*;
+pub use process_samples::*;
 pub use regions::*;
 pub use samples::*;
 pub use texts::*;
@@ -77,6 +80,8 @@ pub enum Kind {
     Segments = 16,
     /// [`Switched`].
     Switched = 17,
+    /// [`ProcessSample`].
+    ProcessSample = 18,
 }
 
 /// A record body with a fixed layout.
@@ -104,7 +109,8 @@ bodies!(
     Region,
     Stay,
     Segments,
-    Switched
+    Switched,
+    ProcessSample
 );
 
 /// Bytes of a record with body `B`, head included.

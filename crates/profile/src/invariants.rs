@@ -95,7 +95,11 @@ impl Profile {
         check_events(&self.events, self)?;
         check_releases(&self.releases, self)?;
         self.check_regions()?;
-        check_stays(&self.stays, self)
+        check_stays(&self.stays, self)?;
+        for (row, sample) in self.process_samples.iter().enumerate() {
+            in_range("process_samples", row, "process", sample.process, self.processes.len())?;
+        }
+        Ok(())
     }
 
     fn check_regions(&self) -> Result<(), BrokenInvariant> {

@@ -25,7 +25,8 @@ pub mod facts;
 pub mod invariants;
 pub mod location;
 pub mod metric;
-pub mod regions;
+pub mod process_samples;
+mod regions;
 pub mod releases;
 pub mod run_file;
 pub mod samples;
@@ -39,6 +40,7 @@ pub use facts::{Paused, Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
+pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;
 pub use run_file::{Pause, RunFile, Stop};
@@ -97,6 +99,8 @@ pub struct Profile {
     pub segments: Vec<SegmentRow>,
     /// The timeline of stays in them.
     pub stays: Vec<StayRow>,
+    /// The processes as a whole, by process and time.
+    pub process_samples: Vec<ProcessSampleRow>,
 }
 
 impl Profile {

@@ -3,7 +3,7 @@
 //! ```text
 //! profile/contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!         operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
-//!         regions.parquet, segments.parquet, stays.parquet
+//!         regions.parquet, segments.parquet, stays.parquet, process_samples.parquet
 //!                                              one row per item; ids are row numbers
 //! profile/facts.json                           the run's facts, its quality, and what it was made from
 //! profile/…                                    what a later stage keeps beside it ([`write_with`])

@@ -5,8 +5,9 @@ use std::fs;
 use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    Quality, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process,
+    ProcessSampleRow, Profile, Quality, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow,
+    Target, TrialSums, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -173,6 +174,26 @@ fn regions(
     })
 }
 
+/// Samples of processes, with the numbers of these rows.
+fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleRow> {
+    let numbers = numbers.iter().filter(|_| processes > 0);
+    numbers
+        .map(|row| ProcessSampleRow {
+            process: row.context % processes,
+            time_ns: row.time_ns,
+            reason: "asked".into(),
+            label: format!("{:x}", row.object),
+            cpu_ns: row.held_ns,
+            peak_resident_bytes: row.weight_ns,
+            resident_bytes: row.since_ns,
+            written_by_calls_bytes: row.since_ns,
+            threads: row.site,
+            runnable: row.site,
+            ..ProcessSampleRow::default()
+        })
+        .collect()
+}
+
 fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseRow>> {
     let row = (any::<[u32; 3]>(), any::<[u64; 4]>(), any::<Option<u32>>(), any::<Option<u64>>());
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 60 }).prop_map(move |rows| {
@@ -318,6 +339,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                             .map(|name| OperationInfo { name: name.into() })
                             .into(),
                         events,
+                        process_samples: process_samples(&releases, process_count),
                         releases,
                         regions: regions.0,
                         segments: regions.1,

@@ -38,6 +38,8 @@ pub enum Command {
     Resume(switch::ResumeArgs),
     /// End recording for good; the program goes on
     Stop(switch::StopArgs),
+    /// Note what each process of a run has used and holds, under a label
+    Sample(switch::SampleArgs),
     /// Show where the time of a run went
     Report(report::ReportArgs),
     /// Compare two runs, or repetitions of both: what changed, and what is noise

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use proust_log::control::{
-    BOOT_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Command, Control, OFF, SWITCHES, SWITCHES_AT,
-    Switch, Switches, boot_number,
+    BOOT_FILE, CONTROL_BYTES, CONTROL_FILE, CONTROL_MAGIC, Command, Control, LABEL_BYTES, LABELS, LABELS_AT,
+    OFF, SWITCHES, SWITCHES_AT, Switch, Switches, boot_number,
 };
 use proust_log::layout::VERSION;
 use proust_profile::run_file::Pause;
@@ -89,18 +89,37 @@ impl ControlPage {
             Command::Resume if !is_off => return Ok(Given::Already),
             _ => {}
         }
+        let options = if command == Command::Resume { control.options & !OFF } else { control.options | OFF };
+        self.add(&switches, command)?;
+        self.write(std::mem::offset_of!(Control, options), options.as_bytes())?;
+        Ok(Given::Now)
+    }
+
+    /// Asks each process of the run for a sample, as of now, with a label of at most [`LABEL_BYTES`].
+    ///
+    /// # Errors
+    /// If the page cannot be written.
+    pub fn ask_for_sample(&self, label: &str) -> Result<Given> {
+        let _lock = Lock::of(&self.file)?;
+        let (_, switches) = self.read()?;
+        if newest(&switches) == Some(Command::Stop) {
+            return Ok(Given::TooLate);
+        }
+        let mut bytes = [0; LABEL_BYTES];
+        bytes[..label.len()].copy_from_slice(label.as_bytes());
+        self.write(LABELS_AT + switches.count as usize % LABELS * LABEL_BYTES, &bytes)?;
+        self.add(&switches, Command::Sample)?;
+        Ok(Given::Now)
+    }
+
+    /// Adds a command: first itself, then the count, so that what a process sees of it is whole.
+    fn add(&self, switches: &Switches, command: Command) -> Result<()> {
         let switch = Switch { time_ns: monotonic_ns(), boot: boot(), command: command as u32 };
         let place = switches.count as usize % SWITCHES;
         let ring_at = SWITCHES_AT + std::mem::offset_of!(Switches, ring);
-        let options = if command == Command::Resume { control.options & !OFF } else { control.options | OFF };
-        // In this order: what a process sees of it is a whole command.
         self.write(ring_at + place * size_of::<Switch>(), switch.as_bytes())?;
-        self.write(
-            SWITCHES_AT + std::mem::offset_of!(Switches, count),
-            switches.count.wrapping_add(1).as_bytes(),
-        )?;
-        self.write(std::mem::offset_of!(Control, options), options.as_bytes())?;
-        Ok(Given::Now)
+        let count_at = SWITCHES_AT + std::mem::offset_of!(Switches, count);
+        self.write(count_at, switches.count.wrapping_add(1).as_bytes())
     }
 
     fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
@@ -136,7 +155,8 @@ fn kept(switches: &Switches) -> impl Iterator<Item = &Switch> {
 }
 
 fn newest(switches: &Switches) -> Option<Command> {
-    kept(switches).last().and_then(|switch| Command::from_number(switch.command))
+    let commands = kept(switches).filter_map(|switch| Command::from_number(switch.command));
+    commands.filter(|&command| command != Command::Sample).last()
 }
 
 fn pauses(switches: &Switches) -> Vec<Pause> {

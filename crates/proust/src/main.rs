@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Pause(args) => switch::pause(&args),
         Command::Resume(args) => switch::resume(&args),
         Command::Stop(args) => switch::stop(&args),
+        Command::Sample(args) => switch::sample(&args),
         Command::Report(args) => report::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Ls(args) => ls::run(&args),

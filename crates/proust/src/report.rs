@@ -33,6 +33,7 @@ Pages:
   waits               waits by operation and what they count as, and who waited
   locks [LOCK]        locks that were waited for, and who held them; or only one such as k1
   openmp              parallel regions: what was worked and waited at each of their sites, and by whom
+  samples             what each process had used and held, second by second and when it was asked
   quality             how far the numbers can be trusted
 Pages of a sweep (see `proust sweep`):
   summary             the counts beside each other, and what is degraded (default)

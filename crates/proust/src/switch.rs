@@ -1,10 +1,10 @@
-//! `proust pause`, `resume` and `stop`: recording is switched off and on while a run goes on.
+//! `proust pause`, `resume`, `stop` and `sample`: commands to a run that goes on.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use proust_log::control::Command;
+use proust_log::control::{Command, LABEL_BYTES};
 use proust_profile::RunFile;
 
 use crate::control::{ControlPage, Given};
@@ -49,6 +49,48 @@ pub struct StopArgs {
     pub run: Option<PathBuf>,
 }
 
+/// Arguments of `proust sample`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Example:
+  proust sample solve.1.proust --label 'after setup' && proust report solve.1.proust samples")]
+pub struct SampleArgs {
+    /// Folder of the run [default: the newest one in the current folder]
+    #[arg(value_name = "RUN")]
+    pub run: Option<PathBuf>,
+    /// What the samples shall be called, at most 48 bytes
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_label)]
+    pub label: String,
+}
+
+fn parse_label(text: &str) -> Result<String, String> {
+    if text.len() > LABEL_BYTES || text.contains('\0') {
+        return Err(format!("a label has at most {LABEL_BYTES} bytes"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Runs `proust sample`.
+///
+/// # Errors
+/// As [`pause`], and when the run was stopped.
+pub fn sample(args: &SampleArgs) -> Result<ExitCode> {
+    let dir = named_or_newest(args.run.as_deref())?;
+    let given = going_on(&dir)?.ask_for_sample(&args.label)?;
+    if given == Given::TooLate {
+        bail!("recording in {} was stopped for good", dir.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The control page of a run that goes on.
+fn going_on(dir: &std::path::Path) -> Result<ControlPage> {
+    if RunFile::read(dir)?.finished.is_some() {
+        bail!("the run in {} has ended: nothing is recorded there any more", dir.display());
+    }
+    ControlPage::open(dir)
+}
+
 /// Runs `proust pause`.
 ///
 /// # Errors
@@ -75,10 +117,7 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode> {
 
 fn give(run: Option<&std::path::Path>, command: Command) -> Result<ExitCode> {
     let dir = named_or_newest(run)?;
-    if RunFile::read(&dir)?.finished.is_some() {
-        bail!("the run in {} has ended: nothing is recorded there any more", dir.display());
-    }
-    let given = ControlPage::open(&dir)?.give(command)?;
+    let given = going_on(&dir)?.give(command)?;
     let name = shell_word(&dir);
     let said = match (command, given) {
         (_, Given::TooLate) => {
@@ -92,6 +131,7 @@ fn give(run: Option<&std::path::Path>, command: Command) -> Result<ExitCode> {
             format!("{name} is not recorded any more; to see where the time went: proust report {name}")
         }
         (Command::Stop, Given::Already) => format!("{name} was stopped already"),
+        (Command::Sample, _) => String::new(),
     };
     eprintln!("proust: {said}");
     Ok(ExitCode::SUCCESS)

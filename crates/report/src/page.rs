@@ -28,13 +28,15 @@ pub enum PageName {
     Locks,
     /// Parallel regions, their sites, and who was in them.
     Openmp,
+    /// What each process had used and held at some instants.
+    Samples,
     /// How far the numbers can be trusted.
     Quality,
 }
 
 impl PageName {
     /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 13] = [
+    pub const ALL: [PageName; 14] = [
         PageName::Summary,
         PageName::Ledger,
         PageName::Tree,
@@ -47,6 +49,7 @@ impl PageName {
         PageName::Waits,
         PageName::Locks,
         PageName::Openmp,
+        PageName::Samples,
         PageName::Quality,
     ];
 
@@ -65,6 +68,7 @@ impl PageName {
             PageName::Waits => "waits",
             PageName::Locks => "locks",
             PageName::Openmp => "openmp",
+            PageName::Samples => "samples",
             PageName::Quality => "quality",
         }
     }
@@ -93,7 +97,11 @@ impl PageName {
             PageName::Waits => Some(&["name", "wall_s", "waits"]),
             PageName::Locks => Some(&["name", "caused_s", "lock_s", "waits"]),
             PageName::Effort => Some(&["name", "active_s", "caused_s"]),
-            PageName::Summary | PageName::Ledger | PageName::Openmp | PageName::Quality => Some(&[]),
+            PageName::Summary
+            | PageName::Ledger
+            | PageName::Openmp
+            | PageName::Samples
+            | PageName::Quality => Some(&[]),
         }
     }
 

@@ -15,6 +15,7 @@ mod one_function;
 mod openmp;
 mod operations;
 mod quality;
+mod samples;
 mod summary;
 mod threads;
 mod timeline;
@@ -91,6 +92,7 @@ pub(crate) fn render(
         PageName::Openmp => {
             write(&openmp::OpenmpPage::build(&selection, question, drawn()?)?, question, style)
         }
+        PageName::Samples => write(&samples::Samples::build(&selection, question)?, question, style),
         PageName::Quality => {
             write(&quality::QualityPage::build(&selection, question, drawn()?)?, question, style)
         }

@@ -3,7 +3,7 @@
 use proust_log::Record;
 use proust_log::layout::LaneHeader;
 use proust_log::reader::Lane;
-use proust_log::records::{Module, NoteCode, Subject, Switched, SwitchedTo, ThreadOrigin};
+use proust_log::records::{Module, NoteCode, ProcessSample, Subject, Switched, SwitchedTo, ThreadOrigin};
 
 use super::nodes::{NodeSet, NodeTable};
 use super::openmp::{RawRegion, is_region_place};
@@ -32,6 +32,8 @@ pub(super) struct LaneHarvest {
     /// Parallel regions that its threads opened.
     pub(super) regions: Vec<RawRegion>,
     pub(super) notes: Vec<(NoteCode, u64)>,
+    /// Samples of the whole process: why, what was asked, and what it said.
+    pub(super) process_samples: Vec<(u16, u16, ProcessSample)>,
     /// Recording switched off and on, by the threads of this lane.
     pub(super) switched: Vec<(u16, Switched)>,
     /// Places at which records were lost.
@@ -171,6 +173,9 @@ impl Reading {
                 Some(SwitchedTo::Off | SwitchedTo::On) => self.harvest.switched.push((to, switched)),
                 None => {}
             },
+            Record::ProcessSample(reason, asked, sample) => {
+                self.harvest.process_samples.push((reason, asked, sample));
+            }
             Record::Gap => {
                 self.gap = true;
                 self.harvest.gaps += 1;

@@ -3,7 +3,10 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use proust_log::control::{BOOT_FILE, Command, SWITCHES, SWITCHES_AT, Switch, Switches, boot_number};
+use proust_log::control::{
+    BOOT_FILE, Command, LABEL_BYTES, LABELS, LABELS_AT, Labels, SWITCHES, SWITCHES_AT, Switch, Switches,
+    boot_number,
+};
 
 use crate::{options, raw};
 
@@ -58,17 +61,35 @@ pub fn take(number: u32) -> bool {
         && SEEN.compare_exchange(seen, number.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
-/// What holds where the process begins: the newest command, which then counts as carried out.
+/// The label of command number `number`, and how many bytes of it count.
+pub fn label(number: u32) -> ([u8; LABEL_BYTES], usize) {
+    let Some(page) = options::page() else { return ([0; LABEL_BYTES], 0) };
+    // SAFETY: the page is mapped whole and for the process's life, and the labels lie in it. Bytes that change
+    // meanwhile are those of another label.
+    let label = unsafe {
+        let labels = page.cast::<u8>().add(LABELS_AT).cast::<Labels>();
+        (&raw const (*labels.as_ptr())[number as usize % LABELS]).read_volatile()
+    };
+    let bytes = label.iter().position(|&byte| byte == 0).unwrap_or(LABEL_BYTES);
+    (label, bytes)
+}
+
+/// What holds where the process begins, by the newest command that switches; all then count as carried out.
 pub fn at_begin() -> Option<Command> {
     let count = count();
     SEEN.store(count, Ordering::Relaxed);
-    let newest = count.checked_sub(1).and_then(command)?;
-    Command::from_number(newest.command)
+    newest_switch(count)
 }
 
 /// Whether the run was stopped for good.
 pub fn has_stopped() -> bool {
-    count().checked_sub(1).and_then(command).is_some_and(|newest| newest.command == Command::Stop as u32)
+    newest_switch(count()) == Some(Command::Stop)
+}
+
+fn newest_switch(count: u32) -> Option<Command> {
+    let oldest = count.saturating_sub(SWITCHES as u32);
+    let commands = (oldest..count).rev().filter_map(|number| Command::from_number(command(number)?.command));
+    commands.into_iter().find(|&command| command != Command::Sample)
 }
 
 /// Whether a command was given on this machine, so that its time is one of this machine's clock.

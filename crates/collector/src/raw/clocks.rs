@@ -23,6 +23,11 @@ pub fn thread_usage(usage: &mut libc::rusage) {
     sys!(SYS_getrusage, libc::RUSAGE_THREAD, usage as *mut libc::rusage);
 }
 
+/// Resource use of the whole process.
+pub fn process_usage(usage: &mut libc::rusage) {
+    sys!(SYS_getrusage, libc::RUSAGE_SELF, usage as *mut libc::rusage);
+}
+
 /// The kernel's `sigevent` for a signal to one thread.
 #[repr(C)]
 struct ThreadEvent {

@@ -7,6 +7,7 @@ pub mod entered;
 pub mod gamma;
 pub mod handler;
 pub mod pace;
+pub mod process;
 pub mod resume;
 pub mod signal;
 pub mod timer;

@@ -46,6 +46,8 @@ pub enum Subject {
     ProcessorQuota = 11,
     /// Path by which the executable was started, where that is a symbolic link to it of another name.
     StartedAs = 12,
+    /// Label of a process sample that somebody asked for; `id` is its number.
+    SampleLabel = 13,
 }
 
 impl Subject {
@@ -64,6 +66,7 @@ impl Subject {
             10 => Subject::Processors,
             11 => Subject::ProcessorQuota,
             12 => Subject::StartedAs,
+            13 => Subject::SampleLabel,
             _ => return None,
         })
     }

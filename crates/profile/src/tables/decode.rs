@@ -3,13 +3,15 @@
 use std::thread;
 
 use super::encode::{
-    CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESSES, REGIONS, SEGMENTS, VALUES,
+    CONTEXTS, FUNCTIONS, LOCATIONS, MODULES, OPERATIONS, PROCESS_SAMPLES, PROCESSES, REGIONS, SEGMENTS,
+    VALUES,
 };
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process,
+    ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrialSums,
+    Value,
 };
 
 /// Fills all tables of `profile` but the samples, events and releases.
@@ -26,6 +28,7 @@ pub(super) fn read_all_but_rows(
     profile.operations = rows(&open(OPERATIONS)?, operations)?;
     profile.regions = rows(&open(REGIONS)?, regions)?;
     profile.segments = rows(&open(SEGMENTS)?, segments)?;
+    profile.process_samples = rows(&open(PROCESS_SAMPLES)?, process_samples)?;
     Ok(())
 }
 
@@ -298,4 +301,32 @@ fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
     zip_rows!(table, group;
         location: u32s, region: u32s, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
         StayRow { location, region, fork_ns, begin_ns, end_ns, number, team })
+}
+
+fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>, TablesError> {
+    zip_rows!(table, group;
+    process: u32s, time_ns: u64s, reason: texts, label: texts, cpu_ns: u64s, user_ns: u64s, system_ns: u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s, peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes: optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls: optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
+    ProcessSampleRow {
+        process,
+        time_ns,
+        reason,
+        label,
+        cpu_ns,
+        user_ns,
+        system_ns,
+        minor_faults,
+        major_faults,
+        voluntary_switches,
+        involuntary_switches,
+        peak_resident_bytes,
+        resident_bytes,
+        read_bytes,
+        written_bytes,
+        read_by_calls_bytes,
+        written_by_calls_bytes,
+        read_calls,
+        write_calls,
+        threads,
+        runnable,
+    })
 }

@@ -17,6 +17,7 @@ pub(super) const RELEASES: &str = "releases.parquet";
 pub(super) const REGIONS: &str = "regions.parquet";
 pub(super) const SEGMENTS: &str = "segments.parquet";
 pub(super) const STAYS: &str = "stays.parquet";
+pub(super) const PROCESS_SAMPLES: &str = "process_samples.parquet";
 
 /// Gives every table to `write`, one after the other, so that only one lies in memory at a time.
 pub(super) fn write_all(
@@ -35,7 +36,8 @@ pub(super) fn write_all(
     write(RELEASES, &releases(profile))?;
     write(REGIONS, &regions(profile))?;
     write(SEGMENTS, &segments(profile))?;
-    write(STAYS, &stays(profile))
+    write(STAYS, &stays(profile))?;
+    write(PROCESS_SAMPLES, &process_samples(profile))
 }
 
 /// A column of `$rows` with the cells of kind `$cells` that `$cell` gives for each `$row`.
@@ -245,5 +247,32 @@ fn stays(profile: &Profile) -> Vec<Column> {
         column!(rows, "end_ns", U64, |r| r.end_ns),
         column!(rows, "number", U32, |r| r.number),
         column!(rows, "team", U32, |r| r.team),
+    ]
+}
+
+fn process_samples(profile: &Profile) -> Vec<Column> {
+    let rows = &profile.process_samples;
+    vec![
+        column!(rows, "process", U32, |r| r.process),
+        column!(rows, "time_ns", U64, |r| r.time_ns),
+        column!(rows, "reason", Text, |r| text(&r.reason)),
+        column!(rows, "label", Text, |r| text(&r.label)),
+        column!(rows, "cpu_ns", U64, |r| r.cpu_ns),
+        column!(rows, "user_ns", U64, |r| r.user_ns),
+        column!(rows, "system_ns", U64, |r| r.system_ns),
+        column!(rows, "minor_faults", U64, |r| r.minor_faults),
+        column!(rows, "major_faults", U64, |r| r.major_faults),
+        column!(rows, "voluntary_switches", U64, |r| r.voluntary_switches),
+        column!(rows, "involuntary_switches", U64, |r| r.involuntary_switches),
+        column!(rows, "peak_resident_bytes", U64, |r| r.peak_resident_bytes),
+        column!(rows, "resident_bytes", OptionalU64, |r| r.resident_bytes),
+        column!(rows, "read_bytes", OptionalU64, |r| r.read_bytes),
+        column!(rows, "written_bytes", OptionalU64, |r| r.written_bytes),
+        column!(rows, "read_by_calls_bytes", OptionalU64, |r| r.read_by_calls_bytes),
+        column!(rows, "written_by_calls_bytes", OptionalU64, |r| r.written_by_calls_bytes),
+        column!(rows, "read_calls", OptionalU64, |r| r.read_calls),
+        column!(rows, "write_calls", OptionalU64, |r| r.write_calls),
+        column!(rows, "threads", OptionalU32, |r| r.threads),
+        column!(rows, "runnable", OptionalU32, |r| r.runnable),
     ]
 }

@@ -61,6 +61,7 @@ mod pauses;
 mod phases;
 mod plugins;
 mod process_numbers;
+mod process_samples;
 mod processes;
 mod programs_of_the_ledger;
 mod python_packages;

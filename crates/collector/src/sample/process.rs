@@ -1,0 +1,138 @@
+//! Samples of the whole process: what it has used, and what it holds.
+//!
+//! The process takes them itself, since only it is there when it begins, forks, loads another image, pauses and
+//! ends, and on every machine that a job uses. Once a second the handler of whichever thread is sampled does
+//! it; where no thread runs nothing changes. `getrusage` costs a microsecond. What lies below `/proc` costs
+//! some ten, and far more where the kernel has to make its nodes first: a process that lives shortly is not
+//! asked.
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use proust_log::records::{PROCESS_SAMPLE_ASKED_PROC, ProcessSample, SampleReason, Subject};
+
+use crate::lane::Record;
+use crate::path::maps::number;
+use crate::{clock, raw};
+
+/// How often.
+const PERIOD_NS: u64 = 1_000_000_000;
+/// So long after its begin `/proc` is asked about a process when it forks or ends.
+const SHORT_NS: u64 = 100_000_000;
+/// Forks that follow each other closer are one.
+const FORKS_NS: u64 = 100_000_000;
+
+static BEGUN_NS: AtomicU64 = AtomicU64::new(0);
+static LAST_NS: AtomicU64 = AtomicU64::new(0);
+static LAST_FORK_NS: AtomicU64 = AtomicU64::new(0);
+
+/// The process begins to be measured at `begin_ns`. A forked child has only what costs little.
+pub fn begin(record: &mut Record, begin_ns: u64, is_fork: bool) {
+    BEGUN_NS.store(begin_ns, Ordering::Relaxed);
+    LAST_NS.store(begin_ns, Ordering::Relaxed);
+    LAST_FORK_NS.store(0, Ordering::Relaxed);
+    write(record, SampleReason::Begin, 0, !is_fork);
+}
+
+/// In a handler: whether a second has passed, which the caller then has to note by [`take`].
+pub fn is_due(now_ns: u64) -> bool {
+    let last_ns = LAST_NS.load(Ordering::Relaxed);
+    now_ns.saturating_sub(last_ns) >= PERIOD_NS
+        && LAST_NS.compare_exchange(last_ns, now_ns, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
+/// Takes one.
+pub fn take(record: &mut Record, reason: SampleReason) {
+    let age_ns = clock::now_ns().saturating_sub(BEGUN_NS.load(Ordering::Relaxed));
+    let is_old = age_ns >= SHORT_NS || matches!(reason, SampleReason::Pause | SampleReason::Resume);
+    write(record, reason, 0, is_old);
+}
+
+/// Takes one before a fork, unless one was taken just now.
+pub fn take_at_fork(record: &mut Record, now_ns: u64) {
+    let last_ns = LAST_FORK_NS.swap(now_ns, Ordering::Relaxed);
+    if now_ns.saturating_sub(last_ns) >= FORKS_NS {
+        write(record, SampleReason::Fork, 0, false);
+    }
+}
+
+/// Takes one that was asked for, with a label; `number` is the command's, from 1.
+pub fn take_asked(record: &mut Record, label: &[u8], number: u32) {
+    if !label.is_empty() {
+        record.output.push_text(Subject::SampleLabel, number, label);
+    }
+    write(record, SampleReason::Asked, if label.is_empty() { 0 } else { number }, true);
+}
+
+fn write(record: &mut Record, reason: SampleReason, label: u32, asks_proc: bool) {
+    let time_ns = clock::now_ns();
+    // SAFETY: all-zero is a valid `rusage`.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    raw::process_usage(&mut usage);
+    let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    let mut sample = ProcessSample {
+        time_ns,
+        cpu_ns: clock::process_cpu_ns(),
+        user_us: micros(usage.ru_utime),
+        system_us: micros(usage.ru_stime),
+        minor_faults: usage.ru_minflt as u64,
+        major_faults: usage.ru_majflt as u64,
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
+        peak_resident_bytes: usage.ru_maxrss as u64 * 1024,
+        label,
+        ..ProcessSample::default()
+    };
+    if asks_proc {
+        ask_proc(&mut sample);
+    }
+    sample.own_ns = u32::try_from(clock::now_ns().saturating_sub(time_ns)).unwrap_or(u32::MAX);
+    let asked = if asks_proc { PROCESS_SAMPLE_ASKED_PROC } else { 0 };
+    record.output.push(reason as u16, asked, &sample);
+}
+
+fn ask_proc(sample: &mut ProcessSample) {
+    with_text(c"/proc/self/statm", |text| {
+        sample.resident_bytes = words(text).nth(1).unwrap_or(0) * 4096;
+    });
+    with_text(c"/proc/self/io", |text| {
+        for line in text.split(|&byte| byte == b'\n') {
+            let Some(at) = line.iter().position(|&byte| byte == b':') else { continue };
+            let value = number(line[at + 1..].trim_ascii(), 10).unwrap_or(0);
+            match &line[..at] {
+                b"rchar" => sample.read_by_calls_bytes = value,
+                b"wchar" => sample.written_by_calls_bytes = value,
+                b"syscr" => sample.read_calls = value,
+                b"syscw" => sample.write_calls = value,
+                b"read_bytes" => sample.read_bytes = value,
+                b"write_bytes" => sample.written_bytes = value,
+                _ => {}
+            }
+        }
+    });
+    with_text(c"/proc/loadavg", |text| {
+        // `0.20 0.18 0.12 1/80 11206`: the fourth word is those that run or want to, of all.
+        let fourth = text.split(u8::is_ascii_whitespace).nth(3).unwrap_or(&[]);
+        let running = fourth.split(|&byte| byte == b'/').next().unwrap_or(&[]);
+        sample.runnable = number(running, 10).unwrap_or(0) as u32;
+    });
+    if let Some(tasks) = raw::stat(c"/proc/self/task") {
+        sample.threads = (tasks.st_nlink as u32).saturating_sub(2);
+    }
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    text.split(u8::is_ascii_whitespace).map(|word| number(word, 10).unwrap_or(0))
+}
+
+/// Reads a small file at once.
+fn with_text(path: &CStr, work: impl FnOnce(&[u8])) {
+    let descriptor = raw::open(path, libc::O_RDONLY, 0);
+    if raw::failed(descriptor) {
+        return;
+    }
+    let mut text = [0_u8; 512];
+    let got = raw::read(descriptor as i32, &mut text);
+    raw::close(descriptor as i32);
+    work(text.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]));
+}

@@ -1,0 +1,101 @@
+//! What whole processes had used and held: by themselves once a second and at their turning points, and when
+//! somebody asks.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::chance::assert_close;
+use crate::command::{proust, run, start};
+use crate::programs::built;
+use crate::recording::{empty_folder, list, number, page_of, record, truth_in};
+
+fn of_reason<'a>(page: &'a Value, reason: &str) -> Vec<&'a Value> {
+    list(page, "/samples").iter().filter(|sample| sample["reason"] == reason).collect()
+}
+
+#[test]
+fn a_process_is_sampled_every_second_and_when_it_is_asked() {
+    let Some(program) = built("paused") else { return };
+    let folder = empty_folder();
+    let dir = folder.path().join("run");
+    let mut command = proust();
+    command
+        .arg("record")
+        .arg("-o")
+        .arg(&dir)
+        .arg("--")
+        .arg(program)
+        .args(["compute", "1.5"])
+        .arg(folder.path());
+    let running = start(command.stdin(Stdio::null()));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !running.printed_so_far().contains("ready") {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(1300));
+    for label in ["after setup", ""] {
+        let asked = run(proust().arg("sample").arg(&dir).args(["--label", label]));
+        assert!(asked.status.success(), "{}", asked.said());
+    }
+    assert!(!run(proust().arg("sample").arg(&dir).args(["--label", &"x".repeat(49)])).status.success());
+    assert!(run(proust().arg("pause").arg(&dir)).status.success());
+    std::fs::write(folder.path().join("pause"), "").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    std::fs::write(folder.path().join("resume"), "").unwrap();
+    assert!(run(proust().arg("resume").arg(&dir)).status.success());
+    let ended = running.wait();
+    assert!(ended.status.success(), "{}", ended.said());
+    let truth = truth_in(&ended);
+    let page: Value = page_of(&dir, "samples", &[]);
+    let count = |reason: &str| of_reason(&page, reason).len();
+    assert_eq!((count("begin"), count("end"), count("pause"), count("resume")), (1, 1, 1, 1), "{page}");
+    assert!((2..=30).contains(&count("period")), "{page}");
+    let asked = of_reason(&page, "asked");
+    let labels: Vec<Option<&str>> = asked.iter().map(|sample| sample["label"].as_str()).collect();
+    assert_eq!(labels, [Some("after setup"), None]);
+    let end = of_reason(&page, "end")[0];
+    let cpu_s = number(&truth, "/wanted_s") + number(&truth, "/unwanted_s");
+    assert_close("CPU time at the end", number(end, "/cpu_s"), cpu_s, 0.05);
+    assert_eq!(number(end, "/threads"), 1.0);
+    let all = list(&page, "/samples");
+    for pair in all.windows(2) {
+        for field in ["/time_s", "/cpu_s", "/minor_faults", "/peak_resident_bytes", "/voluntary_switches"] {
+            assert!(number(&pair[0], field) <= number(&pair[1], field), "{field}: {pair:?}");
+        }
+    }
+    for sample in all.iter().filter(|sample| sample["resident_bytes"].is_number()) {
+        let resident = number(sample, "/resident_bytes");
+        // The kernel adds up what each processor counted only now and then.
+        assert!(resident > 0.0 && resident <= number(sample, "/peak_resident_bytes") + 1e6, "{sample}");
+    }
+    let first_second = page_of::<Value>(&dir, "samples", &["--where", "time=0s..0.5s"]);
+    assert!(list(&first_second, "/samples").iter().all(|sample| number(sample, "/time_s") < 0.5));
+    assert!(list(&first_second, "/samples").len() < all.len());
+}
+
+#[test]
+fn what_system_calls_move_is_there() {
+    const BYTES: f64 = 4e9;
+    let argument = format!("{BYTES}");
+    let run = record("sh", &["-c", &format!("exec head -c {argument} /dev/zero > /dev/null")]).succeeded();
+    let page: Value = run.page("samples", &[]);
+    let end = of_reason(&page, "end").into_iter().next_back().expect("the end of head");
+    if end["read_by_calls_bytes"].is_null() {
+        println!("SKIP: head was done in 0.1 s");
+        return;
+    }
+    let moved = number(end, "/read_by_calls_bytes");
+    assert!(moved >= BYTES && moved < BYTES * 1.01, "{moved} of {BYTES} bytes: {end}");
+    assert_eq!(of_reason(&page, "exec").len(), 1, "{page}");
+}
+
+#[test]
+fn a_fork_is_a_sample_of_who_forks() {
+    let Some(program) = built("process_tree") else { return };
+    let run = record(&program, &["0.3"]).succeeded();
+    let page: Value = run.page("samples", &[]);
+    assert!(!of_reason(&page, "fork").is_empty(), "{page}");
+}
