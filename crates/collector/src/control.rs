@@ -18,11 +18,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use proust_log::control::Command;
 use proust_log::layout::Ending;
-use proust_log::records::{SampleReason, Switched, SwitchedTo};
+use proust_log::records::{Switched, SwitchedTo};
 
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
-use crate::{clock, process, raw, sample};
+use crate::{clock, process, raw, sample, source};
 
 mod commands;
 
@@ -126,8 +126,7 @@ fn switch(record: &mut Record, to: SwitchedTo, time_ns: u64, now_ns: u64) {
         );
     }
     push(record, to, Switched { time_ns, cpu_ns: process_cpu_ns, noticed_ns: now_ns, tid: 0, reserved: 0 });
-    let reason = if to == SwitchedTo::Off { SampleReason::Pause } else { SampleReason::Resume };
-    sample::process::take(record, reason);
+    source::each(|source| source.switched(record, to));
     SWITCHES.fetch_add(1, Ordering::Relaxed);
     life::set_paused(to == SwitchedTo::Off);
     record.follow_switch();

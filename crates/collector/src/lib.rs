@@ -11,6 +11,7 @@
 //! - [`control`]: recording pauses, goes on, or ends while the program runs
 //! - [`options`], [`logfile`], [`lane`]: what the run asks, where it goes, one thread's record
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
+//! - [`source`]: what measuring consists of, and when each part of it is asked
 //! - [`operation`]: what a thread does inside a hooked function that takes time
 //! - [`hooks`]: what the program calls instead of the C library
 //! - [`interpose`]: which functions these are, as data, and how the real ones are found
@@ -46,6 +47,7 @@ pub mod real;
 pub mod room;
 pub mod sample;
 pub mod single_threaded;
+pub mod source;
 pub mod thread;
 pub mod time_namespace;
 pub mod turn;

@@ -24,7 +24,7 @@ use crate::path::{coroutine, modules, rules};
 use crate::sample::{contain, pace, resume};
 use crate::thread::Beginning;
 use crate::{
-    arch, brief, clock, control, hooks, interpose, logfile, process, raw, sample, single_threaded, thread,
+    arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, source, thread,
 };
 
 /// What stays the same while a process records.
@@ -365,7 +365,7 @@ pub fn begin_recording(
     }
     lane.with_record(|record| {
         life.facts.write(&mut record.output, environment);
-        sample::process::begin(record, begin, origin == Origin::Fork);
+        source::each(|source| source.process_begins(record, begin, origin == Origin::Fork));
     });
     resume();
     control::begin(lane, begin);

@@ -10,11 +10,12 @@
 use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS, OFF};
 use proust_log::operations::{Nature, Operation, Target};
 
-use crate::lane::{self, Lane};
+use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
 use crate::openmp::team;
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
+use crate::source::Source;
 use crate::{clock, control, options, raw};
 
 pub mod callers;
@@ -37,6 +38,30 @@ pub mod waited;
 pub use outcome::{Outcome, errno, set_errno};
 use telling::{Passed, is_owner, tell};
 pub use telling::{look_into, look_into_record, note_left};
+
+/// Operations as a source of data: waits and I/O.
+pub struct Operations;
+
+impl Source for Operations {
+    fn thread_born(&self, lane: &Lane, tid: u32) {
+        lane.callers.forget();
+        lane.known_paths.forget();
+        lane.opening_paths.forget();
+        lane.postponed.forget();
+        lane.without_path.begin();
+        lane.sections.forget();
+        lane.sampling.begin(clock::ticks::now(), u64::from(tid));
+        lane.open.leave();
+    }
+
+    fn settle(&self, record: &mut Record) {
+        record.tell_sums();
+    }
+
+    fn forked(&self) {
+        waited::forget();
+    }
+}
 
 /// An operation and what it is about: what is summed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proust_log::children::ChildSlot;
 use proust_log::layout::{Ending, Origin};
-use proust_log::records::{Birth, Child, NoteCode, SampleReason, Subject};
+use proust_log::records::{Birth, Child, NoteCode, Subject};
 
 use crate::hooks::{borrowers, signal_moves, signals};
 use crate::lane;
@@ -12,7 +12,7 @@ use crate::life::{self, Life};
 use crate::operation::postponed;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
-use crate::sample::{pace, process as process_sample};
+use crate::source::{self, Source};
 use crate::{brief, clock, control, logfile, openmp, operation, raw, room, thread};
 
 unsafe extern "C" {
@@ -60,7 +60,7 @@ unsafe extern "C" fn before_fork() {
     if records {
         brief::before_fork();
         if let Some(lane) = lane::current() {
-            lane.with_record(|record| process_sample::take_at_fork(record, forked_ns()));
+            lane.with_record(|record| source::each(|source| source.forks(record, forked_ns())));
         }
     }
 }
@@ -115,15 +115,11 @@ fn begin_under(mask: u64, slot: fn(u64, u64) -> Option<*mut ChildSlot>) {
     lane::abandon_all();
     borrowers::after_fork();
     room::after_fork();
-    operation::waited::forget();
-    openmp::regions::after_fork();
-    openmp::holders::after_fork();
-    openmp::runtime::callers::after_fork();
+    source::each(Source::forked);
     brief::after_fork();
     let parents = logfile::abandon();
     modules::after_fork();
     thread::after_fork();
-    pace::after_fork();
     let life = life::begin_child(begin);
     let is_brief = life.is_some_and(|life| {
         // SAFETY: a forked child has one thread; the slot was taken just now.
@@ -183,8 +179,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
             }
             postponed::settle_in(lane, record);
             signals::note_if_replaced(record);
-            let reason = if ending == Ending::Exec { SampleReason::Exec } else { SampleReason::End };
-            process_sample::take(record, reason);
+            source::each(|source| source.process_ends(record, ending));
             record.end(tid);
         });
     }

@@ -15,7 +15,7 @@ use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::path::tree::{Frame, NodeId};
 use crate::sample::signal;
-use crate::{clock, logfile, process, raw};
+use crate::{clock, logfile, process, raw, source};
 
 /// Key whose destructor tells of a thread's end.
 static END_KEY: AtomicU32 = AtomicU32::new(NO_KEY);
@@ -85,15 +85,7 @@ pub fn attach(
     signal_moves::begin(lane, origin);
     // SAFETY: the lane is this thread's, and its record has been taken.
     let record = unsafe { lane.record() };
-    lane.callers.forget();
-    lane.known_paths.forget();
-    lane.opening_paths.forget();
-    lane.postponed.forget();
-    lane.without_path.begin();
-    lane.sections.forget();
-    lane.sampling.begin(clock::ticks::now(), u64::from(tid));
-    lane.open.leave();
-    lane.pace.begin();
+    source::each(|source| source.thread_born(lane, tid));
     record.own_stack = stack;
     begin_record(life, tid, record, origin, start, before);
     // Not before its record begins: nothing of it may.

@@ -24,7 +24,7 @@ use crate::path::reference::Reference;
 use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
 use crate::sample::allowance::Allowance;
-use crate::{clock, control, life, logfile, raw};
+use crate::{clock, control, life, logfile, raw, source};
 
 /// Time off the processor since the scheduler's file was last read from which on it is read at a thread's
 /// end; at its begin since its creation.
@@ -176,8 +176,7 @@ impl Record {
             return;
         }
         self.is_marked_off = is_off;
-        self.tell_sums();
-        self.sites.tell(&mut self.output);
+        source::each(|source| source.settle(self));
         let to = if is_off { SwitchedTo::LaneOff } else { SwitchedTo::LaneOn };
         self.output.push(to as u16, 0, &Switched { noticed_ns: clock::now_ns(), ..Switched::default() });
     }
@@ -359,8 +358,7 @@ impl Record {
         self.push_name(tid);
         self.tell_lent();
         self.follow_switch();
-        self.tell_sums();
-        self.sites.tell(&mut self.output);
+        source::each(|source| source.settle(self));
         if self.limit.coarsest_ns > 0 {
             self.note(NoteCode::Coarsened, self.limit.coarsest_ns);
         }

@@ -37,3 +37,21 @@ pub mod visits;
 pub mod wait;
 
 pub use member::Member;
+
+use crate::lane::Record;
+use crate::source::Source;
+
+/// Parallel regions as a source of data.
+pub struct Regions;
+
+impl Source for Regions {
+    fn settle(&self, record: &mut Record) {
+        record.sites.tell(&mut record.output);
+    }
+
+    fn forked(&self) {
+        regions::after_fork();
+        holders::after_fork();
+        runtime::callers::after_fork();
+    }
+}

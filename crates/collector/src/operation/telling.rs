@@ -12,7 +12,7 @@ use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
-use crate::{clock, raw, room};
+use crate::{clock, raw, room, source};
 
 /// From this length on an operation's end is worth reading the thread's CPU clock.
 const CLOCKED_NS: u64 = 10_000;
@@ -279,8 +279,7 @@ pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
 /// As [`look_into`], of a lane whose record the caller holds.
 pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
     postponed::settle_in(lane, record);
-    record.tell_sums();
-    record.sites.tell(&mut record.output);
+    source::each(|source| source.settle(record));
     if lane.open.kind().is_some() && record.output.is_open() {
         let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
         // Its stack may go away at any moment: it is read as a foreign one.

@@ -5,7 +5,7 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO, PANIC};
-use proust_log::records::{SAMPLE_IN_OPERATION, Sample, SampleReason};
+use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::arch::context::stack_pointer;
 use crate::lane::{self, Lane, Record, Usage};
@@ -14,8 +14,8 @@ use crate::operation::{self, postponed, tries};
 use crate::path::modules;
 use crate::sample::pace::Arrival;
 use crate::sample::timer::{ASKED, COOKIE};
-use crate::sample::{contain, entered, process, resume, signal};
-use crate::{brief, clock, control, hooks, life, logfile, options, raw, thread};
+use crate::sample::{contain, entered, resume, signal};
+use crate::{brief, clock, control, hooks, life, logfile, options, raw, source, thread};
 
 /// The part of `siginfo_t` that a timer fills in.
 #[repr(C)]
@@ -284,9 +284,7 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         record.tell_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }
-    if process::is_due(begin) {
-        process::take(record, SampleReason::Period);
-    }
+    source::each(|source| source.sampled(record, begin));
     let last = LAST_CENSUS_NS.load(Ordering::Relaxed);
     if begin.saturating_sub(last) >= CENSUS_PERIOD_NS
         && LAST_CENSUS_NS.compare_exchange(last, begin, Ordering::Relaxed, Ordering::Relaxed).is_ok()

@@ -11,3 +11,19 @@ pub mod process;
 pub mod resume;
 pub mod signal;
 pub mod timer;
+
+use crate::lane::Lane;
+use crate::source::Source;
+
+/// Samples of threads as a source of data.
+pub struct Samples;
+
+impl Source for Samples {
+    fn thread_born(&self, lane: &Lane, _: u32) {
+        lane.pace.begin();
+    }
+
+    fn forked(&self) {
+        pace::after_fork();
+    }
+}

@@ -9,10 +9,12 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use proust_log::records::{PROCESS_SAMPLE_ASKED_PROC, ProcessSample, SampleReason, Subject};
+use proust_log::layout::Ending;
+use proust_log::records::{PROCESS_SAMPLE_ASKED_PROC, ProcessSample, SampleReason, Subject, SwitchedTo};
 
 use crate::lane::Record;
 use crate::path::maps::number;
+use crate::source::Source;
 use crate::{clock, raw};
 
 /// How often.
@@ -26,34 +28,53 @@ static BEGUN_NS: AtomicU64 = AtomicU64::new(0);
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
 static LAST_FORK_NS: AtomicU64 = AtomicU64::new(0);
 
-/// The process begins to be measured at `begin_ns`. A forked child has only what costs little.
-pub fn begin(record: &mut Record, begin_ns: u64, is_fork: bool) {
-    BEGUN_NS.store(begin_ns, Ordering::Relaxed);
-    LAST_NS.store(begin_ns, Ordering::Relaxed);
-    LAST_FORK_NS.store(0, Ordering::Relaxed);
-    write(record, SampleReason::Begin, 0, !is_fork);
-}
+/// Samples of the process as a source of data.
+pub struct ProcessSamples;
 
-/// In a handler: whether a second has passed, which the caller then has to note by [`take`].
-pub fn is_due(now_ns: u64) -> bool {
-    let last_ns = LAST_NS.load(Ordering::Relaxed);
-    now_ns.saturating_sub(last_ns) >= PERIOD_NS
-        && LAST_NS.compare_exchange(last_ns, now_ns, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+impl Source for ProcessSamples {
+    /// A forked child has only what costs little.
+    fn process_begins(&self, record: &mut Record, begin_ns: u64, is_fork: bool) {
+        BEGUN_NS.store(begin_ns, Ordering::Relaxed);
+        LAST_NS.store(begin_ns, Ordering::Relaxed);
+        LAST_FORK_NS.store(0, Ordering::Relaxed);
+        write(record, SampleReason::Begin, 0, !is_fork);
+    }
+
+    fn sampled(&self, record: &mut Record, time_ns: u64) {
+        let last_ns = LAST_NS.load(Ordering::Relaxed);
+        if time_ns.saturating_sub(last_ns) >= PERIOD_NS
+            && LAST_NS.compare_exchange(last_ns, time_ns, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            take(record, SampleReason::Period);
+        }
+    }
+
+    fn switched(&self, record: &mut Record, to: SwitchedTo) {
+        match to {
+            SwitchedTo::Off => take(record, SampleReason::Pause),
+            SwitchedTo::On => take(record, SampleReason::Resume),
+            SwitchedTo::LaneOff | SwitchedTo::LaneOn => {}
+        }
+    }
+
+    /// Unless one was taken just now.
+    fn forks(&self, record: &mut Record, now_ns: u64) {
+        let last_ns = LAST_FORK_NS.swap(now_ns, Ordering::Relaxed);
+        if now_ns.saturating_sub(last_ns) >= FORKS_NS {
+            write(record, SampleReason::Fork, 0, false);
+        }
+    }
+
+    fn process_ends(&self, record: &mut Record, ending: Ending) {
+        take(record, if ending == Ending::Exec { SampleReason::Exec } else { SampleReason::End });
+    }
 }
 
 /// Takes one.
-pub fn take(record: &mut Record, reason: SampleReason) {
+fn take(record: &mut Record, reason: SampleReason) {
     let age_ns = clock::now_ns().saturating_sub(BEGUN_NS.load(Ordering::Relaxed));
     let is_old = age_ns >= SHORT_NS || matches!(reason, SampleReason::Pause | SampleReason::Resume);
     write(record, reason, 0, is_old);
-}
-
-/// Takes one before a fork, unless one was taken just now.
-pub fn take_at_fork(record: &mut Record, now_ns: u64) {
-    let last_ns = LAST_FORK_NS.swap(now_ns, Ordering::Relaxed);
-    if now_ns.saturating_sub(last_ns) >= FORKS_NS {
-        write(record, SampleReason::Fork, 0, false);
-    }
 }
 
 /// Takes one that was asked for, with a label; `number` is the command's, from 1.

@@ -104,6 +104,8 @@ fn tables_for_spreadsheets() {
     for name in PageName::ALL {
         let text = shown_waiting(&page(name, &[], Format::Csv), 80);
         let columns: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert!(columns.len() > 1 && columns.iter().all(|&n| n >= columns[0]), "{}: {text}", name.id());
+        // The example has no samples of its process.
+        assert!(columns.len() > 1 || name == PageName::Samples, "{}: {text}", name.id());
+        assert!(columns.iter().all(|&n| n >= columns[0]), "{}: {text}", name.id());
     }
 }

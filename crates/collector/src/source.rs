@@ -1,0 +1,55 @@
+//! What measuring consists of: sources of data, each with a life.
+//!
+//! A process begins, threads are born in it, they are sampled, what was summed up is settled, recording is
+//! switched off and on, the process forks, threads end, the process ends. At each of these every source in
+//! [`SOURCES`] is asked, in that order; a source does what it has to, and nothing by default. So a new source
+//! is a type here and a line in the list, whatever it has to do at how many of them.
+//!
+//! Sources are asked where time is not short: never by a hook that the program calls often. Whoever asks has
+//! taken the record.
+
+use proust_log::layout::Ending;
+use proust_log::records::SwitchedTo;
+
+use crate::lane::{Lane, Record};
+use crate::openmp::Regions;
+use crate::operation::Operations;
+use crate::sample::Samples;
+use crate::sample::process::ProcessSamples;
+
+/// A source of data.
+pub trait Source: Sync {
+    /// The process begins to be measured at `begin_ns`, in the calling thread; `is_fork`: as a forked child.
+    fn process_begins(&self, _record: &mut Record, _begin_ns: u64, _is_fork: bool) {}
+
+    /// Thread `tid`, the caller, begins to own the lane: what its last owner left there is forgotten. Nothing
+    /// of the thread is in the log yet.
+    fn thread_born(&self, _lane: &Lane, _tid: u32) {}
+
+    /// The calling thread was sampled at `time_ns`, in its handler.
+    fn sampled(&self, _record: &mut Record, _time_ns: u64) {}
+
+    /// What was summed up for the lane's thread is written: its time is about to be cut, or its record ends.
+    fn settle(&self, _record: &mut Record) {}
+
+    /// Recording was switched, for the whole process; asked once, in the thread that noticed.
+    fn switched(&self, _record: &mut Record, _to: SwitchedTo) {}
+
+    /// The process is about to fork, in the calling thread; signals are blocked.
+    fn forks(&self, _record: &mut Record, _now_ns: u64) {}
+
+    /// This is the forked child: nothing of the parent's threads is true any more. Signals are blocked, and
+    /// there is no log.
+    fn forked(&self) {}
+
+    /// The process's record ends, in the calling thread.
+    fn process_ends(&self, _record: &mut Record, _ending: Ending) {}
+}
+
+/// All sources. What is settled is written in this order.
+static SOURCES: [&dyn Source; 4] = [&Operations, &Regions, &Samples, &ProcessSamples];
+
+/// Asks every source.
+pub fn each(ask: impl FnMut(&'static dyn Source)) {
+    SOURCES.into_iter().for_each(ask);
+}
