@@ -23,6 +23,7 @@
 //! - [`records`]: the records and their check
 //! - [`operations`]: the intercepted operations and their numbers
 //! - [`control`]: the page through which `record` and all processes of a run agree
+//! - [`shapes`]: what a lane's writer has written of what repeats
 //! - [`writer`]: appends records to a mapped lane; usable in signal handlers
 //! - [`reader`]: validates and yields what is intact, whatever happened to the file
 //!
@@ -34,6 +35,7 @@ pub mod layout;
 pub mod operations;
 pub mod reader;
 pub mod records;
+pub mod shapes;
 pub mod writer;
 
 pub use reader::{Damage, Log, LogError, Record};

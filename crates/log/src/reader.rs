@@ -5,6 +5,9 @@
 
 use zerocopy::FromBytes;
 
+mod known;
+
+use self::known::{Known, Taken};
 use crate::children::{self, Child as BriefChild};
 use crate::layout::{
     ChunkHeader, ENDIAN_MARK, Ending, FileHeader, HEADER_BYTES, LaneHeader, MAGIC, MAX_CHUNK_BYTES,
@@ -268,6 +271,7 @@ impl<'a> Lane<'a> {
             behind_use: 0,
             skipped_bytes: 0,
             pending_gap: false,
+            known: Known::default(),
         }
     }
 }
@@ -283,6 +287,7 @@ pub struct Records<'a, 'l> {
     behind_use: usize,
     skipped_bytes: u64,
     pending_gap: bool,
+    known: Known,
 }
 
 impl Records<'_, '_> {
@@ -348,8 +353,17 @@ impl<'a> Iterator for Records<'a, '_> {
             }
             match valid_record(self.rest) {
                 Some((head, body, rest)) => {
+                    let bytes = self.rest.len() - rest.len();
                     self.rest = rest;
-                    return Some(decode(head, body));
+                    match self.known.take(head, body) {
+                        Taken::No => return Some(decode(head, body)),
+                        Taken::Kept => {}
+                        Taken::Record(record) => return Some(record),
+                        Taken::Lost => {
+                            self.skipped_bytes += bytes as u64;
+                            self.pending_gap = true;
+                        }
+                    }
                 }
                 None => self.resynchronise(),
             }

@@ -7,6 +7,7 @@
 //! - `texts`: texts and notes
 //! - `operations`: operations, sums and releases
 //! - `regions`: parallel regions
+//! - `short`: short forms of what repeats
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -15,6 +16,7 @@ mod operations;
 mod process_samples;
 mod regions;
 mod samples;
+mod short;
 mod texts;
 mod threads;
 
@@ -23,6 +25,7 @@ pub use operations::*;
 pub use process_samples::*;
 pub use regions::*;
 pub use samples::*;
+pub use short::*;
 pub use texts::*;
 pub use threads::*;
 
@@ -82,6 +85,12 @@ pub enum Kind {
     Switched = 17,
     /// [`ProcessSample`].
     ProcessSample = 18,
+    /// [`Shape`].
+    Shape = 19,
+    /// [`Base`].
+    Base = 20,
+    /// [`Short`].
+    Short = 21,
 }
 
 /// A record body with a fixed layout.
@@ -110,7 +119,10 @@ bodies!(
     Stay,
     Segments,
     Switched,
-    ProcessSample
+    ProcessSample,
+    Shape,
+    Base,
+    Short
 );
 
 /// Bytes of a record with body `B`, head included.

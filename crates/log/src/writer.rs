@@ -4,12 +4,16 @@
 //! this lane alone; call from one thread at a time, never from a signal handler that interrupted a call on
 //! the same lane. Nothing here allocates, locks, panics or makes a system call.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use zerocopy::IntoBytes;
 
 use crate::layout::{ChunkHeader, LaneHeader, MAX_CHUNK_BYTES, UNIT_BYTES, chunk_bytes};
-use crate::records::{Body, CHECK_MASK, Head, Kind, Subject, TEXT_BYTES, TextHead, check_of};
+use crate::records::{
+    Base, Body, CHECK_MASK, Head, Kind, Shape, Shaped, Short, Subject, TEXT_BYTES, TextHead, check_of,
+    record_bytes,
+};
+use crate::shapes::Shapes;
 
 /// Room that only a thread's last record may use, so that an end is recorded even in a full lane.
 const RESERVED_BYTES: usize = 160;
@@ -21,6 +25,17 @@ const MAX_RECORD_BYTES: usize = u8::MAX as usize * 8;
 const _: () = assert!(
     size_of::<ChunkHeader>() + size_of::<LaneHeader>() + MAX_RECORD_BYTES + RESERVED_BYTES <= UNIT_BYTES
 );
+
+/// Shapes are written again after so many chunks: damage to one costs the records that refer to it, and those
+/// are at most in so many.
+const SHAPES_LAST_CHUNKS: u32 = 16;
+
+/// What a record that has a short form takes at most.
+const fn most_bytes_of<R: Shaped>() -> usize {
+    let short = record_bytes::<Short>() + record_bytes::<Shape>() + record_bytes::<Base>();
+    let long = record_bytes::<R>();
+    if short > long { short } else { long }
+}
 
 /// Room for records: mapped, reserved on storage, zero filled, aligned to 8 bytes, and used by one lane
 /// alone.
@@ -40,6 +55,10 @@ pub struct LaneWriter {
     chunk: Chunk,
     first_chunk: *mut u8,
     used: usize,
+    /// What times of short records are counted from; None: the next one needs a new one.
+    base: Option<Base>,
+    base_number: u8,
+    forgets_shapes: bool,
 }
 
 /// There is no room for the record; hand over a new chunk and try again.
@@ -52,8 +71,17 @@ impl LaneWriter {
     /// # Safety
     /// `chunk` is what [`Chunk`] says, and writable for as long as the writer is used.
     pub unsafe fn begin(lane: u32, chunk: Chunk) -> LaneWriter {
-        let mut writer = LaneWriter { lane, sequence: 0, chunk, first_chunk: chunk.start, used: 0 };
-        writer.used = size_of::<ChunkHeader>() + size_of::<LaneHeader>();
+        let used = size_of::<ChunkHeader>() + size_of::<LaneHeader>();
+        let mut writer = LaneWriter {
+            lane,
+            sequence: 0,
+            chunk,
+            first_chunk: chunk.start,
+            used,
+            base: None,
+            base_number: 0,
+            forgets_shapes: false,
+        };
         writer.write_chunk_header();
         writer
     }
@@ -66,6 +94,9 @@ impl LaneWriter {
         self.chunk = chunk;
         self.sequence = self.sequence.wrapping_add(1);
         self.used = size_of::<ChunkHeader>();
+        // A chunk is read whether those before it are there or not.
+        self.base = None;
+        self.forgets_shapes |= self.sequence.is_multiple_of(SHAPES_LAST_CHUNKS);
         self.write_chunk_header();
     }
 
@@ -117,6 +148,56 @@ impl LaneWriter {
             return Err(Full);
         }
         self.write(B::KIND, a, b, body.as_bytes(), &[]);
+        Ok(())
+    }
+
+    /// Whether a record that has a short form finds room in the present chunk, whichever form it takes.
+    #[inline]
+    pub fn has_room_for_shaped<R: Shaped>(&self) -> bool {
+        self.used + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES
+    }
+
+    /// Appends a record in its short form where it has one, with its shape and base if they are new.
+    #[inline]
+    pub fn push_shaped<R: Shaped>(
+        &mut self,
+        shapes: &mut Shapes,
+        a: u16,
+        b: u16,
+        record: &R,
+    ) -> Result<(), Full> {
+        if !self.has_room_for_shaped::<R>() {
+            return Err(Full);
+        }
+        if self.forgets_shapes {
+            self.forgets_shapes = false;
+            shapes.forget();
+        }
+        let shape = record.shape(a, b);
+        let Some(place) = shapes.place(&shape) else { return self.push(a, b, record) };
+        let short = match self.base.and_then(|base| record.short(&base)) {
+            Some(short) => short,
+            None => {
+                let base = record.base();
+                let Some(short) = record.short(&base) else { return self.push(a, b, record) };
+                // Whoever leaves here by a jump leaves no base behind: the next record brings its own.
+                self.base = None;
+                compiler_fence(Ordering::SeqCst);
+                self.base_number = self.base_number.wrapping_add(1);
+                self.write(Kind::Base, self.base_number.into(), 0, base.as_bytes(), &[]);
+                compiler_fence(Ordering::SeqCst);
+                self.base = Some(base);
+                short
+            }
+        };
+        let generation = match place.generation {
+            Some(generation) => generation,
+            None => shapes.replace(place.slot, &shape, |generation| {
+                self.write(Kind::Shape, place.slot, generation.into(), shape.as_bytes(), &[]);
+            }),
+        };
+        let which = u16::from(generation) << 8 | u16::from(self.base_number);
+        self.write(Kind::Short, place.slot, which, short.as_bytes(), &[]);
         Ok(())
     }
 

@@ -98,8 +98,8 @@ pub struct Release {
     pub site: u32,
     /// Innermost parallel region in which `node` was found; 0 = none.
     pub region: u32,
-    /// Spare.
-    pub reserved: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
 }
 
 /// Sections shorter than this are recorded by chance, so that one record stands for about as much held time.

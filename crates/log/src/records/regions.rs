@@ -43,8 +43,8 @@ pub struct Stay {
     pub end_ns: u64,
     /// [`Region::id`].
     pub region: u32,
-    /// Spare.
-    pub reserved: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
 }
 
 /// What a thread did between the synchronisation sites of a region, summed up by the site at which it ended:
