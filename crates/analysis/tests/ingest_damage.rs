@@ -245,7 +245,7 @@ fn anything() -> impl Strategy<Value = Anything> {
         }),
         (any::<[u16; 2]>(), proptest::array::uniform3(number()), small()).prop_map(
             |([number, team], [fork_ns, begin_ns, end_ns], region)| {
-                Anything::Stay(number, team, Stay { fork_ns, begin_ns, end_ns, region, reserved: 0 })
+                Anything::Stay(number, team, Stay { fork_ns, begin_ns, end_ns, region, interval: 0 })
             }
         ),
         (operation(), proptest::array::uniform5(number()), small(), small(), any::<u64>()).prop_map(

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p proust-log --example own_time LOG…`
 //!
-//! Prints one JSON object per log: facts of the header, records and bytes by kind, the time to read them, and
+//! Prints one JSON object per log: facts of the header, records and bytes by kind (shapes and bases with the
+//! record for which they were written), the time to read them, and
 //! for every lane its samples as `[time_ns, cpu_ns, depth, own_ns, flags]`. `own_ns` is what *this* sample's
 //! handler took, which the collector writes into the thread's next sample; the last sample of a thread has
 //! none.
@@ -12,24 +13,27 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use proust_log::layout::UNIT_BYTES;
-use proust_log::records::{
-    Child, Module, ModuleEnd, Node, Note, Sample, SchedStat, ThreadBegin, ThreadEnd, record_bytes,
-};
+use proust_log::records::Sample;
 use proust_log::{Log, Record};
 
-fn kind_and_bytes(record: &Record) -> (&'static str, usize) {
+fn kind_of(record: &Record) -> &'static str {
     match record {
-        Record::ThreadBegin(..) => ("thread_begin", record_bytes::<ThreadBegin>()),
-        Record::ThreadEnd(_) => ("thread_end", record_bytes::<ThreadEnd>()),
-        Record::Node(_) => ("node", record_bytes::<Node>()),
-        Record::Sample(..) => ("sample", record_bytes::<Sample>()),
-        Record::Module(..) => ("module", record_bytes::<Module>()),
-        Record::ModuleEnd(_) => ("module_end", record_bytes::<ModuleEnd>()),
-        Record::Text { text, .. } => ("text", 16 + text.len().next_multiple_of(8)),
-        Record::SchedStat(_) => ("sched_stat", record_bytes::<SchedStat>()),
-        Record::Child(..) => ("child", record_bytes::<Child>()),
-        Record::Note(..) => ("note", record_bytes::<Note>()),
-        _ => ("other", 0),
+        Record::ThreadBegin(..) => "thread_begin",
+        Record::ThreadEnd(_) => "thread_end",
+        Record::Node(_) => "node",
+        Record::Sample(..) => "sample",
+        Record::Module(..) => "module",
+        Record::ModuleEnd(_) => "module_end",
+        Record::Text { .. } => "text",
+        Record::SchedStat(_) => "sched_stat",
+        Record::Child(..) => "child",
+        Record::Note(..) => "note",
+        Record::Event(..) => "event",
+        Record::Sum(..) => "sum",
+        Record::Release(..) => "release",
+        Record::Stay(..) => "stay",
+        Record::Segments(..) => "segments",
+        _ => "other",
     }
 }
 
@@ -48,11 +52,13 @@ fn describe(bytes: &[u8]) -> Result<String, Box<dyn std::error::Error>> {
         let mut open = false;
         // Thread CPU clock at the begin of the thread that has not ended yet.
         let mut running_since = None;
-        for record in lane.records() {
-            let (kind, bytes) = kind_and_bytes(&record);
-            let entry = kinds.entry(kind).or_default();
+        let mut records = lane.records();
+        let mut read_bytes = 0;
+        while let Some(record) = records.next() {
+            let entry = kinds.entry(kind_of(&record)).or_default();
             entry.0 += 1;
-            entry.1 += bytes as u64;
+            entry.1 += records.read_bytes() - read_bytes;
+            read_bytes = records.read_bytes();
             match record {
                 Record::Node(node) => {
                     let depth = depths.get(node.parent as usize).copied().unwrap_or(0) + 1;

@@ -269,6 +269,7 @@ impl<'a> Lane<'a> {
             expected: 0,
             rest: &[],
             behind_use: 0,
+            read_bytes: 0,
             skipped_bytes: 0,
             pending_gap: false,
             known: Known::default(),
@@ -285,12 +286,18 @@ pub struct Records<'a, 'l> {
     rest: &'a [u8],
     /// How long `rest` is where the chunk's bytes in use end.
     behind_use: usize,
+    read_bytes: u64,
     skipped_bytes: u64,
     pending_gap: bool,
     known: Known,
 }
 
 impl Records<'_, '_> {
+    /// Bytes so far of records that were read, those included that short records refer to.
+    pub fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
     /// Bytes so far that did not read as valid records.
     pub fn skipped_bytes(&self) -> u64 {
         self.skipped_bytes
@@ -353,14 +360,16 @@ impl<'a> Iterator for Records<'a, '_> {
             }
             match valid_record(self.rest) {
                 Some((head, body, rest)) => {
-                    let bytes = self.rest.len() - rest.len();
+                    let bytes = (self.rest.len() - rest.len()) as u64;
                     self.rest = rest;
+                    self.read_bytes += bytes;
                     match self.known.take(head, body) {
                         Taken::No => return Some(decode(head, body)),
                         Taken::Kept => {}
                         Taken::Record(record) => return Some(record),
                         Taken::Lost => {
-                            self.skipped_bytes += bytes as u64;
+                            self.read_bytes -= bytes;
+                            self.skipped_bytes += bytes;
                             self.pending_gap = true;
                         }
                     }

@@ -54,14 +54,21 @@ impl Shapes {
         }
     }
 
-    /// Goes on with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero).
+    /// Goes on with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Gives the one
+    /// before back.
     ///
     /// # Panics
     /// Never in release builds; the number of slots must be a power of two.
-    pub fn move_to(&mut self, slots: &'static mut [Slot]) {
+    pub fn move_to(&mut self, slots: &'static mut [Slot]) -> &'static mut [Slot] {
         debug_assert!(slots.len().is_power_of_two() && slots.len() >= WAYS && slots.len() <= MOST_SLOTS);
-        self.slots = slots;
         self.misses = 0;
+        core::mem::replace(&mut self.slots, slots)
+    }
+
+    /// Whether there is a table.
+    #[inline]
+    pub(crate) fn have_memory(&self) -> bool {
+        !self.slots.is_empty()
     }
 
     /// From here on the log holds none of them: the next use of each writes it again.

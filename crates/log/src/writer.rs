@@ -123,12 +123,6 @@ impl LaneWriter {
         unsafe { self.chunk.start.cast::<ChunkHeader>().write(header) };
     }
 
-    /// Whether a record with so long a body finds room in the present chunk.
-    #[inline]
-    pub fn has_room_for(&self, body_bytes: usize) -> bool {
-        self.used + size_of::<Head>() + body_bytes <= self.chunk.bytes - RESERVED_BYTES
-    }
-
     /// Appends a record.
     #[inline]
     pub fn push<B: Body>(&mut self, a: u16, b: u16, body: &B) -> Result<(), Full> {
@@ -173,8 +167,9 @@ impl LaneWriter {
             self.forgets_shapes = false;
             shapes.forget();
         }
-        let shape = record.shape(a, b);
-        let Some(place) = shapes.place(&shape) else { return self.push(a, b, record) };
+        if !shapes.have_memory() {
+            return self.push(a, b, record);
+        }
         let short = match self.base.and_then(|base| record.short(&base)) {
             Some(short) => short,
             None => {
@@ -190,6 +185,8 @@ impl LaneWriter {
                 short
             }
         };
+        let shape = record.shape(a, b);
+        let Some(place) = shapes.place(&shape) else { return self.push(a, b, record) };
         let generation = match place.generation {
             Some(generation) => generation,
             None => shapes.replace(place.slot, &shape, |generation| {

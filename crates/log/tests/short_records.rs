@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proust_log::layout::{
     ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
 };
-use proust_log::records::{Event, Release, Shaped, Stay};
+use proust_log::records::{Event, Release, Shaped, Stay, Sum};
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
 use proust_log::{Log, Record};
@@ -16,6 +16,7 @@ enum Written {
     Event(u16, u16, Event),
     Release(u16, u16, Release),
     Stay(u16, u16, Stay),
+    Sum(u16, u16, Sum),
 }
 
 /// A log of one lane in ordinary memory.
@@ -72,6 +73,7 @@ impl Writing {
             Written::Event(a, b, event) => self.push_one(*a, *b, event),
             Written::Release(a, b, release) => self.push_one(*a, *b, release),
             Written::Stay(a, b, stay) => self.push_one(*a, *b, stay),
+            Written::Sum(a, b, sum) => self.push_one(*a, *b, sum),
         }
     }
 
@@ -98,6 +100,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
                 Record::Event(a, b, event) => found.push(Written::Event(a, b, event)),
                 Record::Release(a, b, release) => found.push(Written::Release(a, b, release)),
                 Record::Stay(a, b, stay) => found.push(Written::Stay(a, b, stay)),
+                Record::Sum(a, b, sum) => found.push(Written::Sum(a, b, sum)),
                 Record::Gap => has_gap = true,
                 other => panic!("nobody wrote {other:?}"),
             }
@@ -109,7 +112,7 @@ fn read(bytes: &[u8]) -> (Vec<Written>, bool) {
 /// A waiting thread's records: a few locks, a few callers, now and then something that does not fit.
 fn record() -> impl Strategy<Value = Written> {
     let odd = prop_oneof![20 => Just(0_u64), 1 => 0..u64::MAX / 4];
-    (0_u8..3, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
+    (0_u8..4, 0..40_u64, 0..5_u32, 1..2_000_000_u64, any::<bool>(), odd, any::<u16>()).prop_map(
         |(kind, object, node, ns, flag, odd, head)| {
             let (a, b) = (head % 3, head / 3 % 2);
             // Relative to the record before: `in_order` adds that up.
@@ -134,6 +137,16 @@ fn record() -> impl Strategy<Value = Written> {
                         b,
                         Release { held_ns: ns + odd, weight_ns: 200_000, site: node + 9, ..release },
                     )
+                }
+                2 => {
+                    let sum = Sum {
+                        since_ns: ns,
+                        until_ns: ns / 2 + odd,
+                        ns,
+                        bytes: object * 1000,
+                        ..Sum::default()
+                    };
+                    Written::Sum(a, b, Sum { calls: head.into(), errors: node, region: node, ..sum })
                 }
                 _ => {
                     let stay = Stay { begin_ns: ns, end_ns: ns / 2 + odd, region: node, ..Stay::default() };
@@ -161,6 +174,11 @@ fn in_order(mut records: Vec<Written>, start_ns: u64) -> Vec<Written> {
                 release.since_ns =
                     if release.since_ns == 0 { 0 } else { release.time_ns.saturating_sub(release.since_ns) };
                 now_ns = release.time_ns;
+            }
+            Written::Sum(_, _, sum) => {
+                sum.since_ns += now_ns;
+                sum.until_ns += sum.since_ns;
+                now_ns = sum.until_ns;
             }
             Written::Stay(_, _, stay) => {
                 stay.begin_ns += now_ns;

@@ -12,8 +12,9 @@ use proust_log::layout::{
 };
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
-    Body, EVENT_TARGET_SHIFT, Event, Module, Node, Sample, Subject, Sum, ThreadBegin, ThreadEnd,
+    Body, EVENT_TARGET_SHIFT, Event, Module, Node, Sample, Shaped, Subject, Sum, ThreadBegin, ThreadEnd,
 };
+use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
 use proust_profile::{ContextId, ContextKind, Metric, Profile, RunFile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
@@ -25,6 +26,7 @@ pub const MS: u64 = 1_000_000;
 /// One lane in the making.
 pub struct LaneBuilder {
     writer: LaneWriter,
+    shapes: Shapes,
     chunks: Vec<Box<[u64]>>,
 }
 
@@ -40,16 +42,16 @@ impl LaneBuilder {
         let (memory, first) = chunk(chunk_bytes(0));
         // SAFETY: the chunk is zero filled, as long as a chunk, and lives in `chunks` as long as the writer.
         let writer = unsafe { LaneWriter::begin(number, first) };
-        LaneBuilder { writer, chunks: vec![memory] }
+        LaneBuilder { writer, shapes: Shapes::none(), chunks: vec![memory] }
     }
 
-    fn with_room(&mut self, mut push: impl FnMut(&mut LaneWriter) -> Result<(), Full>) {
-        if push(&mut self.writer) == Err(Full) {
+    fn with_room(&mut self, mut push: impl FnMut(&mut LaneWriter, &mut Shapes) -> Result<(), Full>) {
+        if push(&mut self.writer, &mut self.shapes) == Err(Full) {
             let (memory, next) = chunk(self.writer.wanted_bytes());
             // SAFETY: as in `new`.
             unsafe { self.writer.extend(next) };
             self.chunks.push(memory);
-            push(&mut self.writer).unwrap();
+            push(&mut self.writer, &mut self.shapes).unwrap();
         }
     }
 
@@ -58,7 +60,16 @@ impl LaneBuilder {
     }
 
     pub fn push_head<B: Body>(&mut self, a: u16, b: u16, body: &B) -> &mut Self {
-        self.with_room(|writer| writer.push(a, b, body));
+        self.with_room(|writer, _| writer.push(a, b, body));
+        self
+    }
+
+    /// A record in the short form that collectors write.
+    pub fn push_shaped<R: Shaped>(&mut self, a: u16, b: u16, record: &R) -> &mut Self {
+        if let Some(slots) = self.shapes.wanted_slots() {
+            self.shapes.move_to(vec![Slot::default(); slots].leak());
+        }
+        self.with_room(|writer, shapes| writer.push_shaped(shapes, a, b, record));
         self
     }
 
@@ -85,7 +96,7 @@ impl LaneBuilder {
             node,
             ..Default::default()
         };
-        self.push_head(operation as u16, (target as u16) << EVENT_TARGET_SHIFT, &event)
+        self.push_shaped(operation as u16, (target as u16) << EVENT_TARGET_SHIFT, &event)
     }
 
     /// Ten short operations, of which one failed, their times in milliseconds.
@@ -120,7 +131,7 @@ impl LaneBuilder {
     /// A thread ends, its times in milliseconds.
     pub fn end(&mut self, tid: u32, time: u64, cpu: u64) -> &mut Self {
         let end = ThreadEnd { time_ns: time * MS, cpu_ns: cpu * MS, tid, ..Default::default() };
-        self.with_room(|writer| writer.push_last(0, 0, &end));
+        self.with_room(|writer, _| writer.push_last(0, 0, &end));
         self
     }
 
@@ -131,7 +142,7 @@ impl LaneBuilder {
     }
 
     pub fn text(&mut self, subject: Subject, id: u32, text: &str) -> &mut Self {
-        self.with_room(|writer| writer.push_text(subject, 0, id, text.as_bytes()));
+        self.with_room(|writer, _| writer.push_text(subject, 0, id, text.as_bytes()));
         self
     }
 

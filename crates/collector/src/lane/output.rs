@@ -1,36 +1,70 @@
 //! The log's end of a lane.
 
 use proust_log::layout::LaneHeader;
-use proust_log::records::{Body, Node, Subject, TEXT_BYTES};
+use proust_log::records::{Body, Node, Shaped, Subject, TEXT_BYTES};
+use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Full, LaneWriter};
 
 use crate::path::Announce;
 use crate::path::modules::{self, Module};
 use crate::path::tree::{Frame, NodeId};
-use crate::{logfile, room};
+use crate::{arena, logfile, room};
 
 /// The log's end of a lane. Without room for a context the lane goes on with totals only.
 pub struct Output {
     writer: Option<LaneWriter>,
+    shapes: Shapes,
     totals_only: bool,
 }
 
 impl Output {
     /// Writes through `writer`; without one only totals are kept.
     pub fn new(writer: Option<LaneWriter>) -> Output {
-        Output { writer, totals_only: false }
+        Output { writer, shapes: Shapes::none(), totals_only: false }
     }
 
-    /// Whether a record with so long a body finds room where the log is now.
+    /// Whether a record that has a short form finds room where the log is now.
     #[inline]
-    pub fn has_room_for(&self, body_bytes: usize) -> bool {
-        !self.totals_only && self.writer.as_ref().is_some_and(|writer| writer.has_room_for(body_bytes))
+    pub fn has_room_for<R: Shaped>(&self) -> bool {
+        !self.totals_only && self.writer.as_ref().is_some_and(LaneWriter::has_room_for_shaped::<R>)
+    }
+
+    /// Appends a record that has room ([`Output::has_room_for`]), in its short form where it has one. Takes
+    /// little of the stack, neither chunks nor other memory, and may be left by a jump at any instruction.
+    #[inline]
+    pub fn push_in_place<R: Shaped>(&mut self, a: u16, b: u16, record: &R) -> bool {
+        let shapes = &mut self.shapes;
+        self.writer.as_mut().is_some_and(|writer| writer.push_shaped(shapes, a, b, record).is_ok())
+    }
+
+    /// Appends a record in its short form where it has one, in a new chunk if need be; false if there is no
+    /// room.
+    pub fn push_shaped<R: Shaped>(&mut self, a: u16, b: u16, record: &R) -> bool {
+        if let Some(slots) = self.shapes.wanted_slots() {
+            room::apart(|| self.enlarge_shapes(slots));
+        }
+        self.with_room(|writer, shapes| writer.push_shaped(shapes, a, b, record))
+    }
+
+    /// Without memory the lane goes on with what it has.
+    #[cold]
+    fn enlarge_shapes(&mut self, slots: usize) {
+        let memory = arena::pages(slots * size_of::<Slot>()).cast::<Slot>();
+        if memory.is_null() {
+            return;
+        }
+        // SAFETY: fresh memory of so many slots, which zero bytes are; it is ours until it is given back below.
+        let old = self.shapes.move_to(unsafe { core::slice::from_raw_parts_mut(memory, slots) });
+        if !old.is_empty() {
+            // SAFETY: taken here for the table before, which is used no more.
+            unsafe { arena::give_back(old.as_mut_ptr().cast(), size_of_val(old)) };
+        }
     }
 
     /// Appends a record, in a new chunk if need be; false if there is no room.
     #[inline]
     pub fn push<B: Body>(&mut self, a: u16, b: u16, body: &B) -> bool {
-        self.with_room(|writer| writer.push(a, b, body))
+        self.with_room(|writer, _| writer.push(a, b, body))
     }
 
     /// Appends a text of any length.
@@ -38,25 +72,25 @@ impl Output {
         let parts = text.chunks(TEXT_BYTES).chain(text.is_empty().then_some(&[][..]));
         let mut all = true;
         for (part, bytes) in parts.enumerate() {
-            all &= self.with_room(|writer| writer.push_text(subject, part as u16, id, bytes));
+            all &= self.with_room(|writer, _| writer.push_text(subject, part as u16, id, bytes));
         }
         all
     }
 
     #[inline]
-    fn with_room(&mut self, mut write: impl FnMut(&mut LaneWriter) -> Result<(), Full>) -> bool {
+    fn with_room(&mut self, mut write: impl FnMut(&mut LaneWriter, &mut Shapes) -> Result<(), Full>) -> bool {
         if self.totals_only {
             return false;
         }
         let Some(writer) = &mut self.writer else { return false };
-        if write(writer).is_ok() {
+        if write(writer, &mut self.shapes).is_ok() {
             return true;
         }
         let wanted_bytes = writer.wanted_bytes();
         let Some(chunk) = room::apart(|| logfile::take_chunk(wanted_bytes)) else { return false };
         // SAFETY: a fresh chunk is mapped, reserved, zero and ours.
         unsafe { writer.extend(chunk) };
-        write(writer).is_ok()
+        write(writer, &mut self.shapes).is_ok()
     }
 
     /// Appends a thread's last record into the room that is kept for it.

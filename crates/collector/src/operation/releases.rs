@@ -224,10 +224,10 @@ impl Postponed {
         let release = self.as_record(lane);
         let site = site_frame(self.site).map_or(Some(0), |frame| record.tree.known(frame));
         if let Some(site) = site
-            && record.output.has_room_for(size_of::<Release>())
+            && record.output.has_room_for::<Release>()
         {
             // One store at the end makes the record part of the log: it may be left at any instruction.
-            record.output.push(self.operation as u16, 0, &Release { site, ..release });
+            record.output.push_in_place(self.operation as u16, 0, &Release { site, ..release });
             return;
         }
         // SAFETY: the record has been taken. Should this not be the owner, it is who closes its record for
@@ -310,5 +310,5 @@ fn push(record: &mut Record, operation: Operation, mut release: Release, site: u
     {
         release.site = record.tree.child(frame, &mut record.output).unwrap_or(0);
     }
-    record.output.push(operation as u16, if path_flags == 0 { 0 } else { EVENT_PARTIAL }, &release);
+    record.output.push_shaped(operation as u16, if path_flags == 0 { 0 } else { EVENT_PARTIAL }, &release);
 }

@@ -54,7 +54,7 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
         unsafe {
             lane.with_room(|| {
                 record.tell_sums();
-                record.output.push(operation as u16, EVENT_CLOCK, &event);
+                record.output.push_shaped(operation as u16, EVENT_CLOCK, &event);
             });
         }
         // What is recorded from now on lies behind this reading.

@@ -228,10 +228,11 @@ fn tell(slot: &mut Slot, output: &mut Output) -> u32 {
         errors: slot.errors,
         node: slot.node,
         region: slot.region,
+        ..Sum::default()
     };
     let (operation, target) = Kind::parts(slot.kind);
     let flags = slot.node_flags | target << EVENT_TARGET_SHIFT;
-    if !output.push(operation, flags, &sum) {
+    if !output.push_shaped(operation, flags, &sum) {
         leave_out(slot.calls, slot.ns, output);
     }
     (slot.calls, slot.errors, slot.ns, slot.bytes) = (0, 0, 0, 0);

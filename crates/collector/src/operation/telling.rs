@@ -8,7 +8,7 @@ use proust_log::records::{EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event};
 use super::sums::Short;
 use super::{Kind, Outcome, postponed, targets};
 use crate::hooks::borrowers;
-use crate::lane::{self, Lane, Record};
+use crate::lane::{self, Lane, Output, Record};
 use crate::life::{self, Life};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
@@ -108,11 +108,7 @@ pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
 #[cold]
 #[inline(never)]
 fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
-    if is_long
-        && passed.is_postponed
-        && !passed.is_clocked()
-        && record.output.has_room_for(size_of::<Event>())
-    {
+    if is_long && passed.is_postponed && !passed.is_clocked() && record.output.has_room_for::<Event>() {
         tell_postponed(lane, record, passed);
         return;
     }
@@ -179,7 +175,7 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     if cpu_ns != 0 {
         record.tell_sums();
     }
-    push_event(record, passed, (node, node_flags), cpu_ns);
+    push_event(record, passed, (node, node_flags), cpu_ns, Output::push_shaped);
     record.limit.told(passed.end_ns);
     record.spent_since(passed.taken_since(entered_ns), cpu_ns);
 }
@@ -194,7 +190,7 @@ fn tell_postponed(lane: &Lane, record: &mut Record, passed: &Passed) {
         return;
     }
     let entered_ns = clock::now_ns();
-    push_event(record, passed, passed.node, 0);
+    push_event(record, passed, passed.node, 0, Output::push_in_place);
     record.limit.told(passed.end_ns);
     record.spent_since(entered_ns, 0);
 }
@@ -211,7 +207,13 @@ fn cpu_at_end(passed: &Passed, entered_ns: u64) -> u64 {
 
 /// Writes an event. Before one with a clock the sums are written, which the clock would otherwise separate
 /// from their time.
-fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns: u64) {
+fn push_event(
+    record: &mut Record,
+    passed: &Passed,
+    node: (NodeId, u16),
+    cpu_ns: u64,
+    push: impl FnOnce(&mut Output, u16, u16, &Event) -> bool,
+) {
     // What is known only when it is over may have been told in part: what the thread called meanwhile.
     // And two readings of the clock may differ by some nanoseconds the wrong way round.
     let end_ns = passed.end_ns.max(record.told_until_ns);
@@ -232,7 +234,7 @@ fn push_event(record: &mut Record, passed: &Passed, node: (NodeId, u16), cpu_ns:
     };
     let (operation, target) = Kind::parts(passed.kind.number());
     let flags = passed.flags | node.1 | target << EVENT_TARGET_SHIFT;
-    if !record.output.push(operation, flags, &event) {
+    if !push(&mut record.output, operation, flags, &event) {
         record.output.header(|header| {
             header.unrecorded_operations += 1;
             header.unrecorded_operation_ns += passed.end_ns.saturating_sub(passed.begin_ns);
@@ -260,7 +262,7 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     }
     let node = if passed.node.0 != 0 { passed.node } else { record.sums.last_caller(kind) };
     record.tell_sums();
-    push_event(record, &passed, node, clock::thread_cpu_ns());
+    push_event(record, &passed, node, clock::thread_cpu_ns(), Output::push_shaped);
     lane.leave();
 }
 

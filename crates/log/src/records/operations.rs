@@ -72,6 +72,10 @@ pub struct Sum {
     pub node: u32,
     /// Innermost parallel region in which `node` was found; 0 = none.
     pub region: u32,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
+    /// Spare.
+    pub reserved: u32,
 }
 
 /// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each

@@ -86,6 +86,10 @@ pub struct Segments {
     pub team_min: u16,
     /// Most threads that were in the team.
     pub team_max: u16,
+    /// Innermost marked interval; 0 = none.
+    pub interval: u32,
+    /// Spare.
+    pub reserved: u32,
     /// What measuring took that was timed itself: recording what was measured, begin and end of a region. A
     /// part of the work, mostly.
     pub added_ns: u64,

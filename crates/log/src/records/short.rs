@@ -2,13 +2,13 @@
 //!
 //! What repeats (the operation, its caller, the object, the bytes) is written once, as a [`Shape`] in a numbered
 //! slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names both and is 24
-//! bytes long, where an event is 96 and a release 72. A slot is used again when another shape needs it: its
+//! bytes long, where an event is 96, a release 72 and a sum 64. A slot is used again when another shape needs it: its
 //! generation says which of the two a record means, so that a record whose shape or base was lost to damage is
 //! recognised and skipped. The reader yields the long forms only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::{Body, Event, Kind, Release, Stay};
+use super::{Body, Event, Kind, Release, Stay, Sum};
 
 /// Most slots that a lane has: a number beyond is damage.
 pub const MOST_SLOTS: usize = 1024;
@@ -25,11 +25,11 @@ pub struct Shape {
     pub object: u64,
     /// [`Event::object2`], or [`Release::site`].
     pub object2: u64,
-    /// [`Event::bytes`].
+    /// [`Event::bytes`]; of a sum those of each call.
     pub bytes: u64,
     /// Context node.
     pub node: u32,
-    /// [`Event::error`].
+    /// [`Event::error`], or [`Sum::errors`].
     pub error: u32,
     /// Innermost marked interval.
     pub interval: u32,
@@ -61,15 +61,16 @@ pub struct Base {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Short {
-    /// From the base to the begin of an event or a stay, or to a release.
+    /// From the base to the begin of an event, a stay or a sum, or to a release.
     pub at_ns: u32,
-    /// How long the event or stay was, or how long the lock was held.
+    /// How long the event or stay was, from a sum's begin to its end, or how long the lock was held.
     pub length_ns: u32,
     /// Of an event, one more than the thread's CPU clock since the base, 0 = not read; of a release
-    /// [`Release::weight_ns`]; of a stay the time from [`Stay::fork_ns`] to the begin.
+    /// [`Release::weight_ns`]; of a stay the time from [`Stay::fork_ns`] to the begin; of a sum
+    /// [`Sum::ns`].
     pub third: u32,
     /// Of an event the processor; of a release one more than the time since [`Release::since_ns`], 0 = that is
-    /// not known.
+    /// not known; of a sum [`Sum::calls`].
     pub fourth: u32,
 }
 
@@ -237,6 +238,58 @@ impl Shaped for Stay {
             end_ns: begin_ns.checked_add(short.length_ns.into())?,
             region: shape.region,
             interval: shape.interval,
+        })
+    }
+}
+
+impl Shaped for Sum {
+    #[inline]
+    fn shape(&self, a: u16, b: u16) -> Shape {
+        Shape {
+            bytes: self.bytes / u64::from(self.calls.max(1)),
+            node: self.node,
+            error: self.errors,
+            interval: self.interval,
+            region: self.region,
+            a,
+            b,
+            kind: Kind::Sum as u16,
+            ..Shape::default()
+        }
+    }
+
+    #[inline]
+    fn base(&self) -> Base {
+        Base { time_ns: self.since_ns.saturating_sub(MARGIN_NS), cpu_ns: 0 }
+    }
+
+    #[inline]
+    fn short(&self, base: &Base) -> Option<Short> {
+        // Calls that moved different amounts would need a shape each.
+        if !self.bytes.is_multiple_of(self.calls.max(1).into()) {
+            return None;
+        }
+        Some(Short {
+            at_ns: between(base.time_ns, self.since_ns)?,
+            length_ns: between(self.since_ns, self.until_ns)?,
+            third: u32::try_from(self.ns).ok()?,
+            fourth: self.calls,
+        })
+    }
+
+    fn long(shape: &Shape, base: &Base, short: &Short) -> Option<Sum> {
+        let since_ns = base.time_ns.checked_add(short.at_ns.into())?;
+        Some(Sum {
+            since_ns,
+            until_ns: since_ns.checked_add(short.length_ns.into())?,
+            ns: short.third.into(),
+            bytes: shape.bytes.checked_mul(short.fourth.max(1).into())?,
+            calls: short.fourth,
+            errors: shape.error,
+            node: shape.node,
+            region: shape.region,
+            interval: shape.interval,
+            reserved: 0,
         })
     }
 }

@@ -97,11 +97,11 @@ pub fn done(team: &'static Team) {
                 begin_ns,
                 end_ns: now_ns,
                 region,
-                reserved: 0,
+                interval: 0,
             };
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
             // SAFETY: the owner, who has taken the record.
-            unsafe { lane.with_room(|| record.output.push(number, member.team_size(), &stay)) };
+            unsafe { lane.with_room(|| record.output.push_shaped(number, member.team_size(), &stay)) };
             record.stay_limit.told(now_ns);
         }
         if !is_opener && member.idle_node() == 0 {
