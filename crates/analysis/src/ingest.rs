@@ -260,7 +260,7 @@ struct Filling<'p> {
     /// How many there will be of all threads.
     rows: usize,
     /// The profile's number of each of the log's operations.
-    operations: [Option<OperationId>; OPERATIONS],
+    operations: Vec<Option<OperationId>>,
     events: Vec<EventRow>,
     releases: Vec<ReleaseRow>,
     regions: regions::Regions,
@@ -416,8 +416,8 @@ impl Filling<'_> {
 }
 
 /// Numbers for the operations that occur, in the order of the log's numbers.
-fn numbers_of_operations(logs: &[LogHarvest]) -> [Option<OperationId>; OPERATIONS] {
-    let mut numbers = [None; OPERATIONS];
+fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
+    let mut numbers = vec![None; OPERATIONS];
     for log in logs {
         let regions: HashSet<u32> =
             log.lanes.iter().flat_map(|lane| &lane.regions).map(|region| region.id).collect();

@@ -75,13 +75,13 @@ pub struct Kind {
 impl Kind {
     /// As one number.
     #[inline]
-    pub fn number(self) -> u16 {
-        self.operation as u16 | (self.target as u16) << 8
+    pub fn number(self) -> u32 {
+        self.operation as u32 | (self.target as u32) << 16
     }
 
     /// Operation and target of [`Kind::number`], as numbers.
-    pub fn parts(number: u16) -> (u16, u16) {
-        (number & 0xff, number >> 8)
+    pub fn parts(number: u32) -> (u16, u16) {
+        (number as u16, (number >> 16) as u16)
     }
 }
 

@@ -4,7 +4,7 @@
 //! where no operation of this kind was seen at this depth of the stack yet, and kept for the next one there.
 //! An operation that ends has its path found anew.
 
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::Kind;
 use crate::path::tree::NodeId;
@@ -17,7 +17,7 @@ const PAUSE_NS: u64 = 1_000_000;
 #[derive(Debug, Default)]
 #[repr(align(16))]
 struct Place {
-    kind: AtomicU16,
+    kind: AtomicU32,
     sp: AtomicU64,
     node: AtomicU32,
 }

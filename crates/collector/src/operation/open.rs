@@ -1,10 +1,10 @@
 //! The operation that a thread is in.
 //!
-//! Written by its thread alone, and read by others at the process's end: every field is atomic, and `kind` is
-//! stored last.
+//! Written by its thread alone, and read by others at the process's end: every field is atomic, and
+//! `operation` is stored last.
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::Kind;
 use crate::lane::{Lane, is_left};
@@ -16,10 +16,12 @@ use proust_log::operations::{Operation, Target};
 /// The operation.
 #[derive(Debug, Default)]
 pub struct Open {
-    /// [`Kind::number`]; 0 = none.
-    kind: AtomicU16,
+    /// An [`Operation`]; 0 = none.
+    operation: AtomicU16,
+    /// A [`Target`].
+    target: AtomicU8,
     /// An [`Alarm`].
-    alarm: AtomicU16,
+    alarm: AtomicU8,
     node: AtomicU32,
     begin_ns: AtomicU64,
     object: AtomicU64,
@@ -35,7 +37,7 @@ impl Open {
     /// Whether there is none.
     #[inline]
     pub fn is_free(&self) -> bool {
-        self.kind.load(Ordering::Relaxed) == 0
+        self.operation.load(Ordering::Relaxed) == 0
     }
 
     /// Whether the hook that began the operation has still to return, seen from a frame at `sp`.
@@ -82,7 +84,7 @@ impl Open {
     /// Keeps what it is doing.
     #[inline]
     pub fn set_alarm(&self, alarm: Alarm) {
-        self.alarm.store(alarm as u16, Ordering::Relaxed);
+        self.alarm.store(alarm as u8, Ordering::Relaxed);
     }
 
     /// Whether it is doing anything.
@@ -94,17 +96,14 @@ impl Open {
     /// The operation's kind.
     #[inline]
     pub fn kind(&self) -> Option<Kind> {
-        let (operation, target) = Kind::parts(self.kind.load(Ordering::Acquire));
-        Some(Kind {
-            operation: Operation::from_number(operation)?,
-            target: Target::from_number(target as u8),
-        })
+        let operation = Operation::from_number(self.operation.load(Ordering::Acquire))?;
+        Some(Kind { operation, target: Target::from_number(self.target.load(Ordering::Relaxed)) })
     }
 
     /// Whether it is this one, of whatever.
     #[inline]
     pub fn is(&self, operation: Operation) -> bool {
-        Kind::parts(self.kind.load(Ordering::Relaxed)).0 == operation as u16
+        self.operation.load(Ordering::Relaxed) == operation as u16
     }
 
     /// The operation's kind, if it began at this instant.
@@ -135,13 +134,14 @@ impl Open {
         self.sp.store(state.sp, Ordering::Relaxed);
         self.bp.store(state.bp, Ordering::Relaxed);
         self.marker.store(marker, Ordering::Relaxed);
-        self.kind.store(kind.number(), Ordering::Release);
+        self.target.store(kind.target as u8, Ordering::Relaxed);
+        self.operation.store(kind.operation as u16, Ordering::Release);
     }
 
     /// The thread is in no operation any more.
     #[inline]
     pub fn leave(&self) {
-        self.kind.store(0, Ordering::Release);
+        self.operation.store(0, Ordering::Release);
     }
 
     /// Begin of the operation.

@@ -29,8 +29,10 @@ const AT_ONCE_NS: u64 = 1_000_000;
 pub struct Postponed {
     /// [`WAIT`], [`SECTION`], [`DUE`].
     pending: AtomicU8,
-    /// [`Kind::number`].
-    kind: AtomicU16,
+    /// A [`Target`].
+    target: AtomicU8,
+    /// An [`Operation`].
+    operation: AtomicU16,
     node: AtomicU32,
     begin_ns: AtomicU64,
     end_ns: AtomicU64,
@@ -96,7 +98,8 @@ impl Postponed {
         self.begin_ns.store(begin_ns, Ordering::Relaxed);
         self.end_ns.store(end_ns, Ordering::Relaxed);
         self.object.store(object, Ordering::Relaxed);
-        self.kind.store(kind.number(), Ordering::Relaxed);
+        self.target.store(kind.target as u8, Ordering::Relaxed);
+        self.operation.store(kind.operation as u16, Ordering::Relaxed);
         let due = if end_ns.saturating_sub(begin_ns) >= CLOCKED_LATER_NS { DUE } else { 0 };
         self.add(WAIT | due);
     }
@@ -116,10 +119,10 @@ impl Postponed {
     }
 
     fn wait(&self) -> Option<Passed> {
-        let (operation, target) = Kind::parts(self.kind.load(Ordering::Relaxed));
-        let operation = Operation::from_number(operation)?;
+        let operation = Operation::from_number(self.operation.load(Ordering::Relaxed))?;
+        let target = Target::from_number(self.target.load(Ordering::Relaxed));
         Some(Passed {
-            kind: Kind { operation, target: Target::from_number(target as u8) },
+            kind: Kind { operation, target },
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             end_ns: self.end_ns.load(Ordering::Relaxed),
             object: self.object.load(Ordering::Relaxed),

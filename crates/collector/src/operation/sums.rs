@@ -22,7 +22,7 @@ const MOST_KINDS: usize = 24;
 #[repr(align(64))]
 struct Slot {
     /// 0 = free.
-    kind: u16,
+    kind: u32,
     calls: u32,
     errors: u32,
     /// Whether a caller was looked for.
@@ -69,8 +69,9 @@ pub struct Short {
 
 /// The slot of a kind, or the free one where it would be.
 #[inline]
-fn find(slots: &mut [Slot; SLOTS], kind: u16) -> &mut Slot {
-    let mut at = kind as usize % SLOTS;
+fn find(slots: &mut [Slot; SLOTS], kind: u32) -> &mut Slot {
+    // The same operation on something else stands elsewhere.
+    let mut at = (kind ^ kind >> 13) as usize % SLOTS;
     // At most MOST_KINDS slots are taken, so a free one is met.
     while slots[at].kind != kind && slots[at].kind != 0 {
         at = (at + 1) % SLOTS;
@@ -95,12 +96,12 @@ pub struct Estimated {
 
 impl Sums {
     #[inline]
-    fn slot(&mut self, kind: u16) -> Option<&mut Slot> {
+    fn slot(&mut self, kind: u32) -> Option<&mut Slot> {
         self.slots.get().map(|slots| find(slots, kind)).filter(|slot| slot.kind != 0)
     }
 
     #[inline]
-    fn slot_or_new(&mut self, kind: u16, output: &mut Output) -> Option<&mut Slot> {
+    fn slot_or_new(&mut self, kind: u32, output: &mut Output) -> Option<&mut Slot> {
         if self.slot(kind).is_none() {
             self.make(kind, output);
         }
@@ -109,7 +110,7 @@ impl Sums {
 
     #[cold]
     #[inline(never)]
-    fn make(&mut self, kind: u16, output: &mut Output) {
+    fn make(&mut self, kind: u32, output: &mut Output) {
         let _quiet = Quiet::begin();
         if self.kinds >= MOST_KINDS {
             room::apart(|| self.tell(output));
