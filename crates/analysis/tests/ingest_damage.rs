@@ -221,6 +221,7 @@ fn anything() -> impl Strategy<Value = Anything> {
                     errors,
                     node,
                     region: calls % 5,
+                    ..Default::default()
                 };
                 Anything::Sum(operation, head, sum)
             }),
@@ -278,6 +279,7 @@ fn anything() -> impl Strategy<Value = Anything> {
                         more_ns2: since_ns,
                         product: latency_ns as i64,
                     },
+                    ..Default::default()
                 };
                 Anything::Segments(operation, segments)
             }

@@ -15,6 +15,9 @@
 //! process continues in the same lane: a program with 10⁵ short threads needs as many lanes as threads
 //! lived at once. A lane's context nodes stay valid for all its threads.
 //!
+//! Much that threads do again and again differs in its times only. Such records have a short form
+//! ([`records::Short`]) that refers to what was written before ([`records::Shape`], [`records::Base`]).
+//!
 //! Addresses: an *AVMA* (actual virtual memory address) is an address in the measured process; an *SVMA*
 //! (stated virtual memory address) is the one the ELF file states; `AVMA = SVMA + load bias`.
 //!
