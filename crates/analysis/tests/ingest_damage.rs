@@ -370,13 +370,13 @@ proptest! {
                     Anything::Node(node) => lane.push(0, node),
                     Anything::Sample(flags, sample) => lane.push(*flags, sample),
                     Anything::Stat(stat) => lane.push(0, stat),
-                    Anything::Event(operation, head, event) => lane.push_head(*operation, *head, event),
-                    Anything::Sum(operation, head, sum) => lane.push_head(*operation, *head, sum),
+                    Anything::Event(operation, head, event) => lane.push_shaped(*operation, *head, event),
+                    Anything::Sum(operation, head, sum) => lane.push_shaped(*operation, *head, sum),
                     Anything::Release(operation, head, release) => {
-                        lane.push_head(*operation, *head, release)
+                        lane.push_shaped(*operation, *head, release)
                     }
                     Anything::Region(origin, region) => lane.push(*origin, region),
-                    Anything::Stay(number, team, stay) => lane.push_head(*number, *team, stay),
+                    Anything::Stay(number, team, stay) => lane.push_shaped(*number, *team, stay),
                     Anything::Segments(operation, segments) => lane.push(*operation, segments),
                     Anything::Text(id, text) => lane.text(Subject::ThreadName, *id, text),
                 };
