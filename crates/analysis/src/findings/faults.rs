@@ -167,8 +167,11 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     if processes > 1 {
         finding.evidence.push(Figure::count("processes that do so", processes as f64));
     }
-    let is_known =
-        worst.kind == Kind::FaultStartup || worst.kind == Kind::FaultChurn && worst.bytes.1.is_some();
+    let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE));
+    let is_known = match worst.kind {
+        Kind::FaultStartup => is_large,
+        kind => kind == Kind::FaultChurn && worst.bytes.1.is_some(),
+    };
     finding.sure = if is_known { Sure::Likely } else { Sure::Possible };
     finding.checks = checks.kept();
     Some(finding)

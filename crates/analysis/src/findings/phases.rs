@@ -85,6 +85,7 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     if !facts.matters(&mut checks, lost_s, 0.0)
         || !(is_between_regions || checks.holds(&limits::LONG_STRETCH_S, longest_s))
         || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
+        || error_s > 0.0 && !checks.holds(&limits::SIGMAS, lost_s / error_s)
     {
         return None;
     }
@@ -104,7 +105,11 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
         ]);
     }
     finding.evidence.push(Figure::count("processors that the run could keep busy", facts.width));
-    finding.sure = Sure::Certain;
+    // Every program begins and ends, and reads its input in between.
+    finding.sure = match limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE)) {
+        true => Sure::Certain,
+        false => Sure::Possible,
+    };
     finding.checks = checks.kept();
     Some(finding)
 }

@@ -39,6 +39,7 @@ macro_rules! thresholds {
 
 thresholds! {
     LEAST_SHARE at_least 0.01 "share" "what could be won, of the run's total";
+    LARGE_SHARE at_least 0.05 "share" "of the run's total, a phase that every program has, to be surely a fault";
     LEAST_TOTAL_S at_least 0.1 "s" "the run's total";
     SIGMAS at_least 3.0 "count" "what was sampled, in standard errors";
     LOCK_HOLDS at_least 20.0 "count" "sections that ended while others waited";

@@ -324,6 +324,9 @@ pub(super) fn why_sure(finding: &Finding) -> &'static str {
         (Sure::Likely, Kind::LateThread) => {
             "waits are measured exactly; what was done before them is sampled"
         }
+        (Sure::Possible, Kind::SerialPhase | Kind::OmpSerialPart | Kind::FaultStartup) => {
+            "it is measured, but no more than most programs have at their beginning or end"
+        }
         (Sure::Possible, Kind::LateThread) => {
             "waits are measured exactly; work is handed out as threads come for it, and who came more often may have \
              been the only one that had a processor"
