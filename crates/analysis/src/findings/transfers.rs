@@ -34,7 +34,7 @@ fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
     for row in &facts.sums.rows {
         let Some(operation) = facts.operation(row.operation) else { continue };
         let moves = matches!(operation.nature(), Nature::Read | Nature::Write);
-        if !synchronises(operation) && !(moves && moves_bytes(operation)) {
+        if !(synchronises(operation) || moves && moves_bytes(operation)) {
             continue;
         }
         let sum = by_place

@@ -37,7 +37,7 @@ impl Line {
             products += (at - mean_at) * (value - mean);
         }
         let slope = products / squares;
-        (squares > 0.0).then(|| Line { constant: mean - slope * mean_at, slope })
+        (squares > 0.0).then_some(Line { constant: mean - slope * mean_at, slope })
     }
 
     /// The value at a place.

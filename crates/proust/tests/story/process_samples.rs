@@ -88,7 +88,7 @@ fn what_system_calls_move_is_there() {
         return;
     }
     let moved = number(end, "/read_by_calls_bytes");
-    assert!(moved >= BYTES && moved < BYTES * 1.01, "{moved} of {BYTES} bytes: {end}");
+    assert!((BYTES..BYTES * 1.01).contains(&moved), "{moved} of {BYTES} bytes: {end}");
     assert_eq!(of_reason(&page, "exec").len(), 1, "{page}");
 }
 
