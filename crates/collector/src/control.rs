@@ -7,7 +7,7 @@
 //!
 //! Whoever notices first switches for the whole process: it writes where each thread's CPU clock stood at that
 //! time ([`Switched`]). What the threads used between the command and the notice is little, since each would
-//! have noticed at its next sample ([`MOST_UNNOTICED_NS`]).
+//! have noticed at its next sample (`MOST_UNNOTICED_NS`).
 //!
 //! While recording is off hooks that measure end at one comparison ([`life::measuring`]). Those that follow
 //! threads, processes, modules and signals go on, or nothing could be measured afterwards; so do those of

@@ -2,7 +2,7 @@
 //!
 //! A process begins, threads are born in it, they are sampled, what was summed up is settled, recording is
 //! switched off and on, the process forks, threads end, the process ends. At each of these every source in
-//! [`SOURCES`] is asked, in that order; a source does what it has to, and nothing by default. So a new source
+//! `SOURCES` is asked, in that order; a source does what it has to, and nothing by default. So a new source
 //! is a type here and a line in the list, whatever it has to do at how many of them.
 //!
 //! Sources are asked where time is not short: never by a hook that the program calls often. Whoever asks has

@@ -1,4 +1,4 @@
-//! Functions that other C libraries keep elsewhere, or not at all ([`crate::other_homes`]).
+//! Functions that other C libraries keep elsewhere, or not at all (`crate::other_homes`).
 
 /// The version of the GNU C library's first functions on this machine.
 macro_rules! base_version {
