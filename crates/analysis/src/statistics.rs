@@ -20,7 +20,7 @@
 //!
 //! Where many places are compared at once, [`family`] corrects for their number. A limit that a user writes
 //! is tested by itself, by the end of the interval that speaks for it ([`gate`]). Whether a cost depends on a
-//! count is asked of the slope of a line ([`line`]).
+//! count is asked of the slope of a line ([`mod@line`]).
 //!
 //! This module is pure: no files, no clocks, no state but tables computed once from fixed seeds.
 

@@ -10,7 +10,7 @@
 //! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
-//! - [`regions`]: parallel regions, who was in them, and what was worked and waited there
+//! - `regions`: parallel regions, who was in them, and what was worked and waited there
 //! - [`releases`]: who let go what others waited for, and who woke them
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables

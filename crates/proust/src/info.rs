@@ -9,7 +9,7 @@ use proust_analysis::store::Parts;
 use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
-use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc};
+use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
 
 use crate::{output, progress, runs, sweep, terminal};
 
@@ -58,8 +58,14 @@ fn facts(profile: &Profile, file: &Result<RunFile, RunFileError>, style: &Style)
     fact("sampling", format!("{} a second of CPU time asked", facts.asked_rate_hz));
     fact("clock", format!("CLOCK_MONOTONIC; kernel tick {}", duration(facts.tick_s)));
     fact("logs", bytes(profile.quality.log_bytes));
-    if let Err(error) = file {
-        fact("note", error.to_string());
+    let mut notes = Vec::new();
+    match file {
+        Err(RunFileError::Missing { path }) => notes.push(format!(
+            "{} is gone: what only the recorder knew (its version, limits and notes) is not known",
+            path.display()
+        )),
+        Err(error) => notes.push(error.to_string()),
+        Ok(_) => {}
     }
     if let Ok(file) = file {
         fact("recorded by", format!("proust {}", file.version));
@@ -67,14 +73,17 @@ fn facts(profile: &Profile, file: &Result<RunFile, RunFileError>, style: &Style)
         if let Some(key) = &file.job_key {
             fact("job", key.clone());
         }
-        for note in &file.notes {
-            fact("note", note.clone());
-        }
+        notes.extend_from_slice(&file.notes);
     }
-    for note in &profile.quality.notes {
-        fact("note", note.clone());
+    notes.extend_from_slice(&profile.quality.notes);
+    let mut text = style.paint(Paint::Strong, "Run") + "\n" + &table.render(style);
+    if !notes.is_empty() {
+        text.push_str(&format!("\n{}\n", style.paint(Paint::Strong, "Notes")));
     }
-    style.paint(Paint::Strong, "Run") + "\n" + &table.render(style)
+    for note in notes {
+        text.push_str(&wrapped(&note, 1, style.width));
+    }
+    text
 }
 
 fn processes(profile: &Profile, style: &Style) -> String {

@@ -32,6 +32,7 @@ pub use shorten::middle;
 pub use style::{Paint, Style};
 pub use sweep::{SweepPage, SweepQuestion, SweepView, picture as sweep_picture, render_sweep};
 pub use table::{Align, Cell, Table};
+pub use wrap::wrapped;
 
 use proust_analysis::blame::Blame;
 use proust_analysis::findings::{Finding, Kind};

@@ -1,7 +1,7 @@
 //! Sentences in lines that fit a terminal.
 
-/// Breaks a sentence into lines of at most `width` characters.
-pub(crate) fn wrapped(text: &str, indent: usize, width: usize) -> String {
+/// Breaks a sentence into lines of at most `width` characters, each behind `indent` spaces and with a line end.
+pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {

@@ -176,7 +176,7 @@ pub struct Finding {
     pub lost_s: f64,
     /// Processor time that the loss itself burns, s: part of what could be won, and not used otherwise.
     pub burned_s: f64,
-    /// Wall time that following the advice may save, s, from and to ([`super::range`]).
+    /// Wall time that following the advice may save, s, from and to (see `range`).
     #[serde(default)]
     pub low_s: f64,
     /// See `low_s`.

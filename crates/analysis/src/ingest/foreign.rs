@@ -37,8 +37,8 @@ fn contradicts(run: &RunFile, first_s: [f64; 2]) -> bool {
         return false;
     }
     let begin_s = [run.start_monotonic_ns as f64 / 1e9, run.start_unix_s];
-    // The two clocks are read one after the other.
-    const SLACK_S: f64 = 0.01;
+    // The two clocks are read one after the other, and runs may follow each other within some milliseconds.
+    const SLACK_S: f64 = 0.002;
     let is_before = (0..2).all(|clock| first_s[clock] < begin_s[clock] - SLACK_S);
     let is_behind = |after_s: f64| (0..2).all(|clock| first_s[clock] > begin_s[clock] + after_s + SLACK_S);
     let had_logs = run.finished.filter(|finished| finished.logs.is_some_and(|logs| logs > 0));
