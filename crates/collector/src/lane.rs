@@ -119,6 +119,8 @@ pub struct Lane {
     pub last_wake: LastWake,
     /// A stack to work on.
     pub room: Room,
+    /// [`GENERATION`] when it was made.
+    generation: u32,
     /// The word of the list of free lanes.
     next_free: AtomicU64,
     record: UnsafeCell<Record>,
@@ -131,6 +133,10 @@ unsafe impl Sync for Lane {}
 
 static LANES: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
 static FREE: FreeList = FreeList::new(offset_of!(Lane, next_free));
+
+/// How often this process's image was forked off another one: lanes of the ones before are in memory that was
+/// copied, and write into logs that are not mapped here.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
 static LANE_COUNT: AtomicU32 = AtomicU32::new(0);
 /// Lanes that belong to a thread now, and those that are claimed for one.
 static OWNED: AtomicUsize = AtomicUsize::new(0);
@@ -200,6 +206,7 @@ pub fn claim() -> Option<&'static Lane> {
         timer: AtomicI32::new(-1),
         header: AtomicPtr::new(writer.as_ref().map_or(core::ptr::null_mut(), LaneWriter::header)),
         next: AtomicPtr::new(core::ptr::null_mut()),
+        generation: GENERATION.load(Ordering::Relaxed),
         next_free: AtomicU64::new(0),
         record: UnsafeCell::new(Record::new(writer, member)),
     }));
@@ -218,6 +225,7 @@ pub fn claim() -> Option<&'static Lane> {
 /// Forgets all lanes: a forked child begins anew (its memory is a copy, its log another file).
 pub fn abandon_all() {
     LANES.store(core::ptr::null_mut(), Ordering::Release);
+    GENERATION.fetch_add(1, Ordering::Relaxed);
     FREE.forget();
     LANE_COUNT.store(0, Ordering::Release);
     OWNED.store(0, Ordering::Release);
@@ -232,8 +240,17 @@ impl Lane {
         CLAIMED.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Gives a claimed or finished lane back.
+    /// Whether this process made it: a signal handler may fork in a hook that holds a lane, and the child goes
+    /// on in that hook.
+    pub fn is_of_this_process(&self) -> bool {
+        self.generation == GENERATION.load(Ordering::Relaxed)
+    }
+
+    /// Gives a claimed or finished lane back. One of a process that this one was forked off belongs to nobody.
     pub fn release(&self) {
+        if !self.is_of_this_process() {
+            return;
+        }
         self.thread.store(0, Ordering::Relaxed);
         modules::forget_unloading_of(self);
         self.hold.forget_owner();

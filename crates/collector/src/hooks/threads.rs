@@ -33,7 +33,6 @@ fn lane_for(
     // SAFETY: claimed by this thread; the new thread takes it over when it runs.
     unsafe { lane.record() }.start = Start {
         routine,
-        process: life.pid,
         argument: argument as usize,
         stack: stack_of(attributes),
         parent: lane::current().map_or_else(raw::gettid, |mine| mine.owner.load(Ordering::Relaxed)),
@@ -144,7 +143,7 @@ fn begin(lane: *mut c_void) -> Start {
     let stack = OwnStack::of_created_thread(start.stack, lane::control_block());
     match life::recording() {
         // A lane of the parent's, if a handler forked in the hook that made this thread.
-        Some(life) if life.pid != start.process => {}
+        Some(_) if !lane.is_of_this_process() => {}
         Some(life) => {
             let routine = Some((start.routine as u64, state));
             if room::apart_from(stack, || {

@@ -37,8 +37,6 @@ pub struct Start {
     pub routine: usize,
     /// Its argument.
     pub argument: usize,
-    /// The process that it was to be a thread of: a handler may have forked in the creating hook.
-    pub process: u32,
     /// Its stack.
     pub stack: Given,
     /// Kernel id of the creating thread.
