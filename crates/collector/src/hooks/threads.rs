@@ -22,7 +22,7 @@ fn lane_for(
     argument: *mut c_void,
     attributes: *const pthread_attr_t,
 ) -> Option<&'static Lane> {
-    let life = life::in_hook()?;
+    life::in_hook()?;
     thread::prepare_for_second();
     // Left by a jump in between, a lane would be lost.
     let _quiet = Quiet::begin();
