@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proust_log::layout::{
     ChunkHeader, ENDIAN_MARK, FileHeader, HEADER_BYTES, MAGIC, MAX_CHUNK_BYTES, UNIT_BYTES, VERSION,
 };
-use proust_log::records::{Event, Release, Shaped, Stay, Sum};
+use proust_log::records::{Event, Release, Shaped, Stay, Sum, record_bytes};
 use proust_log::shapes::{Shapes, Slot};
 use proust_log::writer::{Chunk, Full, LaneWriter};
 use proust_log::{Log, Record};
@@ -219,7 +219,7 @@ fn a_lock_heavy_log_is_a_third_as_long() {
     for locks in [1, 30, 150] {
         let records = lock_heavy(20_000, locks);
         let file = write(&records);
-        let long_bytes = 20_000 * (96 + 72);
+        let long_bytes = 20_000 * (record_bytes::<Event>() + record_bytes::<Release>());
         let bytes = file.memory.len() * 8 - HEADER_BYTES;
         assert!(bytes * 5 < long_bytes * 2, "{locks} locks: {bytes} of {long_bytes} bytes");
         assert_eq!(read(file.memory.as_bytes()), (records, false));

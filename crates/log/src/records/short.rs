@@ -2,7 +2,7 @@
 //!
 //! What repeats (the operation, its caller, the object, the bytes) is written once, as a [`Shape`] in a numbered
 //! slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names both and is 24
-//! bytes long, where an event is 96, a release 72 and a sum 64. A slot is used again when another shape needs it: its
+//! bytes long, where an event is 80, a release or a sum 64. A slot is used again when another shape needs it: its
 //! generation says which of the two a record means, so that a record whose shape or base was lost to damage is
 //! recognised and skipped. The reader yields the long forms only.
 
