@@ -1,18 +1,18 @@
 //! Recording is switched off and on while the program runs, by commands in the run's control page.
 //!
-//! Nobody sends this process anything: a signal from outside could interrupt a call of the program's, and meet
-//! an image that has no handler for it yet. The process notices by itself, in the next operation that it
+//! Nobody sends this process anything: a signal from outside could interrupt a call of the program's, and
+//! meet an image that has no handler for it yet. The process notices by itself, in the next operation that it
 //! begins or when a thread's timer expires, whichever comes first; a process that does neither has nothing to
 //! record. The command carries its time, so a switch holds from there on, not from when it was noticed.
 //!
-//! Whoever notices first switches for the whole process: it writes where each thread's CPU clock stood at that
-//! time ([`Switched`]). What the threads used between the command and the notice is little, since each would
-//! have noticed at its next sample (`MOST_UNNOTICED_NS`).
+//! Whoever notices first switches for the whole process: it writes where each thread's CPU clock stood at
+//! that time ([`Switched`]). What the threads used between the command and the notice is little, since each
+//! would have noticed at its next sample (`MOST_UNNOTICED_NS`).
 //!
 //! While recording is off hooks that measure end at one comparison ([`life::measuring`]). Those that follow
 //! threads, processes, modules and signals go on, or nothing could be measured afterwards; so do those of
-//! parallel regions, whose threads count together: what they write is cut off in the analysis. Timers go on at
-//! long distances ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted again.
+//! parallel regions, whose threads count together: what they write is cut off in the analysis. Timers go on
+//! at long distances ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted again.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

@@ -240,13 +240,14 @@ impl Lane {
         CLAIMED.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whether this process made it: a signal handler may fork in a hook that holds a lane, and the child goes
-    /// on in that hook.
+    /// Whether this process made it: a signal handler may fork in a hook that holds a lane, and the child
+    /// goes on in that hook.
     pub fn is_of_this_process(&self) -> bool {
         self.generation == GENERATION.load(Ordering::Relaxed)
     }
 
-    /// Gives a claimed or finished lane back. One of a process that this one was forked off belongs to nobody.
+    /// Gives a claimed or finished lane back. One of a process that this one was forked off belongs to
+    /// nobody.
     pub fn release(&self) {
         if !self.is_of_this_process() {
             return;

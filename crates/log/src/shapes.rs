@@ -27,8 +27,8 @@ pub(crate) struct Place {
     pub(crate) generation: Option<u8>,
 }
 
-/// A lane's shapes, by hash in one of four slots. It lies in memory that is handed over, and keeps its contract
-/// when a signal handler leaves by a jump at any instruction: at worst a shape is written again.
+/// A lane's shapes, by hash in one of four slots. It lies in memory that is handed over, and keeps its
+/// contract when a signal handler leaves by a jump at any instruction: at worst a shape is written again.
 #[derive(Debug)]
 pub struct Shapes {
     slots: &'static mut [Slot],
@@ -54,8 +54,8 @@ impl Shapes {
         }
     }
 
-    /// Goes on with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Gives the one
-    /// before back.
+    /// Goes on with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Gives the
+    /// one before back.
     ///
     /// # Panics
     /// Never in release builds; the number of slots must be a power of two.

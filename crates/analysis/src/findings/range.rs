@@ -6,8 +6,8 @@
 //!
 //! - A serial phase of length d leaves L = (P − 1) d empty. Divided perfectly it saves L / P; overlapped with
 //!   the rest, or left out, d = L / (P − 1).
-//! - Of waits at locks and barriers, all threads share what is won: L / P. If only those who waited are on the
-//!   critical path, as much as they waited, at most L.
+//! - Of waits at locks and barriers, all threads share what is won: L / P. If only those who waited are on
+//!   the critical path, as much as they waited, at most L.
 //! - Processor time that the loss itself burns: L / A where all threads burn alike, L where one does.
 //! - Where everything stands still, L is wall time.
 //!

@@ -12,8 +12,8 @@ use crate::operations::Operations;
 pub(super) struct Regions {
     /// Whether a context lies in or below one.
     inside: Vec<bool>,
-    /// Whether a context lies in or below one whose work is handed out as threads come for it: by tasks, or in
-    /// chunks.
+    /// Whether a context lies in or below one whose work is handed out as threads come for it: by tasks, or
+    /// in chunks.
     handed_out: Vec<bool>,
     /// Threads that were members of teams.
     members: BTreeSet<LocationId>,

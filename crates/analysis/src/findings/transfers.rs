@@ -79,8 +79,8 @@ fn is_to_others(target: Target) -> bool {
     matches!(target, Target::Socket | Target::Pipe | Target::Terminal)
 }
 
-/// How often each thread waits for others between its transfers: looks whether there is anything, takes in and
-/// gives out. Who answers one request after the other cannot collect the answers.
+/// How often each thread waits for others between its transfers: looks whether there is anything, takes in
+/// and gives out. Who answers one request after the other cannot collect the answers.
 fn turns(facts: &Facts<'_>) -> HashMap<LocationId, (f64, f64, f64)> {
     let mut turns: HashMap<LocationId, (f64, f64, f64)> = HashMap::new();
     for row in &facts.sums.rows {

@@ -1,7 +1,8 @@
 //! Stretches in which recording was off: a thread does nothing there that anybody knows of.
 //!
-//! They are laid over the timeline first, like operations that were recorded alone, so that nothing else which
-//! is known only as an amount (short operations, the run queue, what nothing explains) finds room in them.
+//! They are laid over the timeline first, like operations that were recorded alone, so that nothing else
+//! which is known only as an amount (short operations, the run queue, what nothing explains) finds room in
+//! them.
 
 use proust_profile::Profile;
 

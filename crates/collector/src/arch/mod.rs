@@ -23,8 +23,8 @@
 //! what other processes find in shared memory is what the program order says. What threads read of each other
 //! is ordered by acquire and release, never by what one processor happens to keep in order.
 //!
-//! On AArch64 a system call that a signal interrupted cannot be made again, since its first argument is gone. So
-//! samples come at ticks only there, never by the timer on the wall's clock.
+//! On AArch64 a system call that a signal interrupted cannot be made again, since its first argument is gone.
+//! So samples come at ticks only there, never by the timer on the wall's clock.
 //!
 //! What of a foreign machine is plain data (encodings, layouts, rules) is compiled into the tests of every
 //! machine.
@@ -42,8 +42,8 @@ pub use x86_64::*;
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("Proust's collector supports Linux on x86-64 and AArch64 only");
 
-/// Bytes of a page. Files and memory are laid out by it at compile time; where the kernel has larger pages the
-/// collector does not begin ([`has_expected_pages`]).
+/// Bytes of a page. Files and memory are laid out by it at compile time; where the kernel has larger pages
+/// the collector does not begin ([`has_expected_pages`]).
 pub const PAGE_BYTES: usize = 4096;
 
 /// Whether the kernel's pages are as large as [`PAGE_BYTES`] says.

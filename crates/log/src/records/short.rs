@@ -1,10 +1,10 @@
 //! Short forms: of a record that resembles earlier ones of its lane only the times are written.
 //!
-//! What repeats (the operation, its caller, the object, the bytes) is written once, as a [`Shape`] in a numbered
-//! slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names both and is 24
-//! bytes long, where an event is 80, a release or a sum 64. A slot is used again when another shape needs it: its
-//! generation says which of the two a record means, so that a record whose shape or base was lost to damage is
-//! recognised and skipped. The reader yields the long forms only.
+//! What repeats (the operation, its caller, the object, the bytes) is written once, as a [`Shape`] in a
+//! numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names both
+//! and is 24 bytes long, where an event is 80, a release or a sum 64. A slot is used again when another shape
+//! needs it: its generation says which of the two a record means, so that a record whose shape or base was
+//! lost to damage is recognised and skipped. The reader yields the long forms only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -45,8 +45,8 @@ pub struct Shape {
     pub kind: u16,
 }
 
-/// What the times of the following [`Short`] records are counted from. `head.a` is its number, modulo 256. Each
-/// chunk with such records has one of its own.
+/// What the times of the following [`Short`] records are counted from. `head.a` is its number, modulo 256.
+/// Each chunk with such records has one of its own.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Base {
@@ -56,8 +56,8 @@ pub struct Base {
     pub cpu_ns: u64,
 }
 
-/// A record by its shape. `head.a` is the shape's slot, `head.b` its generation in the upper and the number of
-/// the base in the lower 8 bits.
+/// A record by its shape. `head.a` is the shape's slot, `head.b` its generation in the upper and the number
+/// of the base in the lower 8 bits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Short {
@@ -69,8 +69,8 @@ pub struct Short {
     /// [`Release::weight_ns`]; of a stay the time from [`Stay::fork_ns`] to the begin; of a sum
     /// [`Sum::ns`].
     pub third: u32,
-    /// Of an event the processor; of a release one more than the time since [`Release::since_ns`], 0 = that is
-    /// not known; of a sum [`Sum::calls`].
+    /// Of an event the processor; of a release one more than the time since [`Release::since_ns`], 0 = that
+    /// is not known; of a sum [`Sum::calls`].
     pub fourth: u32,
 }
 

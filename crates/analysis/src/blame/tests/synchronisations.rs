@@ -222,12 +222,13 @@ fn small_differences_of_few_samples_are_not_certain() {
     }
     run.blocks_between_samples();
     let (_, blame) = run.blame();
-    // Where the first round began is no site, so it is compared alone, and a handful of samples tells nothing.
+    // Where the first round began is no site, so it is compared alone, and a handful of samples tells
+    // nothing.
     assert!(on(&blame, 0, 2) > 290.0 && on(&blame, 0, 1) < 3.0, "{:?}", told(&blame));
 }
 
-/// Thread 1 waits for 40 ms at the end of a region, while thread 0 computes 10 ms of context 1 as it did itself,
-/// and then 40 ms of context 3; opening the region took 2 ms, in context 2.
+/// Thread 1 waits for 40 ms at the end of a region, while thread 0 computes 10 ms of context 1 as it did
+/// itself, and then 40 ms of context 3; opening the region took 2 ms, in context 2.
 fn long_wait(run: &mut Builder) {
     let region = run.region(5);
     for at in [0, 100] {

@@ -1,13 +1,14 @@
 //! The first instructions of OpenMP's hooks: they find the table of the caller's runtime, by where the call
-//! returns to or by the function that it is given, and go straight on to the runtime where nothing is recorded.
+//! returns to or by the function that it is given, and go straight on to the runtime where nothing is
+//! recorded.
 
 use core::ffi::c_void;
 
 use crate::openmp::runtime::Table;
 
 /// The first instructions find the table of the call, whose key is `$key`: then `x10` holds it, and what
-/// stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack and
-/// all registers as they came but `x9` to `x13` and `x16`, in which no argument is passed. Each load of a
+/// stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack
+/// and all registers as they came but `x9` to `x13` and `x16`, in which no argument is passed. Each load of a
 /// route leads to the next one by its address, which orders them.
 macro_rules! begin {
     ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
@@ -197,8 +198,8 @@ unsafe extern "C-unwind" {
     static proust_body_returns: u8;
 }
 
-/// The table of a hook's call that returns to [`proust_run_body`]: the body jumped to the hook. `entry` is the
-/// stack as the hook found it.
+/// The table of a hook's call that returns to [`proust_run_body`]: the body jumped to the hook. `entry` is
+/// the stack as the hook found it.
 ///
 /// # Safety
 /// `entry` and `key` are those of such a call.
@@ -210,7 +211,8 @@ pub unsafe fn table_of_run_body(key: u64, entry: *const usize) -> Option<*const 
 /// So many bytes below the stack pointer of a call lies where it returns to, until it has returned.
 pub const RETURN_BELOW: u64 = 8;
 
-/// Whether a call that began with the stack pointer at `place`, and returns to `address`, has still to return.
+/// Whether a call that began with the stack pointer at `place`, and returns to `address`, has still to
+/// return.
 ///
 /// # Safety
 /// The word [`RETURN_BELOW`] `place` may be read.

@@ -1,13 +1,14 @@
 //! The first instructions of OpenMP's hooks: they find the table of the caller's runtime, by where the call
-//! returns to or by the function that it is given, and go straight on to the runtime where nothing is recorded.
+//! returns to or by the function that it is given, and go straight on to the runtime where nothing is
+//! recorded.
 
 use core::ffi::c_void;
 
 use crate::openmp::runtime::Table;
 
 /// The first instructions find the table of the call, whose key is `$key`: then `r10` holds it, and what
-/// stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack and
-/// all registers as they came but `rax`, `r10` and `r11`, in which no argument is passed.
+/// stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack
+/// and all registers as they came but `rax`, `r10` and `r11`, in which no argument is passed.
 macro_rules! begin {
     ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
         core::arch::naked_asm!(
@@ -164,20 +165,22 @@ unsafe extern "C-unwind" {
     static proust_body_returns: u8;
 }
 
-/// The table of a hook's call that returns to [`proust_run_body`]: the body jumped to the hook. `entry` is the
-/// stack as the hook found it.
+/// The table of a hook's call that returns to [`proust_run_body`]: the body jumped to the hook. `entry` is
+/// the stack as the hook found it.
 ///
 /// # Safety
 /// `entry` and `key` are those of such a call.
 pub unsafe fn table_of_run_body(key: u64, entry: *const usize) -> Option<*const Table> {
-    // SAFETY: the hook found first the address it returns to, and behind it what `proust_run_body` had pushed.
+    // SAFETY: the hook found first the address it returns to, and behind it what `proust_run_body` had
+    // pushed.
     (key == &raw const proust_body_returns as u64).then(|| unsafe { *entry.add(1) as *const Table })
 }
 
 /// So many bytes below the stack pointer of a call lies where it returns to, until it has returned.
 pub const RETURN_BELOW: u64 = 0;
 
-/// Whether a call that began with the stack pointer at `place`, and returns to `address`, has still to return.
+/// Whether a call that began with the stack pointer at `place`, and returns to `address`, has still to
+/// return.
 ///
 /// # Safety
 /// The word [`RETURN_BELOW`] `place` may be read.
