@@ -230,9 +230,9 @@ fn make_log(mask: u64) {
     };
     if let Some(timer) = timer {
         // It runs already, and under the mask that the thread has when this is over.
-        lane.silence.begin(0);
-        lane.replace_timer(Some(timer)).into_iter().for_each(timer::stop);
-        lane.pace.set_due(DUE_NS.load(Ordering::Relaxed));
+        lane.samples.silence.begin(0);
+        lane.samples.replace_timer(Some(timer)).into_iter().for_each(timer::stop);
+        lane.samples.pace.set_due(DUE_NS.load(Ordering::Relaxed));
     }
     signal_moves::begin_child(mask);
     leave_chunk();

@@ -9,6 +9,7 @@
 
 use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS, OFF};
 use proust_log::operations::{Nature, Operation, Target};
+use proust_log::records::{NoteCode, ThreadEnd};
 
 use crate::lane::{self, Lane, Record};
 use crate::life::{self, Life};
@@ -27,6 +28,7 @@ pub mod postponed;
 pub mod releases;
 pub mod sampling;
 pub mod sections;
+mod state;
 pub mod stretch;
 pub mod sums;
 pub mod targets;
@@ -36,6 +38,7 @@ pub mod tries;
 pub mod waited;
 
 pub use outcome::{Outcome, errno, set_errno};
+pub use state::{Owned, Shared, fits_at, settle};
 use telling::{Passed, is_owner, tell};
 pub use telling::{look_into, look_into_record, note_left};
 
@@ -44,18 +47,22 @@ pub struct Operations;
 
 impl Source for Operations {
     fn thread_born(&self, lane: &Lane, tid: u32) {
-        lane.callers.forget();
-        lane.known_paths.forget();
-        lane.opening_paths.forget();
-        lane.postponed.forget();
-        lane.without_path.begin();
-        lane.sections.forget();
-        lane.sampling.begin(clock::ticks::now(), u64::from(tid));
-        lane.open.leave();
+        lane.operations.begin(tid);
+    }
+
+    fn record_begins(&self, record: &mut Record) {
+        record.operations.begin();
     }
 
     fn settle(&self, record: &mut Record) {
-        record.tell_sums();
+        state::settle(record);
+    }
+
+    fn record_ends(&self, record: &mut Record, _: &mut ThreadEnd) {
+        let coarsest_ns = record.operations.limit.coarsest_ns;
+        if coarsest_ns > 0 {
+            record.note(NoteCode::Coarsened, coarsest_ns);
+        }
     }
 
     fn forked(&self) {
@@ -105,7 +112,7 @@ impl Ticket {
     /// Of the operation that the lane's owner, the caller, is in.
     #[inline]
     pub fn of_open(lane: &'static Lane) -> Ticket {
-        Ticket { lane: Some(lane), begin_ns: lane.open.begin_ns() }
+        Ticket { lane: Some(lane), begin_ns: lane.operations.open.begin_ns() }
     }
 
     /// When it began; 0 if it is not followed.
@@ -188,7 +195,7 @@ pub fn around_asking<R: Copy>(
     let ticket = begin(Kind::from(operation), (0, 0), here!(), &mut marker);
     let result = call();
     if let Some(lane) = ticket.lane {
-        lane.open.set_object2(asked_ns(result, ticket.begin_ns));
+        lane.operations.open.set_object2(asked_ns(result, ticket.begin_ns));
         end(&ticket, outcome(result));
     }
     result
@@ -225,10 +232,10 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     let life = if is_worth_a_log(kind.operation) { life::measuring() } else { life::measuring_in_passing() };
     let Some(life) = life else { return Ticket::NONE };
     let Some(lane) = lane::current() else { return Ticket::NONE };
-    if !wanted(kind.operation.nature()) || !lane.open.is_free() && !leave(life, lane, state.sp) {
+    if !wanted(kind.operation.nature()) || !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
         return Ticket::NONE;
     }
-    if lane.tries.is_active() {
+    if lane.operations.tries.is_active() {
         if kind.operation.nature() == Nature::Yield {
             // It gives the processor away in order to try again.
             return Ticket::NONE;
@@ -242,7 +249,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     if lane.member.owes() {
         team::tell_the_others(lane);
     }
-    let begin_ns = if lane.postponed.is_any() {
+    let begin_ns = if lane.operations.postponed.is_any() {
         postponed::settle_before(lane, kind.operation)
     } else {
         clock::now_ns()
@@ -253,8 +260,8 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
     if kind.operation.nature() == Nature::Condition {
         releases::unlocked_by_wait(lane, objects.1, state);
     }
-    let mut caller = lane.callers.known(kind, state.sp);
-    if caller == 0 && lane.callers.may_find(begin_ns) {
+    let mut caller = lane.operations.callers.known(kind, state.sp);
+    if caller == 0 && lane.operations.callers.may_find(begin_ns) {
         caller = find_beforehand(life, lane, kind, state, begin_ns);
     }
     lane.enter(kind, objects, begin_ns, state, marker as u64, caller);
@@ -264,7 +271,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
 /// The node of the path that begins at `state`, if it is known already.
 #[inline]
 fn known_path(life: &Life, lane: &'static Lane, state: &State) -> NodeId {
-    let node = lane.known_paths.find(state);
+    let node = lane.operations.known_paths.find(state);
     if node != 0 && options::live() & CHECK_PATHS != 0 {
         lane.with_record(|record| record.check_known(*state, life.pid, node));
     }
@@ -283,7 +290,7 @@ fn is_at_barrier(lane: &Lane, sp: u64) -> bool {
 #[cold]
 #[inline(never)]
 fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, now_ns: u64) -> NodeId {
-    lane.callers.looked(now_ns);
+    lane.operations.callers.looked(now_ns);
     if !is_owner(lane) {
         return 0;
     }
@@ -291,14 +298,14 @@ fn find_beforehand(life: &Life, lane: &'static Lane, kind: Kind, state: State, n
         if !record.output.is_open() {
             0
         } else if waited::is_for_lock(kind.operation) {
-            record.path_to_know(state, life.pid, &lane.known_paths).0
+            record.path_to_know(state, life.pid, &lane.operations.known_paths).0
         } else {
             record.path(state, life.pid).0
         }
     });
     let node = found.unwrap_or(0);
     if node != 0 {
-        lane.callers.keep(kind, state.sp, node);
+        lane.operations.callers.keep(kind, state.sp, node);
     }
     node
 }
@@ -319,8 +326,8 @@ pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64)
         return 0;
     }
     let end_ns = clock::now_ns();
-    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return 0 };
-    end_at(lane, ticket, found(kind, lane.open.object()), end_ns, outcome);
+    let Some(kind) = lane.operations.open.kind_since(ticket.begin_ns) else { return 0 };
+    end_at(lane, ticket, found(kind, lane.operations.open.object()), end_ns, outcome);
     end_ns
 }
 
@@ -332,10 +339,10 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         begin_ns: ticket.begin_ns,
         end_ns,
         object,
-        object2: lane.open.object2(),
+        object2: lane.operations.open.object2(),
         outcome,
         flags: 0,
-        state: Some(lane.open.state()),
+        state: Some(lane.operations.open.state()),
         node: (0, 0),
         is_postponed: false,
     };
@@ -343,14 +350,19 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
     lane.leave_as(kind.operation);
     if kind.operation.nature() == Nature::Condition {
         // The thread has the mutex again, where it had acquired it before.
-        releases::acquired(lane, passed.object2, lane.sections.site(passed.object2));
+        releases::acquired(lane, passed.object2, lane.operations.sections.site(passed.object2));
     }
 }
 
 /// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.
 pub fn stop_waiting(lane: &'static Lane) {
-    if lane.open.kind().is_some_and(|kind| matches!(kind.operation, Operation::Once | Operation::CallOnce)) {
-        end(&Ticket { lane: Some(lane), begin_ns: lane.open.begin_ns() }, Outcome::default());
+    if lane
+        .operations
+        .open
+        .kind()
+        .is_some_and(|kind| matches!(kind.operation, Operation::Once | Operation::CallOnce))
+    {
+        end(&Ticket { lane: Some(lane), begin_ns: lane.operations.open.begin_ns() }, Outcome::default());
     }
 }
 
@@ -359,7 +371,7 @@ pub fn stop_waiting(lane: &'static Lane) {
 /// A program that polls, yields or locks inside an operation asks this at each call.
 #[inline(never)]
 fn leave(life: &Life, lane: &'static Lane, sp: u64) -> bool {
-    if lane.open.is_live(sp, true, lane, raw::alternate_stack) {
+    if lane.operations.open.is_live(sp, true, lane, raw::alternate_stack) {
         return false;
     }
     leave_behind(life, lane)

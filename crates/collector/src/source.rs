@@ -9,7 +9,7 @@
 //! taken the record.
 
 use proust_log::layout::Ending;
-use proust_log::records::SwitchedTo;
+use proust_log::records::{SwitchedTo, ThreadEnd};
 
 use crate::lane::{Lane, Record};
 use crate::openmp::Regions;
@@ -26,11 +26,18 @@ pub trait Source: Sync {
     /// of the thread is in the log yet.
     fn thread_born(&self, _lane: &Lane, _tid: u32) {}
 
+    /// A thread's record begins: what the last one in this lane left there is forgotten. Behind `thread_born`,
+    /// or when a thread goes on whose end was written because its process was to become another program.
+    fn record_begins(&self, _record: &mut Record) {}
+
     /// The calling thread was sampled at `time_ns`, in its handler.
     fn sampled(&self, _record: &mut Record, _time_ns: u64) {}
 
     /// What was summed up for the lane's thread is written: its time is about to be cut, or its record ends.
     fn settle(&self, _record: &mut Record) {}
+
+    /// A thread's record ends, and is settled: what a source knows of the whole thread goes into `end`.
+    fn record_ends(&self, _record: &mut Record, _end: &mut ThreadEnd) {}
 
     /// Recording was switched, for the whole process; asked once, in the thread that noticed.
     fn switched(&self, _record: &mut Record, _to: SwitchedTo) {}

@@ -207,7 +207,7 @@ pub fn after_fork() {
 
 /// Starts the timer of thread `tid`, the lane's owner and the caller.
 pub fn start_timer(life: &Life, lane: &Lane, tid: u32) {
-    if lane.silence.is_any() {
+    if lane.samples.silence.is_any() {
         return;
     }
     if let Err(errno) = lane.begin_sampling(tid, life.options.period_ns) {
@@ -236,7 +236,7 @@ pub fn detach(life: &Life) {
         FIRST_ENDED.store(true, Ordering::Release);
     }
     lane.stop_timers();
-    if lane.tries.is_active() {
+    if lane.operations.tries.is_active() {
         tries::stop(life, lane);
     }
     team::settle(lane);
@@ -345,12 +345,12 @@ fn adopt(life: &Life, record: &mut Record, tid: u32) {
     if life.options.check_paths && theirs.reference.is_none() {
         theirs.reference = Some(Box::default());
     }
+    source::each(|source| source.thread_born(lane, tid));
     lane.begin_owner(tid);
     record.note(NoteCode::ThreadFound, tid.into());
     let signal = signal::current();
-    lane.signal.store(signal, Ordering::Relaxed);
-    lane.silence.begin(0);
-    lane.pace.begin();
+    lane.samples.signal.store(signal, Ordering::Relaxed);
+    lane.samples.silence.begin(0);
     if let Err(errno) = lane.begin_sampling(tid, life.options.period_ns) {
         record.note(NoteCode::TimerRefused, errno as u64);
     }

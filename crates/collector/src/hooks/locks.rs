@@ -215,7 +215,7 @@ macro_rules! locks {
                     if let Some(lane) = lane::current()
                         && begins_section!($try, $object)
                     {
-                        lane.sections.begin($object as u64, site);
+                        lane.operations.sections.begin($object as u64, site);
                     }
                     return result;
                 }
@@ -401,8 +401,8 @@ fn around_mutex<R: Copy>(
     let Some(lane) = lane::current() else { return call() };
     // SAFETY: the object is a mutex, which the program gave to a function that unlocks it.
     let may_have_sleeper = unsafe { may_have_sleeper(object as *const c_void) };
-    let may_be_recorded = lane.sections.is_timed(object)
-        || lane.postponed.is_due()
+    let may_be_recorded = lane.operations.sections.is_timed(object)
+        || lane.operations.postponed.is_due()
         || may_have_sleeper && releases::may_be_long(lane);
     if may_be_recorded { around_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
 }

@@ -35,7 +35,7 @@ macro_rules! once {
             let kind = Kind::from(Operation::$operation);
             let ticket = operation::begin(kind, (control as u64, 0), here!(), &mut marker);
             if let Some(lane) = lane::current() {
-                lane.initialiser.store(initialiser as usize, Ordering::Relaxed);
+                lane.operations.initialiser.store(initialiser as usize, Ordering::Relaxed);
             }
             // SAFETY: as above, but for the initialiser, which `initialise` stands for.
             let result = unsafe { function(control, initialise) };
@@ -50,7 +50,7 @@ once!(call_once, Nothing, Default::default(), CallOnce, |()| Outcome::default())
 /// Called in the thread that initialises: it waits no more.
 extern "C-unwind" fn initialise() {
     let Some(lane) = lane::current() else { return };
-    let initialiser = lane.initialiser.load(Ordering::Relaxed);
+    let initialiser = lane.operations.initialiser.load(Ordering::Relaxed);
     operation::stop_waiting(lane);
     // SAFETY: the hook stored a function of this type, in this thread, and nothing else came between: the C
     // library calls this from within that hook.

@@ -18,7 +18,7 @@ static HANDING_OVER: AtomicU32 = AtomicU32::new(0);
 /// new program.
 pub fn before_exec(life: &Life) {
     let Some(lane) = lane::current() else { return };
-    let candidate = lane.signal.load(Ordering::Relaxed);
+    let candidate = lane.samples.signal.load(Ordering::Relaxed);
     if !signal::is_deadly(candidate) || life::is_borrowed(life) {
         return;
     }
@@ -29,7 +29,7 @@ pub fn before_exec(life: &Life) {
 /// The exec failed.
 pub fn after_failed_exec(life: &Life) {
     let Some(lane) = lane::current() else { return };
-    if signal::is_deadly(lane.signal.load(Ordering::Relaxed)) && !life::is_borrowed(life) {
+    if signal::is_deadly(lane.samples.signal.load(Ordering::Relaxed)) && !life::is_borrowed(life) {
         thread::start_timer(life, lane, lane.owner.load(Ordering::Relaxed));
     }
 }

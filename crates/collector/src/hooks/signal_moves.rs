@@ -35,11 +35,11 @@ fn owning() -> Option<&'static Life> {
 /// has inherited its creator's mask, with what stands in it for the sampling signal.
 pub fn begin(lane: &Lane, origin: ThreadOrigin) {
     let signal = signal::current();
-    lane.signal.store(signal, Ordering::Relaxed);
+    lane.samples.signal.store(signal, Ordering::Relaxed);
     let blocked = raw::signal_mask(libc::SIG_BLOCK, 0) & signal::bit(signal) != 0;
     // A created thread has no alternate stack.
     let stack = if origin == ThreadOrigin::Created { 0 } else { signal_stacks::silence_at_begin() };
-    lane.silence.begin(if blocked { BLOCKED } else { 0 } | stack);
+    lane.samples.silence.begin(if blocked { BLOCKED } else { 0 } | stack);
 }
 
 /// A forked child is recorded from now on, under the forking thread's mask: what was blocked until now says
@@ -109,8 +109,8 @@ pub fn before_wait(awaited: u64) {
 #[inline]
 pub fn after_mask(mask: u64) {
     if let Some(lane) = lane::current() {
-        let blocks = mask & signal::bit(lane.signal.load(Ordering::Relaxed)) != 0;
-        if blocks != lane.silence.has(BLOCKED) {
+        let blocks = mask & signal::bit(lane.samples.signal.load(Ordering::Relaxed)) != 0;
+        if blocks != lane.samples.silence.has(BLOCKED) {
             after_blocking(lane, blocks);
         }
     }
@@ -137,7 +137,7 @@ pub unsafe fn hand_back(number: c_int, info: *const libc::siginfo_t, context: &m
             signal::set_current(FALLBACK);
         }
         lane.follow_signal(context);
-        if signal::bit(lane.signal.load(Ordering::Relaxed)) == bit {
+        if signal::bit(lane.samples.signal.load(Ordering::Relaxed)) == bit {
             lane.set_silence(life, BLOCKED, true);
         }
     }
@@ -178,12 +178,12 @@ impl Silence {
 impl Lane {
     /// There is a reason not to sample the owner, the caller, or there is none any more.
     pub fn set_silence(&self, life: &Life, reason: u8, holds: bool) {
-        let before = self.silence.0.load(Ordering::Relaxed);
+        let before = self.samples.silence.0.load(Ordering::Relaxed);
         let now = if holds { before | reason } else { before & !reason };
-        self.silence.0.store(now, Ordering::Relaxed);
+        self.samples.silence.0.store(now, Ordering::Relaxed);
         if now != 0 && before == 0 {
             self.stop_timers();
-            drop_pending(self.signal.load(Ordering::Relaxed));
+            drop_pending(self.samples.signal.load(Ordering::Relaxed));
             if reason == BLOCKED && !TOLD.load(Ordering::Relaxed) {
                 let told = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
                 TOLD.store(told.is_some(), Ordering::Relaxed);
@@ -196,7 +196,7 @@ impl Lane {
     /// The calling thread, the lane's owner, goes over to the current signal in its signal handler: its
     /// timer, and its mask, which is in `context`.
     pub fn follow_signal(&self, context: &mut libc::ucontext_t) {
-        let old = self.signal.load(Ordering::Relaxed);
+        let old = self.samples.signal.load(Ordering::Relaxed);
         let mut mask = first_word(&context.uc_sigmask);
         if self.follow(&mut mask, || drop_pending(old)) {
             set_first_word(&mut context.uc_sigmask, mask);
@@ -210,18 +210,18 @@ impl Lane {
 
     /// Whether there was anything to follow. `settle` is done between the two timers.
     fn follow(&self, mask: &mut u64, settle: impl FnOnce()) -> bool {
-        let (old, new) = (self.signal.load(Ordering::Relaxed), signal::current());
+        let (old, new) = (self.samples.signal.load(Ordering::Relaxed), signal::current());
         let Some(life) = owning().filter(|_| old != new) else { return false };
         self.stop_timers();
         // One that came during the handler would take the place of the program's next.
         settle();
-        self.signal.store(new, Ordering::Relaxed);
+        self.samples.signal.store(new, Ordering::Relaxed);
         *mask = signal_masks::kernel(signal_masks::wanted(*mask));
         let blocks = *mask & signal::bit(new) != 0;
-        self.silence.begin(self.silence.0.load(Ordering::Relaxed) & !BLOCKED);
+        self.samples.silence.begin(self.samples.silence.0.load(Ordering::Relaxed) & !BLOCKED);
         if blocks {
             self.set_silence(life, BLOCKED, true);
-        } else if !self.silence.is_any() {
+        } else if !self.samples.silence.is_any() {
             thread::start_timer(life, self, self.owner.load(Ordering::Relaxed));
         }
         true

@@ -44,7 +44,7 @@ fn change(call: impl FnOnce() -> c_int) -> c_int {
     let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
     let result = call();
     let small = too_small();
-    if small.is_some() != lane.silence.has(SMALL_STACK) {
+    if small.is_some() != lane.samples.silence.has(SMALL_STACK) {
         lane.set_silence(life, SMALL_STACK, small.is_some());
     }
     raw::signal_mask(libc::SIG_SETMASK, mask);

@@ -122,9 +122,9 @@ pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mu
         return false;
     }
     if !lasts {
-        lane.open.hold();
+        lane.operations.open.hold();
     }
-    let begin_ns = lane.open.begin_ns();
+    let begin_ns = lane.operations.open.begin_ns();
     lane.member.pause(begin_ns);
     if let Some(visits) = lane.member.visits() {
         long_gaps::take_out_before(lane, visits, begin_ns);
@@ -139,7 +139,7 @@ pub fn begin(operation: Operation, object: u64, state: State, marker: Option<&mu
 #[inline]
 pub fn end(operation: Operation, object: u64, site: u64, state: State) {
     let Some(lane) = lane::current() else { return };
-    let begin_ns = lane.open.begin_ns();
+    let begin_ns = lane.operations.open.begin_ns();
     let end_ns = team::end_open(lane, operation);
     if end_ns == 0 {
         return;

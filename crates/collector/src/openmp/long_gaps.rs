@@ -130,8 +130,8 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
             is_whole: true,
             ..Passed::default()
         };
-        record.sites.add(&site, &passed, &mut record.output, |_| 0);
-        let node = record.sites.node(&site);
+        record.parallel.sites.add(&site, &passed, &mut record.output, |_| 0);
+        let node = record.parallel.sites.node(&site);
         Some((excess_ns, wait_ns, of.operation.unwrap_or(Operation::OmpBarrier), node))
     });
     if let Some(Some((excess_ns, wait_ns, operation, node))) = found {

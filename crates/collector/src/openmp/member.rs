@@ -13,6 +13,7 @@ use super::settling;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
 use crate::lane::Lane;
+use crate::operation::known_paths::KnownPaths;
 use crate::path::tree::NodeId;
 use crate::room;
 
@@ -74,6 +75,8 @@ pub struct Member {
     owed: AtomicPtr<Team>,
     /// Path of a thread of the runtime without work; 0 = not known.
     idle_node: AtomicU32,
+    /// Call paths from which it opened regions.
+    pub opening_paths: KnownPaths,
     /// Next in the list of the team's members.
     next: AtomicPtr<Lane>,
     /// Teams that it has opened, outermost first; made once for each level.
@@ -458,6 +461,7 @@ impl Member {
     /// The lane's next thread begins.
     pub fn forget(&self) {
         self.restore(&Place::default(), 0);
+        self.opening_paths.forget();
         if let Some(visits) = self.visits() {
             visits.forget();
         }

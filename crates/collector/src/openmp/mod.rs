@@ -31,22 +31,32 @@ pub mod regions;
 pub mod runtime;
 pub mod settling;
 pub mod sites;
+mod state;
 pub mod tasks;
 pub mod team;
 pub mod visits;
 pub mod wait;
 
 pub use member::Member;
+pub use state::Owned;
 
-use crate::lane::Record;
+use crate::lane::{Lane, Record};
 use crate::source::Source;
 
 /// Parallel regions as a source of data.
 pub struct Regions;
 
 impl Source for Regions {
+    fn thread_born(&self, lane: &Lane, _: u32) {
+        lane.member.forget();
+    }
+
+    fn record_begins(&self, record: &mut Record) {
+        record.parallel.begin();
+    }
+
     fn settle(&self, record: &mut Record) {
-        record.sites.tell(&mut record.output);
+        record.parallel.sites.tell(&mut record.output);
     }
 
     fn forked(&self) {

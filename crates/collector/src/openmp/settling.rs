@@ -22,7 +22,7 @@ pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
 
 /// Adds what the thread passed without a measurement since the last time. For who has taken the record.
 pub fn settle(record: &mut Record) {
-    let Some(visits) = record.member.visits() else { return };
+    let Some(visits) = record.parallel.member.visits() else { return };
     if visits.has_undrawn() || visits.has_added() {
         // It takes 3 KiB, and hooks come here on the program's stack.
         room::apart(|| distribute(record, visits, &visits.take_undrawn()));
@@ -59,7 +59,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
         };
         // What measuring took waits until the site's call path is known: that is found at the end of its
         // first visit.
-        if !(is_passed || visits.has_added_at(at) && record.sites.knows(&site)) {
+        if !(is_passed || visits.has_added_at(at) && record.parallel.sites.knows(&site)) {
             continue;
         }
         let added_ns = visits.take_added(at);
@@ -73,8 +73,8 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             added: Added { ns: added_ns, ..Added::default() },
             ..Passed::default()
         };
-        record.sites.add(&site, &passed, &mut record.output, |_| 0);
-        record.sites.tried(&site, &trials[at].take());
+        record.parallel.sites.add(&site, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.tried(&site, &trials[at].take());
         if executions == 0 && wait_ns == 0 {
             continue;
         }
@@ -85,6 +85,6 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             since_ns: if gap_ns == 0 { now_ns } else { since_ns },
             until_ns: now_ns,
         };
-        record.sums.add_estimated(&estimated, &mut record.output);
+        record.operations.sums.add_estimated(&estimated, &mut record.output);
     }
 }

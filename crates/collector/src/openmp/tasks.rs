@@ -67,7 +67,8 @@ pub fn begin(construct: u64) -> bool {
     let mut interrupted =
         Interrupted { construct, resumptions: life::resumptions(), ..Interrupted::default() };
     let docked_ns = member.docked_ns();
-    let waits = lane.open.kind().map(|kind| kind.operation).filter(|operation| is_wait(*operation));
+    let waits =
+        lane.operations.open.kind().map(|kind| kind.operation).filter(|operation| is_wait(*operation));
     let now_ns = if docked_ns != 0 {
         let now_ns = clock::now_ns();
         interrupted.docked = true;
@@ -81,10 +82,10 @@ pub fn begin(construct: u64) -> bool {
         now_ns
     } else if let Some(operation) = waits {
         interrupted.operation = Some(operation);
-        interrupted.object = lane.open.object();
-        interrupted.state = lane.open.state();
-        interrupted.marker = lane.open.marker();
-        let begin_ns = lane.open.begin_ns();
+        interrupted.object = lane.operations.open.object();
+        interrupted.state = lane.operations.open.state();
+        interrupted.marker = lane.operations.open.marker();
+        let begin_ns = lane.operations.open.begin_ns();
         interrupted.since_ns = begin_ns;
         let now_ns = team::end_open(lane, operation);
         member.waited(now_ns.saturating_sub(begin_ns));
@@ -102,7 +103,7 @@ pub fn begin(construct: u64) -> bool {
     member.pause(now_ns);
     interrupted.worked_ns = member.take_work();
     lane.with_record_in_silence(|record| {
-        let tasks = &mut record.tasks;
+        let tasks = &mut record.parallel.tasks;
         let levels = tasks.levels.get_or_make(|| [Interrupted::default(); LEVELS]);
         if let Some(level) = levels.and_then(|levels| levels.get_mut(tasks.depth)) {
             *level = interrupted;
@@ -120,7 +121,7 @@ pub fn end() {
     }
     let Some(lane) = lane::current() else { return };
     let interrupted = lane.with_record_in_silence(|record| {
-        let tasks = &mut record.tasks;
+        let tasks = &mut record.parallel.tasks;
         let depth = tasks.depth.checked_sub(1)?;
         tasks.depth = depth;
         let interrupted = tasks.levels.get()?.get(depth).copied()?;
@@ -149,9 +150,9 @@ pub fn end() {
             let begun = is_there.then(|| operation::begin(kind, (interrupted.object, 0), state, word));
             let is_followed = begun.is_some_and(|ticket| ticket.is_followed());
             if marker.is_null() && is_followed {
-                lane.open.hold();
+                lane.operations.open.hold();
             }
-            if is_followed { lane.open.begin_ns() } else { clock::now_ns() }
+            if is_followed { lane.operations.open.begin_ns() } else { clock::now_ns() }
         }
         None => clock::now_ns(),
     };
@@ -205,14 +206,14 @@ fn add(lane: &'static Lane, site: &Site, passed: &Passed, state: Option<State>) 
         let record = &mut *record;
         let mut node = 0;
         if let Some(state) = state
-            && !record.sites.knows(site)
+            && !record.parallel.sites.knows(site)
             && let Some(life) = life::recording()
             && record.output.is_open()
         {
             // SAFETY: the owner, and `with_record_in_silence` has taken the record.
             node = unsafe { lane.with_room(|| record.path(state, life.pid).0) };
         }
-        record.sites.add(site, passed, &mut record.output, |_| node);
+        record.parallel.sites.add(site, passed, &mut record.output, |_| node);
     });
 }
 

@@ -166,7 +166,7 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
     let comes = operation == Operation::OmpBarrier;
     let team = member.team();
     let size = if team.is_some() { member.team_size() } else { 1 };
-    let counts_as = if lane.open.is(operation) { operation } else { of_team(operation, member) };
+    let counts_as = if lane.operations.open.is(operation) { operation } else { of_team(operation, member) };
     let visits = member.visits().filter(|_| comes);
     let mut is_recorded = false;
     let end_ns = meeting::end(lane, counts_as, |record, begin_ns, end_ns| {
@@ -264,7 +264,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         }
         take_segment(lane, (visits, pending), level, since_ns, &mut passed);
         let place = place_of(&of);
-        record.sites.add(&place, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&place, &passed, &mut record.output, |_| 0);
         if let Some(awaited) = &awaited {
             learn(lane, record, visits, awaited);
         }
@@ -309,7 +309,7 @@ fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last)
         latency_ns: visit.end_ns.saturating_sub(last.ns.max(visit.since_ns)),
         came: if last.ns <= visit.came_ns { Came::Last } else { Came::Early },
     };
-    record.sites.divide(&place_of(&visits.site(visit.at)), &divided);
+    record.parallel.sites.divide(&place_of(&visits.site(visit.at)), &divided);
 }
 
 /// Takes the work before a drawn visit, or adds to the gap; and notes what the visit stands for.
@@ -368,7 +368,7 @@ fn add_to(
     passed: &Passed,
 ) {
     let place = place_at(lane, operation, site);
-    if !record.sites.add_known(&place, passed) {
+    if !record.parallel.sites.add_known(&place, passed) {
         add_first(lane, record, &{ place }, state, &{ *passed });
     }
 }
@@ -377,7 +377,7 @@ fn add_to(
 #[inline(never)]
 fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (CallSite, State)) {
     let place = place_at(lane, Operation::OmpBarrier, site);
-    if !record.sites.knows(&place) {
+    if !record.parallel.sites.knows(&place) {
         // SAFETY: the owner, who has taken the record.
         unsafe { lane.with_room(|| find_and_learn(record, &place, state)) };
     }
@@ -387,7 +387,7 @@ fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (Ca
 #[inline(never)]
 fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
     let node = node_of(record, state);
-    record.sites.learn(place, &mut record.output, node);
+    record.parallel.sites.learn(place, &mut record.output, node);
 }
 
 /// Apart, so that what is added to a known site need not lie in memory for it.
@@ -402,7 +402,7 @@ fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state
 #[inline(never)]
 fn find_and_add(record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
     let node = node_of(record, state);
-    record.sites.add(place, passed, &mut record.output, |_| node);
+    record.parallel.sites.add(place, passed, &mut record.output, |_| node);
 }
 
 fn node_of(record: &mut lane::Record, state: State) -> u32 {

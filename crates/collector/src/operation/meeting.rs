@@ -25,17 +25,17 @@ pub fn begin(
     if options::live() & NO_WAITS != 0 || lane.member.docked_ns() != 0 {
         return None;
     }
-    if !lane.open.is_free() && !leave(life, lane, state.sp) {
+    if !lane.operations.open.is_free() && !leave(life, lane, state.sp) {
         return None;
     }
-    if lane.tries.is_active() {
+    if lane.operations.tries.is_active() {
         super::tries::stop(life, lane);
     }
     let begin_ns = clock::now_ns();
     let (operation, object) = what(lane);
     let kind = Kind::from(operation);
-    let mut caller = lane.callers.known(kind, state.sp);
-    if caller == 0 && lane.callers.may_find(begin_ns) {
+    let mut caller = lane.operations.callers.known(kind, state.sp);
+    if caller == 0 && lane.operations.callers.may_find(begin_ns) {
         caller = find_beforehand(life, lane, kind, state, begin_ns);
     }
     let marker = marker.map_or(0, |marker| {
@@ -46,7 +46,7 @@ pub fn begin(
     });
     lane.enter_unwatched(kind, (object, 0), begin_ns, state, marker, caller);
     if marker == 0 {
-        lane.open.hold();
+        lane.operations.open.hold();
     }
     Some((lane, begin_ns))
 }
@@ -56,15 +56,17 @@ pub fn begin(
 #[inline]
 pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Record, u64, u64)) -> u64 {
     // A fork inside the operation: the child has a record of its own.
-    if !lane.open.is(operation) || !lane::current().is_some_and(|current| core::ptr::eq(current, lane)) {
+    if !lane.operations.open.is(operation)
+        || !lane::current().is_some_and(|current| core::ptr::eq(current, lane))
+    {
         return 0;
     }
-    let (begin_ns, end_ns) = (lane.open.begin_ns(), clock::now_ns());
+    let (begin_ns, end_ns) = (lane.operations.open.begin_ns(), clock::now_ns());
     if let Some(_held) = lane.take() {
         // SAFETY: the owner, who has taken the record.
         let record = unsafe { lane.record() };
-        let what = (operation, lane.open.object());
-        record_one(lane, record, what, (begin_ns, end_ns), lane.open.state());
+        let what = (operation, lane.operations.open.object());
+        record_one(lane, record, what, (begin_ns, end_ns), lane.operations.open.state());
         add(record, begin_ns, end_ns);
     }
     lane.leave_unwatched();

@@ -174,22 +174,22 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
     let is_mine = lane::current().is_some_and(|current| core::ptr::eq(current, lane));
     if !is_mine || outcome.error != 0 {
         super::end(ticket, outcome);
-        lane.sampling.has_read(ticks::now());
+        lane.operations.sampling.has_read(ticks::now());
         return;
     }
     let (end_ns, end_ticks) = clock::now();
-    lane.sampling.has_read(end_ticks);
+    lane.operations.sampling.has_read(end_ticks);
     // SAFETY: this is the owner.
     let limit_ns = unsafe { lane.limit_ns() };
-    let Some(kind) = lane.open.kind_since(ticket.begin_ns) else { return };
+    let Some(kind) = lane.operations.open.kind_since(ticket.begin_ns) else { return };
     let ns = end_ns.saturating_sub(ticket.begin_ns);
     let is_short = ns < limit_ns;
-    let wants_path = if is_short { lane.without_path.wants_path(ns) } else { ns < AT_ONCE_NS };
+    let wants_path = if is_short { lane.operations.without_path.wants_path(ns) } else { ns < AT_ONCE_NS };
     let node = if wants_path { path(lane, kind) } else { 0 };
     if node == 0 && (wants_path || !is_short) {
-        super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
+        super::end_at(lane, ticket, (kind, lane.operations.open.object()), end_ns, outcome);
     } else {
-        lane.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.open.object(), node);
+        lane.operations.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.operations.open.object(), node);
         lane.leave_unwatched();
     }
 }
@@ -199,7 +199,7 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
 #[inline(never)]
 fn path(lane: &'static Lane, kind: Kind) -> NodeId {
     let Some(life) = life::in_hook() else { return 0 };
-    match known_path(life, lane, &lane.open.state()) {
+    match known_path(life, lane, &lane.operations.open.state()) {
         0 => find_caller(life, lane, kind),
         node => node,
     }
@@ -212,13 +212,17 @@ fn find_caller(life: &Life, lane: &'static Lane, kind: Kind) -> NodeId {
     if !is_owner(lane) {
         return 0;
     }
-    let state = lane.open.state();
+    let state = lane.operations.open.state();
     let found = lane.with_record(|record| {
-        if record.output.is_open() { record.path_to_know(state, life.pid, &lane.known_paths) } else { (0, 0) }
+        if record.output.is_open() {
+            record.path_to_know(state, life.pid, &lane.operations.known_paths)
+        } else {
+            (0, 0)
+        }
     });
     match found {
         Some((node, 0)) => {
-            lane.callers.keep(kind, state.sp, node);
+            lane.operations.callers.keep(kind, state.sp, node);
             node
         }
         _ => 0,
@@ -253,7 +257,7 @@ pub fn settle_in(lane: &Lane, record: &mut Record) {
 
 #[inline(never)]
 fn settle_here(lane: &Lane, record: &mut Record) {
-    let (wait, section) = lane.postponed.take(&lane.postponed_section);
+    let (wait, section) = lane.operations.postponed.take(&lane.operations.postponed_section);
     if let Some(passed) = wait {
         tell_next(lane, record, &passed);
     }
@@ -264,10 +268,10 @@ fn settle_here(lane: &Lane, record: &mut Record) {
 
 /// Keeps a section of the calling thread's that has ended; false if there is one already.
 pub fn keep_section(lane: &Lane, release: &releases::Postponed) -> bool {
-    let is_free = lane.postponed.pending.load(Ordering::Relaxed) & SECTION == 0;
+    let is_free = lane.operations.postponed.pending.load(Ordering::Relaxed) & SECTION == 0;
     if is_free {
-        lane.postponed_section.set(release);
-        lane.postponed.add(SECTION);
+        lane.operations.postponed_section.set(release);
+        lane.operations.postponed.add(SECTION);
     }
     is_free
 }

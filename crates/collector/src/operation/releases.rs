@@ -48,8 +48,8 @@ struct Ended {
 /// A lock was acquired by the call that returns to `site`: a section begins.
 #[inline]
 pub fn acquired(lane: &Lane, object: u64, site: u64) {
-    lane.sections.begin(object, site);
-    if lane.sampling.is_drawn() {
+    lane.operations.sections.begin(object, site);
+    if lane.operations.sampling.is_drawn() {
         time(lane, object, ticks::now());
     }
 }
@@ -57,16 +57,16 @@ pub fn acquired(lane: &Lane, object: u64, site: u64) {
 /// As [`acquired`], after a wait, at whose end the counter was read.
 #[inline]
 pub fn acquired_after_wait(lane: &Lane, object: u64, site: u64) {
-    lane.sections.begin(object, site);
-    if lane.sampling.is_drawn() {
-        time(lane, object, lane.sampling.read_ticks());
+    lane.operations.sections.begin(object, site);
+    if lane.operations.sampling.is_drawn() {
+        time(lane, object, lane.operations.sampling.read_ticks());
     }
 }
 
 #[inline(never)]
 fn time(lane: &Lane, object: u64, ticks: u64) {
-    let stands_for = lane.sampling.timed(ticks);
-    lane.sections.time(object, Timed { ticks, stands_for });
+    let stands_for = lane.operations.sampling.timed(ticks);
+    lane.operations.sections.time(object, Timed { ticks, stands_for });
 }
 
 /// Runs `call`, which unlocks `object`; `here` is the hook's frame.
@@ -78,7 +78,7 @@ pub fn around_unlock<R: Copy>(
     here: impl FnOnce() -> State,
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
-    if lane.sections.is_timed(object) || lane.postponed.is_due() {
+    if lane.operations.sections.is_timed(object) || lane.operations.postponed.is_due() {
         around_noted(lane, operation, object, false, call, here)
     } else {
         call()
@@ -98,7 +98,7 @@ pub fn around_noted<R: Copy>(
 ) -> R {
     let ended = end(lane, object, has_sleeper);
     let result = call();
-    if lane.postponed.is_due() {
+    if lane.operations.postponed.is_due() {
         postponed::settle(lane);
     }
     if let Some(ended) = ended {
@@ -110,23 +110,24 @@ pub fn around_noted<R: Copy>(
 /// Whether a section that ends now, of a mutex with a sleeper, may have been a long one.
 #[inline(always)]
 pub fn may_be_long(lane: &Lane) -> bool {
-    ticks::quick().is_none_or(|ticks| ticks.saturating_sub(lane.sampling.read_ticks()) >= LONG_TICKS)
+    ticks::quick()
+        .is_none_or(|ticks| ticks.saturating_sub(lane.operations.sampling.read_ticks()) >= LONG_TICKS)
 }
 
 /// The section of `object` ends: what is to be recorded of it.
 #[inline]
 fn end(lane: &Lane, object: u64, has_sleeper: bool) -> Option<Ended> {
-    let timed = lane.sections.end(object);
+    let timed = lane.operations.sections.end(object);
     if timed.is_none() && !has_sleeper {
         return None;
     }
     let ticks = ticks::now();
-    let read_ticks = lane.sampling.read_ticks();
-    lane.sampling.has_read(ticks);
+    let read_ticks = lane.operations.sampling.read_ticks();
+    lane.operations.sampling.has_read(ticks);
     match timed {
         Some(timed) => {
             let own_ticks = ticks.saturating_sub(timed.ticks).max(1);
-            let weight_ns = lane.sampling.weight_ns(held_ns(own_ticks), timed.stands_for)?;
+            let weight_ns = lane.operations.sampling.weight_ns(held_ns(own_ticks), timed.stands_for)?;
             let since_ns = waited::wanted_since_ns(object, lane)?;
             let is_certain = has_sleeper && own_ticks >= LONG_TICKS && is_long_ago(since_ns);
             let weight_ns = if is_certain { held_ns(own_ticks) } else { weight_ns };
@@ -166,7 +167,7 @@ pub fn unlocked_by_wait(lane: &'static Lane, mutex: u64, state: State) {
 /// Whether the thread, seen from a hook's frame, is in no operation and in no barrier: what a runtime unlocks
 /// and wakes there belongs to that.
 fn is_free(lane: &Lane, state: &State) -> bool {
-    lane.open.is_free() && !is_at_barrier(lane, state.sp)
+    lane.operations.open.is_free() && !is_at_barrier(lane, state.sp)
 }
 
 /// Records the section of `object` that has ended: later, if the call path is known already.
@@ -179,7 +180,7 @@ fn record(lane: &'static Lane, operation: Operation, object: u64, ended: &Ended,
     }
     let Ended { ticks, own_ticks, weight_ns, is_bound } = *ended;
     let node = known_path(life, lane, &state);
-    let site = lane.sections.site(object);
+    let site = lane.operations.sections.site(object);
     let release = Postponed { operation, object, ticks, own_ticks, weight_ns, is_bound, site, node };
     if node == 0 || !postponed::keep_section(lane, &release) {
         write(lane, operation, release.as_record(lane), site, state);
@@ -272,16 +273,16 @@ fn woken(operation: Operation, object: u64, ticks: u64, state: State) {
     let before_ns = Some(waited::woken(object, time_ns)).filter(|before_ns| (1..time_ns).contains(before_ns));
     let held_ns = before_ns.map_or(0, |before_ns| time_ns - before_ns);
     let weight_ns = if operation != Operation::FutexWake {
-        let last_ns = lane.last_wake.0.load(Ordering::Relaxed);
+        let last_ns = lane.operations.last_wake.0.load(Ordering::Relaxed);
         if time_ns.saturating_sub(last_ns) < WAKE_PAUSE_NS {
             return;
         }
-        lane.last_wake.0.store(time_ns, Ordering::Relaxed);
+        lane.operations.last_wake.0.store(time_ns, Ordering::Relaxed);
         0
     } else if held_ns == 0 {
         RELEASE_WEIGHT_NS
     } else {
-        match lane.sampling.weight_ns(held_ns, 1) {
+        match lane.operations.sampling.weight_ns(held_ns, 1) {
             Some(weight_ns) => weight_ns,
             None => return,
         }
@@ -298,7 +299,7 @@ fn write(lane: &Lane, operation: Operation, release: Release, site: u64, state: 
     }
     lane.with_record(|record| {
         if record.output.is_open() {
-            let (node, flags) = record.path_to_know(state, life.pid, &lane.known_paths);
+            let (node, flags) = record.path_to_know(state, life.pid, &lane.operations.known_paths);
             push(record, operation, Release { node, ..release }, site, flags);
         }
     });

@@ -5,7 +5,6 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 const PLACES: usize = 16;
 
 #[derive(Debug, Default)]
-#[repr(align(32))]
 struct Place {
     object: AtomicU64,
     site: AtomicU64,
@@ -14,6 +13,8 @@ struct Place {
     /// Of how many acquisitions this one was drawn.
     stands_for: AtomicU32,
 }
+
+const _: () = assert!(size_of::<Place>() == 32);
 
 /// A section that was timed from its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

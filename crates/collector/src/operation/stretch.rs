@@ -42,10 +42,10 @@ pub fn tell(
 /// told alone.
 pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_ns: u64) {
     lane.with_record_in_silence(|record| {
-        if length_ns < record.limit.ns || now_ns < record.told_until_ns {
+        if length_ns < record.operations.limit.ns || now_ns < record.operations.told_until_ns {
             return;
         }
-        if lane.postponed.is_any() {
+        if lane.operations.postponed.is_any() {
             postponed::settle_in(lane, record);
         }
         let cpu_ns = clock::thread_cpu_ns();
@@ -53,12 +53,12 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
         // SAFETY: the owner, and `with_record_in_silence` has taken the record.
         unsafe {
             lane.with_room(|| {
-                record.tell_sums();
+                super::settle(record);
                 record.output.push_shaped(operation as u16, EVENT_CLOCK, &event);
             });
         }
         // What is recorded from now on lies behind this reading.
-        record.told_until_ns = now_ns;
-        record.limit.told(now_ns);
+        record.operations.told_until_ns = now_ns;
+        record.operations.limit.told(now_ns);
     });
 }

@@ -45,8 +45,8 @@ pub fn of(descriptor: c_int) -> Target {
         return Target::None;
     }
     let known = known(descriptor);
-    let looks =
-        known == Target::None || lane::current().is_some_and(|lane| is_time_to_look(&lane.targets_used));
+    let looks = known == Target::None
+        || lane::current().is_some_and(|lane| is_time_to_look(&lane.operations.targets_used));
     if looks { look_up(descriptor) } else { known }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
 /// first: the log is in the order of time.
 #[inline(always)]
 pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
-    if lane.postponed.is_any() {
+    if lane.operations.postponed.is_any() {
         postponed::settle_in(lane, record);
     }
     tell_next(lane, record, passed);
@@ -87,7 +87,7 @@ pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
 #[inline(always)]
 pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
     let ns = passed.end_ns.saturating_sub(passed.begin_ns);
-    let is_long = ns >= record.limit.ns;
+    let is_long = ns >= record.operations.limit.ns;
     let short = Short {
         kind: passed.kind,
         begin_ns: passed.begin_ns,
@@ -95,7 +95,7 @@ pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
         bytes: passed.outcome.bytes,
         failed: passed.outcome.error != 0,
     };
-    let wants_path = !is_long && record.sums.add(&short, &mut record.output);
+    let wants_path = !is_long && record.operations.sums.add(&short, &mut record.output);
     // Of what is postponed it was settled when it ended whose path is found.
     let has_path = if passed.is_postponed { passed.node.0 != 0 } else { wants_path };
     if is_long || has_path {
@@ -141,8 +141,8 @@ fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
     }
     let taken_since_ns = passed.taken_since(clock::now_ns());
     let (node, flags) = path_of(record, passed);
-    let region = record.member.region();
-    record.sums.caller(passed.kind, (node, flags, region), &mut record.output);
+    let region = record.parallel.member.region();
+    record.operations.sums.caller(passed.kind, (node, flags, region), &mut record.output);
     record.spent_since(taken_since_ns, 0);
 }
 
@@ -170,13 +170,13 @@ fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
     let cpu_ns = if is_clocked { cpu_at_end(passed, entered_ns) } else { 0 };
     let (node, node_flags) = path_of(record, passed);
     if let Some(state) = passed.state {
-        lane.callers.keep(passed.kind, state.sp, node);
+        lane.operations.callers.keep(passed.kind, state.sp, node);
     }
     if cpu_ns != 0 {
-        record.tell_sums();
+        super::settle(record);
     }
     push_event(record, passed, (node, node_flags), cpu_ns, Output::push_shaped);
-    record.limit.told(passed.end_ns);
+    record.operations.limit.told(passed.end_ns);
     record.spent_since(passed.taken_since(entered_ns), cpu_ns);
 }
 
@@ -191,7 +191,7 @@ fn tell_postponed(lane: &Lane, record: &mut Record, passed: &Passed) {
     }
     let entered_ns = clock::now_ns();
     push_event(record, passed, passed.node, 0, Output::push_in_place);
-    record.limit.told(passed.end_ns);
+    record.operations.limit.told(passed.end_ns);
     record.spent_since(entered_ns, 0);
 }
 
@@ -216,9 +216,9 @@ fn push_event(
 ) {
     // What is known only when it is over may have been told in part: what the thread called meanwhile.
     // And two readings of the clock may differ by some nanoseconds the wrong way round.
-    let end_ns = passed.end_ns.max(record.told_until_ns);
-    let begin_ns = passed.begin_ns.max(record.told_until_ns).min(end_ns);
-    record.told_until_ns = end_ns;
+    let end_ns = passed.end_ns.max(record.operations.told_until_ns);
+    let begin_ns = passed.begin_ns.max(record.operations.told_until_ns).min(end_ns);
+    record.operations.told_until_ns = end_ns;
     let event = Event {
         begin_ns,
         end_ns,
@@ -227,7 +227,7 @@ fn push_event(
         object2: passed.object2,
         bytes: passed.outcome.bytes,
         node: node.0,
-        region: record.member.region(),
+        region: record.parallel.member.region(),
         error: passed.outcome.error,
         processor: clock::processor() as u16,
         ..Event::default()
@@ -244,24 +244,24 @@ fn push_event(
 
 /// Tells the operation that the thread has left without a return; its record has been taken.
 pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
-    let Some(kind) = lane.open.kind() else { return };
+    let Some(kind) = lane.operations.open.kind() else { return };
     let passed = Passed {
         kind,
-        begin_ns: lane.open.begin_ns(),
+        begin_ns: lane.operations.open.begin_ns(),
         end_ns: now_ns,
-        object: lane.open.object(),
-        object2: lane.open.object2(),
+        object: lane.operations.open.object(),
+        object2: lane.operations.open.object2(),
         outcome: Outcome::default(),
         flags: EVENT_LEFT,
         state: None,
-        node: (lane.open.node(), 0),
+        node: (lane.operations.open.node(), 0),
         is_postponed: false,
     };
-    if lane.postponed.is_any() {
+    if lane.operations.postponed.is_any() {
         postponed::settle_in(lane, record);
     }
-    let node = if passed.node.0 != 0 { passed.node } else { record.sums.last_caller(kind) };
-    record.tell_sums();
+    let node = if passed.node.0 != 0 { passed.node } else { record.operations.sums.last_caller(kind) };
+    super::settle(record);
     push_event(record, &passed, node, clock::thread_cpu_ns(), Output::push_shaped);
     lane.leave();
 }
@@ -282,16 +282,16 @@ pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
 pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
     postponed::settle_in(lane, record);
     source::each(|source| source.settle(record));
-    if lane.open.kind().is_some() && record.output.is_open() {
-        let (begin_ns, state) = (lane.open.begin_ns(), lane.open.state());
+    if lane.operations.open.kind().is_some() && record.output.is_open() {
+        let (begin_ns, state) = (lane.operations.open.begin_ns(), lane.operations.open.state());
         // Its stack may go away at any moment: it is read as a foreign one.
         let own_stack = core::mem::take(&mut record.own_stack);
-        let stands = || lane.open.kind().is_some() && lane.open.begin_ns() == begin_ns;
+        let stands = || lane.operations.open.kind().is_some() && lane.operations.open.begin_ns() == begin_ns;
         let (node, flags) = record.path_while(state, life.pid, stands);
         record.own_stack = own_stack;
         record.memo.forget();
         if flags == 0 && stands() {
-            lane.open.set_node(node);
+            lane.operations.open.set_node(node);
             record.output.header(|header| header.wait_node = node);
         }
     }

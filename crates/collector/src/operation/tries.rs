@@ -75,10 +75,10 @@ impl Tries {
 pub fn failed(operation: Operation, object: u64, state: State) {
     let Some(life) = life::measuring() else { return };
     let Some(lane) = lane::current() else { return };
-    if !super::wanted(operation.nature()) || lane.open.kind().is_some() {
+    if !super::wanted(operation.nature()) || lane.operations.open.kind().is_some() {
         return;
     }
-    let tries = &lane.tries;
+    let tries = &lane.operations.tries;
     let now_ns = clock::now_ns();
     if tries.is_live(now_ns) && tries.object.load(Ordering::Relaxed) == object {
         tries.tried(now_ns);
@@ -108,7 +108,7 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
     lane.with_record(|record| {
         if record.output.is_open() {
             let node = record.path(state, life.pid).0;
-            lane.tries.node.store(node, Ordering::Relaxed);
+            lane.operations.tries.node.store(node, Ordering::Relaxed);
         }
     });
 }
@@ -116,7 +116,7 @@ fn find_path(life: &Life, lane: &'static Lane, state: State) {
 /// A try succeeded.
 #[inline]
 pub fn succeeded(lane: &'static Lane, object: u64, state: impl FnOnce() -> State) {
-    if lane.tries.is_active() {
+    if lane.operations.tries.is_active() {
         end_with_success(lane, object, state());
     }
 }
@@ -125,8 +125,9 @@ pub fn succeeded(lane: &'static Lane, object: u64, state: impl FnOnce() -> State
 fn end_with_success(lane: &'static Lane, object: u64, state: State) {
     let Some(life) = life::in_hook() else { return };
     let now_ns = clock::now_ns();
-    if lane.tries.object.load(Ordering::Relaxed) == object && lane.tries.is_live(now_ns) {
-        lane.tries.last_ns.store(now_ns, Ordering::Relaxed);
+    if lane.operations.tries.object.load(Ordering::Relaxed) == object && lane.operations.tries.is_live(now_ns)
+    {
+        lane.operations.tries.last_ns.store(now_ns, Ordering::Relaxed);
         finish(lane, Some(state));
     } else {
         stop(life, lane);
@@ -140,9 +141,11 @@ pub fn stop(_: &Life, lane: &'static Lane) {
 }
 
 fn finish(lane: &'static Lane, state: Option<State>) {
-    let Some(operation) = lane.tries.take() else { return };
-    let (begin_ns, end_ns) =
-        (lane.tries.since_ns.load(Ordering::Relaxed), lane.tries.last_ns.load(Ordering::Relaxed));
+    let Some(operation) = lane.operations.tries.take() else { return };
+    let (begin_ns, end_ns) = (
+        lane.operations.tries.since_ns.load(Ordering::Relaxed),
+        lane.operations.tries.last_ns.load(Ordering::Relaxed),
+    );
     if end_ns <= begin_ns {
         return;
     }
@@ -150,12 +153,12 @@ fn finish(lane: &'static Lane, state: Option<State>) {
         kind: Kind::from(operation),
         begin_ns,
         end_ns,
-        object: lane.tries.object.load(Ordering::Relaxed),
+        object: lane.operations.tries.object.load(Ordering::Relaxed),
         object2: 0,
         outcome: Outcome::default(),
         flags: 0,
         state,
-        node: (lane.tries.node.load(Ordering::Relaxed), 0),
+        node: (lane.operations.tries.node.load(Ordering::Relaxed), 0),
         is_postponed: false,
     };
     tell(lane, &passed);

@@ -69,7 +69,7 @@ pub fn wanted_since_ns(lock: u64, mine: &Lane) -> Option<u64> {
     // Before the search: who begins to wait after it sets this again.
     is_wanted.store(false, Ordering::Relaxed);
     let others = lane::all().filter(|lane| !core::ptr::eq(*lane, mine));
-    let since_ns = others.filter_map(|lane| lane.wants_since_ns(lock)).min();
+    let since_ns = others.filter_map(|lane| lane.operations.wants_since_ns(lock)).min();
     if since_ns.is_some() {
         is_wanted.store(true, Ordering::Relaxed);
     }

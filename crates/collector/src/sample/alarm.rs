@@ -118,12 +118,17 @@ impl Lane {
     /// The handler wants the alarm in `left_ns`; but a thread that is about to block, or does, sets it when
     /// it goes on.
     pub(super) fn want_alarm(&self, arrival: &Arrival, left_ns: u64) {
-        let paused = self.pace.paused.load(Ordering::Relaxed);
-        if !self.open.is_free() || self.member.docked_ns() != 0 || paused != 0 && arrival.sp <= paused {
-            self.open.set_alarm(Alarm::Held);
+        let paused = self.samples.pace.paused.load(Ordering::Relaxed);
+        if !self.operations.open.is_free()
+            || self.member.docked_ns() != 0
+            || paused != 0 && arrival.sp <= paused
+        {
+            self.operations.open.set_alarm(Alarm::Held);
             return;
         }
-        if self.open.alarm() == Alarm::Set && arrival.time_ns < self.pace.expires_ns.load(Ordering::Relaxed) {
+        if self.operations.open.alarm() == Alarm::Set
+            && arrival.time_ns < self.samples.pace.expires_ns.load(Ordering::Relaxed)
+        {
             return;
         }
         self.arm(arrival, left_ns);
@@ -131,25 +136,25 @@ impl Lane {
 
     /// Sets the alarm; where the thread is not trusted yet only in name, so that its switches are looked at.
     fn arm(&self, now: &Arrival, left_ns: u64) {
-        let pace = &self.pace;
+        let pace = &self.samples.pace;
         let armed = pace.armed.load(Ordering::Relaxed);
         pace.armed.store((armed + 1).min(ARMED_AT_MOST + 1), Ordering::Relaxed);
         if !pace.is_trusted() {
             let is_looked_at = armed < ARMED_AT_MOST;
             pace.switches.store(now.usage.unexplained(), Ordering::Relaxed);
             pace.expires_ns.store(u64::MAX, Ordering::Relaxed);
-            self.open.set_alarm(if is_looked_at { Alarm::Set } else { Alarm::Off });
+            self.operations.open.set_alarm(if is_looked_at { Alarm::Set } else { Alarm::Off });
             return;
         }
         let timer = if armed < ARMED_AT_MOST { pace.one_shot(self) } else { None };
         let Some(timer) = timer else {
-            self.open.set_alarm(Alarm::Off);
+            self.operations.open.set_alarm(Alarm::Off);
             self.sample_at_tick(now.cpu_ns);
             return;
         };
         pace.switches.store(now.usage.unexplained(), Ordering::Relaxed);
         pace.expires_ns.store(now.time_ns + left_ns, Ordering::Relaxed);
-        self.open.set_alarm(Alarm::Set);
+        self.operations.open.set_alarm(Alarm::Set);
         timer::after(timer, left_ns);
     }
 
@@ -157,8 +162,8 @@ impl Lane {
     /// team meet in their runtime, which looks again whenever it is woken.
     pub(super) fn look_at_switches(&self, usage: &Usage) {
         let now = usage.unexplained();
-        if now > self.pace.switches.swap(now, Ordering::Relaxed) && self.member.team_size() < 2 {
-            self.pace.suspect();
+        if now > self.samples.pace.switches.swap(now, Ordering::Relaxed) && self.member.team_size() < 2 {
+            self.samples.pace.suspect();
         }
     }
 
@@ -166,12 +171,12 @@ impl Lane {
     #[cold]
     #[inline(never)]
     pub fn hold_sample(&self) {
-        if self.open.alarm() != Alarm::Set {
+        if self.operations.open.alarm() != Alarm::Set {
             return;
         }
-        self.open.set_alarm(Alarm::Held);
-        let timer = self.pace.one_shot_made();
-        if self.pace.is_trusted() && timer >= 0 {
+        self.operations.open.set_alarm(Alarm::Held);
+        let timer = self.samples.pace.one_shot_made();
+        if self.samples.pace.is_trusted() && timer >= 0 {
             timer::disarm(timer);
         }
         self.look_at_switches(&Usage::now());
@@ -179,7 +184,7 @@ impl Lane {
 
     /// As [`Lane::hold_sample`], where nobody knows when the owner goes on.
     pub fn leave_sample_to_tick(&self) {
-        if self.open.alarm() == Alarm::Set {
+        if self.operations.open.alarm() == Alarm::Set {
             self.hold_sample();
             self.sample_at_tick(clock::thread_cpu_ns());
         }
@@ -190,11 +195,11 @@ impl Lane {
     #[cold]
     #[inline(never)]
     pub fn go_on(&self) {
-        if self.open.alarm() != Alarm::Held {
+        if self.operations.open.alarm() != Alarm::Held {
             return;
         }
-        self.open.set_alarm(Alarm::Off);
-        let pace = &self.pace;
+        self.operations.open.set_alarm(Alarm::Off);
+        let pace = &self.samples.pace;
         let (time_ns, cpu_ns) = (clock::now_ns(), clock::thread_cpu_ns());
         let now = Arrival { time_ns, cpu_ns, sp: 0, is_asked: false, usage: Usage::now() };
         let due_ns = pace.due_ns.load(Ordering::Relaxed);
@@ -217,7 +222,7 @@ impl Lane {
             }
         } else if pace.is_trusted() && life::recording().is_some_and(|life| life.pid == raw::getpid()) {
             raw::signal_self(
-                signal::number(self.signal.load(Ordering::Relaxed)),
+                signal::number(self.samples.signal.load(Ordering::Relaxed)),
                 timer::ASKED,
                 timer::COOKIE,
             );
@@ -226,13 +231,13 @@ impl Lane {
 
     #[inline]
     fn without_samples<R>(&self, sp: u64, call: impl FnOnce() -> R) -> R {
-        self.pace.paused.store(sp, Ordering::Relaxed);
-        if self.open.alarm() == Alarm::Set {
+        self.samples.pace.paused.store(sp, Ordering::Relaxed);
+        if self.operations.open.alarm() == Alarm::Set {
             self.hold_sample();
         }
         let result = call();
-        self.pace.paused.store(0, Ordering::Relaxed);
-        if self.open.alarm() == Alarm::Held {
+        self.samples.pace.paused.store(0, Ordering::Relaxed);
+        if self.operations.open.alarm() == Alarm::Held {
             self.go_on();
         }
         result

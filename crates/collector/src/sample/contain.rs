@@ -36,7 +36,7 @@ pub fn run<F: FnMut()>(entry: &Entry, mut work: F) -> bool {
 /// recorded any more.
 fn leave_handler() {
     let Some(lane) = lane::current() else { return };
-    let sp = lane.entry.0.load(Ordering::Relaxed);
+    let sp = lane.samples.entry.0.load(Ordering::Relaxed);
     if sp == 0 {
         return;
     }

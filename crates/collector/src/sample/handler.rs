@@ -121,7 +121,7 @@ fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, source: S
     let Some(life) = life::recording() else { return };
     match lane {
         Some(lane) => {
-            contain::run(&lane.entry, || arrive(life, context, source));
+            contain::run(&lane.samples.entry, || arrive(life, context, source));
         }
         None => arrive(life, context, source),
     }
@@ -149,13 +149,13 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
         lane.rest_while_paused(cpu_ns);
         return;
     }
-    if lane.pace.ends_rest() {
+    if lane.samples.pace.ends_rest() {
         lane.with_record(Record::follow_switch);
         lane.begin_anew(cpu_ns, life.options.period_ns);
         return;
     }
     let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
-        lane.pace.spent(own_time(begin, cpu_ns));
+        lane.samples.pace.spent(own_time(begin, cpu_ns));
         return;
     };
     let own_ns = if options::live() & (EMPTY_HANDLER | PANIC) != 0 {
@@ -171,7 +171,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
 /// Takes a sample that is due, unless something speaks against it; how long that took.
 fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t, due: &Due) -> u64 {
     let Arrival { time_ns: begin, cpu_ns, sp, .. } = due.arrival;
-    if lane.tries.is_active() && !lane.tries.is_live(begin) {
+    if lane.operations.tries.is_active() && !lane.operations.tries.is_live(begin) {
         tries::stop(life, lane);
     }
     let alternate = alternate_stack(context);
@@ -190,8 +190,8 @@ fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t
     };
     // SAFETY: this is the owner's handler, which has taken the record. All signals are blocked meanwhile.
     let record = unsafe { lane.record() };
-    record.spent(lane.pace.take_own_ns());
-    if record.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
+    record.spent(lane.samples.pace.take_own_ns());
+    if record.samples.allowance.allows(cpu_ns) || options::live() & CHECK_PATHS != 0 {
         let on_alternate_stack = alternate.contains(&(core::ptr::from_ref(context) as u64));
         let sampling = || take(life, lane, record, context, due);
         // An alternate stack may lie within the thread's own, which has plenty of room elsewhere.
@@ -200,11 +200,11 @@ fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t
             if on_alternate_stack { lane.with_own_room(sampling) } else { lane.with_room_in_quiet(sampling) }
         };
     }
-    if lane.signal.load(Ordering::Relaxed) != signal::current() {
+    if lane.samples.signal.load(Ordering::Relaxed) != signal::current() {
         lane.follow_signal(context);
     }
     let own_ns = own_time(begin, cpu_ns);
-    record.allowance.spend(cpu_ns, own_ns);
+    record.samples.allowance.spend(cpu_ns, own_ns);
     record.spent(own_ns);
     own_ns
 }
@@ -235,31 +235,37 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
     if options::live() & NO_MEMO != 0 {
         record.memo.forget();
     }
-    if lane.postponed.is_any() {
+    if lane.operations.postponed.is_any() {
         postponed::settle_in(lane, record);
     }
     if lane.member.owes() {
         team::tell_the_others(lane);
     }
-    if !lane.open.is_free() && !lane.open.is_live(leaf.sp, false, lane, || alternate_stack(context)) {
+    if !lane.operations.open.is_free()
+        && !lane.operations.open.is_live(leaf.sp, false, lane, || alternate_stack(context))
+    {
         operation::note_left(life, lane, record, begin);
     }
     let (node, mut flags) = if record.output.is_open() { record.path(leaf, life.pid) } else { (0, 0) };
     flags |= due.flags;
     let own_stack = record.own_stack;
     let is_inside = lane.member.visits().is_some_and(|visits| visits.is_sampled_inside(leaf.sp, own_stack));
-    if is_inside || !lane.open.is_free() || lane.tries.is_live(begin) || lane.member.docked_ns() != 0 {
+    if is_inside
+        || !lane.operations.open.is_free()
+        || lane.operations.tries.is_live(begin)
+        || lane.member.docked_ns() != 0
+    {
         flags |= SAMPLE_IN_OPERATION;
     }
     record.follow_switch();
-    record.tell_sums();
+    operation::settle(record);
     let delta = record.take_used(usage);
-    let overruns = u64::from(due.overrun) + record.allowance.take_left_out();
+    let overruns = u64::from(due.overrun) + record.samples.allowance.take_left_out();
     let sample = Sample {
         time_ns: begin,
         cpu_ns,
         node,
-        own_ns: saturate32(record.own_ns),
+        own_ns: saturate32(record.own.recent_ns),
         user_us: saturate32(delta.user_us),
         system_us: saturate32(delta.system_us),
         minor_faults: saturate32(delta.faults.0),
@@ -273,14 +279,14 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         overruns: saturate16(overruns),
     };
     record.push_sample(flags, &sample);
-    record.own_ns = 0;
-    record.overruns += overruns;
+    record.own.recent_ns = 0;
+    record.samples.overruns += overruns;
     logfile::raise(|header| &raw mut header.peak_resident_kib, usage.peak_resident_kib);
-    if begin.saturating_sub(record.scheduler_read_ns) >= SCHEDULER_PERIOD_NS
+    if begin.saturating_sub(record.scheduler.read_ns()) >= SCHEDULER_PERIOD_NS
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
         record.push_scheduler(begin, cpu_ns);
-        record.sites.tell(&mut record.output);
+        record.parallel.sites.tell(&mut record.output);
         record.tell_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }

@@ -10,9 +10,14 @@ pub mod pace;
 pub mod process;
 pub mod resume;
 pub mod signal;
+mod state;
 pub mod timer;
 
-use crate::lane::Lane;
+pub use state::{Owned, Shared};
+
+use proust_log::records::ThreadEnd;
+
+use crate::lane::{Lane, Record};
 use crate::source::Source;
 
 /// Samples of threads as a source of data.
@@ -20,7 +25,15 @@ pub struct Samples;
 
 impl Source for Samples {
     fn thread_born(&self, lane: &Lane, _: u32) {
-        lane.pace.begin();
+        lane.samples.pace.begin();
+    }
+
+    fn record_begins(&self, record: &mut Record) {
+        record.samples = Owned::default();
+    }
+
+    fn record_ends(&self, record: &mut Record, end: &mut ThreadEnd) {
+        end.overruns = record.samples.overruns;
     }
 
     fn forked(&self) {

@@ -227,7 +227,7 @@ impl Pace {
             return None;
         }
         let made = if ONE_SHOTS.fetch_add(1, Ordering::Relaxed) < ONE_SHOTS_AT_MOST.load(Ordering::Relaxed) {
-            let number = signal::number(lane.signal.load(Ordering::Relaxed));
+            let number = signal::number(lane.samples.signal.load(Ordering::Relaxed));
             timer::create_one_shot(lane.owner.load(Ordering::Relaxed), number).ok()
         } else {
             None
@@ -272,28 +272,28 @@ pub struct Arrival {
 impl Lane {
     /// Stops the owner's timers.
     pub fn stop_timers(&self) {
-        if let Some(timer) = self.replace_timer(None) {
+        if let Some(timer) = self.samples.replace_timer(None) {
             timer::stop(timer);
         }
-        self.pace.stop();
-        self.open.set_alarm(Alarm::Off);
+        self.samples.pace.stop();
+        self.operations.open.set_alarm(Alarm::Off);
     }
 
     /// Makes the CPU timer of thread `tid`, the owner, and arms it for a first sample; an errno if the kernel
     /// refuses.
     pub fn begin_sampling(&self, tid: u32, mean_ns: u64) -> Result<(), i32> {
-        let timer = timer::create(tid, signal::number(self.signal.load(Ordering::Relaxed)))?;
+        let timer = timer::create(tid, signal::number(self.samples.signal.load(Ordering::Relaxed)))?;
         let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
-        let due_ns = cpu_ns + self.pace.draw(|random| random.first_ns(mean_ns));
-        self.pace.due_ns.store(due_ns, Ordering::Relaxed);
-        self.open.set_alarm(Alarm::Off);
-        self.pace.cpu_timer_ns.store(0, Ordering::Relaxed);
+        let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
+        self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
+        self.operations.open.set_alarm(Alarm::Off);
+        self.samples.pace.cpu_timer_ns.store(0, Ordering::Relaxed);
         let armed = timer::at_cpu(timer, at_tick_near(due_ns, cpu_ns), tick_ns());
         if raw::failed(armed) {
             timer::stop(timer);
             return Err(-armed as i32);
         }
-        if let Some(before) = self.replace_timer(Some(timer)) {
+        if let Some(before) = self.samples.replace_timer(Some(timer)) {
             timer::stop(before);
         }
         Ok(())
@@ -301,19 +301,19 @@ impl Lane {
 
     /// In the owner's handler: recording is paused, and it is enough to look now and then whether it still is.
     pub fn rest_while_paused(&self, cpu_ns: u64) {
-        if !self.pace.is_paused.swap(true, Ordering::Relaxed) {
+        if !self.samples.pace.is_paused.swap(true, Ordering::Relaxed) {
             self.with_record(Record::follow_switch);
         }
-        self.open.set_alarm(Alarm::Off);
-        self.pace.due_ns.store(cpu_ns + PAUSED_NS, Ordering::Relaxed);
+        self.operations.open.set_alarm(Alarm::Off);
+        self.samples.pace.due_ns.store(cpu_ns + PAUSED_NS, Ordering::Relaxed);
         self.set_cpu_timer(cpu_ns + PAUSED_NS);
     }
 
     /// In the owner's handler: recording goes on, and the next sample is drawn as a thread's first one is.
     pub fn begin_anew(&self, cpu_ns: u64, mean_ns: u64) {
-        let due_ns = cpu_ns + self.pace.draw(|random| random.first_ns(mean_ns));
-        self.pace.due_ns.store(due_ns, Ordering::Relaxed);
-        self.open.set_alarm(Alarm::Off);
+        let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
+        self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
+        self.operations.open.set_alarm(Alarm::Off);
         self.set_cpu_timer(at_tick_near(due_ns, cpu_ns));
     }
 
@@ -324,26 +324,26 @@ impl Lane {
             && lane::current().is_some_and(|current| core::ptr::eq(current, self))
             && !borrowers::share_storage()
             && options::live() & (NO_WAITS | NO_IO) == 0
-            && self.pace.one_shot.load(Ordering::Relaxed) != REFUSED
+            && self.samples.pace.one_shot.load(Ordering::Relaxed) != REFUSED
     }
 
     /// Sets the CPU timer. A lane without one is not sampled any more.
     pub(super) fn set_cpu_timer(&self, at_ns: u64) {
-        let timer = self.timer();
+        let timer = self.samples.timer();
         if timer >= 0 {
-            self.pace.cpu_timer_ns.store(at_ns, Ordering::Relaxed);
+            self.samples.pace.cpu_timer_ns.store(at_ns, Ordering::Relaxed);
             timer::at_cpu(timer, at_ns, tick_ns());
         }
     }
 
     /// Whether the CPU timer is only the net below a sample that is due then.
     pub(super) fn is_above_net(&self, due_ns: u64) -> bool {
-        self.pace.cpu_timer_ns.load(Ordering::Relaxed) > due_ns + tick_ns()
+        self.samples.pace.cpu_timer_ns.load(Ordering::Relaxed) > due_ns + tick_ns()
     }
 
     /// The alarm will not bring the sample: the CPU timer has to.
     pub(super) fn sample_at_tick(&self, cpu_ns: u64) {
-        let due_ns = self.pace.due_ns.load(Ordering::Relaxed);
+        let due_ns = self.samples.pace.due_ns.load(Ordering::Relaxed);
         if self.is_above_net(due_ns) {
             self.set_cpu_timer(at_tick_near(due_ns, cpu_ns));
         }
@@ -352,12 +352,12 @@ impl Lane {
     /// In the owner's handler: whether a sample is due, and its flags. The next one's instant is drawn then;
     /// [`Lane::await_sample`] has to follow. Where it is too early, the timers are set for what is left.
     pub fn sample_is_due(&self, arrival: &Arrival, mean_ns: u64) -> Option<u16> {
-        let pace = &self.pace;
+        let pace = &self.samples.pace;
         let may_have_alarm = self.may_have_alarm();
-        let was_on = self.open.alarm() == Alarm::Set;
+        let was_on = self.operations.open.alarm() == Alarm::Set;
         let was_armed = was_on && pace.is_trusted();
         if was_on {
-            pace.has_interrupted.store(was_armed && self.open.is_free(), Ordering::Relaxed);
+            pace.has_interrupted.store(was_armed && self.operations.open.is_free(), Ordering::Relaxed);
             self.look_at_switches(&arrival.usage);
         }
         let is_exact = may_have_alarm && pace.is_trusted() && !pace.rest.is_on();
@@ -407,13 +407,13 @@ impl Lane {
     /// In the owner's handler, at its end: sets the timers for the next sample. `arrival` says where the
     /// clocks stood shortly before.
     pub fn await_sample(&self, arrival: &Arrival) {
-        if self.timer() < 0 {
+        if self.samples.timer() < 0 {
             return;
         }
-        let pace = &self.pace;
+        let pace = &self.samples.pace;
         let due_ns = pace.due_ns.load(Ordering::Relaxed);
         let left_ns = due_ns.saturating_sub(arrival.cpu_ns);
-        self.open.set_alarm(Alarm::Off);
+        self.operations.open.set_alarm(Alarm::Off);
         let may_have_alarm = self.may_have_alarm();
         let untrusted = pace.untrusted.load(Ordering::Relaxed);
         if !may_have_alarm || untrusted > 0 || pace.rest.is_on() {

@@ -123,7 +123,7 @@ pub fn find() {
 /// Lets the call go on that the signal of this handler interrupted, if it did.
 pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
     // A timer on the wall's clock was armed outside of all hooks.
-    let may_be_raw = lane.is_some_and(|lane| lane.pace.take_has_interrupted());
+    let may_be_raw = lane.is_some_and(|lane| lane.samples.pace.take_has_interrupted());
     if !may_be_raw && !IS_NEEDED.load(Ordering::Relaxed) && options::live() & RESUME_CALLS == 0 {
         return;
     }
@@ -131,7 +131,7 @@ pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
         return;
     }
     if may_be_raw && let Some(lane) = lane {
-        lane.pace.suspect();
+        lane.samples.pace.suspect();
     }
     let Some(number) = call_before(context::state(context).pc) else { return };
     let Some(time) = time_of(number, context, may_be_raw) else { return };
@@ -183,10 +183,10 @@ fn shorten(lane: Option<&Lane>, time: Time, context: &mut ucontext_t) -> Option<
 /// Since when the time counts that the call was given last: from its begin, or since it last went on. And
 /// what is kept for it.
 fn since(lane: &Lane) -> Option<(&Resumed, u64, u64)> {
-    if lane.open.is_free() {
+    if lane.operations.open.is_free() {
         return None;
     }
-    let (begin_ns, resumed) = (lane.open.begin_ns(), &lane.resumed);
+    let (begin_ns, resumed) = (lane.operations.open.begin_ns(), &lane.samples.resumed);
     let went_on = resumed.of_ns.swap(begin_ns, Ordering::Relaxed) == begin_ns;
     let since_ns = if went_on { resumed.at_ns.load(Ordering::Relaxed) } else { begin_ns };
     Some((resumed, clock::now_ns(), since_ns))

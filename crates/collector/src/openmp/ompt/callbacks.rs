@@ -151,7 +151,7 @@ pub unsafe extern "C" fn sync_region_wait(
         wait::begin_for_all(operation, site, state, None);
     } else if let Some(lane) = waiting_for_all(operation) {
         let state = here!();
-        lane.open.set_frame(state);
+        lane.operations.open.set_frame(state);
         let site = CallSite { address: site as u64, sp: state.sp };
         wait::end_for_all(lane, operation, site, state);
     }
@@ -165,7 +165,7 @@ fn is_within_region(kind: c_int) -> bool {
 
 /// The calling thread's lane, if it is in such a wait.
 fn waiting_for_all(operation: Operation) -> Option<&'static Lane> {
-    lane::current().filter(|lane| lane.open.is(wait::of_team(operation, lane.member)))
+    lane::current().filter(|lane| lane.operations.open.is(wait::of_team(operation, lane.member)))
 }
 
 /// A thread has done its part, or goes on behind the region: then who opened it tells so, too.
@@ -214,8 +214,8 @@ pub unsafe extern "C" fn mutex_acquired(kind: c_int, object: u64, site: *const c
     };
     let state = here!();
     let Some(lane) = lane::current() else { return };
-    if lane.open.kind().is_some_and(|kind| kind.operation == operation) {
-        lane.open.set_frame(state);
+    if lane.operations.open.kind().is_some_and(|kind| kind.operation == operation) {
+        lane.operations.open.set_frame(state);
         holders::end(operation, object, site as u64, state);
     } else {
         holders::entered_at(operation, object, site as u64, state);

@@ -35,7 +35,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
         done(team);
     }
     if let Some(state) = state {
-        lane.open.set_frame(state);
+        lane.operations.open.set_frame(state);
     }
     let waited = [Operation::OmpRegionEnd, Operation::OmpWaitOfOne].map(|wait| end_open(lane, wait));
     let end_ns = match waited[0].max(waited[1]) {

@@ -51,9 +51,9 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         return None;
     }
     if opening.marker.is_null() {
-        lane.open.hold();
+        lane.operations.open.hold();
     }
-    let fork_ns = lane.open.begin_ns();
+    let fork_ns = lane.operations.open.begin_ns();
     member.own_cost.begin_part();
     member.pause(fork_ns);
     let outside_ns = fork_ns.saturating_sub(member.closed_ns());
@@ -65,9 +65,9 @@ pub fn open(opening: &Opening) -> Option<&'static Team> {
         return None;
     };
     let parent = member.region();
-    let node = lane.opening_paths.find(&opening.state);
+    let node = lane.member.opening_paths.find(&opening.state);
     let region = lane.with_record_in_silence(|record| {
-        record.regions.known(node, parent).unwrap_or_else(|| {
+        record.parallel.regions.known(node, parent).unwrap_or_else(|| {
             // SAFETY: the owner, and `with_record_in_silence` has taken the record.
             unsafe { lane.with_room(|| find_number(life, (lane, record), opening, parent)) }
         })
@@ -94,14 +94,14 @@ fn find_number(
     if !record.output.is_open() {
         return 0;
     }
-    let (node, _) = record.path_to_know(opening.state, life.pid, &lane.opening_paths);
+    let (node, _) = record.path_to_know(opening.state, life.pid, &lane.member.opening_paths);
     let mut body = 0;
     if opening.function != 0 {
         let lookup = opening.function as u64;
         let module = modules::known(lookup).map_or(0, |module| module.id);
         body = record.tree.child(PathFrame { parent: 0, module, lookup }, &mut record.output).unwrap_or(0);
     }
-    record.regions.number((node, parent), (opening.origin, body), &mut record.output)
+    record.parallel.regions.number((node, parent), (opening.origin, body), &mut record.output)
 }
 
 /// Regions that the thread has left without an end: by an exception, longjmp or cancellation.

@@ -91,7 +91,7 @@ pub fn done(team: &'static Team) {
         };
         add_to(record, Operation::OmpRegionEnd, region, &passed);
         let begin_ns = member.begin_ns();
-        if now_ns.saturating_sub(begin_ns) >= record.stay_limit.ns {
+        if now_ns.saturating_sub(begin_ns) >= record.parallel.stay_limit.ns {
             let stay = Stay {
                 fork_ns: team.times.fork_ns.load(Ordering::Relaxed),
                 begin_ns,
@@ -102,7 +102,7 @@ pub fn done(team: &'static Team) {
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
             // SAFETY: the owner, who has taken the record.
             unsafe { lane.with_room(|| record.output.push_shaped(number, member.team_size(), &stay)) };
-            record.stay_limit.told(now_ns);
+            record.parallel.stay_limit.told(now_ns);
         }
         if !is_opener && member.idle_node() == 0 {
             // SAFETY: as above.
@@ -146,9 +146,9 @@ fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
         return clock::now_ns();
     }
     if marker.is_null() {
-        lane.open.hold();
+        lane.operations.open.hold();
     }
-    lane.open.begin_ns()
+    lane.operations.open.begin_ns()
 }
 
 /// A thread that was docked is so no more: tells what it waited for since. `team` is the one in which it got
@@ -207,7 +207,7 @@ pub fn settle(lane: &'static Lane) {
 
 /// Ends the operation that the lane is in, if it is this one; when that was, 0 if it is not.
 pub fn end_open(lane: &'static Lane, operation: Operation) -> u64 {
-    if lane.open.kind().is_some_and(|kind| kind.operation == operation) {
+    if lane.operations.open.kind().is_some_and(|kind| kind.operation == operation) {
         operation::end(&Ticket::of_open(lane), Outcome::default())
     } else {
         0
@@ -219,5 +219,5 @@ pub(super) fn add(lane: &'static Lane, operation: Operation, region: u32, passed
 }
 
 fn add_to(record: &mut Record, operation: Operation, region: u32, passed: &Passed) {
-    record.sites.add(&Site::of_region(region, operation), passed, &mut record.output, |_| 0);
+    record.parallel.sites.add(&Site::of_region(region, operation), passed, &mut record.output, |_| 0);
 }

@@ -1,0 +1,69 @@
+//! Call paths of a lane's thread: found, and compared with a full unwind in debug mode.
+
+use proust_log::layout::FileHeader;
+use proust_log::records;
+
+use super::Record;
+use crate::logfile;
+use crate::operation::known_paths::KnownPaths;
+use crate::path::memo::{State, Surroundings, UpperEnd};
+use crate::path::modules;
+use crate::path::tree::NodeId;
+
+impl Record {
+    /// As [`Record::path`], of a frame of the thread's own stack; notes it in `known` if it is whole.
+    pub fn path_to_know(&mut self, leaf: State, process: u32, known: &KnownPaths) -> (NodeId, u16) {
+        let (node, flags) = self.path(leaf, process);
+        if flags == 0 && node != 0 {
+            known.keep(&leaf, node, &self.memo);
+        }
+        (node, flags)
+    }
+
+    /// In debug mode: whether a path that is known is the one that is found.
+    pub fn check_known(&mut self, leaf: State, process: u32, known: NodeId) {
+        if self.path(leaf, process) != (known, 0) {
+            logfile::count(|header: *mut FileHeader| field(header, |h| &raw mut h.path_mismatches), 1);
+        }
+    }
+
+    /// The node of the path that begins at `leaf`, and its sample flags.
+    pub fn path(&mut self, leaf: State, process: u32) -> (NodeId, u16) {
+        self.path_while(leaf, process, || true)
+    }
+
+    /// As [`Record::path`], of another thread, which may go on meanwhile: the path holds if `stands` says
+    /// afterwards that it has not. Only then does the debug mode's comparison mean anything, which reads the
+    /// stack a second time.
+    pub fn path_while(&mut self, leaf: State, process: u32, stands: impl FnOnce() -> bool) -> (NodeId, u16) {
+        let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut self.output };
+        let generation = modules::generation();
+        let path = self.memo.path(leaf, &mut self.tree, &mut around);
+        if let Some(reference) = &mut self.reference
+            && path.upper_end != UpperEnd::Truncated
+        {
+            let agrees = reference.agrees(leaf, path.node, &self.tree, &around)
+                // A thread loaded or unloaded code meanwhile: the two saw different modules.
+                || modules::generation() != generation;
+            if stands() {
+                let count = |pick: fn(&mut FileHeader) -> *mut u64| logfile::count(|h| field(h, pick), 1);
+                count(|header| &raw mut header.paths_compared);
+                if !agrees {
+                    count(|header| &raw mut header.path_mismatches);
+                }
+            }
+        }
+        let flags = match path.upper_end {
+            UpperEnd::Complete => 0,
+            UpperEnd::Partial => records::SAMPLE_PARTIAL,
+            UpperEnd::Truncated => records::SAMPLE_TRUNCATED,
+        };
+        (path.node, flags)
+    }
+}
+
+/// A field of a header by raw pointer.
+pub(super) fn field(header: *mut FileHeader, pick: impl FnOnce(&mut FileHeader) -> *mut u64) -> *mut u64 {
+    // SAFETY: callers pass the mapped header of the log.
+    pick(unsafe { &mut *header })
+}

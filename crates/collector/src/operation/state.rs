@@ -1,0 +1,104 @@
+//! What operations keep of each thread.
+
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU32, AtomicUsize};
+
+use super::callers::Callers;
+use super::known_paths::KnownPaths;
+use super::open::Open;
+use super::postponed::{Postponed, Section, WithoutPath};
+use super::releases::LastWake;
+use super::sampling::Sampling;
+use super::sections::Sections;
+use super::sums::Sums;
+use super::threshold::{Limit, hook_ns};
+use super::tries::Tries;
+use super::waited;
+use crate::clock;
+use crate::lane::Record;
+use crate::openmp::settling;
+
+/// What a hook uses without the record, and other threads may look at: first what every operation asks.
+#[derive(Default)]
+#[repr(C)]
+pub struct Shared {
+    /// The operation that the thread is in.
+    pub open: Open,
+    /// What of its waits for locks is not recorded yet.
+    pub postponed: Postponed,
+    /// Operations since the thread last asked what a descriptor leads to.
+    pub targets_used: AtomicU32,
+    /// Its tries to take a lock.
+    pub tries: Tries,
+    /// The function that initialises where it is inside a `pthread_once`.
+    pub initialiser: AtomicUsize,
+    /// When it last recorded that it woke another thread.
+    pub last_wake: LastWake,
+    /// Its short waits for locks without a call path.
+    pub without_path: WithoutPath,
+    /// Call paths of its waits for locks, and of its unlocks.
+    pub known_paths: KnownPaths,
+    /// Which of its critical sections are recorded.
+    pub sampling: Sampling,
+    /// Those that it is in.
+    pub sections: Sections,
+    /// A section that has ended and is not recorded yet.
+    pub postponed_section: Section,
+    /// Who called its operations.
+    pub callers: Callers,
+}
+
+/// Whether this is a good place for a [`Shared`] in what lies at the begin of a line of the processor's cache:
+/// what every operation asks is in that line and the one behind it, and no section is in two.
+pub const fn fits_at(offset: usize) -> bool {
+    offset + offset_of!(Shared, tries) < 128 && (offset + offset_of!(Shared, sections)).is_multiple_of(32)
+}
+
+impl Shared {
+    /// Thread `tid` begins.
+    pub fn begin(&self, tid: u32) {
+        self.callers.forget();
+        self.known_paths.forget();
+        self.postponed.forget();
+        self.without_path.begin();
+        self.sections.forget();
+        self.sampling.begin(clock::ticks::now(), u64::from(tid));
+        self.open.leave();
+    }
+
+    /// Since when the thread has been waiting for a lock, if it does. For other threads.
+    pub fn wants_since_ns(&self, lock: u64) -> Option<u64> {
+        let waits = self.open.object() == lock
+            && self.open.kind().is_some_and(|kind| waited::is_for_lock(kind.operation));
+        if waits { Some(self.open.begin_ns()) } else { self.tries.since_ns(lock) }
+    }
+}
+
+/// What only the thread that has taken the record uses.
+#[derive(Default)]
+pub struct Owned {
+    /// Operations too short to be recorded alone.
+    pub sums: Sums,
+    /// From which length on one is recorded alone.
+    pub limit: Limit,
+    /// Until when those are recorded that are recorded alone.
+    pub told_until_ns: u64,
+}
+
+impl Owned {
+    /// A thread begins.
+    pub fn begin(&mut self) {
+        self.sums.forget();
+        self.limit = Limit::default();
+    }
+}
+
+/// Writes the operations that were summed since the last time.
+pub fn settle(record: &mut Record) {
+    settling::settle(record);
+    record.operations.sums.tell(&mut record.output);
+    let calls = record.operations.sums.take_calls();
+    if calls > 0 {
+        record.spent(calls * hook_ns());
+    }
+}
