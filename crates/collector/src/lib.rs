@@ -48,6 +48,7 @@ pub mod room;
 pub mod sample;
 pub mod single_threaded;
 pub mod source;
+pub mod sync;
 pub mod thread;
 pub mod time_namespace;
 pub mod turn;

@@ -16,11 +16,11 @@
 //! blocked (`Lane::with_room`).
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 
 use super::left::is_left;
 use crate::arch::registers::stack_pointer;
 use crate::path::stack::OwnStack;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 use crate::turn::Quiet;
 use crate::{clock, raw};
 
@@ -30,8 +30,8 @@ const PATIENCE_NS: u64 = 20_000_000;
 /// The sampler takes the record from an owner that it has met so often.
 const MOST_MEETINGS: u32 = 3;
 
-/// Whether the kernel makes all processors of this process keep order.
-static ORDERS_OTHERS: AtomicBool = AtomicBool::new(false);
+/// Whether the kernel makes all processors of this process keep order. Written before there are threads.
+static ORDERS_OTHERS: core::sync::atomic::AtomicBool = core::sync::atomic::AtomicBool::new(false);
 
 /// Asks the kernel to be ready; before the first lane of a process is made.
 pub fn prepare() {
@@ -187,7 +187,7 @@ impl Drop for ByOwner<'_> {
 /// Another thread has the record until this is dropped.
 #[must_use]
 #[derive(Debug)]
-pub struct ByOther<'a>(&'a Hold, #[expect(dead_code, reason = "dropped last")] Quiet);
+pub struct ByOther<'a>(&'a Hold, #[allow(dead_code, reason = "dropped last")] Quiet);
 
 impl Drop for ByOther<'_> {
     fn drop(&mut self) {

@@ -6,7 +6,7 @@
 //! barriers follow each other closely some are *shared* in this way, by chance, and stand for the others: how
 //! a wait is split is an estimate then, how long it was is not.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// About so far apart are shared barriers: what it takes to share one, up to 800 ns where processors share no
 /// cache, then stays below 1 % of the time.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use crate::command::{proust, run};
@@ -42,6 +43,22 @@ fn every_exported_function_is_declared_once_and_nothing_else_is() {
     assert!(hidden.is_empty(), "exported and not declared: {hidden:?}");
     let missing: Vec<_> = declared.difference(&exported).collect();
     assert!(missing.is_empty(), "declared and not exported: {missing:?}");
+}
+
+/// The dynamic linker has little room for storage of threads in libraries that are loaded late, and keeps it
+/// for every thread of the program.
+#[test]
+fn a_thread_gives_the_collector_no_more_than_a_line_of_its_own_storage() {
+    const MOST_BYTES: u64 = 64;
+    let header = object::elf::FileHeader64::<object::Endianness>::parse(COLLECTOR).unwrap();
+    let endian = header.endian().unwrap();
+    let segments = header.program_headers(endian, COLLECTOR).unwrap();
+    let bytes = segments
+        .iter()
+        .filter(|segment| segment.p_type(endian) == object::elf::PT_TLS)
+        .map(|segment| segment.p_memsz(endian));
+    let bytes: Vec<u64> = bytes.collect();
+    assert!(matches!(bytes[..], [1..=MOST_BYTES]), "{bytes:?}");
 }
 
 #[test]

@@ -1,0 +1,13 @@
+//! Atomic words of what threads do with each other, by a name of our own: the models (`/models`) put a
+//! checker's in their place, which tries every interleaving.
+
+pub use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+
+/// The word at this address.
+///
+/// # Safety
+/// It is aligned, stays mapped for `'a`, and everybody who may use it at once uses it as an atomic word.
+pub unsafe fn word_at<'a>(word: *mut u64) -> &'a AtomicU64 {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(word) }
+}
