@@ -77,6 +77,7 @@ fn minor(version: &str) -> u32 {
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=imports.txt");
+    println!("cargo::rustc-check-cfg=cfg(loom)");
     println!("cargo::rerun-if-changed=layout.ld");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("stubs");
     fs::create_dir_all(&folder).expect("the build's own folder can be written");

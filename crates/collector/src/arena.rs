@@ -14,6 +14,10 @@ use crate::arch::PAGE_BYTES;
 use crate::free_list::{self, FreeList};
 use crate::{placement, raw, room};
 
+mod table;
+
+pub use table::{Entry, Table, spread};
+
 /// Least size of what is given back and used again, and the greatest that comes out of an area.
 const LEAST_BYTES: usize = free_list::ALIGNMENT;
 const MOST_BYTES: usize = 1 << 20;

@@ -3,14 +3,11 @@
 use core::sync::atomic::Ordering;
 
 use super::live;
-use crate::arena;
+use crate::arena::{Table, spread};
 
 /// A set of thread ids.
 #[derive(Debug)]
-pub struct Ids {
-    slots: *mut u32,
-    count: usize,
-}
+pub struct Ids(Table<u32>);
 
 impl Ids {
     /// Of the threads that have a lane now; None without memory.
@@ -24,42 +21,26 @@ impl Ids {
     }
 
     fn for_up_to(most: usize) -> Option<Ids> {
-        let count = (2 * most).next_power_of_two();
-        let slots = arena::pages(count * size_of::<u32>()).cast::<u32>();
-        (!slots.is_null()).then_some(Ids { slots, count })
-    }
-
-    /// The slot of an id, or the free one where it would be.
-    fn slot(&self, id: u32) -> *mut u32 {
-        let mut at = id.wrapping_mul(0x9e37_79b9) as usize & (self.count - 1);
-        loop {
-            // SAFETY: below the number of slots, of which at most half are taken.
-            let slot = unsafe { self.slots.add(at) };
-            // SAFETY: as above; the memory was zero, and only this value uses it.
-            let there = unsafe { *slot };
-            if there == id || there == 0 {
-                return slot;
-            }
-            at = (at + 1) & (self.count - 1);
-        }
+        let mut ids = Ids(Table::default());
+        ids.0.grow(2 * most, |&id| spread(id.into())).then_some(ids)
     }
 
     fn add(&mut self, id: u32) {
-        // SAFETY: a slot of ours.
-        unsafe { *self.slot(id) = id };
+        if let Some(at) = self.0.position(spread(id.into()), |&there| there == id)
+            && self.0.at(at).is_some_and(|&mut there| there == 0)
+        {
+            self.0.put(at, id);
+        }
     }
 
     /// Whether that thread has a lane.
     pub fn contains(&self, id: u32) -> bool {
-        // SAFETY: a slot of ours.
-        id != 0 && unsafe { *self.slot(id) } == id
-    }
-}
-
-impl Drop for Ids {
-    fn drop(&mut self) {
-        // SAFETY: made with this size, and not used any more.
-        unsafe { arena::give_back(self.slots.cast(), self.count * size_of::<u32>()) };
+        let mut found = false;
+        self.0.position(spread(id.into()), |&there| {
+            found = there == id;
+            found
+        });
+        found
     }
 }
 

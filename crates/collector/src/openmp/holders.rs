@@ -3,6 +3,7 @@
 //! Whether anybody is in one is counted here, so that a thread which has to wait for nobody reads no clock.
 //! The count is by address, and two sections may share one: then some waits are looked at that are none.
 
+use crate::arena::spread;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use proust_log::operations::Operation;
@@ -24,7 +25,7 @@ static TABLE: [Slot; SLOTS] = [const { Slot(AtomicU32::new(0)) }; SLOTS];
 
 #[inline]
 fn slot(object: u64) -> &'static AtomicU32 {
-    &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize % SLOTS].0
+    &TABLE[(spread(object) >> 54) as usize % SLOTS].0
 }
 
 /// What stands for the turn of the calling thread's team in an ordered loop.

@@ -5,7 +5,7 @@
 use proust_log::operations::Operation;
 use proust_log::records::{Segments, Trials};
 
-use crate::arena;
+use crate::arena::{Entry, Table, spread};
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 use crate::turn::Quiet;
@@ -33,11 +33,9 @@ impl Site {
     }
 
     #[inline]
-    fn hash(&self) -> usize {
-        let mixed = (self.address ^ self.sp.rotate_left(24) ^ u64::from(self.region) << 40)
-            .wrapping_add(u64::from(self.operation))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> 40) as usize
+    fn hash(&self) -> u64 {
+        let word = self.address ^ self.sp.rotate_left(24) ^ u64::from(self.region) << 40;
+        spread(word.wrapping_add(u64::from(self.operation)))
     }
 }
 
@@ -114,6 +112,14 @@ struct Slot {
     whole_ns: u64,
     /// Variance of the time in it, ns².
     variance_ns2: f64,
+}
+
+// SAFETY: numbers, and an operation of zero is none.
+unsafe impl Entry for Slot {
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.site.operation == 0
+    }
 }
 
 impl Slot {
@@ -201,52 +207,28 @@ impl Split {
 }
 
 /// The sites of one thread.
+#[derive(Default)]
 pub struct Sites {
-    slots: *mut Slot,
-    /// A power of two, or 0.
-    capacity: usize,
-    count: usize,
+    slots: Table<Slot>,
     /// The slot that was found last: a thread mostly comes to the same site again.
     last: usize,
     /// Of sites where not all waits are split.
     split: Split,
 }
 
-impl Default for Sites {
-    fn default() -> Sites {
-        Sites { slots: core::ptr::null_mut(), capacity: 0, count: 0, last: 0, split: Split::default() }
-    }
-}
-
 impl Sites {
+    /// The slot of a site, or the free one where it would be.
     #[inline]
     fn slot(&mut self, site: &Site) -> Option<&mut Slot> {
-        if self.last < self.capacity {
-            // SAFETY: below the capacity; so many slots are mapped, and this thread alone uses them.
-            let slot = unsafe { &mut *self.slots.add(self.last) };
-            if slot.site == *site {
-                return Some(slot);
-            }
+        if self.slots.at(self.last).is_none_or(|slot| slot.site != *site) {
+            self.look_up(site);
         }
-        self.look_up(site)
+        self.slots.at(self.last)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, site: &Site) -> Option<&mut Slot> {
-        if self.capacity == 0 {
-            return None;
-        }
-        let mut at = site.hash() & (self.capacity - 1);
-        loop {
-            // SAFETY: as above.
-            let slot = unsafe { &mut *self.slots.add(at) };
-            // At most three quarters are taken, so a free one is met.
-            if slot.site == *site || slot.site.operation == 0 {
-                self.last = at;
-                return Some(slot);
-            }
-            at = (at + 1) & (self.capacity - 1);
-        }
+    fn look_up(&mut self, site: &Site) {
+        self.last = self.slots.position(site.hash(), |slot| slot.site == *site).unwrap_or(0);
     }
 
     /// Whether a site was met before.
@@ -325,58 +307,26 @@ impl Sites {
     #[inline(never)]
     fn make(&mut self, site: &Site, output: &mut Output, node: impl FnOnce(&mut Output) -> NodeId) {
         let _quiet = Quiet::begin();
-        if self.count * 4 >= self.capacity * 3 && !self.grow(output) {
+        if self.slots.is_full() && !self.grow(output) {
             return;
         }
         let node = node(output);
-        if let Some(slot) = self.slot(site) {
-            *slot = Slot { site: *site, node, ..Slot::default() };
-            self.count += 1;
-        }
+        self.look_up(site);
+        self.slots.put(self.last, Slot { site: *site, node, ..Slot::default() });
     }
 
     fn grow(&mut self, output: &mut Output) -> bool {
-        if self.capacity >= MOST_SLOTS {
+        if self.slots.capacity() >= MOST_SLOTS {
             self.tell(output);
-            // SAFETY: so many slots are mapped, and this thread alone uses them.
-            unsafe { core::slice::from_raw_parts_mut(self.slots, self.capacity) }.fill(Slot::default());
-            self.count = 0;
+            self.slots.clear();
             return true;
         }
-        let capacity = (self.capacity * 2).max(FIRST_SLOTS);
-        let fresh = arena::pages(capacity * size_of::<Slot>()).cast::<Slot>();
-        if fresh.is_null() {
-            return false;
-        }
-        let mut grown = Sites { slots: fresh, capacity, count: 0, last: 0, split: self.split };
-        for at in 0..self.capacity {
-            // SAFETY: as above.
-            let slot = unsafe { &*self.slots.add(at) };
-            if slot.site.operation != 0
-                && let Some(place) = grown.slot(&slot.site)
-            {
-                // Not by way of the stack, which may be a small one.
-                // SAFETY: two slots of two tables.
-                unsafe { core::ptr::copy_nonoverlapping(slot, place, 1) };
-                grown.count += 1;
-            }
-        }
-        if !self.slots.is_null() {
-            // SAFETY: made here with this size, and not used any more.
-            unsafe { arena::give_back(self.slots.cast(), self.capacity * size_of::<Slot>()) };
-        }
-        *self = grown;
-        true
+        self.slots.grow(FIRST_SLOTS, |slot| slot.site.hash())
     }
 
     /// Tells all that came together since the last time.
     pub fn tell(&mut self, output: &mut Output) {
-        for at in 0..self.capacity {
-            // SAFETY: as above.
-            let slot = unsafe { &mut *self.slots.add(at) };
-            if slot.sums.since_ns == 0 {
-                continue;
-            }
+        for slot in self.slots.iter_mut().filter(|slot| slot.sums.since_ns != 0) {
             let sums = slot.take(&mut self.split);
             output.push(slot.site.operation, 0, &sums);
         }
@@ -384,11 +334,7 @@ impl Sites {
 
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
-        if self.count > 0 {
-            // SAFETY: as above.
-            unsafe { core::slice::from_raw_parts_mut(self.slots, self.capacity) }.fill(Slot::default());
-            self.count = 0;
-        }
+        self.slots.clear();
     }
 }
 
@@ -419,8 +365,8 @@ mod tests {
         for number in 0..100_000 {
             sites.add(&site(number), &Passed { executions: 1, ..Passed::default() }, &mut output, |_| 0);
         }
-        assert!(sites.capacity <= MOST_SLOTS);
+        assert!(sites.slots.capacity() <= MOST_SLOTS);
         sites.forget();
-        assert_eq!(sites.count, 0);
+        assert_eq!(sites.slots.count(), 0);
     }
 }

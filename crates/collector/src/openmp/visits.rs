@@ -16,7 +16,7 @@ use proust_log::operations::Operation;
 use super::draws;
 use super::estimate::Tally;
 use super::long_gaps::Long;
-use crate::arena;
+use crate::arena::{self, spread};
 use crate::lane::{self, Lane};
 use crate::life;
 use crate::path::stack::OwnStack;
@@ -169,7 +169,7 @@ pub struct SiteOf {
 
 #[inline(always)]
 fn home(address: u64) -> usize {
-    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize % SITES
+    (spread(address) >> 59) as usize % SITES
 }
 
 /// A place from which a thread calls the runtime, as visits and segments are kept by it.

@@ -1,5 +1,6 @@
 //! The critical sections that a thread is in: where it acquired each lock and, of those that are timed, when.
 
+use crate::arena::spread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const PLACES: usize = 16;
@@ -33,7 +34,7 @@ pub struct Sections([Place; PLACES]);
 impl Sections {
     #[inline]
     fn place(&self, object: u64) -> &Place {
-        &self.0[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as usize % PLACES]
+        &self.0[(spread(object) >> 60) as usize % PLACES]
     }
 
     /// A section begins: the lock was acquired by the call that returns to `site`. It is not timed.

@@ -6,15 +6,15 @@
 use proust_log::records::{EVENT_TARGET_SHIFT, SUM_PATH_NS, Sum};
 
 use super::Kind;
-use crate::arena::Lazily;
+use crate::arena::{Entry, Table};
 use crate::lane::Output;
 use crate::path::tree::NodeId;
 use crate::room;
 use crate::turn::Quiet;
 
-/// Kinds that are summed at once; a thread that does more of them has them told earlier.
+/// Slots for kinds that are summed at once; a thread that does more than three quarters as many has them told
+/// earlier.
 const SLOTS: usize = 32;
-const MOST_KINDS: usize = 24;
 
 /// One line of the processor's cache: what the program or the kernel did since the last operation has made it
 /// forget the others.
@@ -42,8 +42,7 @@ struct Slot {
 /// What one thread's short operations come to since they were last told.
 #[derive(Default)]
 pub struct Sums {
-    slots: Lazily<[Slot; SLOTS]>,
-    kinds: usize,
+    slots: Table<Slot>,
     /// Calls that were told since this was last asked.
     told: u64,
     /// Of these, how many are of an estimate.
@@ -51,6 +50,20 @@ pub struct Sums {
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
+
+// SAFETY: numbers.
+unsafe impl Entry for Slot {
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.kind == 0
+    }
+}
+
+/// The same operation on something else stands elsewhere.
+#[inline]
+fn hash(kind: u32) -> u64 {
+    u64::from(kind ^ kind >> 13) << 32
+}
 
 /// A short operation.
 #[derive(Clone, Copy)]
@@ -65,18 +78,6 @@ pub struct Short {
     pub bytes: u64,
     /// Whether it failed.
     pub failed: bool,
-}
-
-/// The slot of a kind, or the free one where it would be.
-#[inline]
-fn find(slots: &mut [Slot; SLOTS], kind: u32) -> &mut Slot {
-    // The same operation on something else stands elsewhere.
-    let mut at = (kind ^ kind >> 13) as usize % SLOTS;
-    // At most MOST_KINDS slots are taken, so a free one is met.
-    while slots[at].kind != kind && slots[at].kind != 0 {
-        at = (at + 1) % SLOTS;
-    }
-    &mut slots[at]
 }
 
 /// Operations that were counted, and of whose time there is an estimate.
@@ -97,7 +98,8 @@ pub struct Estimated {
 impl Sums {
     #[inline]
     fn slot(&mut self, kind: u32) -> Option<&mut Slot> {
-        self.slots.get().map(|slots| find(slots, kind)).filter(|slot| slot.kind != 0)
+        let at = self.slots.position(hash(kind), |slot| slot.kind == kind)?;
+        self.slots.at(at).filter(|slot| slot.kind != 0)
     }
 
     #[inline]
@@ -112,27 +114,20 @@ impl Sums {
     #[inline(never)]
     fn make(&mut self, kind: u32, output: &mut Output) {
         let _quiet = Quiet::begin();
-        if self.kinds >= MOST_KINDS {
+        if self.slots.capacity() == 0 {
+            self.slots.grow(SLOTS, |slot| hash(slot.kind));
+        } else if self.slots.is_full() {
             room::apart(|| self.tell(output));
-            self.clear();
+            self.slots.clear();
         }
-        if let Some(slots) = self.slots.get_or_make(|| [Slot::default(); SLOTS]) {
-            self.kinds += 1;
-            find(slots, kind).kind = kind;
-        }
-    }
-
-    fn clear(&mut self) {
-        if core::mem::take(&mut self.kinds) > 0
-            && let Some(slots) = self.slots.get()
-        {
-            *slots = [Slot::default(); SLOTS];
+        if let Some(at) = self.slots.position(hash(kind), |slot| slot.kind == kind) {
+            self.slots.put(at, Slot { kind, ..Slot::default() });
         }
     }
 
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
-        self.clear();
+        self.slots.clear();
         (self.told, self.estimated) = (0, 0);
     }
 
@@ -193,10 +188,8 @@ impl Sums {
 
     /// Tells all that came together.
     pub fn tell(&mut self, output: &mut Output) {
-        if self.kinds > 0
-            && let Some(slots) = self.slots.get()
-        {
-            self.told += slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
+        if self.slots.count() > 0 {
+            self.told += self.slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
         }
     }
 
@@ -281,7 +274,7 @@ mod tests {
                 sums.add(&short(operation, round, 1), &mut output);
             }
         }
-        assert!(sums.kinds <= MOST_KINDS);
+        assert_eq!(sums.slots.capacity(), SLOTS);
         sums.tell(&mut output);
         assert_eq!(sums.take_calls(), 3 * Operation::ALL.len() as u64);
         assert_eq!(sums.take_calls(), 0);

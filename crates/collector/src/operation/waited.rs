@@ -5,6 +5,7 @@
 //! would go from processor to processor with each wait: the thread's own lane says what it waits for, and who
 //! unlocks looks into all lanes, when it is about to record that.
 
+use crate::arena::spread;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Nature, Operation};
@@ -29,7 +30,7 @@ static TABLE: [Slot; SLOTS] = [const {
 
 #[inline]
 fn slot(object: u64) -> &'static Slot {
-    &TABLE[(object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS]
+    &TABLE[(spread(object) >> 52) as usize % SLOTS]
 }
 
 /// Whether an operation waits for another thread of the process to wake this one, by a call that we see. The

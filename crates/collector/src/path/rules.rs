@@ -11,7 +11,7 @@ use framehop::{FrameAddress, Unwinder};
 use crate::arch::context::RETURN_CODE;
 pub use crate::arch::unwinding::StepCache;
 use crate::arch::unwinding::{self, FRAME_POINTER, Link, return_place};
-use crate::arena;
+use crate::arena::{self, spread};
 use crate::path::memo::State;
 use crate::path::modules::{Module, ModuleUnwinder};
 
@@ -141,7 +141,7 @@ impl RuleTable {
     }
 
     fn position(key: u32) -> usize {
-        (u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
+        (spread(key.into()) >> 40) as usize
     }
 }
 

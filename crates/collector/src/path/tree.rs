@@ -3,7 +3,7 @@
 //! A node is a frame below its parent. The tree belongs to one thread at a time; it grows by mapping
 //! memory, which a signal handler may do.
 
-use crate::arena;
+use crate::arena::{self, Table, spread};
 use crate::path::Announce;
 
 /// Number of a node in its lane; 0 is the root.
@@ -29,18 +29,13 @@ const FIRST_SLOTS: usize = 16;
 pub struct Tree {
     segments: [*mut Frame; SEGMENTS],
     count: NodeId,
-    slots: *mut NodeId,
-    slot_count: usize,
+    /// Numbers of nodes, by their frames.
+    numbers: Table<NodeId>,
 }
 
 impl Default for Tree {
     fn default() -> Tree {
-        Tree {
-            segments: [core::ptr::null_mut(); SEGMENTS],
-            count: 0,
-            slots: core::ptr::null_mut(),
-            slot_count: 0,
-        }
+        Tree { segments: [core::ptr::null_mut(); SEGMENTS], count: 0, numbers: Table::default() }
     }
 }
 
@@ -52,56 +47,49 @@ fn place(id: NodeId) -> (usize, usize) {
     (segment, index - (FIRST_SEGMENT_NODES << segment))
 }
 
+/// The frame of a node of a tree with `count` of them.
+#[inline]
+fn frame(segments: &[*mut Frame; SEGMENTS], count: NodeId, id: NodeId) -> Option<Frame> {
+    if id == 0 || id > count {
+        return None;
+    }
+    let (segment, at) = place(id);
+    // SAFETY: every number up to `count` has its place in a mapped segment.
+    Some(unsafe { *segments[segment].add(at) })
+}
+
 impl Tree {
     /// The frame of a node; None for the root and for numbers that were never given.
     #[inline]
     pub fn frame(&self, id: NodeId) -> Option<Frame> {
-        if id == 0 || id > self.count {
-            return None;
-        }
-        let (segment, at) = place(id);
-        // SAFETY: every number up to `count` has its place in a mapped segment.
-        Some(unsafe { *self.segments[segment].add(at) })
+        frame(&self.segments, self.count, id)
     }
 
     /// The node of `frame`, if there is one. Changes nothing.
     pub fn known(&self, frame: Frame) -> Option<NodeId> {
-        let mask = self.slot_count.checked_sub(1)?;
-        let mut at = Self::hash(&frame) & mask;
-        loop {
-            // SAFETY: as in `child`.
-            let id = unsafe { *self.slots.add(at) };
-            if id == 0 || self.frame(id) == Some(frame) {
-                return (id != 0).then_some(id);
-            }
-            at = (at + 1) & mask;
-        }
+        let mut known = None;
+        self.numbers.position(Self::hash(&frame), |&id| {
+            known = (self.frame(id) == Some(frame)).then_some(id);
+            known.is_some()
+        });
+        known
     }
 
     /// The node of `frame`, made if needed; `announce` is told of a new one. None if memory ran out.
     #[inline]
     pub fn child(&mut self, frame: Frame, announce: &mut dyn Announce) -> Option<NodeId> {
-        if self.slot_count == 0 || self.count as usize * 4 > self.slot_count * 3 {
+        if self.numbers.is_full() {
             self.grow()?;
         }
-        let mask = self.slot_count - 1;
-        let mut at = Self::hash(&frame) & mask;
-        loop {
-            // SAFETY: `at` is below slot_count; at most three quarters of the slots are taken, so the search
-            // ends.
-            let id = unsafe { *self.slots.add(at) };
-            if id == 0 {
-                let id = self.add(frame)?;
-                // SAFETY: as above.
-                unsafe { *self.slots.add(at) = id };
-                announce.node(id, &frame);
-                return Some(id);
-            }
-            if self.frame(id) == Some(frame) {
-                return Some(id);
-            }
-            at = (at + 1) & mask;
+        let at = self.numbers.position(Self::hash(&frame), |&id| self.frame(id) == Some(frame))?;
+        let known = *self.numbers.at(at)?;
+        if known != 0 {
+            return Some(known);
         }
+        let id = self.add(frame)?;
+        self.numbers.put(at, id);
+        announce.node(id, &frame);
+        Some(id)
     }
 
     fn add(&mut self, frame: Frame) -> Option<NodeId> {
@@ -120,37 +108,18 @@ impl Tree {
         Some(id)
     }
 
-    fn hash(frame: &Frame) -> usize {
-        let mixed = (frame.lookup ^ (u64::from(frame.parent) << 40) ^ (u64::from(frame.module) << 28))
-            .wrapping_add(u64::from(frame.parent))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> 32) as usize
+    #[inline]
+    fn hash(frame: &Frame) -> u64 {
+        let word = frame.lookup ^ (u64::from(frame.parent) << 40) ^ (u64::from(frame.module) << 28);
+        spread(word.wrapping_add(u64::from(frame.parent)))
     }
 
     #[cold]
     fn grow(&mut self) -> Option<()> {
-        let wanted = (self.slot_count * 2).max(FIRST_SLOTS);
-        let fresh = arena::pages(wanted * size_of::<NodeId>()).cast::<NodeId>();
-        if fresh.is_null() {
-            return None;
-        }
-        for id in 1..=self.count {
-            let mut at = Self::hash(&self.frame(id)?) & (wanted - 1);
-            // SAFETY: `at` is below `wanted`, and fewer than `wanted` numbers are stored.
-            unsafe {
-                while *fresh.add(at) != 0 {
-                    at = (at + 1) & (wanted - 1);
-                }
-                *fresh.add(at) = id;
-            }
-        }
-        if !self.slots.is_null() {
-            // SAFETY: the old table came from `pages` with this size and is replaced below.
-            unsafe { arena::give_back(self.slots.cast(), self.slot_count * size_of::<NodeId>()) };
-        }
-        self.slots = fresh;
-        self.slot_count = wanted;
-        Some(())
+        let (segments, count) = (self.segments, self.count);
+        let grown =
+            self.numbers.grow(FIRST_SLOTS, |&id| frame(&segments, count, id).as_ref().map_or(0, Self::hash));
+        grown.then_some(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! although a library that is opened for all may come in between; and the threads of a region find the tables
 //! of all that they may call, since they must not wait for the lock that `dlopen` holds ([`scope`]).
 
+use crate::arena::spread;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
@@ -380,7 +381,7 @@ fn mark_of(object: &Object) -> u64 {
 }
 
 fn places_of(mark: u64) -> impl Iterator<Item = &'static AtomicU64> {
-    let first = (mark.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+    let first = (spread(mark) >> 40) as usize;
     (0..NEAR).map(move |step| &OTHERS[(first + step) % PLACES])
 }
 

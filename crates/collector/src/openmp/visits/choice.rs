@@ -1,5 +1,6 @@
 //! Which visits to a site are drawn, and at what level.
 
+use crate::arena::spread;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
@@ -207,7 +208,7 @@ pub struct Levels([AtomicU64; 16]);
 
 impl Levels {
     fn place(&self, address: u64) -> &AtomicU64 {
-        &self.0[(address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as usize]
+        &self.0[(spread(address) >> 60) as usize]
     }
 
     /// That of a site.
