@@ -5,8 +5,6 @@
 
 use core::ffi::{CStr, c_char};
 
-use crate::arch::system;
-
 mod clocks;
 mod files;
 mod machine;
@@ -48,8 +46,9 @@ fn until_done(mut make: impl FnMut() -> Outcome) -> Outcome {
 /// The call must be sound for the process: pointers valid for what the kernel does with them.
 #[inline]
 pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Outcome {
+    let [a, b, c, d, e, f] = arguments;
     // SAFETY: the caller's promise.
-    unsafe { system::call(number, arguments) }
+    unsafe { syscalls::raw::syscall6(number as usize, a, b, c, d, e, f) as isize }
 }
 
 macro_rules! sys {

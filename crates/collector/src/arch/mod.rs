@@ -6,7 +6,7 @@
 //!
 //! | file | knows |
 //! |---|---|
-//! | `system` | how a system call is made, and which calls only some machines have |
+//! | `system` | which system calls only some machines have, and how the program's code makes one |
 //! | `registers` | the registers of the function one is in, and the thread's own words |
 //! | `context` | where the kernel keeps an interrupted thread's registers, and what it leaves on the stack |
 //! | `counter` | the counter that runs evenly |

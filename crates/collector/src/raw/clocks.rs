@@ -28,20 +28,14 @@ pub fn process_usage(usage: &mut libc::rusage) {
     sys!(SYS_getrusage, libc::RUSAGE_SELF, usage as *mut libc::rusage);
 }
 
-/// The kernel's `sigevent` for a signal to one thread.
-#[repr(C)]
-struct ThreadEvent {
-    value: usize,
-    signal: i32,
-    notify: i32,
-    thread: i32,
-    padding: [i32; 11],
-}
-
 /// Creates a timer that signals thread `tid`; the timer's id, or an errno.
 pub fn timer_create(clock: i32, signal: i32, value: usize, tid: u32) -> Result<i32, i32> {
-    let event =
-        ThreadEvent { value, signal, notify: libc::SIGEV_THREAD_ID, thread: tid as i32, padding: [0; 11] };
+    // SAFETY: all-zero is a valid `sigevent`.
+    let mut event: libc::sigevent = unsafe { core::mem::zeroed() };
+    event.sigev_value.sival_ptr = value as *mut core::ffi::c_void;
+    event.sigev_signo = signal;
+    event.sigev_notify = libc::SIGEV_THREAD_ID;
+    event.sigev_notify_thread_id = tid as i32;
     let mut timer = 0_i32;
     let outcome = sys!(SYS_timer_create, clock as isize, &raw const event, &raw mut timer);
     if failed(outcome) { Err(-outcome as i32) } else { Ok(timer) }

@@ -19,14 +19,6 @@ pub fn may(path: &CStr, mode: i32) -> bool {
     !failed(sys!(SYS_faccessat, libc::AT_FDCWD as isize, path.as_ptr(), mode, 0))
 }
 
-/// The kernel's `open_how`.
-#[repr(C)]
-struct OpenHow {
-    flags: u64,
-    mode: u64,
-    resolve: u64,
-}
-
 /// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the
 /// place of the run's folder, or of the one with the logs.
 pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
@@ -34,10 +26,12 @@ pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
 }
 
 fn open_without_links(path: &CStr, flags: i32, mode: u32) -> Outcome {
-    const NO_SYMLINKS: u64 = 4;
-    let how = OpenHow { flags: (flags | libc::O_CLOEXEC) as u64, mode: mode.into(), resolve: NO_SYMLINKS };
+    // SAFETY: all-zero is a valid `open_how`.
+    let mut how: libc::open_how = unsafe { core::mem::zeroed() };
+    (how.flags, how.mode) = ((flags | libc::O_CLOEXEC) as u64, mode.into());
+    how.resolve = libc::RESOLVE_NO_SYMLINKS;
     let outcome =
-        sys!(SYS_openat2, libc::AT_FDCWD as isize, path.as_ptr(), &raw const how, size_of::<OpenHow>());
+        sys!(SYS_openat2, libc::AT_FDCWD as isize, path.as_ptr(), &raw const how, size_of_val(&how));
     if outcome != -(libc::ENOSYS as isize) && outcome != -(libc::EPERM as isize) {
         return outcome;
     }

@@ -1,32 +1,6 @@
-//! System calls.
+//! System calls: which of them only some machines have, and what they look like in the program's code.
 
 use libc::c_long;
-
-/// Makes a system call; its result, or a negated errno.
-///
-/// # Safety
-/// The call must be sound for the process: pointers valid for what the kernel does with them.
-#[cfg(target_arch = "aarch64")]
-#[inline]
-pub unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
-    let result: isize;
-    // SAFETY: the kernel's calling convention: number in x8, arguments in x0 to x5, the result in x0; nothing
-    // else is overwritten. What the call does is the caller's promise.
-    unsafe {
-        core::arch::asm!(
-            "svc #0",
-            in("x8") number,
-            inlateout("x0") arguments[0] => result,
-            in("x1") arguments[1],
-            in("x2") arguments[2],
-            in("x3") arguments[3],
-            in("x4") arguments[4],
-            in("x5") arguments[5],
-            options(nostack)
-        );
-    }
-    result
-}
 
 /// `pause`, where the machine has it.
 pub const PAUSE: Option<c_long> = None;

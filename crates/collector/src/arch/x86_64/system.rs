@@ -1,35 +1,6 @@
-//! System calls.
-
-use core::arch::asm;
+//! System calls: which of them only some machines have, and what they look like in the program's code.
 
 use libc::c_long;
-
-/// Makes a system call; its result, or a negated errno.
-///
-/// # Safety
-/// The call must be sound for the process: pointers valid for what the kernel does with them.
-#[inline]
-pub unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
-    let result: isize;
-    // SAFETY: the kernel's calling convention: number in rax, arguments in rdi, rsi, rdx, r10, r8, r9; rcx and
-    // r11 are overwritten. What the call does is the caller's promise.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") arguments[0],
-            in("rsi") arguments[1],
-            in("rdx") arguments[2],
-            in("r10") arguments[3],
-            in("r8") arguments[4],
-            in("r9") arguments[5],
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack)
-        );
-    }
-    result
-}
 
 /// `pause`, where the machine has it.
 pub const PAUSE: Option<c_long> = Some(libc::SYS_pause);
