@@ -10,6 +10,14 @@ const FIRST_SLOTS: usize = 16;
 /// Slots in which a shape may stand.
 const WAYS: usize = 4;
 
+/// Whether the largest table is large enough is judged by so many uses, of which half would not be there: more
+/// than it takes to fill it.
+const LOOKED_AT: u32 = 2 * MOST_SLOTS as u32;
+
+/// A thread whose shapes do not fit writes so many records in their long form before it tries again: a shape
+/// that is used once makes a record longer and slower.
+const LONG_IN_A_ROW: u32 = 16 * LOOKED_AT;
+
 /// A slot: what was last written for its number.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,12 +44,17 @@ pub struct Shapes {
     generation: u8,
     /// Shapes that were not there, since the table is as large as it is.
     misses: u32,
+    /// Uses of the largest table since it was last looked whether it is large enough, and misses until then.
+    uses: u32,
+    misses_before: u32,
+    /// Records that are still to be written in their long form.
+    long: u32,
 }
 
 impl Shapes {
     /// Without memory: nothing is written short.
     pub const fn none() -> Shapes {
-        Shapes { slots: &mut [], generation: 0, misses: 0 }
+        Shapes { slots: &mut [], generation: 0, misses: 0, uses: 0, misses_before: 0, long: 0 }
     }
 
     /// How many slots a better table would have; None while this one does.
@@ -61,13 +74,25 @@ impl Shapes {
     /// Never in release builds; the number of slots must be a power of two.
     pub fn move_to(&mut self, slots: &'static mut [Slot]) -> &'static mut [Slot] {
         debug_assert!(slots.len().is_power_of_two() && slots.len() >= WAYS && slots.len() <= MOST_SLOTS);
-        self.misses = 0;
+        (self.misses, self.uses, self.misses_before) = (0, 0, 0);
         core::mem::replace(&mut self.slots, slots)
     }
 
-    /// Whether there is a table.
+    /// Whether the next record is to be written short: there is a table, and it is large enough.
     #[inline]
-    pub(crate) fn have_memory(&self) -> bool {
+    pub(crate) fn are_worth_it(&mut self) -> bool {
+        if self.long > 0 {
+            self.long -= 1;
+            return false;
+        }
+        if self.slots.len() == MOST_SLOTS {
+            self.uses += 1;
+            if self.uses == LOOKED_AT {
+                let missed = self.misses.wrapping_sub(self.misses_before);
+                (self.uses, self.misses_before) = (0, self.misses);
+                self.long = if missed > LOOKED_AT / 2 { LONG_IN_A_ROW } else { 0 };
+            }
+        }
         !self.slots.is_empty()
     }
 
@@ -90,7 +115,7 @@ impl Shapes {
                 return Some(Place { slot: (first + way) as u16, generation: Some(slot.generation) });
             }
         }
-        self.misses = self.misses.saturating_add(1);
+        self.misses = self.misses.wrapping_add(1);
         // Of those that are taken each goes in its turn.
         let way = free.unwrap_or(self.misses as usize % WAYS);
         Some(Place { slot: (first + way) as u16, generation: None })

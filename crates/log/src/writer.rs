@@ -167,7 +167,7 @@ impl LaneWriter {
             self.forgets_shapes = false;
             shapes.forget();
         }
-        if !shapes.have_memory() {
+        if !shapes.are_worth_it() {
             return self.push(a, b, record);
         }
         let short = match self.base.and_then(|base| record.short(&base)) {

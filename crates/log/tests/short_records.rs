@@ -227,6 +227,27 @@ fn a_lock_heavy_log_is_a_third_as_long() {
 }
 
 #[test]
+fn a_log_of_more_shapes_than_there_are_slots_is_hardly_longer_than_without() {
+    let records = lock_heavy(60_000, 5_000);
+    let file = write(&records);
+    let long_bytes = 60_000 * (record_bytes::<Event>() + record_bytes::<Release>());
+    let bytes = file.memory.len() * 8 - HEADER_BYTES;
+    assert!(bytes * 20 < long_bytes * 21, "{bytes} of {long_bytes} bytes");
+    assert_eq!(read(file.memory.as_bytes()), (records, false));
+    // Once they fit again records are short again.
+    let mut records = lock_heavy(20_000, 5_000);
+    records.extend(in_order(lock_heavy(60_000, 30), 1 << 50));
+    let file = write(&records);
+    let few = write(&in_order(lock_heavy(60_000, 30), 1 << 50)).memory.len();
+    let many = write(&lock_heavy(20_000, 5_000)).memory.len();
+    let both = file.memory.len();
+    let rest = 33_000 * record_bytes::<Event>() / 8;
+    assert!(both < few + many + rest, "{both} of {few} + {many} + {rest}");
+    assert!(few + many + rest < 240_000 * record_bytes::<Release>() / 8);
+    assert_eq!(read(file.memory.as_bytes()), (records, false));
+}
+
+#[test]
 fn a_missing_chunk_costs_only_what_refers_to_it() {
     let records = lock_heavy(60_000, 4);
     let file = write(&records);
