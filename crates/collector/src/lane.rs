@@ -42,6 +42,7 @@ mod ids;
 mod left;
 mod lent;
 mod output;
+mod passed;
 mod record;
 mod usage;
 

@@ -190,7 +190,7 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
         super::end_at(lane, ticket, (kind, lane.open.object()), end_ns, outcome);
     } else {
         lane.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.open.object(), node);
-        lane.leave_unwatched();
+        lane.leave_to_record(kind.operation, ns, node);
     }
 }
 
@@ -256,6 +256,7 @@ fn settle_here(lane: &Lane, record: &mut Record) {
     let (wait, section) = lane.postponed.take(&lane.postponed_section);
     if let Some(passed) = wait {
         tell_next(lane, record, &passed);
+        lane.is_recorded();
     }
     if let Some(release) = section {
         release.write(lane, record);
