@@ -6,9 +6,15 @@
 #include "hostile.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
-enum { STACKS = 6, STACK_BYTES = 32768, CANARY_BYTES = 16384, LEFT_BYTES = 2048, PAINT = 0x5c };
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+enum { STACKS = 6, STACK_BYTES = 32768, CANARY_BYTES = 16384, LEFT_BYTES = 2048, ALTERNATE_BYTES = 65536, PAINT = 0x5c };
 
 static unsigned char block[STACKS * (STACK_BYTES + CANARY_BYTES) + CANARY_BYTES] __attribute__((aligned(4096)));
 
@@ -34,18 +40,30 @@ KEPT static void waits_near_the_end(void)
     }
 }
 
+/* What is left below what a thread uses. */
+static size_t left_bytes;
+/* Where its signals come: a stack for each thread, or its own. */
+static int has_alternate;
+static unsigned char alternates[STACKS][ALTERNATE_BYTES];
+static int alternates_taken;
+
 static void *uses_nearly_all(void *low)
 {
     struct timespec moment = {0, 1};
+    if (has_alternate) {
+        int number = __atomic_fetch_add(&alternates_taken, 1, __ATOMIC_RELAXED);
+        stack_t stack = {.ss_sp = alternates[number], .ss_size = ALTERNATE_BYTES};
+        sigaltstack(&stack, NULL);
+    }
     nanosleep(&moment, NULL);
     size_t room = (size_t)((unsigned char *)__builtin_frame_address(0) - (unsigned char *)low);
-    volatile unsigned char *used = __builtin_alloca(room - LEFT_BYTES);
+    volatile unsigned char *used = __builtin_alloca(room - left_bytes);
     used[0] = 1;
     waits_near_the_end();
     return NULL;
 }
 
-static void side_by_side(void)
+static void use_all_side_by_side(void)
 {
     pthread_t threads[STACKS];
     pthread_attr_t attributes;
@@ -58,6 +76,23 @@ static void side_by_side(void)
     for (int n = 0; n < STACKS; n++)
         pthread_join(threads[n], NULL);
     CHECK_IS(overwritten(), 0);
+}
+
+/* Signals come on stacks of their own: nothing but calls takes of these. */
+static void side_by_side(void)
+{
+    has_alternate = 1;
+    left_bytes = LEFT_BYTES;
+    use_all_side_by_side();
+}
+
+/* A signal may come, whose frame the kernel puts on the stack that it interrupts. */
+static void side_by_side_with_signals(void)
+{
+    unsigned long frame_bytes = getauxval(AT_MINSIGSTKSZ);
+    has_alternate = 0;
+    left_bytes = LEFT_BYTES + (frame_bytes != 0 ? frame_bytes : MINSIGSTKSZ);
+    use_all_side_by_side();
 }
 
 /* Counts down with something in the frame pointer that points nowhere; no table says how to leave it. */
@@ -121,6 +156,6 @@ static void goes_away_above(void)
     CHECK(joined);
 }
 
-static const struct hostile_case cases[] = {CASE(side_by_side), CASE(goes_away_above), {NULL, NULL}};
+static const struct hostile_case cases[] = {CASE(side_by_side), CASE(side_by_side_with_signals), CASE(goes_away_above), {NULL, NULL}};
 
 int main(int argc, char **argv) { return run_cases(cases, argc, argv); }

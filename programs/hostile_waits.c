@@ -2,7 +2,7 @@
  * Waits that go wrong, or end in ways nobody expects.
  * hostile_waits [SECONDS of each wait] CASE
  * CASE: robust recursive checking shared inherited destroyed foreign holding cancelled jumps handlers forked million killed
- * returns leaves joins joined-at-exit.
+ * killed-holding returns leaves joins joined-at-exit.
  *
  * Prints for each thread, child processes included: pid, tid, name, wall_s and cpu_s, and its waits: kind, object, how the
  * wait counts (lock, barrier, or passive), calls, seconds. A wait that never ends is counted until the truth is printed,
@@ -533,6 +533,55 @@ static void with_killed(void)
     kill(getpid(), SIGKILL);
 }
 
+/* killed-holding: children that are killed with a lock that they had waited for shortly. */
+enum { KILLED = 10 };
+
+static void say(int what) { __atomic_store_n(held, what, __ATOMIC_RELEASE); }
+static void until_said(int what)
+{
+    while (__atomic_load_n(held, __ATOMIC_ACQUIRE) != what)
+        continue;
+}
+
+static void hold_until_wanted(void)
+{
+    lock_it(&common->mutex, "wanted");
+    say(1);
+    until_said(2);
+    for (double until = wall() + 0.0005; wall() < until;)
+        continue;
+    pthread_mutex_unlock(&common->mutex);
+    for (;;)
+        pause();
+}
+
+static void want_and_die(void)
+{
+    until_said(1);
+    say(2);
+    lock_it(&common->mutex, "wanted");
+    kill(getpid(), SIGKILL);
+}
+
+static void with_killed_holding(void)
+{
+    for (int i = 0; i < KILLED; i++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            struct role holder, wanting;
+            say(0);
+            pthread_mutex_init(&common->mutex, NULL);
+            start(&holder, "holder", hold_until_wanted);
+            start(&wanting, "wanting", want_and_die);
+            for (;;)
+                pause();
+        }
+        EXPECT(child > 0 && waitpid(child, &status, 0) == child);
+        EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+}
+
 /* returns: main returns while others wait. */
 static void with_returns(void)
 {
@@ -616,6 +665,7 @@ static const struct {
     {"jumps", with_jumps},         {"handlers", with_handlers},   {"forked", with_forked},
     {"million", with_million},     {"killed", with_killed},       {"returns", with_returns},
     {"leaves", with_leaves},       {"joins", with_joins},         {"joined-at-exit", with_joined_at_exit},
+    {"killed-holding", with_killed_holding},
 };
 
 int main(int argc, char **argv)

@@ -79,6 +79,7 @@ fn main() {
     println!("cargo::rerun-if-changed=imports.txt");
     println!("cargo::rustc-check-cfg=cfg(loom)");
     println!("cargo::rerun-if-changed=layout.ld");
+    println!("cargo::rerun-if-changed=usual.ld");
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo")).join("stubs");
     fs::create_dir_all(&folder).expect("the build's own folder can be written");
     let machine = Machine::of(&env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo"));
@@ -90,10 +91,12 @@ fn main() {
         fs::write(folder.join(format!("lib{library}.so")), "!<arch>\n").expect("as above");
     }
     let linker = format!("-Wl,--no-as-needed,{}/ld-linux.so,--as-needed", folder.display());
-    let layout = format!("-Wl,-T,{}/layout.ld", env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
-    for argument in
-        ["-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", &format!("-L{}", folder.display()), &linker, &layout]
-    {
+    let here = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+    // Where `layout.ld` finds what it includes.
+    let included = format!("-L{here}");
+    let layout = format!("-Wl,-T,{here}/layout.ld");
+    let stubs = format!("-L{}", folder.display());
+    for argument in ["-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", &stubs, &linker, &included, &layout] {
         println!("cargo::rustc-cdylib-link-arg={argument}");
     }
 }

@@ -4,7 +4,7 @@ mod synthetic;
 
 use proust_analysis::ledger::{Account, PassiveReason};
 use proust_analysis::timelines;
-use proust_log::layout::{Ending, LaneHeader};
+use proust_log::layout::{Ending, LaneHeader, WAIT_PASSED};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
     EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Note, NoteCode, Release, SAMPLE_IN_OPERATION,
@@ -167,6 +167,35 @@ fn a_thread_that_was_killed_in_a_wait_was_in_it_to_the_end() {
     assert_eq!((profile.events.len(), profile.quality.implausible_records), (1, 0));
     // The last clock that was read says how much CPU time there was.
     assert_eq!((profile.locations[0].cpu_s, profile.locations[0].end_s), (0.01, 0.015));
+}
+
+#[test]
+fn a_wait_that_was_over_when_the_thread_was_killed_is_as_long_as_it_was() {
+    let header = LaneHeader {
+        wait_operation: Operation::MutexLock as u32 | WAIT_PASSED,
+        wait_since_ns: 1020 * MS,
+        wait_passed_ns: 700_000,
+        wait_node: 2,
+        wait_object: 0x77,
+        ..Default::default()
+    };
+    let profile = killed(header);
+    let wait = &profile.events[1];
+    assert_eq!((wait.begin_ns, wait.time_ns, wait.object), (20 * MS, 700_000, 0x77));
+    assert!(!wait.open && profile.quality.implausible_records == 0, "{wait:?}");
+    assert_eq!(path(&profile, wait.context), "f1>f2@m.c:5>:7");
+    assert_eq!(profile.locations[0].end_s, 0.0207);
+    // It was recorded just before.
+    let profile = killed(LaneHeader { wait_since_ns: 1010 * MS, ..header });
+    assert_eq!((profile.events.len(), profile.quality.implausible_records), (1, 0));
+    // No operation, and later than anything that is known.
+    for damaged in [
+        LaneHeader { wait_operation: 0xffff | WAIT_PASSED, ..header },
+        LaneHeader { wait_since_ns: u64::MAX - 5, ..header },
+    ] {
+        let profile = killed(damaged);
+        assert_eq!((profile.events.len(), profile.quality.implausible_records), (1, 1));
+    }
 }
 
 #[test]

@@ -127,21 +127,14 @@ pub fn online_processors() -> u32 {
 }
 
 fn count_online() -> u32 {
-    let descriptor = raw::open(c"/sys/devices/system/cpu/online", libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return 0;
-    }
-    let mut text = [0_u8; 256];
-    let got = raw::read(descriptor as i32, &mut text);
-    raw::close(descriptor as i32);
-    let text = text.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
-    text.trim_ascii()
-        .split(|&byte| byte == b',')
-        .filter_map(|range| {
+    raw::with_text::<256, _>(c"/sys/devices/system/cpu/online", |text| {
+        let ranges = text.trim_ascii().split(|&byte| byte == b',').filter_map(|range| {
             let mut ends = range.splitn(2, |&byte| byte == b'-');
             let first = crate::path::maps::number(ends.next()?, 10)?;
             let last = ends.next().map_or(Some(first), |last| crate::path::maps::number(last, 10))?;
             Some(last.saturating_sub(first) as u32 + 1)
-        })
-        .sum()
+        });
+        ranges.sum()
+    })
+    .unwrap_or(0)
 }

@@ -27,6 +27,7 @@ mod left;
 mod lent;
 mod output;
 mod own_time;
+mod passed;
 mod paths;
 mod record;
 mod scheduler;

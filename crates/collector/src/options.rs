@@ -88,16 +88,11 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
 
 /// System call filters that this process runs under; None where the kernel does not tell.
 fn filters() -> Option<u32> {
-    let descriptor = raw::open(c"/proc/self/status", libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return None;
-    }
-    let mut text = [0_u8; 2048];
-    let got = raw::read(descriptor as i32, &mut text);
-    raw::close(descriptor as i32);
-    let text = text.get(..usize::try_from(got).ok()?)?;
-    let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"Seccomp_filters:"))?;
-    crate::path::maps::number(line.trim_ascii(), 10).map(|filters| filters as u32)
+    raw::with_text::<2048, _>(c"/proc/self/status", |text| {
+        let line =
+            text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"Seccomp_filters:"))?;
+        crate::path::maps::number(line.trim_ascii(), 10).map(|filters| filters as u32)
+    })?
 }
 
 fn map_control(folder: &CStr) -> Option<*mut Control> {

@@ -259,15 +259,7 @@ fn file_of_thread(tid: u32, name: &[u8]) -> [u8; 64] {
 fn push_name_of(output: &mut lane::Output, tid: u32) {
     let path = file_of_thread(tid, b"/comm");
     let Ok(path) = core::ffi::CStr::from_bytes_until_nul(&path) else { return };
-    let descriptor = raw::open(path, libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return;
-    }
-    let mut name = [0; 64];
-    let got = raw::read(descriptor as i32, &mut name);
-    raw::close(descriptor as i32);
-    let name = name.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
-    output.push_text(Subject::ThreadName, tid, name.trim_ascii_end());
+    raw::with_text::<64, _>(path, |name| output.push_text(Subject::ThreadName, tid, name.trim_ascii_end()));
 }
 
 static CONFINED: AtomicBool = AtomicBool::new(false);

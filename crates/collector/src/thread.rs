@@ -1,7 +1,7 @@
 //! Begin and end of threads.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::records::{NoteCode, ThreadBegin, ThreadOrigin};
 
@@ -255,11 +255,29 @@ pub fn detach(life: &Life) {
 }
 
 /// Most unseen threads that one census remembers.
-const SUSPECTS: usize = 32;
+const SUSPECTS: usize = 64;
+/// A thread that was seen without a lane is put under measurement when it has computed so long since.
+const WORKS_NS: u64 = 1_000_000;
 
-/// Threads without a lane at the last census. A thread that is just ending has given its lane back already
-/// and is gone a moment later: only what is still there at the next census is put under measurement.
-static SUSPECTED: [AtomicU32; SUSPECTS] = [const { AtomicU32::new(0) }; SUSPECTS];
+/// A thread without a lane at the last census.
+struct Suspect {
+    /// 0 = none.
+    tid: AtomicU32,
+    /// Its CPU clock when it was first seen.
+    cpu_ns: AtomicU64,
+}
+
+/// Threads without a lane at the last census. A thread that is just ending has given its lane back already,
+/// and may stay for as long as it gets no processor, among ten thousand others a second and more: only what is
+/// still there at another census and has computed meanwhile is put under measurement.
+static SUSPECTED: [Suspect; SUSPECTS] =
+    [const { Suspect { tid: AtomicU32::new(0), cpu_ns: AtomicU64::new(0) } }; SUSPECTS];
+
+/// The CPU clock of thread `tid` when it was first seen, if the last census saw it.
+fn suspected_at(tid: u32) -> Option<u64> {
+    let suspect = SUSPECTED.iter().find(|suspect| suspect.tid.load(Ordering::Relaxed) == tid)?;
+    Some(suspect.cpu_ns.load(Ordering::Relaxed))
+}
 
 /// Looks for threads that no hook saw, and puts them under measurement from outside.
 ///
@@ -283,7 +301,7 @@ pub fn census(life: &Life, record: &mut Record) {
         return;
     };
     let mut entries = [0_u8; 1024];
-    let mut unknown = [0_u32; SUSPECTS];
+    let mut unknown = [(0_u32, 0_u64); SUSPECTS];
     let mut unknown_count = 0;
     loop {
         let got = raw::getdents(descriptor as i32, &mut entries);
@@ -299,18 +317,22 @@ pub fn census(life: &Life, record: &mut Record) {
                 && lane::counts().1 == 0
             {
                 let tid = tid as u32;
-                if SUSPECTED.iter().any(|suspect| suspect.load(Ordering::Relaxed) == tid) {
-                    adopt(life, record, tid);
-                } else if let Some(place) = unknown.get_mut(unknown_count) {
-                    *place = tid;
+                let Some(place) = unknown.get_mut(unknown_count) else { continue };
+                let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
+                let first_cpu_ns = suspected_at(tid).unwrap_or(cpu_ns);
+                if cpu_ns >= first_cpu_ns.saturating_add(WORKS_NS) {
+                    adopt(life, record, tid, cpu_ns);
+                } else {
+                    *place = (tid, first_cpu_ns);
                     unknown_count += 1;
                 }
             }
         }
     }
     raw::close(descriptor as i32);
-    for (suspect, tid) in SUSPECTED.iter().zip(unknown) {
-        suspect.store(tid, Ordering::Relaxed);
+    for (suspect, (tid, cpu_ns)) in SUSPECTED.iter().zip(unknown) {
+        suspect.tid.store(tid, Ordering::Relaxed);
+        suspect.cpu_ns.store(cpu_ns, Ordering::Relaxed);
     }
 }
 
@@ -323,9 +345,9 @@ fn next_entry(listing: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name.get(..end)?, listing.get(length..)?))
 }
 
-/// Puts thread `tid` of this process under measurement; `record` is the calling thread's.
-fn adopt(life: &Life, record: &mut Record, tid: u32) {
-    let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
+/// Puts thread `tid` of this process, whose CPU clock is at `cpu_ns`, under measurement; `record` is the
+/// calling thread's.
+fn adopt(life: &Life, record: &mut Record, tid: u32, cpu_ns: u64) {
     let Some(lane) = lane::claim() else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         return;

@@ -4,15 +4,7 @@ use crate::{path, raw};
 
 /// How far the calling process's CLOCK_MONOTONIC is ahead of the machine's, in nanoseconds.
 pub fn monotonic_offset_ns() -> i64 {
-    let descriptor = raw::open(c"/proc/self/timens_offsets", libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return 0;
-    }
-    let mut text = [0_u8; 256];
-    let got = raw::read(descriptor as i32, &mut text);
-    raw::close(descriptor as i32);
-    let text = usize::try_from(got).ok().and_then(|got| text.get(..got)).unwrap_or(&[]);
-    offset_in(text).unwrap_or(0)
+    raw::with_text::<256, _>(c"/proc/self/timens_offsets", offset_in).flatten().unwrap_or(0)
 }
 
 /// The line `monotonic SECONDS NANOSECONDS`, of which the seconds may be negative.

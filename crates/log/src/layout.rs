@@ -7,7 +7,7 @@ use crate::children::CHILDREN_MAGIC;
 /// First bytes of every log file.
 pub const MAGIC: [u8; 8] = *b"PROUSTLG";
 /// Version of this layout; a reader refuses other versions.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// Reads as this number only in the byte order it was written in.
 pub const ENDIAN_MARK: u32 = 0x0102_0304;
 /// Bytes before the first chunk.
@@ -217,6 +217,10 @@ impl ChunkHeader {
     }
 }
 
+/// In [`LaneHeader::wait_operation`]: the operation is over, after [`LaneHeader::wait_passed_ns`], and no record
+/// says so yet.
+pub const WAIT_PASSED: u32 = 1 << 31;
+
 /// What changes while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first chunk.
 ///
 /// It is what is known of a thread that never got to write its last record.
@@ -225,8 +229,9 @@ impl ChunkHeader {
 pub struct LaneHeader {
     /// Kernel id of the thread that owns the lane now; 0 = none.
     pub tid: u32,
-    /// The [`crate::operations::Operation`] that the thread is in, as number; 0 = none. Stored after the
-    /// fields that describe it, before the thread may block.
+    /// The [`crate::operations::Operation`] that the thread is in, as number; 0 = none. With [`WAIT_PASSED`]:
+    /// the one that it was in last, which is over and not recorded yet. Stored after the fields that describe
+    /// it, before the thread may block.
     pub wait_operation: u32,
     /// Object of that operation.
     pub wait_object: u64,
@@ -236,6 +241,10 @@ pub struct LaneHeader {
     pub wait_node: u32,
     /// [`crate::operations::Target`] of that operation.
     pub wait_target: u32,
+    /// How long that operation took, if it is over.
+    pub wait_passed_ns: u32,
+    /// Innermost parallel region that the thread is in; 0 = none.
+    pub region: u32,
     /// When the thread that opened the region at whose end this thread waits went on; 0 = not yet. Written by
     /// that thread; from then on this one is without work.
     pub wait_released_ns: u64,
@@ -261,10 +270,6 @@ pub struct LaneHeader {
     pub unrecorded_operations: u64,
     /// Time in those operations.
     pub unrecorded_operation_ns: u64,
-    /// Innermost parallel region that the thread is in; 0 = none.
-    pub region: u32,
-    /// Spare.
-    pub reserved: u32,
 }
 
 impl FileHeader {

@@ -49,6 +49,11 @@ pub(super) struct Events {
     callers: Vec<(Operation, Place, bool)>,
 }
 
+/// What a lane's header says that the thread's operation was on, as an event's head has it.
+pub(super) fn target_head(header: &LaneHeader) -> u16 {
+    (header.wait_target.min(0xff) as u16) << EVENT_TARGET_SHIFT
+}
+
 /// A thread's CPU clock as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clock {
@@ -167,7 +172,7 @@ impl Events {
         let row = EventRow {
             context: place,
             operation: number.into(),
-            target: target((header.wait_target.min(0xff) as u16) << EVENT_TARGET_SHIFT),
+            target: target(target_head(header)),
             begin_ns,
             end_ns,
             time_ns: end_ns - begin_ns,

@@ -94,13 +94,5 @@ fn newest_switch(count: u32) -> Option<Command> {
 
 /// Whether a command was given on this machine, so that its time is one of this machine's clock.
 pub fn is_from_here(switch: &Switch) -> bool {
-    let descriptor = raw::open(BOOT_FILE, libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return false;
-    }
-    let mut text = [0_u8; 64];
-    let got = raw::read(descriptor as i32, &mut text);
-    raw::close(descriptor as i32);
-    let text = text.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]);
-    boot_number(text.trim_ascii()) == switch.boot
+    raw::with_text::<64, _>(BOOT_FILE, |text| boot_number(text.trim_ascii())) == Some(switch.boot)
 }

@@ -1,8 +1,8 @@
-//! What the kernel counts for a thread.
+//! What the kernel counts for a thread, and for the whole process.
 
 use crate::raw;
 
-/// Counters of a thread as the kernel keeps them.
+/// Counters of a thread or a process as the kernel keeps them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// User time, microseconds.
@@ -24,9 +24,16 @@ impl Usage {
 
     /// Of the calling thread.
     pub fn now() -> Usage {
-        // SAFETY: all-zero is a valid `rusage`.
-        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-        raw::thread_usage(&mut usage);
+        Usage::from(&raw::usage(libc::RUSAGE_THREAD))
+    }
+
+    /// Of the process.
+    pub fn of_process() -> Usage {
+        Usage::from(&raw::usage(libc::RUSAGE_SELF))
+    }
+
+    #[inline]
+    fn from(usage: &libc::rusage) -> Usage {
         let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
         Usage {
             user_us: micros(usage.ru_utime),
@@ -62,15 +69,10 @@ impl Usage {
 
 /// Time on a processor and time waiting for one, nanoseconds, from a `schedstat` file.
 pub fn scheduler_numbers(path: &core::ffi::CStr) -> Option<(u64, u64)> {
-    let descriptor = raw::open(path, libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return None;
-    }
-    let mut text = [0_u8; 96];
-    let got = raw::read(descriptor as i32, &mut text);
-    raw::close(descriptor as i32);
-    let mut words = text.get(..usize::try_from(got).ok()?)?.split(u8::is_ascii_whitespace);
-    let run_ns = crate::path::maps::number(words.next()?, 10)?;
-    let queued_ns = crate::path::maps::number(words.next()?, 10)?;
-    Some((run_ns, queued_ns))
+    raw::with_text::<96, _>(path, |text| {
+        let mut words = text.split(u8::is_ascii_whitespace);
+        let run_ns = crate::path::maps::number(words.next()?, 10)?;
+        let queued_ns = crate::path::maps::number(words.next()?, 10)?;
+        Some((run_ns, queued_ns))
+    })?
 }

@@ -1,34 +1,25 @@
 //! What a thread is in: its innermost region, the segment of work that it is at, and since when it has been
 //! without any.
-//!
-//! A thread that has done its part of a region it did not open is *docked*: it waits for the others, and then
-//! for the next region. It does not know when the one becomes the other; who opened the region writes that
-//! into the lane's header.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::arrivals::{Barriers, Passed};
 use super::own_cost::OwnCost;
-use super::settling;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
 use crate::lane::Lane;
 use crate::operation::known_paths::KnownPaths;
-use crate::path::tree::NodeId;
-use crate::room;
+
+mod docking;
+mod levels;
+mod work;
 
 /// Regions inside regions that one thread opens; deeper ones are not followed.
 pub const LEVELS: usize = 16;
 
-/// A wait as long as that is worth reading the CPU clock at its begin.
-const LONG_WAIT_NS: u64 = 20_000;
-
 /// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: what of it was on
 /// a processor is known then, and not only by samples.
 pub const LONG_WORK_NS: u64 = 1_000_000;
-
-/// Parts of regions that are shorter are brief.
-const BRIEF_NS: u64 = 20_000;
 
 /// Used by its thread alone, but for `next`.
 #[derive(Debug, Default)]
@@ -163,16 +154,6 @@ impl Member {
         self.handed_out.store(site, Ordering::Relaxed);
     }
 
-    /// The work since the last site, up to when it stopped working.
-    pub fn worked_ns(&self) -> u64 {
-        self.worked_ns.load(Ordering::Relaxed)
-    }
-
-    /// Sets the work since the last site.
-    pub fn set_worked(&self, worked_ns: u64) {
-        self.worked_ns.store(worked_ns, Ordering::Relaxed);
-    }
-
     /// The execution of a region that it is in, the same for all of its team.
     #[inline]
     pub fn epoch(&self) -> u64 {
@@ -196,21 +177,6 @@ impl Member {
     /// Sets them, once.
     pub fn set_visits(&self, visits: *mut Visits) {
         self.visits.store(visits, Ordering::Relaxed);
-    }
-
-    /// Takes the work of the segment that has ended at `now_ns` at no barrier. If barriers were passed in it
-    /// that were not measured, it is no work but a gap. For who has taken the record.
-    #[inline]
-    pub fn take_work_after_visits(&self, now_ns: u64) -> u64 {
-        let work_ns = self.take_work();
-        match self.visits() {
-            Some(visits) if visits.end_segment() => {
-                // SAFETY: the caller has taken the record.
-                settling::add_gap(unsafe { visits.pending() }, work_ns, now_ns);
-                0
-            }
-            _ => work_ns,
-        }
     }
 
     /// It begins its part in a team, in the execution of the region that was opened at `fork_ns`.
@@ -239,28 +205,6 @@ impl Member {
         self.since_ns.store(0, Ordering::Relaxed);
     }
 
-    /// It stops working at `now_ns`, for something that is no part of its segment.
-    #[inline]
-    pub fn pause(&self, now_ns: u64) {
-        let since_ns = self.since_ns.swap_relaxed(0);
-        if since_ns != 0 {
-            let worked_ns = self.worked_ns.load(Ordering::Relaxed) + now_ns.saturating_sub(since_ns);
-            self.worked_ns.store(worked_ns, Ordering::Relaxed);
-        }
-    }
-
-    /// It goes on working.
-    #[inline]
-    pub fn resume(&self, now_ns: u64) {
-        self.since_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// Takes the work of the segment that has ended.
-    #[inline]
-    pub fn take_work(&self) -> u64 {
-        self.worked_ns.swap_relaxed(0)
-    }
-
     /// Address of what a copier needs.
     #[inline]
     pub fn given(&self) -> usize {
@@ -273,37 +217,6 @@ impl Member {
         let before = self.given();
         self.given.store(address, Ordering::Relaxed);
         before
-    }
-
-    /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long. What it
-    /// used before and what in the wait could not be told apart otherwise, since runtimes look for a while
-    /// before they sleep.
-    #[inline]
-    pub fn waits_long(&self) -> bool {
-        self.last_wait_ns.load(Ordering::Relaxed) >= LONG_WAIT_NS
-    }
-
-    /// How long its newest wait took.
-    #[inline]
-    pub fn last_wait_ns(&self) -> u64 {
-        self.last_wait_ns.load(Ordering::Relaxed)
-    }
-
-    /// A wait took so long.
-    #[inline]
-    pub fn has_waited(&self, ns: u64) {
-        self.last_wait_ns.store(ns, Ordering::Relaxed);
-    }
-
-    /// Adds to the waiting that was interrupted.
-    pub fn waited(&self, ns: u64) {
-        self.waited_ns.store(self.waited_ns.load(Ordering::Relaxed) + ns, Ordering::Relaxed);
-    }
-
-    /// Takes it.
-    #[inline]
-    pub fn take_waited(&self) -> u64 {
-        self.waited_ns.swap_relaxed(0)
     }
 
     /// What it is in, to be taken up again after a region inside.
@@ -333,86 +246,6 @@ impl Member {
         self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
     }
 
-    /// When the newest region that it opened was over.
-    #[inline]
-    pub fn closed_ns(&self) -> u64 {
-        self.closed_ns.load(Ordering::Relaxed)
-    }
-
-    /// Keeps it.
-    #[inline]
-    pub fn set_closed(&self, now_ns: u64) {
-        self.closed_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// Since when it is docked; 0 = it is not.
-    #[inline]
-    pub fn docked_ns(&self) -> u64 {
-        self.docked_ns.load(Ordering::Relaxed)
-    }
-
-    /// It docks, or with 0 does so no more.
-    #[inline]
-    pub fn set_docked(&self, now_ns: u64) {
-        self.docked_ns.store(now_ns, Ordering::Relaxed);
-    }
-
-    /// Whether its part of the last region was so brief that the next one shall cost as little as can be. By
-    /// chance one of 16 was not.
-    #[inline]
-    pub fn was_brief(&self) -> bool {
-        let docked_ns = self.docked_ns();
-        let chance = docked_ns.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
-        docked_ns != 0 && docked_ns.saturating_sub(self.begin_ns()) < BRIEF_NS && chance != 0
-    }
-
-    /// The team at the end of whose region it docked last.
-    #[inline]
-    pub fn docked_in(&self) -> Option<&'static Team> {
-        // SAFETY: null, or a team, and those are never freed.
-        unsafe { self.docked_in.load(Ordering::Relaxed).as_ref() }
-    }
-
-    /// It docks at the end of a region of `team`.
-    #[inline]
-    pub fn set_docked_in(&self, team: &'static Team) {
-        self.docked_in.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
-    }
-
-    /// Whether it closed a region without telling the others.
-    #[inline]
-    pub fn owes(&self) -> bool {
-        !self.owed.load(Ordering::Relaxed).is_null()
-    }
-
-    /// The others of this team are to be told that its newest region is over, if it takes long until the next
-    /// one.
-    #[inline]
-    pub fn owe(&self, team: &'static Team) {
-        self.owed.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
-    }
-
-    /// The team whose others are to be told; it is told only once.
-    #[inline]
-    pub fn take_owed(&self) -> Option<&'static Team> {
-        if !self.owes() {
-            return None;
-        }
-        // SAFETY: null, or a team, and those are never freed.
-        unsafe { self.owed.swap(core::ptr::null_mut(), Ordering::Relaxed).as_ref() }
-    }
-
-    /// Path of the thread without work.
-    #[inline]
-    pub fn idle_node(&self) -> NodeId {
-        self.idle_node.load(Ordering::Relaxed)
-    }
-
-    /// Keeps it.
-    pub fn set_idle_node(&self, node: NodeId) {
-        self.idle_node.store(node, Ordering::Relaxed);
-    }
-
     /// The next member of the team that it is in the list of. For who opened that team.
     #[inline]
     pub fn next(&self) -> *mut Lane {
@@ -423,39 +256,6 @@ impl Member {
     #[inline]
     pub fn set_next(&self, lane: *mut Lane) {
         self.next.store(lane, Ordering::Relaxed);
-    }
-
-    /// The team for the next region that it opens; None if there are too many, or no memory.
-    pub fn push_level(&self) -> Option<&'static Team> {
-        let depth = self.depth.load(Ordering::Relaxed);
-        let level = self.levels.get(depth as usize)?;
-        let mut team = level.load(Ordering::Relaxed);
-        if team.is_null() {
-            team = room::apart(|| core::ptr::from_ref(Team::made()).cast_mut());
-            level.store(team, Ordering::Relaxed);
-        }
-        self.depth.store(depth + 1, Ordering::Relaxed);
-        // SAFETY: made above, or when this level was first reached; never freed.
-        unsafe { team.as_ref() }
-    }
-
-    /// Whether it is in no region, as far as is known.
-    #[inline]
-    pub fn is_outside(&self) -> bool {
-        self.region() == 0 && self.depth.load(Ordering::Relaxed) == 0
-    }
-
-    /// The innermost team that it has opened and not closed.
-    pub fn last_level(&self) -> Option<&'static Team> {
-        let depth = (self.depth.load(Ordering::Relaxed) as usize).checked_sub(1)?;
-        // SAFETY: as above.
-        unsafe { self.levels.get(depth)?.load(Ordering::Relaxed).as_ref() }
-    }
-
-    /// That one is closed.
-    pub fn pop_level(&self) {
-        let depth = self.depth.load(Ordering::Relaxed);
-        self.depth.store(depth.saturating_sub(1), Ordering::Relaxed);
     }
 
     /// The lane's next thread begins.
@@ -473,35 +273,9 @@ impl Member {
     }
 }
 
-/// A swap that is none of several threads: of fields that only their thread writes.
-trait SwapRelaxed {
-    fn swap_relaxed(&self, value: u64) -> u64;
-}
-
-impl SwapRelaxed for AtomicU64 {
-    #[inline]
-    fn swap_relaxed(&self, value: u64) -> u64 {
-        let before = self.load(Ordering::Relaxed);
-        self.store(value, Ordering::Relaxed);
-        before
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn work_is_what_lies_between_waits() {
-        let member = Member::default();
-        member.resume(100);
-        member.pause(130);
-        member.pause(150);
-        member.resume(200);
-        member.pause(205);
-        assert_eq!(member.take_work(), 35);
-        assert_eq!(member.take_work(), 0);
-    }
 
     #[test]
     fn a_region_inside_leaves_the_outer_one_as_it_was() {
@@ -520,11 +294,5 @@ mod tests {
         assert_eq!(member.take_work(), 15);
         member.pop_level();
         assert!(core::ptr::eq(member.last_level().unwrap(), outer));
-    }
-
-    #[test]
-    fn no_more_levels_than_there_are() {
-        let member = Member::default();
-        assert_eq!((0..LEVELS + 5).filter(|_| member.push_level().is_some()).count(), LEVELS);
     }
 }

@@ -190,7 +190,7 @@ pub fn end(ticket: &Ticket, outcome: Outcome) {
         super::end_at(lane, ticket, (kind, lane.operations.open.object()), end_ns, outcome);
     } else {
         lane.operations.postponed.keep(kind, (ticket.begin_ns, end_ns), lane.operations.open.object(), node);
-        lane.leave_unwatched();
+        lane.leave_to_record(kind.operation, ns, node);
     }
 }
 
@@ -260,6 +260,7 @@ fn settle_here(lane: &Lane, record: &mut Record) {
     let (wait, section) = lane.operations.postponed.take(&lane.operations.postponed_section);
     if let Some(passed) = wait {
         tell_next(lane, record, &passed);
+        lane.is_recorded();
     }
     if let Some(release) = section {
         release.write(lane, record);

@@ -6,17 +6,19 @@
 //! stepped only until it meets a remembered state, from where only the words are compared. The frame
 //! pointer counts only where a rule further up needs it.
 
-use crate::arch::context::{CONTEXT_AT_RETURN, LINK_PLACE, PLACES};
-use crate::arch::unwinding::{self, Link, return_place, strip, uses_link};
-use crate::arena;
+use crate::arch::unwinding::{self, Link, return_place, strip};
 use crate::path::Announce;
 use crate::path::coroutine;
-use crate::path::modules::{self, Module};
-use crate::path::rules::{self, Rule};
+use crate::path::modules;
 use crate::path::stack::{OwnStack, StackReader, WideWindow};
 use crate::path::tree::{Frame, NodeId, Tree};
 
-use framehop::{FrameAddress, Unwinder};
+mod entries;
+mod step;
+
+use entries::Entries;
+use step::step;
+pub use step::{Step, from_frame_pointer, interrupted};
 
 /// Most frames of a path; longer ones are cut and marked.
 pub const MAX_FRAMES: usize = 1 << 16;
@@ -42,86 +44,6 @@ impl State {
     #[inline]
     pub fn lookup(&self) -> u64 {
         if self.exact { self.pc } else { self.pc.wrapping_sub(1) }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    pc: u64,
-    sp: u64,
-    bp: u64,
-    link: Link,
-    /// Rule's distance of the frame pointer's place below the CFA in words; 0 = kept.
-    saved: u16,
-    exact: bool,
-    /// The frame pointer's value matters for this frame or one above it.
-    needs_bp: bool,
-    /// The way to the caller must be stepped each time.
-    barrier: bool,
-    /// The module, or 0; only for frames that get a node.
-    module: u32,
-    /// Whether the frame is the collector's own and gets no node.
-    hidden: bool,
-    node: NodeId,
-}
-
-impl Entry {
-    #[inline]
-    fn state(&self) -> State {
-        State { pc: self.pc, sp: self.sp, bp: self.bp, link: self.link, exact: self.exact }
-    }
-}
-
-/// A growing array that a signal handler may grow.
-struct Entries {
-    start: *mut Entry,
-    capacity: usize,
-    count: usize,
-}
-
-const FIRST_ENTRIES: usize = 5;
-
-impl Entries {
-    const fn new() -> Entries {
-        Entries { start: core::ptr::null_mut(), capacity: 0, count: 0 }
-    }
-
-    #[inline]
-    fn get(&self, index: usize) -> &Entry {
-        debug_assert!(index < self.count);
-        // SAFETY: all callers index below `count`, and `count` entries are initialised.
-        unsafe { &*self.start.add(index) }
-    }
-
-    #[inline]
-    fn push(&mut self, entry: Entry) -> bool {
-        if self.count == self.capacity && !self.grow() {
-            return false;
-        }
-        // SAFETY: count < capacity after the check.
-        unsafe { self.start.add(self.count).write(entry) };
-        self.count += 1;
-        true
-    }
-
-    #[cold]
-    fn grow(&mut self) -> bool {
-        let capacity = (self.capacity * 2).max(FIRST_ENTRIES);
-        let fresh = arena::pages(capacity * size_of::<Entry>()).cast::<Entry>();
-        if fresh.is_null() {
-            return false;
-        }
-        if !self.start.is_null() {
-            // SAFETY: both ranges are mapped and hold at least `count` entries; the old one came from
-            // `pages` with this size and is not used again.
-            unsafe {
-                core::ptr::copy_nonoverlapping(self.start, fresh, self.count);
-                arena::give_back(self.start.cast(), self.capacity * size_of::<Entry>());
-            }
-        }
-        self.start = fresh;
-        self.capacity = capacity;
-        true
     }
 }
 
@@ -350,155 +272,5 @@ impl Memo {
             }
         }
         Some(node)
-    }
-}
-
-/// Result of one step up.
-pub enum Step {
-    /// The caller.
-    Caller(State),
-    /// There is none: the path is complete.
-    Top,
-    /// It could not be found.
-    Lost,
-}
-
-/// One frame up, by rule. `near` is the module of the frame below, in which a caller often is too.
-#[inline]
-fn step(
-    state: &State,
-    near: &mut Option<&'static Module>,
-    reader: &mut StackReader,
-    around: &mut Surroundings<'_>,
-) -> (Entry, Step) {
-    let lookup = state.lookup();
-    let module = match near {
-        Some(near) if near.permanent && near.start <= lookup && lookup < near.end => Some(*near),
-        _ => modules::find(lookup, around.announce),
-    };
-    *near = module;
-    let rule = match module {
-        Some(module) => rules::rule_at(module, lookup, state.exact),
-        None => unwinding::FRAME_POINTER,
-    };
-    let saved = match rule {
-        Rule::FromStackPointer { saved, .. } | Rule::FromFramePointer { saved, .. } => saved,
-        _ => 0,
-    };
-    let barrier =
-        matches!(rule, Rule::Slow | Rule::SignalFrame) || uses_link(rule) || !reader.is_direct(state.sp);
-    let entry = Entry {
-        pc: state.pc,
-        sp: state.sp,
-        bp: state.bp,
-        link: state.link,
-        saved,
-        exact: state.exact,
-        // What is stepped anew must start from a true frame pointer.
-        needs_bp: rule.uses_frame_pointer() || barrier,
-        barrier,
-        module: module.map_or(0, |module| module.id),
-        hidden: module.is_some_and(|module| module.own),
-        node: 0,
-    };
-    let caller = match rule {
-        Rule::End => return (entry, Step::Top),
-        Rule::FromStackPointer { cfa, saved } => {
-            let cfa = state.sp.wrapping_add(8 * u64::from(cfa));
-            if saved == 0 {
-                return_to(reader, state, (cfa, saved), Some(state.bp))
-            } else {
-                let at = cfa.wrapping_sub(8 * u64::from(saved));
-                // Below the stack pointer of an interrupted epilogue the value may be popped already.
-                let popped = (state.exact && at < state.sp).then_some(state.bp);
-                let bp = reader.word(at).or(popped);
-                return_to(reader, state, (cfa, saved), bp)
-            }
-        }
-        Rule::FromFramePointer { cfa, saved } => from_frame_pointer(rule, (cfa, saved), state, reader),
-        Rule::SignalFrame => interrupted(reader, state.sp),
-        Rule::Slow => slow_step(module, state, reader),
-    };
-    (entry, caller)
-}
-
-/// By a rule of this kind with these numbers; also used by the reference unwinder.
-#[inline]
-pub fn from_frame_pointer(
-    rule: Rule,
-    (cfa, saved): (u16, u16),
-    state: &State,
-    reader: &mut StackReader,
-) -> Step {
-    let cfa = state.bp.wrapping_add(8 * u64::from(cfa));
-    if cfa <= state.sp && !unwinding::leads_to_another_stack(rule) {
-        return Step::Lost;
-    }
-    let bp = reader.word(cfa.wrapping_sub(8 * u64::from(saved)));
-    if unwinding::ENDS_AT_NULL && bp == Some(0) {
-        return Step::Top;
-    }
-    return_to(reader, state, (cfa, saved), bp)
-}
-
-fn return_to(reader: &mut StackReader, from: &State, (cfa, saved): (u64, u16), bp: Option<u64>) -> Step {
-    let pc = match return_place(cfa, saved) {
-        Some(place) => reader.word(place).map(strip),
-        None if from.exact => Some(from.link.address()),
-        None => None,
-    };
-    match (pc, bp) {
-        (Some(0), Some(_)) => Step::Top,
-        (Some(pc), Some(_)) if cfa == from.sp && pc == from.pc => Step::Lost,
-        (Some(pc), Some(bp)) => Step::Caller(State { pc, sp: cfa, bp, ..State::default() }),
-        _ => Step::Lost,
-    }
-}
-
-/// The frame that a signal interrupted, from the stack pointer where its handler returns to; also used by the
-/// reference unwinder.
-pub fn interrupted(reader: &mut StackReader, sp: u64) -> Step {
-    let context = sp.wrapping_add(CONTEXT_AT_RETURN);
-    let mut word = |offset| reader.word(context.wrapping_add(offset));
-    let link = match LINK_PLACE {
-        Some(place) => word(place).map(Link::of),
-        None => Some(Link::of(0)),
-    };
-    match (PLACES.map(&mut word), link) {
-        ([Some(pc), Some(sp), Some(bp)], Some(link)) if pc != 0 => {
-            Step::Caller(State { pc, sp, bp, link, exact: true })
-        }
-        _ => Step::Lost,
-    }
-}
-
-impl Step {
-    /// The caller's state, if there is one.
-    pub fn caller(self) -> Option<State> {
-        match self {
-            Step::Caller(state) => Some(state),
-            _ => None,
-        }
-    }
-}
-
-fn slow_step(module: Option<&'static Module>, state: &State, reader: &mut StackReader) -> Step {
-    let Some(unwinder) = module.and_then(|module| module.unwinder.as_ref()) else { return Step::Lost };
-    let address = if state.exact {
-        FrameAddress::from_instruction_pointer(state.pc)
-    } else {
-        match FrameAddress::from_return_address(state.pc) {
-            Some(address) => address,
-            None => return Step::Lost,
-        }
-    };
-    let mut registers = unwinding::registers(state);
-    let stepped = rules::with_step_cache(|cache| {
-        unwinder.unwind_frame(address, &mut registers, cache, &mut |at| reader.word(at).ok_or(()))
-    });
-    match stepped {
-        Some(Ok(Some(pc))) => Step::Caller(unwinding::stepped(pc, &registers)),
-        Some(Ok(None)) => Step::Top,
-        _ => Step::Lost,
     }
 }

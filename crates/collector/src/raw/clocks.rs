@@ -17,15 +17,13 @@ pub fn clock_resolution_ns(clock: i32) -> u64 {
     if failed(outcome) { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
 }
 
-/// Resource use of the calling thread.
+/// Resource use of `whose`: RUSAGE_THREAD, RUSAGE_SELF.
 #[inline]
-pub fn thread_usage(usage: &mut libc::rusage) {
-    sys!(SYS_getrusage, libc::RUSAGE_THREAD, usage as *mut libc::rusage);
-}
-
-/// Resource use of the whole process.
-pub fn process_usage(usage: &mut libc::rusage) {
-    sys!(SYS_getrusage, libc::RUSAGE_SELF, usage as *mut libc::rusage);
+pub fn usage(whose: i32) -> libc::rusage {
+    // SAFETY: all-zero is a valid `rusage`.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    sys!(SYS_getrusage, whose, &raw mut usage);
+    usage
 }
 
 /// Creates a timer that signals thread `tid`; the timer's id, or an errno.

@@ -119,3 +119,16 @@ pub fn readlink(path: &CStr, buffer: &mut [u8]) -> Outcome {
 pub fn getcwd(buffer: &mut [u8]) -> Outcome {
     sys!(SYS_getcwd, buffer.as_mut_ptr(), buffer.len())
 }
+
+/// What `work` makes of a small text file, of which it gets at most `BYTES`; None if the file cannot be read.
+/// The text stands on the stack.
+pub fn with_text<const BYTES: usize, R>(path: &CStr, work: impl FnOnce(&[u8]) -> R) -> Option<R> {
+    let descriptor = open(path, libc::O_RDONLY, 0);
+    if failed(descriptor) {
+        return None;
+    }
+    let mut text = [0_u8; BYTES];
+    let got = read(descriptor as i32, &mut text);
+    close(descriptor as i32);
+    text.get(..usize::try_from(got).ok()?).map(work)
+}

@@ -6,13 +6,12 @@
 //! some ten, and far more where the kernel has to make its nodes first: a process that lives shortly is not
 //! asked.
 
-use core::ffi::CStr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use proust_log::layout::Ending;
 use proust_log::records::{PROCESS_SAMPLE_ASKED_PROC, ProcessSample, SampleReason, Subject, SwitchedTo};
 
-use crate::lane::Record;
+use crate::lane::{Record, Usage};
 use crate::path::maps::number;
 use crate::source::Source;
 use crate::{clock, raw};
@@ -87,20 +86,17 @@ pub fn take_asked(record: &mut Record, label: &[u8], number: u32) {
 
 fn write(record: &mut Record, reason: SampleReason, label: u32, asks_proc: bool) {
     let time_ns = clock::now_ns();
-    // SAFETY: all-zero is a valid `rusage`.
-    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-    raw::process_usage(&mut usage);
-    let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    let usage = Usage::of_process();
     let mut sample = ProcessSample {
         time_ns,
         cpu_ns: clock::process_cpu_ns(),
-        user_us: micros(usage.ru_utime),
-        system_us: micros(usage.ru_stime),
-        minor_faults: usage.ru_minflt as u64,
-        major_faults: usage.ru_majflt as u64,
-        voluntary_switches: usage.ru_nvcsw as u64,
-        involuntary_switches: usage.ru_nivcsw as u64,
-        peak_resident_bytes: usage.ru_maxrss as u64 * 1024,
+        user_us: usage.user_us,
+        system_us: usage.system_us,
+        minor_faults: usage.faults.0,
+        major_faults: usage.faults.1,
+        voluntary_switches: usage.switches.0,
+        involuntary_switches: usage.switches.1,
+        peak_resident_bytes: usage.peak_resident_kib * 1024,
         label,
         ..ProcessSample::default()
     };
@@ -113,10 +109,10 @@ fn write(record: &mut Record, reason: SampleReason, label: u32, asks_proc: bool)
 }
 
 fn ask_proc(sample: &mut ProcessSample) {
-    with_text(c"/proc/self/statm", |text| {
+    raw::with_text::<512, _>(c"/proc/self/statm", |text| {
         sample.resident_bytes = words(text).nth(1).unwrap_or(0) * 4096;
     });
-    with_text(c"/proc/self/io", |text| {
+    raw::with_text::<512, _>(c"/proc/self/io", |text| {
         for line in text.split(|&byte| byte == b'\n') {
             let Some(at) = line.iter().position(|&byte| byte == b':') else { continue };
             let value = number(line[at + 1..].trim_ascii(), 10).unwrap_or(0);
@@ -131,7 +127,7 @@ fn ask_proc(sample: &mut ProcessSample) {
             }
         }
     });
-    with_text(c"/proc/loadavg", |text| {
+    raw::with_text::<512, _>(c"/proc/loadavg", |text| {
         // `0.20 0.18 0.12 1/80 11206`: the fourth word is those that run or want to, of all.
         let fourth = text.split(u8::is_ascii_whitespace).nth(3).unwrap_or(&[]);
         let running = fourth.split(|&byte| byte == b'/').next().unwrap_or(&[]);
@@ -144,16 +140,4 @@ fn ask_proc(sample: &mut ProcessSample) {
 
 fn words(text: &[u8]) -> impl Iterator<Item = u64> + '_ {
     text.split(u8::is_ascii_whitespace).map(|word| number(word, 10).unwrap_or(0))
-}
-
-/// Reads a small file at once.
-fn with_text(path: &CStr, work: impl FnOnce(&[u8])) {
-    let descriptor = raw::open(path, libc::O_RDONLY, 0);
-    if raw::failed(descriptor) {
-        return;
-    }
-    let mut text = [0_u8; 512];
-    let got = raw::read(descriptor as i32, &mut text);
-    raw::close(descriptor as i32);
-    work(text.get(..usize::try_from(got).unwrap_or(0)).unwrap_or(&[]));
 }

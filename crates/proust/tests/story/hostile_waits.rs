@@ -135,6 +135,30 @@ fn that_sigkill_ends() {
     }
 }
 
+/// The end of a wait for a lock that was not long is recorded later: who is killed with the lock, too, has
+/// waited for it.
+#[test]
+fn that_sigkill_ends_with_the_lock_held() {
+    let Some((run, truth)) = recorded("killed-holding") else { return };
+    let run = run.succeeded();
+    run.except(Except::Killed);
+    let waits = list(&truth, "/threads").iter().filter(|thread| thread["name"] == "wanting");
+    let waited: Vec<f64> = waits
+        .flat_map(|thread| list(thread, "/waits"))
+        .map(|wait| number(wait, "/seconds"))
+        // Where it was free by the time that the thread came to it, there was no wait.
+        .filter(|&seconds| seconds > 100e-6)
+        .collect();
+    assert!(!waited.is_empty(), "{truth}");
+    let page: Value = run.page("waits", &[]);
+    let locks = list(&page, "/operations").iter().find(|row| row["operation"] == "pthread_mutex_lock");
+    let calls = locks.map_or(0.0, |row| number(row, "/calls"));
+    println!("{} waits, {calls} found", waited.len());
+    assert!(calls >= waited.len() as f64, "{calls} of {}: {page:#}", waited.len());
+    let (seconds, found) = (waited.iter().sum::<f64>(), number(locks.expect("calls"), "/seconds"));
+    assert_close("seconds in the lock", found, seconds, 0.1 * seconds + 100e-6 * calls);
+}
+
 /// What the collector may add to the memory of a program, whatever it waits for.
 const MEMORY_KIB: f64 = 32.0 * 1024.0;
 /// A million waits, each told alone, would be more than 100 MB.

@@ -33,3 +33,20 @@ fn the_peak_of_a_process_that_returns() {
 fn the_peak_of_a_process_that_is_killed() {
     assert_peak("killed");
 }
+
+/// The most of the library's code that a process of two threads that are sampled and meet once may map, KiB.
+const MOST_CODE_KIB: f64 = 512.0;
+
+/// What every process runs lies beside each other in the library (`crates/collector/layout.ld`): as long as it
+/// did not, one of two threads had 570 to 670 KiB of code in memory. Where the library is mapped decides how
+/// many stretches of 64 KiB that is, and is another place in each run.
+#[test]
+fn a_small_process_maps_little_of_the_library() {
+    let Some(program) = built("library_pages") else { return };
+    let runs = (0..5).map(|_| record(&program, &["0.1"]).succeeded().truth());
+    let code: Vec<f64> = runs.map(|truth| number(&truth, "/code_kib")).collect();
+    println!("{code:?} KiB");
+    let least = code.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(least > 0.0, "the program did not find the library");
+    assert!(least <= MOST_CODE_KIB, "{code:?} KiB: does `benches/usual` find functions that usual.ld lacks?");
+}

@@ -52,7 +52,7 @@ fn paths_lead_from_one_piece_of_a_split_stack_to_the_next() {
 #[test]
 fn nothing_is_taken_of_a_stacks_neighbours() {
     let Some(program) = built("hostile_stacks") else { return };
-    for case in ["side_by_side", "goes_away_above"] {
+    for case in ["side_by_side", "side_by_side_with_signals", "goes_away_above"] {
         let alone = run(Command::new(&program).arg(case));
         assert!(alone.status.success(), "alone: {}", alone.printed());
         let recorded = record_with(&["--rate", "1000"], &program, &[case]);

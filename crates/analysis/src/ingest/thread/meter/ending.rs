@@ -1,12 +1,12 @@
 //! How a thread's record ends: by its last record, by what its lane's header knows, or not at all.
 
-use proust_log::layout::LaneHeader;
+use proust_log::layout::{LaneHeader, WAIT_PASSED};
 use proust_log::operations::Operation;
 use proust_log::records::{Event, Segments, ThreadEnd};
 use proust_profile::SampleRow;
 
 use super::ThreadMeter;
-use crate::ingest::events::Bounds;
+use crate::ingest::events::{Bounds, target_head};
 use crate::ingest::thread::shares::Shares;
 use crate::ingest::thread::{Closing, LOST, NOT_RECORDED, Thread};
 
@@ -74,9 +74,33 @@ impl ThreadMeter {
         }
         self.thread.overruns = header.overruns;
         self.thread.unrecorded_samples = header.unrecorded_samples;
-        let (bounds, end_ns) = (self.bounds(), self.thread.end_ns.max(self.events.end_ns()));
-        self.open_operation(header, end_ns, &bounds);
+        let bounds = self.bounds();
+        if header.wait_operation & WAIT_PASSED == 0 {
+            let end_ns = self.thread.end_ns.max(self.events.end_ns());
+            self.open_operation(header, end_ns, &bounds);
+        } else {
+            self.passed_operation(header, &bounds);
+        }
         self.finish(if closed { Closing::Complete } else { Closing::LastSeen })
+    }
+
+    /// What was over, and would have been recorded next.
+    fn passed_operation(&mut self, header: &LaneHeader, bounds: &Bounds) {
+        let begin_ns = header.wait_since_ns;
+        // Killed between the record and the word that says so.
+        if begin_ns < self.events.end_ns() {
+            return;
+        }
+        let operation = (header.wait_operation & !WAIT_PASSED).try_into().unwrap_or(0);
+        let event = Event {
+            begin_ns,
+            end_ns: begin_ns.saturating_add(header.wait_passed_ns.into()),
+            object: header.wait_object,
+            node: self.open_place.unwrap_or(header.wait_node),
+            ..Event::default()
+        };
+        self.events.event(operation, target_head(header), &event, bounds);
+        self.thread.end_ns = self.thread.end_ns.max(self.events.end_ns());
     }
 
     /// What it was still in. At a region's end it waits for the others only until who opened it goes on.
