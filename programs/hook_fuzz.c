@@ -9,10 +9,11 @@
  * chance, upon the same objects. RESULTS gets a line for each call, or, where the calls are many, a line for
  * each block of calls with a digest of each call's line.
  *
- * A block of CALLS_A_PROCESS calls, which always begins at a multiple of it, is made in one process with fresh
- * state, so that a block can be repeated alone. A call that faults or blocks is left by a jump, and the next one
- * finds what it has left. Where a call ends the process, or aborts, the block goes on in another process with
- * fresh state.
+ * A block of CALLS_A_BLOCK calls, which always begins at a multiple of it, begins in a process of its own, so
+ * that a block can be repeated alone. State is made again before each call whose number is a multiple of
+ * CALLS_A_STATE: in the same process, or, where a call before it has faulted or uses the C library's streams, in
+ * another one. A call that faults or blocks is left by a jump, and the next one finds what it has left. Where a
+ * call ends the process, or aborts, the block goes on in another process with fresh state.
  */
 #include "hook_fuzz/fuzz.h"
 
@@ -26,13 +27,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ERRNO_BEFORE = 77, CALLS_A_PROCESS = 40, LINE_BYTES = 600, OWN_FAULT = 98 };
+enum { ERRNO_BEFORE = 77, CALLS_A_STATE = 40, CALLS_A_BLOCK = 400, LINE_BYTES = 600, OWN_FAULT = 98 };
 
 static struct hook hooks[MOST_HOOKS];
 static int hook_count;
@@ -42,7 +44,7 @@ static struct shared {
     volatile long call; /* the one that it is in */
     volatile int is_in; /* whether it is in it */
     volatile int lines;
-    char line[CALLS_A_PROCESS][LINE_BYTES];
+    char line[CALLS_A_BLOCK][LINE_BYTES];
 } *shared;
 
 /* A number that neither the calls' arguments nor the digest of descriptors know. */
@@ -135,7 +137,7 @@ static void wipe(char *at, size_t bytes)
             *at = 0;
 }
 
-/* Wipes what a call has stored and chance decides: the number of a process, and those bytes of an action's mask
+/* Wipes what a call has stored and chance decides: the number of a process, nanoseconds, and those bytes of an action's mask
    that the C library copies from its own stack. */
 static void wipe_chance(const struct hook *hook, const long *values)
 {
@@ -146,6 +148,8 @@ static void wipe_chance(const struct hook *hook, const long *values)
             wipe(at + 16, 120);
         if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "process") == 0)
             wipe(at, sizeof(pid_t));
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "timespec") == 0)
+            wipe(at + 8, 8);
     }
 }
 
@@ -243,18 +247,44 @@ static void one_call(const char *name, uint64_t seed, long call)
     shared->lines++;
 }
 
-static void calls(const char *name, uint64_t seed, long from, long to)
+/* Whether a process can go on with fresh state: what streams and folders consist of is the C library's own, and
+   so are its lists of them. */
+static int can_be_refreshed(const char *name)
+{
+    const struct hook *hook = strchr(name, '+') ? NULL : hook_of(name, strlen(name));
+    return hook && !is_large(hook) && strstr(name, "close") == NULL;
+}
+
+/* Signals and limits as they are before the first call. */
+static void fresh_handlers(void)
 {
     static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
-    fresh_state();
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++)
         sigaction(FAULTS[i], &action, NULL);
+}
+
+static void calls(const char *name, uint64_t seed, long from, long to)
+{
+    sigset_t mask;
+    int has_faulted = 0;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    fresh_state();
+    fresh_handlers();
     for (long call = from; call < to; call++) {
+        if (call > from && call % CALLS_A_STATE == 0) {
+            if (has_faulted || !can_be_refreshed(name))
+                break;
+            sigprocmask(SIG_SETMASK, &mask, NULL);
+            leave_state();
+            fresh_state();
+            fresh_handlers();
+        }
         one_call(name, seed, call);
+        has_faulted = has_faulted || (caught && caught != SIGALRM);
         /* What has aborted may hold any lock of the C library's. */
         if (caught == SIGABRT)
             break;
@@ -262,19 +292,18 @@ static void calls(const char *name, uint64_t seed, long from, long to)
     _exit(0);
 }
 
-/* Whether the process neither runs nor is ready to, and how long it has run, in clock ticks. */
-static int sleeps(pid_t process, long *ticks)
+/* Whether the process neither runs nor is ready to, and how long it has run, in clock ticks. `file` is its
+   `/proc/PID/stat`. */
+static int sleeps(int file, long *ticks)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    FILE *file = fopen(path, "r");
+    char text[512], state = 'R', *at;
     long user = 0, kernel = 0;
-    char state = 'R', *at;
-    if (file == NULL)
+    ssize_t length = file < 0 ? 0 : pread(file, text, sizeof text - 1, 0);
+    if (length <= 0)
         return 0;
-    if (fgets(text, sizeof text, file) && (at = strrchr(text, ')')) != NULL)
+    text[length] = 0;
+    if ((at = strrchr(text, ')')) != NULL)
         sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &state, &user, &kernel);
-    fclose(file);
     *ticks = user + kernel;
     return state == 'S';
 }
@@ -287,7 +316,7 @@ static int waits_for_others(const char *name)
 
 /* How often a process that is in a call is looked at, and how many looks in a row find it asleep before the
    call counts as blocked. */
-enum { LOOK_US = 400, PATIENCE = 4, MOST_PATIENCE = 1000, MOST_TICKS = 30, MOST_ALARMS = 3 };
+enum { LOOK_US = 200, PATIENCE = 3, MOST_PATIENCE = 2000, MOST_TICKS = 30, MOST_ALARMS = 3 };
 
 /* Waits for the end; a call that sleeps, or runs on and on, is told to come back. A process that sleeps where
    it makes no call waits for a lock that a call has left taken: it is ended. */
@@ -297,6 +326,9 @@ static int watched(pid_t process, const char *name)
     int last_lines = -1, was_in = 0;
     long ticks = 0, begin_ticks = -1;
     struct pollfd ends = {(int)syscall(SYS_pidfd_open, process, 0), POLLIN, 0};
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int stat = open(path, O_RDONLY | O_CLOEXEC);
     while (waitpid(process, &status, WNOHANG) == 0) {
         struct timespec a_look = {0, LOOK_US * 1000};
         ppoll(&ends, ends.fd >= 0, &a_look, NULL);
@@ -308,7 +340,7 @@ static int watched(pid_t process, const char *name)
             alarms = 0;
             continue;
         }
-        looks = sleeps(process, &ticks) ? looks + 1 : 0;
+        looks = sleeps(stat, &ticks) ? looks + 1 : 0;
         if (begin_ticks < 0)
             begin_ticks = ticks;
         if (looks > (was_in ? patience : MOST_PATIENCE) || ticks > begin_ticks + MOST_TICKS) {
@@ -319,6 +351,8 @@ static int watched(pid_t process, const char *name)
     }
     if (ends.fd >= 0)
         close(ends.fd);
+    if (stat >= 0)
+        close(stat);
     return status;
 }
 
@@ -388,6 +422,8 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (results == NULL || shared == MAP_FAILED)
         return 2;
+    /* Looks come when they are due. */
+    prctl(PR_SET_TIMERSLACK, 1);
     prepare_state();
     for (int i = 6; i < argc; i++) {
         char *ranges = strrchr(argv[i], ':');
@@ -399,7 +435,7 @@ int main(int argc, char **argv)
             if (sscanf(range, "%ld-%ld", &from, &to) != 2)
                 return 2;
             while (from < to) {
-                long end = (from / CALLS_A_PROCESS + 1) * CALLS_A_PROCESS;
+                long end = (from / CALLS_A_BLOCK + 1) * CALLS_A_BLOCK;
                 end = end < to ? end : to;
                 block(argv[i], seed, from, end);
                 write_block(results, argv[i], from, is_brief);
