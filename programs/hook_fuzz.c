@@ -318,18 +318,40 @@ static int waits_for_others(const char *name)
    call counts as blocked. */
 enum { LOOK_US = 200, PATIENCE = 3, MOST_PATIENCE = 2000, MOST_TICKS = 30, MOST_ALARMS = 3 };
 
+/* Takes a process that has ended off the system's list, some time later: the kernel spins in that call until
+   nobody is at the process's files in /proc any more, which on a busy machine takes as long as whoever is at one
+   waits for a processor. */
+static void reap_later(pid_t process)
+{
+    enum { LATER = 32 };
+    static pid_t ended[LATER];
+    static int count;
+    pid_t *at = &ended[count++ % LATER];
+    if (*at > 0)
+        waitpid(*at, NULL, 0);
+    *at = process;
+}
+
+/* Whether the process has ended, and how. */
+static int has_ended(pid_t process, siginfo_t *end)
+{
+    end->si_pid = 0;
+    return waitid(P_PID, (id_t)process, end, WEXITED | WNOHANG | WNOWAIT) != 0 || end->si_pid == process;
+}
+
 /* Waits for the end; a call that sleeps, or runs on and on, is told to come back. A process that sleeps where
    it makes no call waits for a lock that a call has left taken: it is ended. */
-static int watched(pid_t process, const char *name)
+static siginfo_t watched(pid_t process, const char *name)
 {
-    int status, looks = 0, patience = waits_for_others(name) ? MOST_PATIENCE : PATIENCE, alarms = 0;
+    siginfo_t end;
+    int looks = 0, patience = waits_for_others(name) ? MOST_PATIENCE : PATIENCE, alarms = 0;
     int last_lines = -1, was_in = 0;
     long ticks = 0, begin_ticks = -1;
     struct pollfd ends = {(int)syscall(SYS_pidfd_open, process, 0), POLLIN, 0};
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     int stat = open(path, O_RDONLY | O_CLOEXEC);
-    while (waitpid(process, &status, WNOHANG) == 0) {
+    while (!has_ended(process, &end)) {
         struct timespec a_look = {0, LOOK_US * 1000};
         ppoll(&ends, ends.fd >= 0, &a_look, NULL);
         if (shared->lines != last_lines || shared->is_in != was_in) {
@@ -353,7 +375,8 @@ static int watched(pid_t process, const char *name)
         close(ends.fd);
     if (stat >= 0)
         close(stat);
-    return status;
+    reap_later(process);
+    return end;
 }
 
 /* Nothing that a call does may outlast it: no large files, no privileges. */
@@ -376,7 +399,7 @@ static void block(const char *name, uint64_t seed, long from, long to)
         pid_t process = fork();
         if (process == 0)
             calls(name, seed, from + made, to);
-        int status = watched(process, name);
+        siginfo_t end = watched(process, name);
         if (!shared->is_in) {
             /* Done, or aborted, or it failed behind a call because of that call, which has said what it had to. */
             if (shared->lines > made || tries++ == 0)
@@ -386,8 +409,8 @@ static void block(const char *name, uint64_t seed, long from, long to)
         /* It did not come back from the call: that is what came of it. */
         char *line = shared->line[shared->lines];
         int used = shared->is_in ? (int)strlen(line) : snprintf(line, LINE_BYTES, "%s#%ld cannot begin: ", name, from + shared->lines);
-        snprintf(line + used, (size_t)(LINE_BYTES - used), "%s %d", WIFEXITED(status) ? "ended with" : "ended by signal",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        snprintf(line + used, (size_t)(LINE_BYTES - used), "%s %d",
+                 end.si_code == CLD_EXITED ? "ended with" : "ended by signal", end.si_status);
         shared->lines++;
     }
 }
