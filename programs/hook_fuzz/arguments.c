@@ -371,6 +371,11 @@ void make_arguments(const struct hook *hook, struct chance *chance, long *values
             break;
         }
         values[i] = make(hook, i, chance, i == bad);
+        /* All processes have these files in common, and so their locks. */
+        int number = (int)values[i];
+        int is_everybodys = is(argument->grammar, "fd") && ((number >= 0 && number <= 2) || (number >= 16 && number <= 18));
+        if (is_everybodys && (is(hook->name, "flock") || strncmp(hook->name, "lockf", 5) == 0))
+            values[i] = 10;
         /* Alone in a mask, the signal that stands for the sampling signal is a visible difference. */
         if ((is(hook->name, "sigblock") || is(hook->name, "sigsetmask")) && !(values[i] & 1L << (SIGURG - 1)))
             values[i] &= ~(1L << (SIGSTKFLT - 1));
