@@ -148,6 +148,8 @@ static void wipe_chance(const struct hook *hook, const long *values)
             wipe(at + 16, 120);
         if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "process") == 0)
             wipe(at, sizeof(pid_t));
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "siginfo") == 0)
+            wipe(at + 16, sizeof(pid_t));
         if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "timespec") == 0)
             wipe(at + 8, 8);
     }
