@@ -150,8 +150,11 @@ static void wipe_chance(const struct hook *hook, const long *values)
             wipe(at, sizeof(pid_t));
         if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "siginfo") == 0)
             wipe(at + 16, sizeof(pid_t));
-        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "timespec") == 0)
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "timespec") == 0) {
+            /* Of the longest times the system stores what is left of its own longest. */
+            wipe(at, 3);
             wipe(at + 8, 8);
+        }
     }
 }
 
