@@ -9,11 +9,11 @@
  * chance, upon the same objects. RESULTS gets a line for each call, or, where the calls are many, a line for
  * each block of calls with a digest of each call's line.
  *
- * A block of CALLS_A_BLOCK calls, which always begins at a multiple of it, begins in a process of its own, so
- * that a block can be repeated alone. State is made again before each call whose number is a multiple of
- * CALLS_A_STATE: in the same process, or, where a call before it has faulted or uses the C library's streams, in
- * another one. A call that faults or blocks is left by a jump, and the next one finds what it has left. Where a
- * call ends the process, or aborts, the block goes on in another process with fresh state.
+ * A block of CALLS_A_BLOCK calls begins at a multiple of it, in a process of its own, so that it can be
+ * repeated alone. Before each call whose number is a multiple of CALLS_A_STATE the process makes its state
+ * again; where a call has faulted, or the function uses the C library's streams, another process goes on. A
+ * call that faults or blocks is left by a jump, and the next one finds what it has left. Where a call ends the
+ * process, or aborts, the block goes on in another process with fresh state.
  */
 #include "hook_fuzz/fuzz.h"
 
@@ -323,9 +323,8 @@ static int waits_for_others(const char *name)
    call counts as blocked. */
 enum { LOOK_US = 200, PATIENCE = 3, MOST_PATIENCE = 2000, MOST_TICKS = 30, MOST_ALARMS = 3 };
 
-/* Takes a process that has ended off the system's list, some time later: the kernel spins in that call until
-   nobody is at the process's files in /proc any more, which on a busy machine takes as long as whoever is at one
-   waits for a processor. */
+/* Reaps a process some time after its end: the kernel spins in that call as long as another process is at one
+   of the process's files in /proc, which on a busy machine may wait for a processor. */
 static void reap_later(pid_t process)
 {
     enum { LATER = 32 };

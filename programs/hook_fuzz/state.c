@@ -68,8 +68,8 @@ static void *say_number(void *number)
     return NULL;
 }
 
-/* A thread that is over and was not waited for. No signal of the process comes to it: its handler would jump to
-   where the other thread is. */
+/* Makes a thread that ends and is not joined. No signal of the process may come to it: its handler would jump
+   to where the other thread is. */
 static void end_a_thread(void)
 {
     static volatile long number;
@@ -151,7 +151,7 @@ void fresh_state(void)
     standard_streams_to_nothing();
 }
 
-/* Of each page as it was when it was last read, and what its digest was: few pages change in a call. */
+/* Keeps each page as it was read last, and its digest: few pages change in a call. */
 uint64_t digest_of_memory(void)
 {
     static char last[AT_END / PAGE][PAGE];

@@ -31,16 +31,16 @@ pub enum Stop {
     Ended(i32),
 }
 
-/// Nothing has moved for so long: something waits for ever. The program's late work alone takes seconds, and many
-/// times as long on a busy machine.
+/// Nothing has moved for so long: something waits for ever. The program's late work alone takes seconds, and
+/// many times as long on a busy machine.
 const LONGEST: Duration = Duration::from_secs(120);
 
 static STOPS: AtomicU64 = AtomicU64::new(0);
 static TRACED: AtomicI32 = AtomicI32::new(0);
 
-/// Keeps this thread, and all that it starts, on one processor: a step is a switch between the program and this
-/// thread, which is made several times as fast where none has to be woken elsewhere. Runs beside each other take
-/// different processors.
+/// Keeps this thread, and all that it starts, on one processor. A step is a switch between the program and
+/// this thread, which is several times as fast where none has to be woken elsewhere. Two runs beside each other
+/// mostly take different processors.
 pub fn stay_on_one_processor() {
     // SAFETY: sets of this frame; an all-zero one is valid and empty.
     unsafe {
