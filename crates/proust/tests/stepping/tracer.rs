@@ -87,8 +87,8 @@ fn debug_register(number: usize) -> usize {
 const PTRACE_GETSIGMASK: u32 = 0x420a;
 
 impl Traced {
-    /// Starts it, on this thread's processor and without chance in its addresses. None where the system lets nobody
-    /// trace.
+    /// Starts it, on this thread's processor and without chance in its addresses. None where the system lets
+    /// nobody trace.
     pub fn start(program: &Path, arguments: &[&str]) -> Option<Traced> {
         let mut command = Command::new(program);
         command.args(arguments).env("STEPPED_BY_TRACER", "1").stdout(Stdio::piped()).stdin(Stdio::null());
