@@ -9,10 +9,11 @@
  * chance, upon the same objects. RESULTS gets a line for each call, or, where the calls are many, a line for
  * each block of calls with a digest of each call's line.
  *
- * A block of CALLS_A_PROCESS calls, which always begins at a multiple of it, is made in one process with fresh
- * state, so that a block can be repeated alone. A call that faults or blocks is left by a jump, and the next one
- * finds what it has left. Where a call ends the process, or aborts, the block goes on in another process with
- * fresh state.
+ * A block of CALLS_A_BLOCK calls begins at a multiple of it, in a process of its own, so that it can be
+ * repeated alone. Before each call whose number is a multiple of CALLS_A_STATE the process makes its state
+ * again; where a call has faulted, or the function uses the C library's streams, another process goes on. A
+ * call that faults or blocks is left by a jump, and the next one finds what it has left. Where a call ends the
+ * process, or aborts, the block goes on in another process with fresh state.
  */
 #include "hook_fuzz/fuzz.h"
 
@@ -26,13 +27,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ERRNO_BEFORE = 77, CALLS_A_PROCESS = 40, LINE_BYTES = 600, OWN_FAULT = 98 };
+enum { ERRNO_BEFORE = 77, CALLS_A_STATE = 40, CALLS_A_BLOCK = 400, LINE_BYTES = 600, OWN_FAULT = 98 };
 
 static struct hook hooks[MOST_HOOKS];
 static int hook_count;
@@ -42,7 +44,7 @@ static struct shared {
     volatile long call; /* the one that it is in */
     volatile int is_in; /* whether it is in it */
     volatile int lines;
-    char line[CALLS_A_PROCESS][LINE_BYTES];
+    char line[CALLS_A_BLOCK][LINE_BYTES];
 } *shared;
 
 /* A number that neither the calls' arguments nor the digest of descriptors know. */
@@ -135,7 +137,7 @@ static void wipe(char *at, size_t bytes)
             *at = 0;
 }
 
-/* Wipes what a call has stored and chance decides: the number of a process, and those bytes of an action's mask
+/* Wipes what a call has stored and chance decides: the number of a process, nanoseconds, and those bytes of an action's mask
    that the C library copies from its own stack. */
 static void wipe_chance(const struct hook *hook, const long *values)
 {
@@ -146,6 +148,13 @@ static void wipe_chance(const struct hook *hook, const long *values)
             wipe(at + 16, 120);
         if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "process") == 0)
             wipe(at, sizeof(pid_t));
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "siginfo") == 0)
+            wipe(at + 16, sizeof(pid_t));
+        if (strcmp(argument->grammar, "output") == 0 && strcmp(argument->of[0], "timespec") == 0) {
+            /* Of the longest times the system stores what is left of its own longest. */
+            wipe(at, 3);
+            wipe(at + 8, 8);
+        }
     }
 }
 
@@ -243,18 +252,44 @@ static void one_call(const char *name, uint64_t seed, long call)
     shared->lines++;
 }
 
-static void calls(const char *name, uint64_t seed, long from, long to)
+/* Whether a process can go on with fresh state: what streams and folders consist of is the C library's own, and
+   so are its lists of them. */
+static int can_be_refreshed(const char *name)
+{
+    const struct hook *hook = strchr(name, '+') ? NULL : hook_of(name, strlen(name));
+    return hook && !is_large(hook) && strstr(name, "close") == NULL;
+}
+
+/* Signals and limits as they are before the first call. */
+static void fresh_handlers(void)
 {
     static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
-    fresh_state();
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){64 << 20, 64 << 20});
     sigaltstack(&stack, NULL);
     for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++)
         sigaction(FAULTS[i], &action, NULL);
+}
+
+static void calls(const char *name, uint64_t seed, long from, long to)
+{
+    sigset_t mask;
+    int has_faulted = 0;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    fresh_state();
+    fresh_handlers();
     for (long call = from; call < to; call++) {
+        if (call > from && call % CALLS_A_STATE == 0) {
+            if (has_faulted || !can_be_refreshed(name))
+                break;
+            sigprocmask(SIG_SETMASK, &mask, NULL);
+            leave_state();
+            fresh_state();
+            fresh_handlers();
+        }
         one_call(name, seed, call);
+        has_faulted = has_faulted || (caught && caught != SIGALRM);
         /* What has aborted may hold any lock of the C library's. */
         if (caught == SIGABRT)
             break;
@@ -262,19 +297,18 @@ static void calls(const char *name, uint64_t seed, long from, long to)
     _exit(0);
 }
 
-/* Whether the process neither runs nor is ready to, and how long it has run, in clock ticks. */
-static int sleeps(pid_t process, long *ticks)
+/* Whether the process neither runs nor is ready to, and how long it has run, in clock ticks. `file` is its
+   `/proc/PID/stat`. */
+static int sleeps(int file, long *ticks)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    FILE *file = fopen(path, "r");
+    char text[512], state = 'R', *at;
     long user = 0, kernel = 0;
-    char state = 'R', *at;
-    if (file == NULL)
+    ssize_t length = file < 0 ? 0 : pread(file, text, sizeof text - 1, 0);
+    if (length <= 0)
         return 0;
-    if (fgets(text, sizeof text, file) && (at = strrchr(text, ')')) != NULL)
+    text[length] = 0;
+    if ((at = strrchr(text, ')')) != NULL)
         sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &state, &user, &kernel);
-    fclose(file);
     *ticks = user + kernel;
     return state == 'S';
 }
@@ -287,17 +321,41 @@ static int waits_for_others(const char *name)
 
 /* How often a process that is in a call is looked at, and how many looks in a row find it asleep before the
    call counts as blocked. */
-enum { LOOK_US = 400, PATIENCE = 4, MOST_PATIENCE = 1000, MOST_TICKS = 30, MOST_ALARMS = 3 };
+enum { LOOK_US = 200, PATIENCE = 3, MOST_PATIENCE = 2000, MOST_TICKS = 30, MOST_ALARMS = 3 };
+
+/* Reaps a process some time after its end: the kernel spins in that call as long as another process is at one
+   of the process's files in /proc, which on a busy machine may wait for a processor. */
+static void reap_later(pid_t process)
+{
+    enum { LATER = 32 };
+    static pid_t ended[LATER];
+    static int count;
+    pid_t *at = &ended[count++ % LATER];
+    if (*at > 0)
+        waitpid(*at, NULL, 0);
+    *at = process;
+}
+
+/* Whether the process has ended, and how. */
+static int has_ended(pid_t process, siginfo_t *end)
+{
+    end->si_pid = 0;
+    return waitid(P_PID, (id_t)process, end, WEXITED | WNOHANG | WNOWAIT) != 0 || end->si_pid == process;
+}
 
 /* Waits for the end; a call that sleeps, or runs on and on, is told to come back. A process that sleeps where
    it makes no call waits for a lock that a call has left taken: it is ended. */
-static int watched(pid_t process, const char *name)
+static siginfo_t watched(pid_t process, const char *name)
 {
-    int status, looks = 0, patience = waits_for_others(name) ? MOST_PATIENCE : PATIENCE, alarms = 0;
+    siginfo_t end;
+    int looks = 0, patience = waits_for_others(name) ? MOST_PATIENCE : PATIENCE, alarms = 0;
     int last_lines = -1, was_in = 0;
     long ticks = 0, begin_ticks = -1;
     struct pollfd ends = {(int)syscall(SYS_pidfd_open, process, 0), POLLIN, 0};
-    while (waitpid(process, &status, WNOHANG) == 0) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int stat = open(path, O_RDONLY | O_CLOEXEC);
+    while (!has_ended(process, &end)) {
         struct timespec a_look = {0, LOOK_US * 1000};
         ppoll(&ends, ends.fd >= 0, &a_look, NULL);
         if (shared->lines != last_lines || shared->is_in != was_in) {
@@ -308,7 +366,7 @@ static int watched(pid_t process, const char *name)
             alarms = 0;
             continue;
         }
-        looks = sleeps(process, &ticks) ? looks + 1 : 0;
+        looks = sleeps(stat, &ticks) ? looks + 1 : 0;
         if (begin_ticks < 0)
             begin_ticks = ticks;
         if (looks > (was_in ? patience : MOST_PATIENCE) || ticks > begin_ticks + MOST_TICKS) {
@@ -319,7 +377,10 @@ static int watched(pid_t process, const char *name)
     }
     if (ends.fd >= 0)
         close(ends.fd);
-    return status;
+    if (stat >= 0)
+        close(stat);
+    reap_later(process);
+    return end;
 }
 
 /* Nothing that a call does may outlast it: no large files, no privileges. */
@@ -342,7 +403,7 @@ static void block(const char *name, uint64_t seed, long from, long to)
         pid_t process = fork();
         if (process == 0)
             calls(name, seed, from + made, to);
-        int status = watched(process, name);
+        siginfo_t end = watched(process, name);
         if (!shared->is_in) {
             /* Done, or aborted, or it failed behind a call because of that call, which has said what it had to. */
             if (shared->lines > made || tries++ == 0)
@@ -352,8 +413,8 @@ static void block(const char *name, uint64_t seed, long from, long to)
         /* It did not come back from the call: that is what came of it. */
         char *line = shared->line[shared->lines];
         int used = shared->is_in ? (int)strlen(line) : snprintf(line, LINE_BYTES, "%s#%ld cannot begin: ", name, from + shared->lines);
-        snprintf(line + used, (size_t)(LINE_BYTES - used), "%s %d", WIFEXITED(status) ? "ended with" : "ended by signal",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        snprintf(line + used, (size_t)(LINE_BYTES - used), "%s %d",
+                 end.si_code == CLD_EXITED ? "ended with" : "ended by signal", end.si_status);
         shared->lines++;
     }
 }
@@ -388,6 +449,8 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (results == NULL || shared == MAP_FAILED)
         return 2;
+    /* Looks come when they are due. */
+    prctl(PR_SET_TIMERSLACK, 1);
     prepare_state();
     for (int i = 6; i < argc; i++) {
         char *ranges = strrchr(argv[i], ':');
@@ -399,7 +462,7 @@ int main(int argc, char **argv)
             if (sscanf(range, "%ld-%ld", &from, &to) != 2)
                 return 2;
             while (from < to) {
-                long end = (from / CALLS_A_PROCESS + 1) * CALLS_A_PROCESS;
+                long end = (from / CALLS_A_BLOCK + 1) * CALLS_A_BLOCK;
                 end = end < to ? end : to;
                 block(argv[i], seed, from, end);
                 write_block(results, argv[i], from, is_brief);

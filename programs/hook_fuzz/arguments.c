@@ -352,6 +352,24 @@ static long make(const struct hook *hook, int index, struct chance *chance, int 
     return is_bad ? bad_address(chance, (long)at, bytes) : (long)at;
 }
 
+static int waits_for_a_signal(const struct hook *hook)
+{
+    return strncmp(hook->name, "sigwait", 7) == 0 || is(hook->name, "sigtimedwait");
+}
+
+/* Half of the calls that wait for signals find one that is pending, and blocked; a third wait for all. */
+static void raise_a_signal(struct chance *chance)
+{
+    int number = below(chance, 2) ? SIGUSR1 : SIGURG;
+    if (below(chance, 2)) {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, number);
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        raise(number);
+    }
+}
+
 void make_arguments(const struct hook *hook, struct chance *chance, long *values, char *shown, size_t room)
 {
     int bad = hook->count > 0 && below(chance, 2) ? (int)below(chance, (uint64_t)hook->count) : -1;
@@ -371,6 +389,11 @@ void make_arguments(const struct hook *hook, struct chance *chance, long *values
             break;
         }
         values[i] = make(hook, i, chance, i == bad);
+        /* All processes have these files in common, and so their locks. */
+        int number = (int)values[i];
+        int is_everybodys = is(argument->grammar, "fd") && ((number >= 0 && number <= 2) || (number >= 16 && number <= 18));
+        if (is_everybodys && (is(hook->name, "flock") || strncmp(hook->name, "lockf", 5) == 0))
+            values[i] = 10;
         /* Alone in a mask, the signal that stands for the sampling signal is a visible difference. */
         if ((is(hook->name, "sigblock") || is(hook->name, "sigsetmask")) && !(values[i] & 1L << (SIGURG - 1)))
             values[i] &= ~(1L << (SIGSTKFLT - 1));
@@ -389,5 +412,10 @@ void make_arguments(const struct hook *hook, struct chance *chance, long *values
             shown_address((void *)values[i], text, sizeof text);
         }
         used += (size_t)snprintf(shown + used, room - used, "%s%s%s", i ? ", " : "", i == bad ? "!" : "", text);
+    }
+    if (waits_for_a_signal(hook)) {
+        raise_a_signal(chance);
+        if (below(chance, 3) == 0)
+            sigfillset((sigset_t *)place(0));
     }
 }

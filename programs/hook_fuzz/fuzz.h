@@ -24,6 +24,7 @@ struct hook {
 /* plan.c */
 int read_plan(const char *path, struct hook *hooks, int most);
 uint64_t hash_of(const void *bytes, size_t length, uint64_t begin);
+extern uint64_t own_thread; /* the number of the thread that makes the calls */
 uint64_t hash_of_words(const void *words, size_t count, uint64_t begin);
 
 /* Numbers that depend on nothing but what they are begun with. */
@@ -36,6 +37,7 @@ uint64_t below(struct chance *chance, uint64_t limit);
 /* state.c: what a call finds, the same in each process, and what it left. */
 void prepare_state(void);
 void fresh_state(void);
+void leave_state(void);
 uint64_t digest_of_memory(void);
 uint64_t digest_of_descriptors(void);
 uint64_t digest_of_signals(void);

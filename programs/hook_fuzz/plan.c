@@ -72,14 +72,37 @@ uint64_t hash_of(const void *bytes, size_t length, uint64_t begin)
     return hash;
 }
 
+uint64_t own_thread;
+
+/* Where a library or a stack lies depends on chance, and so does a thread's number, which a lock's word holds
+   beside flags: such an address counts as any other one, such a number as none. */
+static uint64_t without_chance(uint64_t word)
+{
+    const uint64_t NUMBER = 0x3fffffff;
+    if (word >> 41 == 0x7eu >> 1)
+        return 0x7e0000000000u;
+    if ((word & NUMBER) == own_thread)
+        word &= ~NUMBER;
+    if ((word >> 32 & NUMBER) == own_thread)
+        word &= ~(NUMBER << 32);
+    return word;
+}
+
+/* In lanes that do not wait for each other. */
 uint64_t hash_of_words(const void *words, size_t count, uint64_t begin)
 {
+    enum { LANES = 4 };
     const uint64_t *at = words;
-    uint64_t hash = begin ^ 0xcbf29ce484222325u;
+    uint64_t lane[LANES], hash = begin ^ 0xcbf29ce484222325u;
+    for (size_t i = 0; i < LANES; i++)
+        lane[i] = hash + i;
     for (size_t i = 0; i < count; i++) {
-        /* Where a library or a stack lies depends on chance: such an address counts as any other one. */
-        uint64_t word = at[i] >> 41 == 0x7eu >> 1 ? 0x7e0000000000u : at[i];
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        uint64_t *one = &lane[i % LANES];
+        *one = (*one ^ without_chance(at[i])) * 0x9e3779b97f4a7c15u;
+        *one ^= *one >> 29;
+    }
+    for (size_t i = 0; i < LANES; i++) {
+        hash = (hash ^ lane[i]) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
     return hash;

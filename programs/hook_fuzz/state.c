@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,8 +24,9 @@ FILE *streams[STREAMS];
 void *folder;
 unsigned long ended_thread;
 
-enum { FIRST_OPEN = 10, LAST_LOOKED_AT = 40, FILE_BYTES = 8192 };
+enum { FIRST_OPEN = 10, LAST_LOOKED_AT = 40, LAST_OPEN = 257, HIGHEST_OPEN = 4096, FILE_BYTES = 8192 };
 
+static const int LOOKED_AT[] = {SIGUSR1, SIGUSR2, SIGURG, SIGPROF, SIGCHLD, SIGTERM, SIGPIPE};
 static char content[FILE_BYTES];
 
 void prepare_state(void)
@@ -52,15 +54,67 @@ static void write_file(const char *name)
     close(file);
 }
 
-static void *nothing(void *unused)
+/* System calls by themselves: what is hooked must not be what is looked with. */
+static long raw(long number, long a, long b, long c)
 {
-    return unused;
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
 }
 
-/* In a new process. */
+static void *say_number(void *number)
+{
+    *(volatile long *)number = raw(SYS_gettid, 0, 0, 0);
+    return NULL;
+}
+
+/* Makes a thread that ends and is not joined. No signal of the process may come to it: its handler would jump
+   to where the other thread is. */
+static void end_a_thread(void)
+{
+    static volatile long number;
+    sigset_t all, before;
+    pthread_t thread;
+    number = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, say_number, (void *)&number) != 0)
+        exit(2);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    while (number == 0 || raw(SYS_tgkill, raw(SYS_getpid, 0, 0, 0), number, 0) == 0)
+        raw(SYS_sched_yield, 0, 0, 0);
+    ended_thread = (unsigned long)thread;
+}
+
+/* What they lead to is the fuzzer's own. */
+static void standard_streams_to_nothing(void)
+{
+    int null = open("/dev/null", O_RDWR);
+    for (int standard = 0; standard <= 2; standard++)
+        dup2(null, standard);
+    if (null > 2)
+        close(null);
+}
+
+/* So that a process can begin with fresh state once more: nothing that its calls have opened, and the usual
+   actions. */
+void leave_state(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    standard_streams_to_nothing();
+    for (int i = 3; i < LAST_OPEN; i++)
+        close(i);
+    close(HIGHEST_OPEN);
+    for (size_t i = 0; i < sizeof LOOKED_AT / sizeof *LOOKED_AT; i++)
+        sigaction(LOOKED_AT[i], &usual, NULL);
+    mprotect(ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE);
+}
+
+/* In a new process, or in one whose state has been left. */
 void fresh_state(void)
 {
     int ends[2];
+    own_thread = (uint64_t)syscall(SYS_gettid);
     memset(ARENA, 0x5a, AT_NOTHING);
     memset(ARENA + AT_CONSTANT, 0x5a, 2 * PAGE);
     for (int i = 0; i < 4 * PAGE; i++)
@@ -93,45 +147,51 @@ void fresh_state(void)
     setvbuf(streams[4], NULL, _IONBF, 0);
     (void)!fgetc(streams[3]);
     folder = opendir(".");
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, nothing, NULL) != 0)
-        exit(2);
-    ended_thread = (unsigned long)thread;
-    /* What the standard streams lead to is the fuzzer's own. */
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, 0);
-    dup2(null, 2);
-    close(null);
+    end_a_thread();
+    standard_streams_to_nothing();
 }
 
+/* Keeps each page as it was read last, and its digest: few pages change in a call. */
 uint64_t digest_of_memory(void)
 {
-    return hash_of_words(ARENA + AT_EDGE, PAGE / 8, hash_of_words(ARENA, AT_NOTHING / 8, 0));
-}
-
-/* System calls by themselves: what is hooked must not be what is looked with. */
-static long raw(long number, long a, long b, long c)
-{
-    long result;
-    __asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-    return result;
+    static char last[AT_END / PAGE][PAGE];
+    static uint64_t of_page[AT_END / PAGE];
+    static int is_known[AT_END / PAGE];
+    uint64_t digest = 0;
+    for (int page = 0; page < AT_END / PAGE; page++) {
+        const char *at = ARENA + page * PAGE;
+        if (page * PAGE == AT_NOTHING || page * PAGE == AT_CONSTANT)
+            continue;
+        if (!is_known[page] || memcmp(last[page], at, PAGE) != 0) {
+            memcpy(last[page], at, PAGE);
+            of_page[page] = hash_of_words(at, PAGE / 8, 0);
+            is_known[page] = 1;
+        }
+        digest = hash_of(&of_page[page], sizeof of_page[page], digest);
+    }
+    return digest;
 }
 
 uint64_t digest_of_descriptors(void)
 {
     long seen[LAST_LOOKED_AT][3];
+    struct pollfd numbers[LAST_LOOKED_AT];
+    for (int i = 0; i < LAST_LOOKED_AT; i++)
+        numbers[i] = (struct pollfd){i, 0, 0};
+    /* Which of them are open, in one call. */
+    int is_asked = raw(SYS_poll, (long)numbers, LAST_LOOKED_AT, 0) >= 0;
     for (int i = 0; i < LAST_LOOKED_AT; i++) {
-        seen[i][0] = raw(SYS_fcntl, i, F_GETFD, 0);
+        int is_closed = is_asked && numbers[i].revents & POLLNVAL;
+        seen[i][0] = is_closed ? -EBADF : raw(SYS_fcntl, i, F_GETFD, 0);
         int is_looked_at = i != 1 && seen[i][0] >= 0;
         seen[i][1] = is_looked_at ? raw(SYS_fcntl, i, F_GETFL, 0) : 0;
         seen[i][2] = is_looked_at ? raw(SYS_lseek, i, 0, SEEK_CUR) : 0;
     }
-    return hash_of(seen, sizeof seen, 0);
+    return hash_of_words(seen, sizeof seen / sizeof(long), 0);
 }
 
 uint64_t digest_of_signals(void)
 {
-    static const int LOOKED_AT[] = {SIGUSR1, SIGUSR2, SIGURG, SIGPROF, SIGCHLD, SIGTERM, SIGPIPE};
     uint64_t digest = 0;
     int error = errno;
     sigset_t mask;

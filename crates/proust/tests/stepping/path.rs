@@ -1,9 +1,9 @@
-//! The collector's instructions on the way of one call: found by a first lap, and followed by the others.
+//! The collector's instructions on the way of one call: found by a first lap, and come to by the others.
 
 use crate::tracer::{Mark, Stop, Traced};
 
 /// An instruction that is about to be executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// Its address.
     pub address: u64,
@@ -12,6 +12,12 @@ pub struct Point {
     /// Whether the one after it is the next one that is executed; otherwise others come between, which are
     /// not ours, or during which all signals are blocked.
     is_followed: bool,
+}
+
+impl Point {
+    fn is_at(&self, other: Point) -> bool {
+        (self.address, self.sp) == (other.address, other.sp)
+    }
 }
 
 /// Most instructions that are looked at.
@@ -96,8 +102,38 @@ pub fn find(traced: &Traced, own: &Own, in_quiet: bool, most: usize) -> Result<V
     Err(Lost::Differs)
 }
 
-/// From the mark at which the call begins to the instruction `goal` of `points`.
-pub fn follow(traced: &Traced, points: &[Point], goal: usize) -> Result<(), Lost> {
+/// From the mark at which the call begins to the instruction `goal` of `points`: a breakpoint there is met as
+/// often as the first lap came by. Where signals are blocked it is not on the way, unless `in_quiet`. What an
+/// instruction repeats by itself (`rep`) is stepped through: a breakpoint stops before the first time only.
+pub fn follow(traced: &Traced, points: &[Point], goal: usize, in_quiet: bool) -> Result<(), Lost> {
+    let point = points[goal];
+    let begins = |&at: &usize| points[at].is_at(point) && (at == 0 || !points[at - 1].is_at(point));
+    let mut visits = (0..=goal).filter(begins).count();
+    let steps = points[..goal].iter().rev().take_while(|other| other.is_at(point)).count();
+    while visits > 0 {
+        came_there(traced.run_to(point.address, point.sp))?;
+        if in_quiet || !traced.blocks_signals() {
+            visits -= 1;
+        }
+    }
+    for _ in 0..steps {
+        came_there(traced.step())?;
+    }
+    let registers = traced.registers();
+    if (registers.rip, registers.rsp) == (point.address, point.sp) { Ok(()) } else { Err(Lost::Differs) }
+}
+
+fn came_there(stop: Stop) -> Result<(), Lost> {
+    match stop {
+        Stop::Stepped => Ok(()),
+        Stop::Ended(status) => Err(Lost::Ended(status)),
+        _ => Err(Lost::Differs),
+    }
+}
+
+/// From the mark at which the call begins to the instruction `goal` of `points`, by single steps: what the
+/// collector does only after some time is on the way of a slow program alone.
+pub fn follow_slowly(traced: &Traced, points: &[Point], goal: usize) -> Result<(), Lost> {
     for at in 0..=goal {
         let point = points[at];
         let stop = if at > 0 && points[at - 1].is_followed {
@@ -105,11 +141,7 @@ pub fn follow(traced: &Traced, points: &[Point], goal: usize) -> Result<(), Lost
         } else {
             traced.run_to(point.address, point.sp)
         };
-        match stop {
-            Stop::Stepped => {}
-            Stop::Ended(status) => return Err(Lost::Ended(status)),
-            _ => return Err(Lost::Differs),
-        }
+        came_there(stop)?;
         let registers = traced.registers();
         if registers.rip != point.address || registers.rsp != point.sp {
             return Err(Lost::Differs);
