@@ -41,11 +41,25 @@ def blame(tool, quick):
                             ("findings_s", "findings:")):
             found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
     result = {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
+    result["by_size"] = [blame_of(example, waits, quick) for waits in (1_250_000, 2_500_000, 5_000_000, 10_000_000)]
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         run([example, 10_000_000, folder])
         result["pages"] = {page: summary(seconds_of([tool.proust, "report", folder, page], quick))
                            for page in ("summary", "locks", "waits", "io")}
     return result
+
+
+def blame_of(example, waits, quick):
+    """Rate and memory of the ledger with blame for so many waits: the first should stay, the second not grow."""
+    rates, peaks = [], []
+    for _ in range(3 if quick else 9):
+        said = run([example, waits]).output
+        rate, peak = re.search(r"blame: ([\d.]+) M events/s, peak memory (\w+) KiB", said).groups()
+        rates.append(float(rate))
+        peaks += [int(peak)] if peak.isdigit() else []
+    if not peaks:
+        raise Skip("this kernel cannot reset a process's peak of memory")
+    return {"waits": waits, "m_events_per_s": summary(rates), "peak_kib": summary(peaks)}
 
 
 def seconds_of(command, quick):

@@ -255,7 +255,13 @@ def blame(result):
                               ("both, and the findings: once, when a run is analysed", "findings_s"))]
     rows += [[f"`report {page}` of such a run, the whole command", of(value, 3), "≤ 1 s", verdict(value, 1.0)]
              for page, value in result.get("pages", {}).items()]
-    return f"{result['waits']} waits, {result['releases']} releases.\n\n" + table(["step", "seconds, median (quartiles; min)", "target", ""], rows)
+    said = f"{result['waits']} waits, {result['releases']} releases.\n\n" + table(
+        ["step", "seconds, median (quartiles; min)", "target", ""], rows)
+    sizes = [[size["waits"], of(size["m_events_per_s"], 2), of(size["peak_kib"], 0)] for size in result.get("by_size", [])]
+    if sizes:
+        said += "\n\nProcessors, ledger and causes, by the number of waits:\n\n" + table(
+            ["waits", "M events/s", "peak of memory beyond the profile and its timelines, KiB"], sizes)
+    return said
 
 
 def compare(result):

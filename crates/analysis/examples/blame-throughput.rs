@@ -3,8 +3,9 @@
 //!
 //! Eight threads take turns at four locks and meet at a barrier after every 100 waits; the profile is made in
 //! memory. What is timed is all from the profile to the ledger with its blame, the same without blame, and
-//! the same with findings; or the last one alone. With a folder nothing is timed: it becomes a run with this
-//! profile, without logs.
+//! the same with findings; or the last one alone. Printed beside it: events per second of the ledger with
+//! blame, and its peak memory beyond what was there before, which should not grow with the waits. With a
+//! folder nothing is timed: it becomes a run with this profile, without logs.
 
 use std::error::Error;
 use std::fs;
@@ -99,6 +100,22 @@ fn keep(dir: &Path, profile: &Profile) -> Result<(), Box<dyn Error>> {
     Ok(View::of_user(dir).keep(profile, &provenance)?)
 }
 
+/// A line of `/proc/self/status`, KiB.
+fn status_kib(name: &str) -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+}
+
+/// What `work` returns, and by how much resident memory rose at its peak meanwhile, in KiB; None where the
+/// kernel cannot reset a process's peak.
+fn with_peak_kib<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
+    let is_new = fs::write("/proc/self/clear_refs", "5").is_ok();
+    let before = status_kib("VmRSS:").filter(|_| is_new);
+    let result = work();
+    let peak_kib = status_kib("VmHWM:").zip(before).map(|(peak, before)| peak.saturating_sub(before));
+    (result, peak_kib)
+}
+
 fn main() {
     let waits = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10_000_000);
     let profile = profile(waits);
@@ -122,8 +139,9 @@ fn main() {
     let ledger = Ledger::of(&run, &processors, &Windows::all()).expect("a ledger");
     let ledger_s = begin.elapsed().as_secs_f64() - measured_s;
     let begin = Instant::now();
-    let (with_blame, blame) =
-        Blame::of(&profile, &states, &run, None, &Windows::all()).expect("a ledger with blame");
+    let ((with_blame, blame), peak_kib) = with_peak_kib(|| {
+        Blame::of(&profile, &states, &run, None, &Windows::all()).expect("a ledger with blame")
+    });
     let blame_s = begin.elapsed().as_secs_f64();
     assert_eq!(ledger.accounts, with_blame.accounts);
     println!(
@@ -135,6 +153,11 @@ fn main() {
     println!("timelines {timelines_s:.2} s, processors {:.2} s", measured_s - timelines_s);
     println!("all of it, from the profile to the causes: {:.2} s", timelines_s + blame_s);
     println!("ledger {ledger_s:.2} s, processors and ledger with blame {blame_s:.2} s");
+    println!(
+        "blame: {:.2} M events/s, peak memory {} KiB",
+        (profile.events.len() + profile.releases.len()) as f64 / blame_s / 1e6,
+        peak_kib.map_or("unknown".into(), |kib| kib.to_string())
+    );
     // As in a process that does nothing else.
     drop((run, states, ledger, with_blame, blame));
     let begin = Instant::now();
