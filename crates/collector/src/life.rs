@@ -21,7 +21,7 @@ use crate::operation::threshold;
 use crate::options::{self, Options};
 use crate::path::stack::OwnStack;
 use crate::path::{coroutine, modules, rules};
-use crate::sample::{contain, pace, resume};
+use crate::sample::{contain, pace, resume, split_stacks};
 use crate::thread::Beginning;
 use crate::{
     arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, source, thread,
@@ -266,6 +266,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
     if !arch::has_expected_pages() {
         return;
     }
+    split_stacks::find();
     // Where the kernel cannot, the C library alone tells of forks.
     raw::madvise((&raw const HERE).cast_mut().cast(), size_of::<OfThisProcess>(), libc::MADV_WIPEONFORK);
     // SAFETY: as above.

@@ -14,7 +14,7 @@ use crate::path::memo::State;
 use crate::path::modules;
 use crate::path::stack::OwnStack;
 use crate::path::tree::{Frame, NodeId};
-use crate::sample::signal;
+use crate::sample::{signal, split_stacks};
 use crate::{clock, logfile, process, raw, source};
 
 /// Key whose destructor tells of a thread's end.
@@ -82,6 +82,7 @@ pub fn attach(
     lane.thread.store(lane::control_block(), Ordering::Relaxed);
     lane.begin_owner(tid);
     lane::set_current(Some(lane));
+    split_stacks::provide(lane);
     signal_moves::begin(lane, origin);
     // SAFETY: the lane is this thread's, and its record has been taken.
     let record = unsafe { lane.record() };

@@ -8,6 +8,7 @@ use proust_log::records::NoteCode;
 
 use super::signal_moves::SMALL_STACK;
 use crate::interpose::interpose;
+use crate::sample::split_stacks;
 use crate::{lane, life, raw};
 
 /// What a sample uses of an alternate stack beside what the kernel puts there.
@@ -43,6 +44,7 @@ fn change(call: impl FnOnce() -> c_int) -> c_int {
     let Some((life, lane)) = lane else { return call() };
     let mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
     let result = call();
+    split_stacks::provide(lane);
     let small = too_small();
     if small.is_some() != lane.samples.silence.has(SMALL_STACK) {
         lane.set_silence(life, SMALL_STACK, small.is_some());
@@ -63,7 +65,19 @@ pub unsafe extern "C-unwind" fn sigaltstack(new: *const stack_t, old: *mut stack
     let Some(function) = real::sigaltstack() else { return -1 };
     // SAFETY: the real function with the arguments that the program gave.
     let call = || unsafe { function(new, old) };
-    if new.is_null() { call() } else { change(call) }
+    let result = if new.is_null() { call() } else { change(call) };
+    if result == 0 && !old.is_null() {
+        // SAFETY: the C library has just filled it in.
+        unsafe { hide_ours(&mut *old) };
+    }
+    result
+}
+
+/// A stack of ours is none of the program's.
+fn hide_ours(old: &mut stack_t) {
+    if split_stacks::is_ours(old.ss_sp as u64) {
+        *old = stack_t { ss_sp: core::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+    }
 }
 
 /// A stack as `sigstack` has it.

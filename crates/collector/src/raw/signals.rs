@@ -10,6 +10,12 @@ pub fn alternate_stack() -> core::ops::Range<u64> {
     if is_off { 0..0 } else { stack[0]..stack[0].saturating_add(stack[2]) }
 }
 
+/// Gives the calling thread an alternate signal stack; false if the kernel refuses.
+pub fn set_alternate_stack(start: *mut u8, bytes: usize) -> bool {
+    let stack = libc::stack_t { ss_sp: start.cast(), ss_flags: 0, ss_size: bytes };
+    !failed(sys!(SYS_sigaltstack, &raw const stack, 0))
+}
+
 /// Sends a signal to thread `tid` of this process.
 pub fn signal_thread(tid: u32, signal: i32) {
     sys!(SYS_tgkill, getpid(), tid, signal);

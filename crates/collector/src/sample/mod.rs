@@ -10,6 +10,7 @@ pub mod pace;
 pub mod process;
 pub mod resume;
 pub mod signal;
+pub mod split_stacks;
 mod state;
 pub mod timer;
 

@@ -6,6 +6,7 @@ use super::allowance::Allowance;
 use super::contain::Entry;
 use super::pace::Pace;
 use super::resume::Resumed;
+use super::split_stacks::Stack;
 use crate::hooks::signal_moves::Silence;
 
 /// What the handler uses without the record, and other threads may look at.
@@ -22,6 +23,8 @@ pub struct Shared {
     pub entry: Entry,
     /// For a call that a sample interrupted.
     pub resumed: Resumed,
+    /// Where its samples arrive if its own stack is in pieces.
+    pub stack: Stack,
 }
 
 impl Default for Shared {
@@ -33,6 +36,7 @@ impl Default for Shared {
             silence: Silence::default(),
             entry: Entry::default(),
             resumed: Resumed::default(),
+            stack: Stack::default(),
         }
     }
 }

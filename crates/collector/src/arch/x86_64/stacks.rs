@@ -96,3 +96,12 @@ pub unsafe extern "C" fn back(sp: usize) -> ! {
         "ret",
     )
 }
+
+/// `cmp rsp, fs:[0x70]`: where functions that are compiled with `-fsplit-stack` begin, unless they need more
+/// than what is always free.
+const COMPARES_LIMIT: [u8; 9] = [0x64, 0x48, 0x3b, 0x24, 0x25, 0x70, 0, 0, 0];
+
+/// Whether functions of this code look before they begin whether their stack has to be continued elsewhere.
+pub fn splits(code: &[u8]) -> bool {
+    code.windows(COMPARES_LIMIT.len()).any(|window| window == COMPARES_LIMIT)
+}
