@@ -346,9 +346,12 @@ fn serial_code_before_a_region_is_no_cause_of_waiting_in_it() {
             (charged_to(run, "barrier", "serial_part"), charged_to(run, "barrier", "extra_part"));
         let lost_s = run.summary().ledger.account_s("barrier");
         println!(
-            "{lost_s} s at barriers: {serial_s} of serial code, {extra_s} of what the late one does more"
+            "{lost_s} s at barriers: {serial_s} of serial code, {extra_s} of what the late one does more, {} queued",
+            queued_s(run)
         );
-        assert!(serial_s < 0.01 * lost_s + 0.001, "{serial_s} of {lost_s} s are charged to serial code");
+        // Where between two samples a thread was displaced is not known: on either side of the region's begin.
+        let most_s = 0.01 * lost_s + 0.001 + 0.2 * queued_s(run);
+        assert!(serial_s < most_s, "{serial_s} of {lost_s} s are charged to serial code, {most_s} allowed");
         // By the clock it had more to do for so long; what it was displaced has a cause of its own kind.
         let more_s = spent(truth, 0, "extra_part", "cpu_s");
         assert!(extra_s > 0.8 * more_s.min(lost_s) - queued_s(run), "{extra_s} of {more_s} s");
