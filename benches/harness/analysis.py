@@ -41,7 +41,8 @@ def blame(tool, quick):
                             ("findings_s", "findings:")):
             found[key].append(float(re.search(re.escape(before) + r" ([\d.]+) s", said).group(1)))
     result = {"waits": int(waits), "releases": int(releases), **{key: summary(values) for key, values in found.items()}}
-    result["by_size"] = [blame_of(example, waits, quick) for waits in (1_250_000, 2_500_000, 5_000_000, 10_000_000)]
+    sizes = (1_250_000, 2_500_000, 5_000_000, 10_000_000)
+    result["by_size"] = [blame_of(example, waits, quick) for waits in sizes]
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         run([example, 10_000_000, folder])
         result["pages"] = {page: summary(seconds_of([tool.proust, "report", folder, page], quick))
@@ -50,7 +51,7 @@ def blame(tool, quick):
 
 
 def blame_of(example, waits, quick):
-    """Rate and memory of the ledger with blame for so many waits: the first should stay, the second not grow."""
+    """Rate and memory of the ledger with blame for so many waits: neither should depend on them."""
     rates, peaks = [], []
     for _ in range(3 if quick else 9):
         said = run([example, waits]).output

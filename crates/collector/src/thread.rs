@@ -269,8 +269,8 @@ struct Suspect {
 }
 
 /// Threads without a lane at the last census. A thread that is just ending has given its lane back already,
-/// and may stay for as long as it gets no processor, among ten thousand others a second and more: only what is
-/// still there at another census and has computed meanwhile is put under measurement.
+/// and may stay for as long as it gets no processor, among ten thousand others a second and more: only what
+/// is still there at another census and has computed meanwhile is put under measurement.
 static SUSPECTED: [Suspect; SUSPECTS] =
     [const { Suspect { tid: AtomicU32::new(0), cpu_ns: AtomicU64::new(0) } }; SUSPECTS];
 

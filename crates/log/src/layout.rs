@@ -154,8 +154,8 @@ pub struct FileHeader {
     pub sync_threshold_ns: u64,
     /// Forked children that could make no log of their own (another user, a full disk).
     pub unfollowed_children: u64,
-    /// The most memory that was resident at once, KiB, as the kernel's `ru_maxrss` has it when threads record:
-    /// an image loaded by exec inherits the peak of the one before it. 0 = not read.
+    /// The most memory that was resident at once, KiB, as the kernel's `ru_maxrss` has it when threads
+    /// record: an image loaded by exec inherits the peak of the one before it. 0 = not read.
     pub peak_resident_kib: u64,
 }
 
@@ -217,8 +217,8 @@ impl ChunkHeader {
     }
 }
 
-/// In [`LaneHeader::wait_operation`]: the operation is over, after [`LaneHeader::wait_passed_ns`], and no record
-/// says so yet.
+/// In [`LaneHeader::wait_operation`]: the operation is over, after [`LaneHeader::wait_passed_ns`], and no
+/// record says so yet.
 pub const WAIT_PASSED: u32 = 1 << 31;
 
 /// What changes while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first chunk.

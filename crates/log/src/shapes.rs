@@ -10,8 +10,8 @@ const FIRST_SLOTS: usize = 16;
 /// Slots in which a shape may stand.
 const WAYS: usize = 4;
 
-/// Whether the largest table is large enough is judged by so many uses, of which half would not be there: more
-/// than it takes to fill it.
+/// Whether the largest table is large enough is judged by so many uses, of which half would not be there:
+/// more than it takes to fill it.
 const LOOKED_AT: u32 = 2 * MOST_SLOTS as u32;
 
 /// A thread whose shapes do not fit writes so many records in their long form before it tries again: a shape

@@ -1,5 +1,6 @@
-//! What a lane's header in the log says of a thread that is *docked*: it has done its part of a region and waits
-//! for the others, then for work. Its owner writes that it is; whoever opened the region, when it was over.
+//! What a lane's header in the log says of a thread that is *docked*: it has done its part of a region and
+//! waits for the others, then for work. Its owner writes that it is; whoever opened the region, when it was
+//! over.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

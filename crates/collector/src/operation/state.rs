@@ -48,8 +48,8 @@ pub struct Shared {
     pub callers: Callers,
 }
 
-/// Whether this is a good place for a [`Shared`] in what lies at the begin of a line of the processor's cache:
-/// what every operation asks is in that line and the one behind it, and no section is in two.
+/// Whether this is a good place for a [`Shared`] in what lies at the begin of a line of the processor's
+/// cache: what every operation asks is in that line and the one behind it, and no section is in two.
 pub const fn fits_at(offset: usize) -> bool {
     offset + offset_of!(Shared, tries) < 128 && (offset + offset_of!(Shared, sections)).is_multiple_of(32)
 }

@@ -5,7 +5,8 @@
 //! program gets an alternate stack for them if it has none, of which the program does not get to know.
 //!
 //! What tells these programs from others is the first instruction of their functions. Only the begin of the
-//! program's code is looked at: the compiler's own start-up code is short, and what follows it is the program.
+//! program's code is looked at: the compiler's own start-up code is short, and what follows it is the
+//! program.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 

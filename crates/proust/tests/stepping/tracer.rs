@@ -39,8 +39,8 @@ static STOPS: AtomicU64 = AtomicU64::new(0);
 static TRACED: AtomicI32 = AtomicI32::new(0);
 
 /// Keeps this thread, and all that it starts, on one processor. A step is a switch between the program and
-/// this thread, which is several times as fast where none has to be woken elsewhere. Two runs beside each other
-/// mostly take different processors.
+/// this thread, which is several times as fast where none has to be woken elsewhere. Two runs beside each
+/// other mostly take different processors.
 pub fn stay_on_one_processor() {
     // SAFETY: sets of this frame; an all-zero one is valid and empty.
     unsafe {

@@ -346,10 +346,11 @@ fn serial_code_before_a_region_is_no_cause_of_waiting_in_it() {
             (charged_to(run, "barrier", "serial_part"), charged_to(run, "barrier", "extra_part"));
         let lost_s = run.summary().ledger.account_s("barrier");
         println!(
-            "{lost_s} s at barriers: {serial_s} of serial code, {extra_s} of what the late one does more, {} queued",
+            "{lost_s} s at barriers: {serial_s} serial code, {extra_s} what the late one does more, {} queued",
             queued_s(run)
         );
-        // Where between two samples a thread was displaced is not known: on either side of the region's begin.
+        // Where between two samples a thread was displaced is not known: on either side of the region's
+        // begin.
         let most_s = 0.01 * lost_s + 0.001 + 0.2 * queued_s(run);
         assert!(serial_s < most_s, "{serial_s} of {lost_s} s are charged to serial code, {most_s} allowed");
         // By the clock it had more to do for so long; what it was displaced has a cause of its own kind.
@@ -358,8 +359,8 @@ fn serial_code_before_a_region_is_no_cause_of_waiting_in_it() {
     });
 }
 
-/// At one barrier the first thread is late for one reason, at the next for another one: each reason is charged
-/// with the waits at its own barrier.
+/// At one barrier the first thread is late for one reason, at the next for another one: each reason is
+/// charged with the waits at its own barrier.
 #[test]
 fn a_thread_that_is_late_for_two_reasons_is_late_at_each_barrier_for_its_own() {
     by_each("loops", "2", |run, truth| {

@@ -37,9 +37,9 @@ fn the_peak_of_a_process_that_is_killed() {
 /// The most of the library's code that a process of two threads that are sampled and meet once may map, KiB.
 const MOST_CODE_KIB: f64 = 512.0;
 
-/// What every process runs lies beside each other in the library (`crates/collector/layout.ld`): as long as it
-/// did not, one of two threads had 570 to 670 KiB of code in memory. Where the library is mapped decides how
-/// many stretches of 64 KiB that is, and is another place in each run.
+/// What every process runs lies beside each other in the library (`crates/collector/layout.ld`): as long as
+/// it did not, one of two threads had 570 to 670 KiB of code in memory. Where the library is mapped decides
+/// how many stretches of 64 KiB that is, and is another place in each run.
 #[test]
 fn a_small_process_maps_little_of_the_library() {
     let Some(program) = built("library_pages") else { return };

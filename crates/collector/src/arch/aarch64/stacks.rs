@@ -95,8 +95,8 @@ pub unsafe extern "C" fn back(sp: usize) -> ! {
     )
 }
 
-/// Whether functions of this code look before they begin whether their stack has to be continued elsewhere: no
-/// compiler makes such code here.
+/// Whether functions of this code look before they begin whether their stack has to be continued elsewhere:
+/// no compiler makes such code here.
 pub fn splits(_: &[u8]) -> bool {
     false
 }
