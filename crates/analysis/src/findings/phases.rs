@@ -115,8 +115,15 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
 }
 
 /// What of a phase is due to its thread's waiting for a processor, s of empty slots: what a thread does in
-/// the same function while others work is no serial phase, it was late with it.
+/// the same function while others work is no serial phase, it was late with it. Between the regions of its
+/// team nobody is late: the other members have nothing to do there, whenever it comes.
 fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
+    let between = |&context: &ContextId| {
+        facts.regions.as_ref().is_some_and(|regions| regions.is_between(location, context))
+    };
+    if phase.empty_s.keys().all(between) {
+        return 0.0;
+    }
     let others = facts.width - 1.0;
     let alone_s = phase.empty_s.values().sum::<f64>() / others;
     let roots: std::collections::BTreeSet<Option<ContextId>> =

@@ -109,10 +109,15 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let process_of = |location: LocationId| facts.profile.locations[location as usize].process;
     let waiters = waiters(facts);
     let pools: BTreeSet<ProcessId> = waiters.iter().map(|&id| process_of(id)).collect();
-    // What lies between parallel regions is said to be serial.
-    let between = facts.regions.as_ref();
+    // What lies between parallel regions is said to be serial; and more work would be of no use to a member
+    // that begins late with its part of a region, since it was woken late.
+    let is_of_regions = |location, context| {
+        facts.regions.as_ref().is_some_and(|regions| {
+            regions.is_between(location, context) || regions.is_divided(location, context)
+        })
+    };
     let short = facts.stretches.short_s.iter().filter(|&(&(location, context), _)| {
-        pools.contains(&process_of(location)) && !between.is_some_and(|of| of.is_between(location, context))
+        pools.contains(&process_of(location)) && !is_of_regions(location, context)
     });
     let mut by_context: HashMap<ContextId, f64> = HashMap::new();
     let mut at_work: HashMap<ContextId, BTreeSet<LocationId>> = HashMap::new();

@@ -52,6 +52,14 @@ impl Regions {
         self.handed_out[context as usize]
     }
 
+    /// Whether a thread that has teams is in a region there whose work is divided beforehand: nobody waits
+    /// for a portion of it.
+    pub(super) fn is_divided(&self, location: LocationId, context: ContextId) -> bool {
+        self.members.contains(&location)
+            && self.inside[context as usize]
+            && !self.handed_out[context as usize]
+    }
+
     /// Whether a thread that has teams is outside of all regions there.
     pub(super) fn is_between(&self, location: LocationId, context: ContextId) -> bool {
         self.members.contains(&location) && !self.inside[context as usize]

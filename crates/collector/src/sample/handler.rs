@@ -8,6 +8,7 @@ use proust_log::control::{CHECK_PATHS, EMPTY_HANDLER, NO_MEMO, PANIC};
 use proust_log::records::{SAMPLE_IN_OPERATION, Sample};
 
 use crate::arch::context::stack_pointer;
+use crate::hooks::borrowers;
 use crate::lane::{self, Lane, Record, Usage};
 use crate::openmp::team;
 use crate::operation::{self, postponed, tries};
@@ -32,6 +33,8 @@ struct TimerInfo {
 /// What a signal of ours says of itself.
 #[derive(Clone, Copy)]
 struct Source {
+    /// The timer that sent it.
+    timer: i32,
     /// Expirations of its timer that it stands for besides its own.
     overrun: u32,
     /// Whether the thread sent it itself, to be sampled here and now.
@@ -40,7 +43,11 @@ struct Source {
 
 impl Source {
     fn of(info: &TimerInfo) -> Source {
-        Source { overrun: u32::try_from(info.overrun).unwrap_or(0), is_asked: info.timer == ASKED }
+        Source {
+            timer: info.timer,
+            overrun: u32::try_from(info.overrun).unwrap_or(0),
+            is_asked: info.timer == ASKED,
+        }
     }
 }
 
@@ -131,14 +138,7 @@ fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, source: S
 /// A signal of ours came: takes the sample, if it is due, and sets the timers for the next one.
 fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     let begin = clock::now_ns();
-    let tid = raw::gettid();
-    // A thread made without the C library may share its creator's thread-local storage.
-    let Some(lane) = lane::current()
-        .filter(|lane| lane.owner.load(Ordering::Relaxed) == tid)
-        .or_else(|| lane::of_thread(tid))
-    else {
-        return;
-    };
+    let Some(lane) = sampled_lane(source) else { return };
     let sp = stack_pointer(context);
     let cpu_ns = clock::thread_cpu_ns();
     let arrival = Arrival { time_ns: begin, cpu_ns, sp, is_asked: source.is_asked, usage: Usage::now() };
@@ -164,8 +164,28 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     } else {
         sample(life, lane, context, &Due { arrival, overrun: source.overrun, flags })
     };
-    let now = Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, usage: Usage::now(), ..arrival };
+    // Whatever made the thread wait in here took longer than this.
+    let usage = if own_ns < LONG_NS { arrival.usage } else { Usage::now() };
+    let now = Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, usage, ..arrival };
     lane.await_sample(&now);
+}
+
+/// The lane of the thread that a signal of ours came to.
+///
+/// The kernel sends a timer's signal to the thread that the timer was made for. A task that shares its maker's
+/// thread-local storage finds its maker's lane, though, and its timer may have the same number in another
+/// process: there the kernel has to say who runs.
+fn sampled_lane(source: Source) -> Option<&'static Lane> {
+    let current = lane::current();
+    if !borrowers::may_be()
+        && let Some(lane) = current
+        && source.timer >= 0
+        && (source.timer == lane.samples.timer() || source.timer == lane.samples.pace.one_shot_made())
+    {
+        return Some(lane);
+    }
+    let tid = raw::gettid();
+    current.filter(|lane| lane.owner.load(Ordering::Relaxed) == tid).or_else(|| lane::of_thread(tid))
 }
 
 /// Takes a sample that is due, unless something speaks against it; how long that took.

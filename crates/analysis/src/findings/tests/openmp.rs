@@ -368,6 +368,41 @@ fn serial_work_between_regions_is_told_as_that() {
 }
 
 #[test]
+fn a_member_that_wakes_late_does_not_wait_for_more_work() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    for step in 0..100 {
+        let at_ms = step * 10;
+        run.work(0, "main region loop", (at_ms, at_ms + 10));
+        run.during(1, "main region", Operation::OmpIdle, (at_ms, at_ms + 3));
+        run.work(1, "main region loop", (at_ms + 3, at_ms + 10));
+    }
+    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 1000, 0, 0); 2]);
+    let found = run.findings();
+    assert!(!has(&found, Kind::IdlePool), "{found:#?}");
+}
+
+/// The other members have nothing to do between regions, so time in line before or after is not the reason.
+#[test]
+fn serial_work_between_regions_is_found_though_its_thread_stood_in_line() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    for step in 0..100 {
+        let at_ms = step * 10;
+        run.work(0, "main region loop", (at_ms, at_ms + 1)).work(1, "main region loop", (at_ms, at_ms + 7));
+        run.work(0, "main smooth", (at_ms + 4, at_ms + 10));
+        run.during(1, "main region", Operation::OmpIdle, (at_ms + 7, at_ms + 10));
+    }
+    run.profile.locations[0].queued_s = 0.3;
+    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
+    let found = run.findings();
+    let finding = one(&found, Kind::OmpSerialPart);
+    // Where in a millisecond or two it stood in line nobody knows: some of that is taken from `smooth`.
+    assert!((0.24..=0.3).contains(&finding.lost_s), "{finding:#?}");
+    assert_eq!(cause(finding), "smooth");
+}
+
+#[test]
 fn who_comes_late_where_work_is_handed_out_is_possibly_to_blame() {
     let run = |has_tasks: bool| {
         let mut run = Builder::new(2, 1000);
