@@ -13,6 +13,7 @@ use serde_json::Value;
 mod libraries;
 
 use crate::command::{proust, run};
+use crate::pages::Location;
 use crate::programs::{built, folder};
 use crate::recording::{Recorded, list, number, record};
 
@@ -133,12 +134,18 @@ const SLEEPS_S: f64 = 4.5e-6;
 /// So much of their time that must be.
 const SLEEPS: f64 = 0.15;
 
+/// Time in line for a processor by the kernel's count, and all time, of all threads, s. The account of that
+/// name leaves out who stands in line while it waits for others, as members at a barrier do.
+fn queued_and_wall_s(run: &Recorded) -> (f64, f64) {
+    let threads = run.threads().locations;
+    let sum = |of: fn(&Location) -> f64| threads.iter().map(of).sum();
+    (sum(|thread| thread.queued_s), sum(|thread| thread.wall_s))
+}
+
 /// Whether that is so, but for the time in line for a processor, by the kernel's count.
 fn is_held_up(run: &Recorded) -> bool {
     let truth = run.truth();
-    let threads = run.threads().locations;
-    let queued_s: f64 = threads.iter().map(|thread| thread.queued_s).sum();
-    let wall_s: f64 = threads.iter().map(|thread| thread.wall_s).sum();
+    let (queued_s, wall_s) = queued_and_wall_s(run);
     let held_up_s = number(&truth, "/held_up_s") - queued_s;
     held_up_s > SLEEPS_S * number(&truth, "/waits") && held_up_s > SLEEPS * wall_s
 }
@@ -158,7 +165,9 @@ fn recorded(program: &Path, fault: &Fault) -> Option<Recorded> {
             None => !is_chance || is_held_up(&run),
         };
         let is_told = || fault.is_of_openmp() && of_kind(&findings(&run), fault.kind).is_some();
-        let has_processors = ledger.account_s("preempted") < fault.most_starved() * ledger.total_s;
+        let (queued_s, wall_s) = queued_and_wall_s(&run);
+        let has_processors = ledger.account_s("preempted") < fault.most_starved() * ledger.total_s
+            && (!fault.is_of_openmp() || queued_s < 2.0 * BUSY * wall_s);
         if costs && is_chance && has_processors && !is_told() {
             last = Some(run);
         } else if costs && (has_processors || is_told()) {
