@@ -27,6 +27,7 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
     let function = real::dlopen::REAL.address();
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };
+    super::lookups::follow_changes();
     room::apart(callers::before_change);
     scope::opening(arguments[1] as c_int);
     // SAFETY: as above.
