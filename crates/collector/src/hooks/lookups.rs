@@ -9,9 +9,9 @@ use core::ffi::{CStr, c_char, c_void};
 
 use crate::arch::linker::{call_as, has_shadow_stack};
 use crate::arch::thunks::{Arguments, jump_to_found, returns_to};
+use crate::interpose::absent;
 use crate::interpose::object::{self, Name};
 use crate::interpose::unexported::{self, Known, unexported};
-use crate::interpose::absent;
 use crate::{life, room};
 
 /// `dlsym`
@@ -31,8 +31,8 @@ unsafe extern "C-unwind" fn proust_dlvsym() {
 unexported! { dlsym by proust_dlsym }
 unexported! { dlvsym by proust_dlvsym }
 
-/// Hooks lead what has been loaded to us, where this process may record: one that has confined itself may not
-/// even write its own memory in every way.
+/// Leads what has been loaded to the hooks that are not exported. Not in a process whose record has ended: one
+/// that has confined itself may be killed for a system call.
 pub fn follow_changes() {
     if !life::has_stopped() && life::has_begun() && unexported::has_changed() {
         room::apart(unexported::look_again);
@@ -68,9 +68,8 @@ unsafe fn before(arguments: *mut Arguments, function: usize, is_versioned: bool)
         Some(Known::Hooked(row)) if row.real() != 0 => {
             let question = Question { function, handle: call[0] as *mut c_void, version: call[2], site };
             // SAFETY: what the program asks for.
-            unsafe { question.ask(name) }.map(|found| {
-                if found as u64 == row.real() { row.hook() as *mut c_void } else { found }
-            })
+            unsafe { question.ask(name) }
+                .map(|found| if found as u64 == row.real() { row.hook() as *mut c_void } else { found })
         }
         // `dlvsym` finds nothing in this library.
         Some(Known::OfOpenMp(known)) if !is_versioned && !absent::is_defined_elsewhere(known, None) => {

@@ -11,7 +11,7 @@
 //! Whatever is in doubt stays as it is: the program runs as without us, and such calls are not recorded.
 
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::object::{self, Name, Object, Reference, Tables, gnu_hash};
 use super::{absent, scope, words};
@@ -48,6 +48,7 @@ impl Unexported {
 macro_rules! unexported {
     (caller $(($version:literal))?, $name:ident) => {};
     (since($version:literal), $name:ident) => {
+        const _: () = assert!($crate::real::minor_version($version) >= $crate::interpose::unexported::OLDEST);
         $crate::interpose::unexported::unexported! { $name by $name }
     };
     ($name:ident by $hook:ident) => {
@@ -159,9 +160,8 @@ pub fn real_of(name: &CStr) -> *mut c_void {
 /// The files of the C library in which such functions lie; the latter two before its version 2.34.
 const LIBRARIES: [&CStr; 3] = [c"libc.so.6", c"libpthread.so.0", c"libdl.so.2"];
 
-/// The last version of the C library, 2.this, in which no hooked function is new that is not exported, but for
-/// those of [`LIBRARIES`]' last.
-const OLDEST: u32 = 25;
+/// The oldest function with such a hook is of the C library's version 2.this, those of its `libdl` apart.
+pub const OLDEST: u32 = 25;
 
 /// Whether names that are looked for may be of this version of a library.
 fn is_of_interest(library: &CStr, version: &CStr) -> bool {
@@ -191,7 +191,11 @@ fn find_reals_in(object: &Object) {
     }
 }
 
-/// Objects that have been loaded and unloaded in all when [`WALKED`] was right.
+/// Whether the program has opened a library: before, there is nothing to look for again.
+static HAS_OPENED: AtomicBool = AtomicBool::new(false);
+
+/// Objects that had been loaded and unloaded in all when [`WALKED`] was right. These, and the next two, change
+/// under the dynamic linker's lock.
 static ADDED: AtomicU64 = AtomicU64::new(0);
 static REMOVED: AtomicU64 = AtomicU64::new(0);
 /// The first so many objects have been walked.
@@ -205,23 +209,30 @@ const MOST_UNFINISHED: u32 = 32;
 /// Finds the functions behind the hooks, and leads what is loaded to the hooks. By the constructor.
 pub fn begin() {
     lay_table();
-    walk_from(0, object::changes());
+    object::hold(walk_new);
+}
+
+/// The program is about to open a library.
+pub fn opening() {
+    HAS_OPENED.store(true, Ordering::Relaxed);
 }
 
 /// Whether anything has been loaded or unloaded since the last time.
 pub fn has_changed() -> bool {
-    object::changes() != (ADDED.load(Ordering::Relaxed), REMOVED.load(Ordering::Relaxed))
+    HAS_OPENED.load(Ordering::Relaxed)
+        && object::changes() != (ADDED.load(Ordering::Relaxed), REMOVED.load(Ordering::Relaxed))
 }
 
 /// Leads what has been loaded since the last time to the hooks.
 pub fn look_again() {
+    object::hold(walk_new);
+}
+
+fn walk_new() {
     let changes = object::changes();
     // What has been unloaded may have stood anywhere among the others.
     let is_more = changes.1 == REMOVED.load(Ordering::Relaxed);
-    walk_from(if is_more { WALKED.load(Ordering::Relaxed) } else { 0 }, changes);
-}
-
-fn walk_from(first: usize, changes: (u64, u64)) {
+    let first = if is_more { WALKED.load(Ordering::Relaxed) } else { 0 };
     let mut number = 0;
     object::each(&mut |object| {
         number += 1;
@@ -260,13 +271,16 @@ fn walk(object: &Object) -> bool {
         return true;
     }
     let mut is_finished = true;
-    tables.each_reference_to(&object.range, versions, &is_wanted, &mut |reference| {
-        match find(reference.name) {
+    tables.each_reference_to(
+        &object.range,
+        versions,
+        &is_wanted,
+        &mut |reference| match find(reference.name) {
             Some(Known::Hooked(row)) => is_finished &= lead_to_hook(object, row, &reference),
             Some(Known::OfOpenMp(name)) => absent::take_back(object, name, &reference),
             None => {}
-        }
-    });
+        },
+    );
     is_finished
 }
 
@@ -304,9 +318,8 @@ fn is_defined_by_others(row: &Unexported) -> bool {
     let mut found = false;
     object::each(&mut |object| {
         let definition = object.tables().and_then(|tables| tables.definition(&row.name, None));
-        found = definition.is_some_and(|definition| {
-            definition.address != row.real() && !scope::is_own(definition.address)
-        });
+        found = definition
+            .is_some_and(|definition| definition.address != row.real() && !scope::is_own(definition.address));
         found
     });
     found
