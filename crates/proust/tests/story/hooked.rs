@@ -1,12 +1,14 @@
 //! What the collector stands in front of: its own list against the names that the library really exports.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use crate::command::run;
+use crate::other_homes;
 use crate::pages::Operations;
 use crate::programs::built;
 use crate::recording::record;
@@ -98,6 +100,25 @@ fn a_line_says_how_the_real_function_is_found_and_what_each_argument_is() {
     assert!(line("sem_clockwait").contains("| optional GLIBC_2.30 | -1 |"), "{}", line("sem_clockwait"));
 }
 
+/// Whether a program finds a name in one of the ways of `newer_names`, by its line.
+fn finds(printed: &str, name: &str, way: &str) -> bool {
+    let line = printed.lines().find(|line| line.split(' ').next() == Some(name)).expect(name);
+    line.contains(&format!(" {way}:1"))
+}
+
+/// Records `newer_names`: it prints what it printed alone, and each of its waits is in the report.
+fn assert_as_alone(program: &Path, arguments: &[&str], bare: &str) {
+    let recorded = record(program, arguments).succeeded();
+    assert_eq!(recorded.ended.printed(), bare, "{arguments:?}");
+    let page = recorded.page::<Operations>("waits", &[]);
+    let calls: Vec<_> =
+        bare.lines().filter_map(|line| line.strip_prefix("calls ")?.split_once(' ')).collect();
+    assert_eq!(calls.len(), 3, "{bare}");
+    for (name, calls) in calls {
+        assert_eq!(page.of(name).0.to_string(), calls, "{name}, {arguments:?}");
+    }
+}
+
 /// Every way by which a program finds a name that not every program has, or does not find it, is as without
 /// Proust, and what it finds is measured: calls of three of these functions, by each way.
 #[test]
@@ -105,21 +126,29 @@ fn names_are_there_or_not_as_without_proust() {
     for binding in ["lazy", "now"] {
         let Some(program) = built(&format!("newer_names-{binding}")) else { return };
         let bare = run(&mut Command::new(&program)).printed();
-        let recorded = record(&program, &[] as &[&str]).succeeded();
-        assert_eq!(recorded.ended.printed(), bare, "{binding}");
-        let found = |name: &str, way: &str| {
-            let line = bare.lines().find(|line| line.split(' ').next() == Some(name)).expect(name);
-            line.contains(&format!(" {way}:1"))
-        };
-        assert!(found("pthread_mutex_lock", "library") && found("getentropy", "next"), "{bare}");
-        assert!(!found("GOMP_parallel", "default") && !found("omp_set_lock", "weak"), "{bare}");
-        let page = recorded.page::<Operations>("waits", &[]);
-        let calls = bare.lines().filter_map(|line| line.strip_prefix("calls ")?.split_once(' '));
-        let mut functions = 0;
-        for (name, calls) in calls {
-            functions += 1;
-            assert_eq!(page.of(name).0.to_string(), calls, "{name}, {binding}");
+        assert!(
+            finds(&bare, "pthread_mutex_lock", "library") && finds(&bare, "getentropy", "next"),
+            "{bare}"
+        );
+        assert!(!finds(&bare, "GOMP_parallel", "default") && !finds(&bare, "omp_set_lock", "weak"), "{bare}");
+        assert_as_alone(&program, &[], &bare);
+    }
+}
+
+/// As above, where the C library is older, and lacks some of the names, and where it is newer.
+#[test]
+fn names_of_other_c_libraries_are_there_or_not_as_without_proust() {
+    for root in other_homes::roots() {
+        let root = root.canonicalize().unwrap();
+        let name = root.file_name().unwrap().to_str().unwrap();
+        let Some(program) = built(&format!("in-{name}/newer_names")) else { return };
+        let libraries = root.join("lib/x86_64-linux-gnu");
+        let linker = libraries.join("ld-linux-x86-64.so.2").canonicalize().unwrap();
+        let arguments = ["--library-path", libraries.to_str().unwrap(), program.to_str().unwrap()];
+        let bare = run(Command::new(&linker).args(arguments)).printed();
+        if name == "bullseye" {
+            assert!(!finds(&bare, "execveat", "weak") && finds(&bare, "sem_clockwait", "library"), "{bare}");
         }
-        assert_eq!(functions, 3, "{bare}");
+        assert_as_alone(&linker, &arguments, &bare);
     }
 }
