@@ -105,7 +105,7 @@ pub fn has_shadow_stack() -> bool {
 /// Hides symbols from other libraries.
 #[cfg(target_arch = "aarch64")]
 macro_rules! hide {
-    ($($name:literal),*) => {
+    ($($name:expr),*) => {
         core::arch::global_asm!($( concat!(".hidden ", $name), )*);
     };
 }

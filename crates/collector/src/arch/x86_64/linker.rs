@@ -78,7 +78,7 @@ pub fn has_shadow_stack() -> bool {
 
 /// Hides symbols from other libraries.
 macro_rules! hide {
-    ($($name:literal),*) => {
+    ($($name:expr),*) => {
         core::arch::global_asm!($( concat!(".hidden ", $name), )*);
     };
 }
