@@ -56,7 +56,8 @@ static __attribute__((no_split_stack)) void look(int number)
 
 static int is_in(const void *place, const stack_t *stack)
 {
-    return (const char *)place >= (char *)stack->ss_sp && (const char *)place < (char *)stack->ss_sp + stack->ss_size;
+    const char *start = stack->ss_sp, *at = place;
+    return at >= start && at < start + stack->ss_size;
 }
 
 static void raise_for(int flags)

@@ -1,4 +1,4 @@
-/* Names that not every program has, each with the version in which the C library or the runtime has it first. */
+/* Names that not every program has, each with the version in which a library has it first. */
 #define NAMES(X)                                                                                             \
     X(getrandom, "GLIBC_2.25") X(getentropy, "GLIBC_2.25") X(preadv64v2, "GLIBC_2.26")                       \
     X(renameat2, "GLIBC_2.28") X(mtx_lock, "GLIBC_2.28") X(cnd_wait, "GLIBC_2.28")                           \

@@ -47,8 +47,8 @@ impl Real {
         let address = if self.is_unexported {
             unexported::real_of(self.name)
         } else {
-            // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all` has
-            // found the functions of all hooks that may be called from delicate places before.
+            // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all`
+            // has found the functions of all hooks that may be called from delicate places before.
             unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) }
         };
         self.address.store(address, Ordering::Relaxed);

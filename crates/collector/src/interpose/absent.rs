@@ -1,8 +1,8 @@
 //! Names of OpenMP's runtimes that this library exports and nobody else that is loaded defines.
 //!
-//! A program may refer to such a function weakly, or look it up by name, and do without it where there is none.
-//! The dynamic linker gives it our hook, behind which there is nothing: such references get what they would
-//! have without us.
+//! A program may refer to such a function weakly, or look it up by name, and do without it where there is
+//! none. The dynamic linker gives it our hook, behind which there is nothing: such references get what they
+//! would have without us.
 
 use core::ffi::CStr;
 

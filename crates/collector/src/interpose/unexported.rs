@@ -1,11 +1,11 @@
 //! Hooks that this library does not export: of functions that not every C library has.
 //!
-//! Were they exported, a program whose C library lacks the name would find it all the same, by a weak reference
-//! or by `dlsym`. So the dynamic linker binds the program as without us, and afterwards each word that it has
-//! bound to the C library's function is given our hook's address: those of all that is loaded when our
-//! constructor runs, and those of what is loaded later at the next `dlsym` or `dlopen`. A word that is filled
-//! in at the first call gets the hook where nobody but the C library defines the name. `dlsym` itself is hooked
-//! in this way, and answers with the hook where the C library's function would be the answer
+//! Were they exported, a program whose C library lacks the name would find it all the same, by a weak
+//! reference or by `dlsym`. So the dynamic linker binds the program as without us, and afterwards each word
+//! that it has bound to the C library's function is given our hook's address: those of all that is loaded
+//! when our constructor runs, and those of what is loaded later at the next `dlsym` or `dlopen`. A word that
+//! is filled in at the first call gets the hook where nobody but the C library defines the name. `dlsym`
+//! itself is hooked in this way, and answers with the hook where the C library's function would be the answer
 //! (`hooks::lookups`).
 //!
 //! Whatever is in doubt stays as it is: the program runs as without us, and such calls are not recorded.
@@ -194,8 +194,8 @@ fn find_reals_in(object: &Object) {
 /// Whether the program has opened a library: before, there is nothing to look for again.
 static HAS_OPENED: AtomicBool = AtomicBool::new(false);
 
-/// Objects that had been loaded and unloaded in all when [`WALKED`] was right. These, and the next two, change
-/// under the dynamic linker's lock.
+/// Objects that had been loaded and unloaded in all when [`WALKED`] was right. These, and the next two,
+/// change under the dynamic linker's lock.
 static ADDED: AtomicU64 = AtomicU64::new(0);
 static REMOVED: AtomicU64 = AtomicU64::new(0);
 /// The first so many objects have been walked.
@@ -258,8 +258,8 @@ fn walk_new() {
     REMOVED.store(changes.1, Ordering::Relaxed);
 }
 
-/// Leads an object's references to the hooks, and takes those to nothing back; false if the dynamic linker has
-/// still to bind some of them.
+/// Leads an object's references to the hooks, and takes those to nothing back; false if the dynamic linker
+/// has still to bind some of them.
 fn walk(object: &Object) -> bool {
     let Some(tables) = object.tables() else { return true };
     if object.contains(walk as *const () as u64) || is_of_c_library(&tables) {

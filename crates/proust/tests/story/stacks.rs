@@ -48,8 +48,8 @@ fn paths_lead_from_one_piece_of_a_split_stack_to_the_next() {
     assert!(recorded.flat().cpu("goes_deep").inclusive > 0.9 * cpu_s, "{cpu_s} s");
 }
 
-/// Samples have an alternate stack of ours there, of which the program sees nothing: what it asks for, sets and
-/// gets back, and where handlers run that it wants on a stack of its own.
+/// Samples have an alternate stack of ours there, of which the program sees nothing: what it asks for, sets
+/// and gets back, and where handlers run that it wants on a stack of its own.
 #[test]
 fn the_stack_that_samples_have_is_not_seen_as_an_alternate_one() {
     let Some(program) = built("hostile_split") else { return };

@@ -110,8 +110,8 @@ impl Tables {
         }
     }
 
-    /// Whether it may refer to one of these names in one of these versions. Looks at names only, which are far
-    /// fewer than places.
+    /// Whether it may refer to one of these names in one of these versions. Looks at names only, which are
+    /// far fewer than places.
     pub fn may_refer_to(&self, versions: Versions, is_wanted: &dyn Fn(&CStr) -> bool) -> bool {
         let end = self.references_end();
         // What exports nothing does not say how many names it refers to.
