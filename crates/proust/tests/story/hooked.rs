@@ -152,3 +152,19 @@ fn names_of_other_c_libraries_are_there_or_not_as_without_proust() {
         assert_as_alone(&linker, &arguments, &bare);
     }
 }
+
+/// A library that stands in front of such a function itself is called as often as without Proust, and what it
+/// calls is measured.
+#[test]
+fn a_library_that_wraps_a_function_is_called_as_without_proust() {
+    let (Some(program), Some(wrapper)) = (built("newer_names-lazy"), built("libnewer_wrapper.so")) else {
+        return;
+    };
+    let preload = format!("LD_PRELOAD={}", wrapper.display());
+    let arguments = [preload.as_str(), program.to_str().unwrap()];
+    let bare = run(Command::new("env").args(arguments)).printed();
+    let wrapped =
+        bare.lines().find_map(|line| line.strip_prefix("sem_clockwait was wrapped in ")).expect(&bare);
+    assert!(!wrapped.starts_with("0 "), "{bare}");
+    assert_as_alone(Path::new("env"), &arguments, &bare);
+}
