@@ -29,6 +29,21 @@ fn holds(case: &str) -> Option<Recorded> {
     Some(recorded)
 }
 
+/// What one thread looks at, another one unloads.
+#[test]
+fn libraries_that_many_threads_open_and_close_at_once() {
+    let (Some(program), Some(library)) = (built("opened_at_once"), built("libnewer_library.so")) else {
+        return;
+    };
+    let folder = empty_folder();
+    let copies: Vec<PathBuf> = (0..8).map(|number| folder.path().join(format!("lib{number}.so"))).collect();
+    for copy in &copies {
+        std::fs::copy(&library, copy).unwrap();
+    }
+    assert!(run(Command::new(&program).args(&copies)).status.success());
+    record(&program, &copies).succeeded();
+}
+
 #[test]
 fn a_file_that_ends_before_its_program_headers_say_is_not_read_beyond() {
     if let Some(recorded) = holds("truncated") {
