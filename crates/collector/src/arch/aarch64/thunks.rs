@@ -71,7 +71,7 @@ pub(crate) use jump_to_found;
 /// The registers in which integer arguments come, and the one for a result in memory.
 pub type Arguments = [usize; 9];
 
-/// Where the call returns to whose arguments [`jump_to_found`] has laid down.
+/// Where the call returns to whose arguments `jump_to_found!` has laid down.
 ///
 /// # Safety
 /// They are still where it laid them down.

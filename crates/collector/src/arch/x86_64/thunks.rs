@@ -67,7 +67,7 @@ pub(crate) use jump_to_found;
 /// The registers in which integer arguments come.
 pub type Arguments = [usize; 6];
 
-/// Where the call returns to whose arguments [`jump_to_found`] has laid down.
+/// Where the call returns to whose arguments `jump_to_found!` has laid down.
 ///
 /// # Safety
 /// They are still where it laid them down.
