@@ -14,7 +14,7 @@ use proust_log::records::ThreadOrigin;
 
 use crate::facts::Facts;
 use crate::hooks::borrowers;
-use crate::interpose::{absent, scope};
+use crate::interpose::{scope, unexported};
 use crate::lane;
 use crate::openmp::ompt::start;
 use crate::operation::threshold;
@@ -249,7 +249,7 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char, *const *const c_c
 static DESTRUCTOR: extern "C" fn() = destruct;
 
 extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: *const *const c_char) {
-    absent::take_back();
+    unexported::begin();
     interpose::find_all();
     single_threaded::find();
     scope::prepare();

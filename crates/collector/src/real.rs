@@ -1,38 +1,31 @@
 //! The functions behind the hooks.
 //!
-//! Each is found once, as the next definition after this library's, whatever its symbol version.
+//! Each is found once, as the next definition after this library's, whatever its symbol version; those whose
+//! hooks are not exported are the C library's own ([`unexported`]).
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::interpose::unexported;
+
 /// A function to be found by name.
 pub struct Real {
     name: &'static CStr,
-    /// The C library has it since 2.this; 0 = always.
-    since: u32,
+    /// Whether its hook is not exported.
+    is_unexported: bool,
     address: AtomicPtr<core::ffi::c_void>,
 }
 
 impl Real {
     /// The function `name`.
     pub const fn new(name: &'static CStr) -> Real {
-        Real::new_since(name, 0)
+        Real { name, is_unexported: false, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
-    /// The function `name`, which the C library has since its version 2.`since`. An older one is not asked:
-    /// to be told that there is none would take memory from the program's heap.
-    pub const fn new_since(name: &'static CStr, since: u32) -> Real {
-        Real { name, since, address: AtomicPtr::new(core::ptr::null_mut()) }
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'static CStr {
-        self.name
-    }
-
-    /// Whether a C library of version 2.this is too old for it.
-    pub fn is_newer_than(&self, version: u32) -> bool {
-        self.since > version
+    /// The function `name`, whose hook is not exported: not every C library has it. The dynamic linker is not
+    /// asked: its answer that there is none would take memory from the program's heap.
+    pub const fn new_unexported(name: &'static CStr) -> Real {
+        Real { name, is_unexported: true, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
     /// Its address; null if there is none.
@@ -51,12 +44,13 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> *mut core::ffi::c_void {
-        if self.is_newer_than(running_minor_version()) {
-            return core::ptr::null_mut();
-        }
-        // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all` has
-        // found the functions of all hooks that may be called from delicate places before.
-        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let address = if self.is_unexported {
+            unexported::real_of(self.name)
+        } else {
+            // SAFETY: the name is a C string. dlsym takes the dynamic linker's lock; `interpose::find_all`
+            // has found the functions of all hooks that may be called from delicate places before.
+            unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) }
+        };
         self.address.store(address, Ordering::Relaxed);
         address
     }
@@ -103,11 +97,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_function_that_the_running_library_is_too_old_for_is_not_looked_for() {
+    fn versions_are_known_by_their_second_number() {
         assert_eq!((minor_version("2.2"), minor_version("2.30"), minor_version("2.36.9000")), (2, 30, 36));
         assert_eq!(minor_version("3.1"), 0);
         assert!(running_minor_version() >= 17);
-        assert!(!Real::new_since(c"read", 17).address().is_null());
-        assert!(Real::new_since(c"read", 1000).address().is_null());
+        assert!(!Real::new(c"read").address().is_null());
+        assert!(Real::new_unexported(c"read").address().is_null());
     }
 }

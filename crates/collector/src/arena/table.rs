@@ -96,6 +96,13 @@ impl<T: Entry> Table<T> {
         }
     }
 
+    /// Takes the free slot at this position, which is all zeros: the caller fills it in where it lies.
+    #[inline]
+    pub fn occupy(&mut self, position: usize) -> Option<&mut T> {
+        self.count += usize::from(position < self.capacity);
+        self.at(position)
+    }
+
     /// Twice as many slots, and `least` at least; false without memory. Entries keep their values and change
     /// their positions.
     #[cold]

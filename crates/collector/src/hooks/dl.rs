@@ -8,8 +8,9 @@ use core::ffi::{c_char, c_int, c_void};
 
 use proust_log::records::ModuleEnd;
 
+use super::lookups;
 use crate::arch::thunks::{Arguments, jump_to_found};
-use crate::interpose::{call_real, interpose, scope};
+use crate::interpose::{call_real, interpose, scope, unexported};
 use crate::openmp::runtime::callers;
 use crate::operation::here;
 use crate::path::modules;
@@ -27,6 +28,8 @@ extern "C" fn before_dlopen(arguments: &mut Arguments) -> *mut c_void {
     let function = real::dlopen::REAL.address();
     // SAFETY: the calling thread's own.
     let errno = unsafe { *libc::__errno_location() };
+    lookups::follow_changes();
+    unexported::opening();
     room::apart(callers::before_change);
     scope::opening(arguments[1] as c_int);
     // SAFETY: as above.

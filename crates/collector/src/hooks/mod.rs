@@ -25,6 +25,7 @@ pub mod io;
 pub mod joins;
 mod loadable;
 pub mod locks;
+pub mod lookups;
 mod memory_barriers;
 pub mod names;
 pub mod once;

@@ -1,6 +1,6 @@
 //! The functions that this library stands in front of, declared as data.
 //!
-//! Every exported function has one row in an `interpose!` table of its family: its name, its arguments with
+//! Every hooked function has one row in an `interpose!` table of its family: its name, its arguments with
 //! their types, what each argument means ([`grammar`]), its result, how the real function is found, and what
 //! the program gets where there is none. A row without a grammar for one of its arguments does not compile.
 //! Families whose hooks have the same body have a macro of their own (`operations!`, `io!`, …) that makes the
@@ -17,7 +17,7 @@
 //! | attribute of the row | the real function is |
 //! |---|---|
 //! | none | the next definition after this library's. The C library has it, in every version that is supported |
-//! | `#[since("2.30")]` | the same, but only a C library of at least this version has it; older ones are not asked |
+//! | `#[since("2.30")]` | the C library's. Only versions from this one on have it: such hooks are not exported ([`unexported`]) |
 //! | `#[caller]`, `#[caller("VERSION")]` | the one that the dynamic linker would have given this caller ([`scope`]): there may be several |
 
 pub mod absent;
@@ -26,10 +26,10 @@ pub mod object;
 mod openmp;
 pub mod registry;
 pub mod scope;
+pub mod unexported;
+mod words;
 
-use core::ffi::CStr;
-
-use crate::real::{Real, running_minor_version};
+use crate::real::Real;
 
 /// Declares functions that are hooked, and what is behind them.
 ///
@@ -109,6 +109,7 @@ macro_rules! declare {
         const _: () = {
             #[allow(dead_code, reason = "functions without arguments have none to be named")]
             const ARGUMENTS: &[&str] = &[ $( stringify!($argument) ),* ];
+            $( $crate::interpose::unexported::unexported! { $how $(($version))?, $name } )?
             $( $crate::interpose::grammar::check!(ARGUMENTS, $type, $grammar $(($($of),*))?); )*
             $crate::interpose::registry::line! {
                 stringify!($name), "\t",
@@ -133,10 +134,7 @@ macro_rules! new_real {
         $crate::real::Real::new($crate::real::c_name(concat!(stringify!($name), "\0")))
     };
     ($name:ident, since($version:literal)) => {
-        $crate::real::Real::new_since(
-            $crate::real::c_name(concat!(stringify!($name), "\0")),
-            $crate::real::minor_version($version),
-        )
+        $crate::real::Real::new_unexported($crate::real::c_name(concat!(stringify!($name), "\0")))
     };
 }
 pub(crate) use new_real;
@@ -180,10 +178,4 @@ pub fn find_all() {
     reals().for_each(|real| {
         real.address();
     });
-}
-
-/// The names of those that the running C library is too old for.
-fn lacking() -> impl Iterator<Item = &'static CStr> {
-    let version = running_minor_version();
-    reals().filter(move |real| real.is_newer_than(version)).map(Real::name)
 }

@@ -15,13 +15,15 @@ mod definitions;
 mod references;
 mod tables;
 
-pub use definitions::{Definition, Name};
-pub use references::Reference;
+pub use definitions::{Definition, Name, gnu_hash};
+pub use references::{Reference, Versions};
 pub use tables::Tables;
 
 const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
+const PT_GNU_RELRO: u32 = 0x6474_e552;
 const PF_X: u32 = 1;
+const PF_W: u32 = 2;
 
 /// A loaded program or library.
 #[derive(Clone, Debug)]
@@ -35,17 +37,18 @@ pub struct Object {
     /// Its dynamic section.
     pub dynamic: u64,
     name: *const c_char,
+    headers: &'static [ProgramHeader],
 }
 
 impl Object {
     fn of(info: &libc::dl_phdr_info) -> Object {
-        // SAFETY: the dynamic linker describes program headers that are mapped; libc's type has the same
-        // layout as ours.
+        // SAFETY: the dynamic linker describes program headers that are mapped as long as the object is
+        // loaded; libc's type has the same layout as ours.
         let headers = unsafe {
             core::slice::from_raw_parts(info.dlpi_phdr.cast::<ProgramHeader>(), info.dlpi_phnum.into())
         };
         let base = info.dlpi_addr;
-        let mut object = Object { base, range: 0..0, text: 0..0, dynamic: 0, name: info.dlpi_name };
+        let mut object = Object { base, range: 0..0, text: 0..0, dynamic: 0, name: info.dlpi_name, headers };
         for header in headers {
             let start = base.wrapping_add(header.address);
             let end = start.wrapping_add(header.memory_bytes);
@@ -75,6 +78,20 @@ impl Object {
         self.range.contains(&address)
     }
 
+    /// Whether the word at this address may be written at any time: not so where the dynamic linker makes
+    /// memory read-only once it has filled it in.
+    pub fn stays_writable(&self, address: u64) -> bool {
+        let is_in = |kind: u32, flags: u32| {
+            self.headers.iter().any(|header| {
+                let start = self.base.wrapping_add(header.address);
+                header.kind == kind
+                    && header.flags & flags == flags
+                    && (start..start.wrapping_add(header.memory_bytes)).contains(&address)
+            })
+        };
+        is_in(PT_LOAD, PF_W) && !is_in(PT_GNU_RELRO, 0)
+    }
+
     /// Whether both are the same load of the same file.
     pub fn is(&self, other: &Object) -> bool {
         (self.base, self.dynamic, &self.range) == (other.base, other.dynamic, &other.range)
@@ -101,6 +118,20 @@ pub fn each(visit: &mut dyn FnMut(&Object) -> bool) {
     let mut visit: Visitor<'_> = visit;
     // SAFETY: the callback matches, and its data pointer is what it expects.
     unsafe { libc::dl_iterate_phdr(Some(next), (&raw mut visit).cast()) };
+}
+
+/// How many objects have been loaded, and how many unloaded, since the process began. Other than before =
+/// something is loaded that was not, or the reverse.
+pub fn changes() -> (u64, u64) {
+    unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: the dynamic linker passes a valid description; `data` is the pair below.
+        unsafe { *data.cast::<(u64, u64)>() = ((*info).dlpi_adds, (*info).dlpi_subs) };
+        1
+    }
+    let mut changes = (0, 0);
+    // SAFETY: the callback matches, and its data pointer is what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut changes).cast()) };
+    changes
 }
 
 /// Runs `work`, during which nothing is unloaded. It must not call what takes another lock of the dynamic

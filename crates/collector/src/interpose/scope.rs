@@ -335,5 +335,5 @@ unsafe fn ask(gadget: u64, name: &CStr, version: Option<&CStr>) -> u64 {
         None => (libc::dlsym as *const () as usize, core::ptr::null()),
     };
     // SAFETY: the caller's promise; the functions take these arguments.
-    unsafe { call_as(function, name.as_ptr(), version, gadget) as u64 }
+    unsafe { call_as(function, libc::RTLD_DEFAULT, name.as_ptr(), version, gadget) as u64 }
 }

@@ -8,6 +8,7 @@ use proust_log::records::{Segments, Trials};
 use crate::arena::{Entry, Table, spread};
 use crate::lane::Output;
 use crate::path::tree::NodeId;
+use crate::room;
 use crate::turn::Quiet;
 
 const FIRST_SLOTS: usize = 32;
@@ -312,16 +313,22 @@ impl Sites {
         }
         let node = node(output);
         self.look_up(site);
-        self.slots.put(self.last, Slot { site: *site, node, ..Slot::default() });
+        // Not by way of the stack, which may be a small one.
+        if let Some(slot) = self.slots.occupy(self.last) {
+            (slot.site, slot.node) = (*site, node);
+        }
     }
 
     fn grow(&mut self, output: &mut Output) -> bool {
-        if self.slots.capacity() >= MOST_SLOTS {
-            self.tell(output);
-            self.slots.clear();
-            return true;
-        }
-        self.slots.grow(FIRST_SLOTS, |slot| slot.site.hash())
+        // Hooks may be inside each other here, each with its frame on a small stack.
+        room::apart(|| {
+            if self.slots.capacity() >= MOST_SLOTS {
+                self.tell(output);
+                self.slots.clear();
+                return true;
+            }
+            self.slots.grow(FIRST_SLOTS, |slot| slot.site.hash())
+        })
     }
 
     /// Tells all that came together since the last time.

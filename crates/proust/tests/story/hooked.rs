@@ -1,13 +1,17 @@
 //! What the collector stands in front of: its own list against the names that the library really exports.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
 
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSymbol};
 
-use crate::command::{proust, run};
+use crate::command::run;
+use crate::other_homes;
+use crate::pages::Operations;
 use crate::programs::built;
-use crate::recording::empty_folder;
+use crate::recording::record;
 
 static COLLECTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libproust_collector.so"));
 
@@ -21,6 +25,12 @@ fn lines(library: &object::File) -> Vec<Vec<String>> {
     text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
+/// The names of all functions that the collector stands in front of.
+pub fn declared() -> Vec<String> {
+    let library = object::File::parse(COLLECTOR).unwrap();
+    lines(&library).into_iter().map(|mut line| line.swap_remove(0)).collect()
+}
+
 #[test]
 fn every_exported_function_is_declared_once_and_nothing_else_is() {
     let library = object::File::parse(COLLECTOR).unwrap();
@@ -32,8 +42,8 @@ fn every_exported_function_is_declared_once_and_nothing_else_is() {
         .filter(|name| !name.starts_with("proust_"))
         .collect();
     let mut declared: BTreeMap<String, usize> = BTreeMap::new();
-    for line in lines(&library) {
-        *declared.entry(line[0].clone()).or_default() += 1;
+    for name in self::declared() {
+        *declared.entry(name).or_default() += 1;
     }
     let twice: Vec<_> = declared.iter().filter(|(_, count)| **count > 1).collect();
     assert!(twice.is_empty(), "declared more than once: {twice:?}");
@@ -41,8 +51,14 @@ fn every_exported_function_is_declared_once_and_nothing_else_is() {
     assert!(exported.len() > 300, "{exported:?}");
     let hidden: Vec<_> = exported.difference(&declared).collect();
     assert!(hidden.is_empty(), "exported and not declared: {hidden:?}");
-    let missing: Vec<_> = declared.difference(&exported).collect();
-    assert!(missing.is_empty(), "declared and not exported: {missing:?}");
+    // A program whose C library lacks these must not find them.
+    let unexported: BTreeSet<String> = lines(&library)
+        .into_iter()
+        .filter(|line| line[2].starts_with("optional "))
+        .map(|line| line[0].clone())
+        .collect();
+    let missing: BTreeSet<String> = declared.difference(&exported).cloned().collect();
+    assert_eq!(missing, unexported, "declared and not exported, and those that only newer C libraries have");
 }
 
 /// The dynamic linker has little room for storage of threads in libraries that are loaded late, and keeps it
@@ -84,39 +100,71 @@ fn a_line_says_how_the_real_function_is_found_and_what_each_argument_is() {
     assert!(line("sem_clockwait").contains("| optional GLIBC_2.30 | -1 |"), "{}", line("sem_clockwait"));
 }
 
-/// What a program sees of names that its C library lacks: nothing by a weak reference or in the library itself,
-/// as without Proust; what it has is there by every way.
+/// Whether a program finds a name in one of the ways of `newer_names`, by its line.
+fn finds(printed: &str, name: &str, way: &str) -> bool {
+    let line = printed.lines().find(|line| line.split(' ').next() == Some(name)).expect(name);
+    line.contains(&format!(" {way}:1"))
+}
+
+/// Records `newer_names`: it prints what it printed alone, and each of its waits is in the report.
+fn assert_as_alone(program: &Path, arguments: &[&str], bare: &str) {
+    let recorded = record(program, arguments).succeeded();
+    assert_eq!(recorded.ended.printed(), bare, "{arguments:?}");
+    let page = recorded.page::<Operations>("waits", &[]);
+    let calls: Vec<_> =
+        bare.lines().filter_map(|line| line.strip_prefix("calls ")?.split_once(' ')).collect();
+    assert_eq!(calls.len(), 3, "{bare}");
+    for (name, calls) in calls {
+        assert_eq!(page.of(name).0.to_string(), calls, "{name}, {arguments:?}");
+    }
+}
+
+/// Every way by which a program finds a name that not every program has, or does not find it, is as without
+/// Proust, and what it finds is measured: calls of three of these functions, by each way.
 #[test]
-fn a_weak_reference_to_a_name_that_the_c_library_lacks_finds_nothing() {
-    let Some(program) = built("newer_names") else { return };
-    let dir = empty_folder();
-    let bare = run(&mut std::process::Command::new(&program)).printed();
-    let recorded =
-        run(proust().args(["record", "-o"]).arg(dir.path().join("run")).arg("--").arg(&program)).printed();
-    let seen = |text: &str| -> BTreeMap<String, BTreeMap<String, bool>> {
-        let ways = |words: &str| {
-            words
-                .split(' ')
-                .map(|word| word.split_once(':').expect("a way and whether it finds the name"))
-                .map(|(way, found)| (way.to_owned(), found == "1"))
-                .collect()
-        };
-        let lines = text.lines().map(|line| line.split_once(' ').expect("a name and how it is found"));
-        lines.map(|(name, words)| (name.to_owned(), ways(words))).collect()
-    };
-    let (bare, recorded) = (seen(&bare), seen(&recorded));
-    assert!(bare.len() > 10 && bare.keys().eq(recorded.keys()), "{bare:#?}");
-    let mut lacking = 0;
-    for (name, ways) in &bare {
-        lacking += usize::from(!ways["handle"]);
-        for (way, found) in ways {
-            // `dlsym` finds what stands before the C library: the user guide says so.
-            if *found || matches!(way.as_str(), "weak" | "handle") {
-                assert_eq!(recorded[name][way], *found, "{name}, {way}");
-            }
+fn names_are_there_or_not_as_without_proust() {
+    for binding in ["lazy", "now"] {
+        let Some(program) = built(&format!("newer_names-{binding}")) else { return };
+        let bare = run(&mut Command::new(&program)).printed();
+        assert!(
+            finds(&bare, "pthread_mutex_lock", "library") && finds(&bare, "getentropy", "next"),
+            "{bare}"
+        );
+        assert!(!finds(&bare, "GOMP_parallel", "default") && !finds(&bare, "omp_set_lock", "weak"), "{bare}");
+        assert_as_alone(&program, &[], &bare);
+    }
+}
+
+/// As above, where the C library is older, and lacks some of the names, and where it is newer.
+#[test]
+fn names_of_other_c_libraries_are_there_or_not_as_without_proust() {
+    for root in other_homes::roots() {
+        let root = root.canonicalize().unwrap();
+        let name = root.file_name().unwrap().to_str().unwrap();
+        let Some(program) = built(&format!("in-{name}/newer_names")) else { return };
+        let libraries = root.join("lib/x86_64-linux-gnu");
+        let linker = libraries.join("ld-linux-x86-64.so.2").canonicalize().unwrap();
+        let arguments = ["--library-path", libraries.to_str().unwrap(), program.to_str().unwrap()];
+        let bare = run(Command::new(&linker).args(arguments)).printed();
+        if name == "bullseye" {
+            assert!(!finds(&bare, "execveat", "weak") && finds(&bare, "sem_clockwait", "library"), "{bare}");
         }
+        assert_as_alone(&linker, &arguments, &bare);
     }
-    if lacking == 0 {
-        println!("SKIP: the C library of this machine has all names");
-    }
+}
+
+/// A library that stands in front of such a function itself is called as often as without Proust, and what it
+/// calls is measured.
+#[test]
+fn a_library_that_wraps_a_function_is_called_as_without_proust() {
+    let (Some(program), Some(wrapper)) = (built("newer_names-lazy"), built("libnewer_wrapper.so")) else {
+        return;
+    };
+    let preload = format!("LD_PRELOAD={}", wrapper.display());
+    let arguments = [preload.as_str(), program.to_str().unwrap()];
+    let bare = run(Command::new("env").args(arguments)).printed();
+    let wrapped =
+        bare.lines().find_map(|line| line.strip_prefix("sem_clockwait was wrapped in ")).expect(&bare);
+    assert!(!wrapped.starts_with("0 "), "{bare}");
+    assert_as_alone(Path::new("env"), &arguments, &bare);
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::run;
+use crate::explained::Except;
 use crate::programs::built;
 use crate::recording::{Recorded, empty_folder, number, record, record_with, report};
 
@@ -27,6 +28,23 @@ fn holds(case: &str) -> Option<Recorded> {
     let said = recorded.ended.printed();
     assert!(recorded.ended.status.success() && !said.contains("WRONG"), "{said}{}", recorded.ended.said());
     Some(recorded)
+}
+
+/// What one thread looks at, another one unloads.
+#[test]
+fn libraries_that_many_threads_open_and_close_at_once() {
+    let (Some(program), Some(library)) = (built("opened_at_once"), built("libnewer_library.so")) else {
+        return;
+    };
+    let folder = empty_folder();
+    let copies: Vec<PathBuf> = (0..8).map(|number| folder.path().join(format!("lib{number}.so"))).collect();
+    for copy in &copies {
+        std::fs::copy(&library, copy).unwrap();
+    }
+    assert!(run(Command::new(&program).args(&copies)).status.success());
+    let recorded = record(&program, &copies).succeeded();
+    // They wait for the dynamic linker's lock, which it takes by itself.
+    recorded.except(Except::OwnCalls);
 }
 
 #[test]

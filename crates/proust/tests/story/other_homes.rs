@@ -114,7 +114,7 @@ fn a_program_of_another_c_library_runs_as_it_does_bare() {
 }
 
 /// The roots that `tests/roots` made.
-fn roots() -> Vec<PathBuf> {
+pub fn roots() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/roots");
     let mut roots: Vec<PathBuf> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();

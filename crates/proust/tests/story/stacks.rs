@@ -48,6 +48,23 @@ fn paths_lead_from_one_piece_of_a_split_stack_to_the_next() {
     assert!(recorded.flat().cpu("goes_deep").inclusive > 0.9 * cpu_s, "{cpu_s} s");
 }
 
+/// Samples have an alternate stack of ours there, of which the program sees nothing: what it asks for, sets
+/// and gets back, and where handlers run that it wants on a stack of its own.
+#[test]
+fn the_stack_that_samples_have_is_not_seen_as_an_alternate_one() {
+    let Some(program) = built("hostile_split") else { return };
+    let checks = |printed: String| -> Vec<String> {
+        printed.lines().filter(|line| line.starts_with("alternate: ")).map(str::to_owned).collect()
+    };
+    let alone = run(Command::new(&program).arg("alternate"));
+    assert!(alone.status.success(), "alone: {}", alone.printed());
+    let recorded = record_with(&["--rate", "1000"], &program, &["alternate"]).succeeded();
+    assert!(recorded.summary().quality.samples > 0, "no sample came");
+    let (alone, recorded) = (checks(alone.printed()), checks(recorded.ended.printed()));
+    assert!(alone.len() > 60, "{alone:?}");
+    assert_eq!(recorded, alone);
+}
+
 /// What the kernel shows as one mapping may be several stacks, or go away in parts.
 #[test]
 fn nothing_is_taken_of_a_stacks_neighbours() {

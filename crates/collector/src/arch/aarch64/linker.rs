@@ -27,7 +27,7 @@ pub fn find_return(code: &[u8], start: u64) -> Option<u64> {
     None
 }
 
-/// Calls `function(RTLD_DEFAULT, name, version)` so that it takes its caller to be whoever has the code at
+/// Calls `function(handle, name, version)` so that it takes its caller to be whoever has the code at
 /// `gadget`, which [`find_return`] found: it returns there, and that leads back.
 ///
 /// # Safety
@@ -35,12 +35,13 @@ pub fn find_return(code: &[u8], start: u64) -> Option<u64> {
 #[cfg(target_arch = "aarch64")]
 pub unsafe fn call_as(
     function: usize,
+    handle: *mut c_void,
     name: *const c_char,
     version: *const c_char,
     gadget: u64,
 ) -> *mut c_void {
     // SAFETY: the caller's promise.
-    unsafe { as_called_by(function, name, version, gadget) }
+    unsafe { as_called_by(function, handle, name, version, gadget) }
 }
 
 /// What is called returns to the gadget, which takes the two words that are laid down here for it, gives back
@@ -49,6 +50,7 @@ pub unsafe fn call_as(
 #[unsafe(naked)]
 unsafe extern "C" fn as_called_by(
     function: usize,
+    handle: *mut c_void,
     name: *const c_char,
     version: *const c_char,
     gadget: u64,
@@ -61,16 +63,17 @@ unsafe extern "C" fn as_called_by(
         ".cfi_offset 30, -8",
         "mov x29, sp",
         ".cfi_def_cfa_register 29",
-        "ldr w9, [x3]",
+        "ldr w9, [x4]",
         "ubfx w9, w9, #15, #6",
         "lsl x9, x9, #3",
         "sub sp, sp, x9",
         "adr x10, 2f",
         "stp x29, x10, [sp]",
         "mov x16, x0",
-        // RTLD_DEFAULT
-        "mov x0, #0",
-        "mov x30, x3",
+        "mov x0, x1",
+        "mov x1, x2",
+        "mov x2, x3",
+        "mov x30, x4",
         "br x16",
         "2:",
         ".cfi_def_cfa_register 31",
@@ -102,7 +105,7 @@ pub fn has_shadow_stack() -> bool {
 /// Hides symbols from other libraries.
 #[cfg(target_arch = "aarch64")]
 macro_rules! hide {
-    ($($name:literal),*) => {
+    ($($name:expr),*) => {
         core::arch::global_asm!($( concat!(".hidden ", $name), )*);
     };
 }

@@ -71,6 +71,15 @@ pub(crate) use jump_to_found;
 /// The registers in which integer arguments come, and the one for a result in memory.
 pub type Arguments = [usize; 9];
 
+/// Where the call returns to whose arguments `jump_to_found!` has laid down.
+///
+/// # Safety
+/// They are still where it laid them down.
+pub unsafe fn returns_to(arguments: *const Arguments) -> u64 {
+    // SAFETY: the frame begins 16 bytes below the arguments, with x29 and x30.
+    unsafe { *arguments.cast::<u64>().sub(1) }
+}
+
 /// Lays the arguments behind the `$named` ones, which are all integers or addresses, down as a `va_list`, and
 /// calls `$function` with the named ones and that list's address.
 ///

@@ -9,24 +9,26 @@ pub fn find_return(code: &[u8], start: u64) -> Option<u64> {
     code.iter().position(|&byte| byte == RET).map(|at| start + at as u64)
 }
 
-/// Calls `function(RTLD_DEFAULT, name, version)` so that it takes its caller to be whoever has the code at
+/// Calls `function(handle, name, version)` so that it takes its caller to be whoever has the code at
 /// `gadget`, which [`find_return`] found: it returns there, and that leads back.
 ///
 /// # Safety
 /// The function has that type, and the code stays there.
 pub unsafe fn call_as(
     function: usize,
+    handle: *mut c_void,
     name: *const c_char,
     version: *const c_char,
     gadget: u64,
 ) -> *mut c_void {
     // SAFETY: the caller's promise.
-    unsafe { proust_as_called_by(function, name, version, gadget) }
+    unsafe { proust_as_called_by(function, handle, name, version, gadget) }
 }
 
 unsafe extern "C" {
     fn proust_as_called_by(
         function: usize,
+        handle: *mut c_void,
         name: *const c_char,
         version: *const c_char,
         gadget: u64,
@@ -41,13 +43,14 @@ core::arch::global_asm!(
     "proust_as_called_by:",
     ".cfi_startproc",
     "mov rax, rdi",
-    // RTLD_DEFAULT
-    "xor edi, edi",
+    "mov rdi, rsi",
+    "mov rsi, rdx",
+    "mov rdx, rcx",
     "lea r10, [rip + 2f]",
     "push r10",
     ".cfi_adjust_cfa_offset 8",
     // What is called returns here, to the instruction that then returns to the one below.
-    "push rcx",
+    "push r8",
     ".cfi_adjust_cfa_offset 8",
     "jmp rax",
     ".cfi_adjust_cfa_offset -16",
@@ -75,7 +78,7 @@ pub fn has_shadow_stack() -> bool {
 
 /// Hides symbols from other libraries.
 macro_rules! hide {
-    ($($name:literal),*) => {
+    ($($name:expr),*) => {
         core::arch::global_asm!($( concat!(".hidden ", $name), )*);
     };
 }

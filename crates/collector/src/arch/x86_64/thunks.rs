@@ -67,6 +67,15 @@ pub(crate) use jump_to_found;
 /// The registers in which integer arguments come.
 pub type Arguments = [usize; 6];
 
+/// Where the call returns to whose arguments `jump_to_found!` has laid down.
+///
+/// # Safety
+/// They are still where it laid them down.
+pub unsafe fn returns_to(arguments: *const Arguments) -> u64 {
+    // SAFETY: the frame is 56 bytes long, from the arguments up to what the call has pushed.
+    unsafe { *arguments.cast::<u64>().add(7) }
+}
+
 /// Lays the arguments behind the `$named` ones, which are all integers or addresses, down as a `va_list`, and
 /// calls `$function` with the named ones and that list.
 ///

@@ -19,14 +19,23 @@ pub struct Name {
 impl Name {
     /// A name, and the version in which libraries usually define it.
     pub const fn new(text: &'static CStr, version: &'static CStr) -> Name {
-        let bytes = text.to_bytes();
-        let (mut hash, mut at) = (5381_u32, 0);
-        while at < bytes.len() {
-            hash = hash.wrapping_mul(33).wrapping_add(bytes[at] as u32);
-            at += 1;
-        }
-        Name { text, version, hash }
+        Name { text, version, hash: gnu_hash(text.to_bytes()) }
     }
+
+    /// Its [`gnu_hash`].
+    pub const fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
+/// The hash by which the GNU kind of table finds a name.
+pub const fn gnu_hash(name: &[u8]) -> u32 {
+    let (mut hash, mut at) = (5381_u32, 0);
+    while at < name.len() {
+        hash = hash.wrapping_mul(33).wrapping_add(name[at] as u32);
+        at += 1;
+    }
+    hash
 }
 
 /// What an object defines under a name.

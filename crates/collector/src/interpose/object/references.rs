@@ -33,39 +33,73 @@ pub struct Reference {
     pub is_weak: bool,
 }
 
+/// Those of the versions that an object asks for in which names that are looked for may be; names without a
+/// version are always among them.
+#[derive(Clone, Copy, Debug)]
+pub struct Versions(u128);
+
+impl Versions {
+    /// All there are.
+    pub const ALL: Versions = Versions(u128::MAX);
+
+    fn contain(self, number: u16) -> bool {
+        number < 2 || self.0 >> number.min(127) & 1 != 0
+    }
+}
+
 impl Tables {
     /// Everything that it has looked up.
     pub fn each_reference(&self, own: &Range<u64>, visit: &mut dyn FnMut(Reference)) {
-        for (table, bytes) in [self.jumps, self.relocations] {
+        self.each_reference_to(own, Versions::ALL, &|_| true, visit);
+    }
+
+    /// The versions that it asks for of which `is_wanted` says so, by the names of library and version.
+    pub fn versions(&self, is_wanted: impl Fn(&CStr, &CStr) -> bool) -> Versions {
+        let mut versions = 0;
+        self.each_needed_version(&mut |number, file, version| {
+            if is_wanted(self.string(file), self.string(version)) {
+                versions |= 1 << number.min(127);
+            }
+            false
+        });
+        Versions(versions)
+    }
+
+    /// As [`Tables::each_reference`], of these versions and names.
+    pub fn each_reference_to(
+        &self,
+        own: &Range<u64>,
+        versions: Versions,
+        is_wanted: &dyn Fn(&CStr) -> bool,
+        visit: &mut dyn FnMut(Reference),
+    ) {
+        for ((table, bytes), first) in [(self.jumps, 0), (self.relocations, self.relative)] {
             if table == 0 {
                 continue;
             }
-            for entry in 0..bytes / size_of::<Relocation>() as u64 {
+            for entry in first..bytes / size_of::<Relocation>() as u64 {
                 // SAFETY: the table has that many entries.
                 let relocation: Relocation = unsafe { read(table + entry * size_of::<Relocation>() as u64) };
                 let kind = relocation.info & 0xffff_ffff;
-                if !LOOKED_UP.contains(&kind) {
-                    continue;
-                }
                 let index = relocation.info >> 32;
-                let symbol = self.symbol(index);
-                if index == 0 {
+                if index == 0 || !LOOKED_UP.contains(&kind) {
                     continue;
                 }
-                let number: u16 = if self.versions == 0 {
-                    0
-                } else {
-                    // SAFETY: there is a word for each symbol.
-                    unsafe { read(self.versions + index * 2) }
-                };
+                let number = self.version_number(index);
+                if !versions.contain(number) {
+                    continue;
+                }
+                let symbol = self.symbol(index);
+                let name = self.string(symbol.name.into());
+                if !is_wanted(name) {
+                    continue;
+                }
                 let place = self.base.wrapping_add(relocation.offset);
                 // SAFETY: a place of this object that relocation fills in.
                 let value: u64 = unsafe { read(place) };
                 // Until a function is called first, its place leads back into the object's own code.
                 let is_bound = kind != JUMP_SLOT || !own.contains(&value);
                 let bound = is_bound.then(|| value.wrapping_sub(relocation.addend as u64));
-                let name = self.string(symbol.name.into());
-                let number = number & 0x7fff;
                 let version = if symbol.section == 0 {
                     self.needed_version(number)
                 } else {
@@ -76,12 +110,25 @@ impl Tables {
         }
     }
 
-    /// Whether it refers weakly to one of these names. Looks at names only, which are far fewer than places.
-    pub fn refers_weakly(&self, is_wanted: impl Fn(&CStr) -> bool) -> bool {
-        (1..self.references_end()).any(|index| {
-            let symbol = self.symbol(index);
-            symbol.is_weak_reference() && is_wanted(self.string(symbol.name.into()))
-        })
+    /// Whether it may refer to one of these names in one of these versions. Looks at names only, which are
+    /// far fewer than places.
+    pub fn may_refer_to(&self, versions: Versions, is_wanted: &dyn Fn(&CStr) -> bool) -> bool {
+        let end = self.references_end();
+        // What exports nothing does not say how many names it refers to.
+        end <= 1
+            || (1..end).any(|index| {
+                versions.contain(self.version_number(index))
+                    && is_wanted(self.string(self.symbol(index).name.into()))
+            })
+    }
+
+    /// The number of a symbol's version; 0 where its object knows none.
+    fn version_number(&self, index: u64) -> u16 {
+        if self.versions == 0 {
+            return 0;
+        }
+        // SAFETY: there is a word for each symbol.
+        unsafe { read::<u16>(self.versions + index * 2) & 0x7fff }
     }
 
     /// Behind the last symbol that it does not define itself: those that it does come after it where there is

@@ -28,6 +28,8 @@ pub struct Tables {
     pub(super) hash: u64,
     pub(super) jumps: (u64, u64),
     pub(super) relocations: (u64, u64),
+    /// So many of them come first and refer to no name.
+    pub(super) relative: u64,
     pub(super) dynamic: u64,
     pub(super) own_name: Option<u64>,
 }
@@ -63,6 +65,7 @@ impl Object {
                 2 => tables.jumps.1 = value,
                 7 => tables.relocations.0 = address(value),
                 8 => tables.relocations.1 = value,
+                0x6fff_fff9 => tables.relative = value,
                 14 => tables.own_name = Some(value),
                 _ => {}
             }
@@ -124,23 +127,41 @@ impl Tables {
 
     /// The name of a version that this object asks others for.
     pub(super) fn needed_version(&self, number: u16) -> Option<&'static CStr> {
-        let mut at = self.needs;
-        if number < 2 || at == 0 {
+        if number < 2 {
             return None;
+        }
+        let mut found = None;
+        self.each_needed_version(&mut |own, _, version| {
+            if own == number {
+                found = Some(self.string(version));
+            }
+            found.is_some()
+        });
+        found
+    }
+
+    /// Calls `visit` with each version that this object asks others for, until it says that it has seen
+    /// enough: its number, and where the names of the library and of the version are.
+    pub(super) fn each_needed_version(&self, visit: &mut dyn FnMut(u16, u64, u64) -> bool) {
+        let mut at = self.needs;
+        if at == 0 {
+            return;
         }
         loop {
             // SAFETY: a list of libraries, each with a list of versions.
             unsafe {
-                let (count, first, next): (u16, u32, u32) = (read(at + 2), read(at + 8), read(at + 12));
+                let (count, file, first, next): (u16, u32, u32, u32) =
+                    (read(at + 2), read(at + 4), read(at + 8), read(at + 12));
                 let mut version = at + u64::from(first);
                 for _ in 0..count {
-                    if read::<u16>(version + 6) & 0x7fff == number {
-                        return Some(self.string(read::<u32>(version + 8).into()));
+                    let number = read::<u16>(version + 6) & 0x7fff;
+                    if visit(number, file.into(), read::<u32>(version + 8).into()) {
+                        return;
                     }
                     version += u64::from(read::<u32>(version + 12));
                 }
                 if next == 0 {
-                    return None;
+                    return;
                 }
                 at += u64::from(next);
             }

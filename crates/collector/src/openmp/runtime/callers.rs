@@ -177,7 +177,9 @@ fn learn_of(caller: &Object, lock: Lock) -> Option<Callee> {
     let mut workspace = Workspace::new()?;
     let references = workspace.get();
     let any = object::hold(|| {
-        let any = references.read(caller);
+        // Another thread may have unloaded it since it was found.
+        let is_loaded = object::at(caller.text.start).is_some_and(|object| object.is(caller));
+        let any = is_loaded && references.read(caller);
         if any {
             scope::survey(Some(caller), NAMES, &mut references.wanted);
             if references.wanted.iter().any(|wanted| wanted.found == Found::Ambiguous) {
