@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{LocationId, ProcessId, Profile};
+use proust_profile::{LocationId, Nature, OperationKind, ProcessId, Profile};
 
 use super::locks::{Groups, LockId};
 use super::releases::Releases;
@@ -161,7 +160,7 @@ impl<'p> Evidence<'p> {
         self.profile.locations[location as usize].process
     }
 
-    pub(super) fn operation(&self, event: usize) -> Option<Operation> {
+    pub(super) fn operation(&self, event: usize) -> Option<OperationKind> {
         self.operations.get(self.profile.events[event].operation)
     }
 }

@@ -1,7 +1,6 @@
 //! The locks: objects by kind and by the place where they were first waited for.
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, LocationId, ProcessId};
+use proust_profile::{ContextId, Detail, LocationId, Nature, OperationKind, ProcessId};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Kind, NONE, ObjectId};
@@ -57,20 +56,18 @@ impl LockKind {
         }
     }
 
-    fn of(operation: Option<Operation>) -> LockKind {
-        use Operation as O;
+    fn of(operation: Option<OperationKind>) -> LockKind {
         let Some(operation) = operation else { return LockKind::Other };
-        match operation {
-            O::MutexLock | O::MutexTimedLock | O::MutexClockLock | O::MutexTryLock => LockKind::Mutex,
-            O::MtxLock | O::MtxTimedLock | O::MtxTryLock => LockKind::Mutex,
-            O::SpinLock | O::SpinTryLock => LockKind::Spin,
-            O::Once | O::CallOnce => LockKind::Once,
-            O::OmpCritical | O::OmpAtomic => LockKind::Critical,
-            O::OmpOrdered => LockKind::Ordered,
-            O::OmpSetLock | O::OmpSetNestLock => LockKind::Omp,
-            O::FileLock | O::LockFile | O::ControlLock => LockKind::File,
-            _ => match operation.nature() {
-                Nature::Lock | Nature::Spin => LockKind::RwLock,
+        match operation.detail {
+            Detail::Mutex => LockKind::Mutex,
+            Detail::SpinLock => LockKind::Spin,
+            Detail::ReadWriteLock => LockKind::RwLock,
+            Detail::Once => LockKind::Once,
+            Detail::Critical | Detail::Atomic => LockKind::Critical,
+            Detail::Ordered => LockKind::Ordered,
+            Detail::OmpLock => LockKind::Omp,
+            Detail::FileLock => LockKind::File,
+            _ => match operation.nature {
                 Nature::Futex => LockKind::Futex,
                 Nature::Condition => LockKind::Condition,
                 _ => LockKind::Other,

@@ -7,8 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, EventRow, LocationId, SampleRow, SegmentRow};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, SegmentRow};
 
 use super::Selection;
 use super::inventory::names;
