@@ -51,7 +51,7 @@ use rayon::prelude::*;
 
 pub use error::IngestError;
 pub use files::{ingest, processes_in, sources};
-pub use modules::Symbols;
+pub use modules::{Symbols, from_binaries};
 pub use operations::operation_info;
 pub use paths::CallPaths;
 // The collector's operations are the ones of most tests.

@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::output;
 
 /// Arguments of `proust completions`.
@@ -21,13 +20,13 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Writes completions.
+/// Writes completions of this command line.
 ///
 /// # Errors
 /// When they cannot be written.
-pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
+pub fn run(args: &CompletionsArgs, mut command: Command) -> Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "proust", &mut script);
+    clap_complete::generate(args.shell, &mut command, "proust", &mut script);
     output::print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

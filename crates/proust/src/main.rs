@@ -30,7 +30,7 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 
@@ -50,8 +50,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man => man::run(),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man => man::run(Cli::command()),
     };
     result.unwrap_or_else(|error| failure::tell(&error))
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+mod child;
 mod closing;
 mod control_group;
 mod folder;
@@ -72,14 +73,20 @@ pub struct RecordArgs {
     pub command: Vec<std::ffi::OsString>,
 }
 
+/// Samples per second of processor time and thread, unless said otherwise.
+const RATE_HZ: u32 = 200;
+/// Most space that a run may take on disk, unless said otherwise.
+const MAX_SIZE: &str = "1G";
+const MAX_SIZE_BYTES: u64 = 1 << 30;
+
 /// What is recorded, and how much of it; the same for one run and for many.
 #[derive(clap::Args, Clone, Debug)]
 pub struct RecordOptions {
     /// Samples per second of processor time and thread
-    #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "HZ", default_value_t = RATE_HZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate: u32,
     /// Most space the run may take on disk (K, M, G); afterwards only totals are kept
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = MAX_SIZE, value_parser = parse_size)]
     pub max_size: u64,
     /// Sources of data to leave out: locks (waits of every kind), io
     #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_enum)]
@@ -97,6 +104,21 @@ pub struct RecordOptions {
     /// Unwind every call path in full (for developers)
     #[arg(long, hide = true)]
     pub no_memo: bool,
+}
+
+impl Default for RecordOptions {
+    /// As without any option.
+    fn default() -> RecordOptions {
+        RecordOptions {
+            rate: RATE_HZ,
+            max_size: MAX_SIZE_BYTES,
+            without: Vec::new(),
+            sync_threshold: None,
+            check_paths: false,
+            empty_handler: false,
+            no_memo: false,
+        }
+    }
 }
 
 /// A source of data beside the samples.
@@ -225,8 +247,20 @@ pub fn record(
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_seconds, parse_size, parse_threshold};
+    use super::{RecordOptions, parse_seconds, parse_size, parse_threshold};
+    use clap::Parser;
     use std::time::Duration;
+
+    #[test]
+    fn the_default_is_what_a_command_line_without_options_says() {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            options: RecordOptions,
+        }
+        let line = Line::parse_from(["proust"]);
+        assert_eq!(format!("{:?}", line.options), format!("{:?}", RecordOptions::default()));
+    }
 
     #[test]
     fn seconds_are_read_with_parts() {

@@ -20,7 +20,8 @@ use proust_analysis::compare::diff::Exceeded;
 use proust_analysis::query::Measure;
 use proust_profile::Metric;
 
-use crate::question::{Format, ReportError};
+use crate::error::ReportError;
+use crate::question::Format;
 use crate::style::Style;
 use crate::{csv, json};
 

@@ -32,13 +32,16 @@ use proust_profile::{FunctionId, Metric, Profile};
 use serde::Serialize;
 
 use crate::choice::Order;
-use crate::column::{ColumnHead, Columns, RowAmounts};
+use crate::column::{ColumnHead, RowAmounts};
+use crate::columns::Columns;
+use crate::error::ReportError;
+use crate::kept::{Kept, Rendered};
 use crate::number::{Scale, duration, exact};
 use crate::page::PageName;
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
 use crate::style::{Paint, Style};
 use crate::table::Cell;
-use crate::{Kept, Rendered, csv, json};
+use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
 trait Page: Serialize {
@@ -47,7 +50,31 @@ trait Page: Serialize {
     fn rows(&self) -> Vec<Vec<String>>;
 }
 
-pub(crate) fn render(
+/// Builds a page and writes it in the format asked for.
+///
+/// The profile needs its samples and operations.
+///
+/// # Errors
+/// [`ReportError`] when the question cannot be answered by this page or by this run.
+pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<Rendered, ReportError> {
+    written(profile, None, question, style)
+}
+
+/// As [`render`], with what is known of the whole run. The profile needs its samples and operations only
+/// where [`Question::needs_samples`] says so.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(
+    profile: &Profile,
+    kept: &Kept,
+    question: &Question,
+    style: &Style,
+) -> Result<Rendered, ReportError> {
+    written(profile, Some(kept), question, style)
+}
+
+fn written(
     profile: &Profile,
     kept: Option<&Kept>,
     question: &Question,

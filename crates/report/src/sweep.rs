@@ -6,6 +6,7 @@
 
 mod degradation;
 mod head;
+mod order;
 mod picture;
 mod scaling;
 mod summary;
@@ -17,9 +18,11 @@ use proust_analysis::degradation::{Assessment, Definition, Limits};
 use proust_analysis::scaling::{Ensemble, Kind};
 use proust_profile::SweepFile;
 
-use crate::question::{Format, ReportError};
+use crate::error::ReportError;
+use crate::kept::Rendered;
+use crate::question::Format;
 use crate::style::Style;
-use crate::{Rendered, csv, json};
+use crate::{csv, json};
 
 /// A page about a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

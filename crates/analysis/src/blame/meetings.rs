@@ -9,7 +9,8 @@
 
 use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, RegionId, StayRow};
 
-use super::evidence::{Evidence, Kind, ObjectId};
+use super::evidence::{Evidence, Kind};
+use super::object::ObjectId;
 use crate::hash::Map;
 
 /// Position in [`Meetings::all`].

@@ -2,7 +2,7 @@
 
 use proust_profile::{LocationId, Nature, ProcessId, Profile, ReleaseRow};
 
-use super::evidence::{NONE, Object, ObjectId};
+use super::object::{NONE, Object, ObjectId};
 use crate::hash::Map;
 use crate::operations::Operations;
 

@@ -11,9 +11,9 @@ use proust_profile::{
 };
 
 use super::{Blame, BlameRow, CauseKind};
+use crate::accounted::blame_within;
 use crate::ingest::{Operation, operation_info};
 use crate::ledger::{Account, IoAs, Ledger, Windows};
-use crate::timelines::blame_within;
 
 pub(super) const MS: u64 = 1_000_000;
 

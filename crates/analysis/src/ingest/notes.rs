@@ -6,7 +6,6 @@ use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
 use proust_profile::{Profile, RunFile, SegmentRow};
 
-use crate::openmp::wait_error_ns;
 use crate::words::{count, counted, verb};
 
 use super::clock::{RunClock, seconds};
@@ -274,7 +273,7 @@ fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, wh
         unmeasured = unmeasured.saturating_add(row.unmeasured);
         wait_ns = wait_ns.saturating_add(row.wait_ns);
         // The same instances are drawn in all threads: their errors may go together.
-        error_ns = error_ns.saturating_add(wait_error_ns(row));
+        error_ns = error_ns.saturating_add(row.error_ns());
     }
     if unmeasured > 0 {
         notes.push(format!(

@@ -55,15 +55,6 @@ const UNSEEN_OF_PARTS: f64 = 0.5;
 const CONTENDED_NS: f64 = 250.0;
 /// What counting may take where nothing was found out, ns: half of that, give or take as much.
 const UNKNOWN_NS: f64 = 20.0;
-/// A visit that is measured has a reading of the clock before it, and others have none. By how much that
-/// changes how long it waits is not known: about as long as the reading itself takes, ns.
-const READING_NS: u64 = 20;
-
-/// Standard error of a row's time in its site, ns, and of the work likewise: by drawing, and by measuring.
-pub fn wait_error_ns(row: &SegmentRow) -> u64 {
-    let by_measuring = row.unmeasured.saturating_mul(READING_NS);
-    (row.wait_error_ns as f64).hypot(by_measuring as f64) as u64
-}
 
 /// What measuring added to a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

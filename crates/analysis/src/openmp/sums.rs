@@ -6,7 +6,7 @@ use proust_profile::{
     ContextId, Detail, LocationId, Nature, OperationId, OperationKind, Profile, RegionId, SegmentRow,
 };
 
-use super::cost::{Cost, Costs, wait_error_ns};
+use super::cost::{Cost, Costs};
 use crate::ledger::{Account, Ledger};
 use crate::operations::Operations;
 use crate::query::Selection;
@@ -259,7 +259,7 @@ fn region(
         });
         site.executions += row.executions;
         site.unmeasured += row.unmeasured;
-        site.error_ns = site.error_ns.saturating_add(wait_error_ns(row));
+        site.error_ns = site.error_ns.saturating_add(row.error_ns());
         site.contended += row.contended;
         site.work_ns += row.work_ns;
         // Rows are one for each thread and site.

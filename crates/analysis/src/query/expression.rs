@@ -8,8 +8,8 @@
 
 use std::fmt;
 
-use super::nearest::nearest;
 use crate::ledger::{Window, Windows};
+use crate::nearest::nearest;
 
 /// What a clause speaks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,9 +17,10 @@ use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, quality, seconds};
 use super::findings::{Circumstances, FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
-use crate::question::{Question, ReportError};
+use crate::question::Question;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table, printable};
 

@@ -166,7 +166,7 @@ fn processors_can_be_given_and_io_can_be_lost() {
         (Some(12.0), Some(4))
     );
     assert_eq!(summary["ledger"]["processors_given"], true);
-    let mut account = proust_analysis::timelines::ledger(&profile()).unwrap();
+    let mut account = proust_analysis::accounted::ledger(&profile()).unwrap();
     let compute = std::mem::take(&mut account.accounts[proust_analysis::ledger::Account::Compute]);
     account.accounts[proust_analysis::ledger::Account::Io] = compute;
     let with = |io_as| {

@@ -2,7 +2,7 @@
 
 use super::{Diff, Total};
 use crate::ledger::Account;
-use crate::query::nearest;
+use crate::nearest::nearest;
 use crate::statistics::gate::gate;
 use crate::statistics::{Change, Outcome};
 

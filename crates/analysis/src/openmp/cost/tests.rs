@@ -131,9 +131,9 @@ fn what_the_others_of_a_team_do_may_lie_behind_ones_own() {
 #[test]
 fn waits_are_known_as_well_as_a_reading_of_the_clock() {
     let row = SegmentRow { wait_error_ns: 300, ..SegmentRow::default() };
-    assert_eq!(wait_error_ns(&row), 300);
+    assert_eq!(row.error_ns(), 300);
     let counted = SegmentRow { unmeasured: 1_000, ..row };
-    assert_eq!(wait_error_ns(&counted), 300_f64.hypot(20_000.0) as u64);
+    assert_eq!(counted.error_ns(), 300_f64.hypot(20_000.0) as u64);
 }
 
 /// What a runtime that tells does on its own is not seen: the error covers nothing as well as twice as much.

@@ -5,9 +5,10 @@ use std::time::Instant;
 use proust_profile::{Context, ContextKind, Function, Location, Process, Profile, RegionInfo, SegmentRow};
 
 use crate::compare::JointId;
-use crate::degradation::{Advice, Assessment, Cause, Definition, Limits};
+use crate::degradation::{Advice, Assessment, Definition, Limits};
 use crate::ingest::{Operation, operation_info};
 use crate::ledger::{Account, Ledger, Row};
+use crate::scaling::Cause;
 use crate::scaling::{Ensemble, Kind, Places, Swept};
 use crate::statistics::Verdict;
 
