@@ -145,7 +145,7 @@ mod tests {
     use proust_analysis::ledger::{Account, PassiveReason};
     use proust_analysis::query::Key;
     use proust_profile::{Metric, Quality};
-    use proust_report::{Over, PageName, SweepPage};
+    use proust_report::{Over, PAGES, SweepPage};
 
     use super::*;
 
@@ -157,7 +157,7 @@ mod tests {
         let words = (Account::ALL.map(Account::id).into_iter())
             .chain(Metric::ALL.map(Metric::id))
             .chain(["wall_s", "active_s", "queued_s", "passive_s", "lost_s", "empty_s", "caused_s"])
-            .chain(PageName::ALL.map(PageName::id))
+            .chain(PAGES.iter().map(|spec| spec.head.id))
             .chain(SweepPage::ALL.map(SweepPage::id))
             .chain(["speedup", "scaling-loss", "minimal-rank", "strength", "segment", "formula"])
             .chain(Over::ALL.map(Over::id))

@@ -23,6 +23,7 @@ mod record;
 mod report;
 mod runs;
 mod sanitizers;
+mod suggested;
 mod sweep;
 mod switch;
 mod symbol_table;

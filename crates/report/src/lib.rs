@@ -34,7 +34,7 @@ pub use error::ReportError;
 pub use explained::{derivation, explain_kind, explain_thresholds};
 pub use kept::{Kept, Rendered};
 pub use number::{bytes, duration, utc};
-pub use page::PageName;
+pub use page::{Need, Orders, PAGES, PageHead, PageName, PageSpec, listed};
 pub use pages::{render, render_with};
 pub use question::{Format, Question, Sort};
 pub use schema::SCHEMA;

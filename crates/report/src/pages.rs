@@ -37,7 +37,7 @@ use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::kept::{Kept, Rendered};
 use crate::number::{Scale, duration, exact};
-use crate::page::PageName;
+use crate::page::{Need, PageName};
 use crate::question::{Format, Question};
 use crate::style::{Paint, Style};
 use crate::table::Cell;
@@ -85,7 +85,7 @@ fn written(
     let drawn = Drawn::new(&selection, question, kept.map(|kept| &kept.ledger));
     // What has columns by account still has its others where no account can be drawn up.
     if let Ok(drawn) = &drawn
-        && question.page.has_rows()
+        && question.page.needs(Need::ColumnsByAccount)
     {
         selection = selection.with_rows(&drawn.ledger);
     }

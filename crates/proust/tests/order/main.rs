@@ -70,6 +70,7 @@ const COMMAND: &[Floor] = &[
     ("linked_runtime", "runtimes among these names"),
     ("sanitizers", "sanitizers among them"),
     ("program", "what kind of program a command is"),
+    ("suggested", "words that a shell completes"),
     ("control", "the control page of a run"),
     ("record", "runs a command; knows no page"),
     ("switch", "pauses and resumes a run"),
