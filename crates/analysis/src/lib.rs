@@ -13,7 +13,7 @@
 //! - [`store`]: what is kept of a run
 //! - [`scaling`], [`degradation`], [`sweeps`]: runs with several counts of threads or ranks
 //!
-//! [`operations`], [`statistics`], [`nearest`] and [`words`] know none of them.
+//! [`operations`], [`statistics`], [`durations`], [`nearest`] and [`words`] know none of them.
 
 pub mod accounted;
 mod bindings;
@@ -21,6 +21,7 @@ pub mod blame;
 pub mod classes;
 pub mod compare;
 pub mod degradation;
+pub mod durations;
 pub mod findings;
 mod hash;
 pub mod ingest;

@@ -39,6 +39,7 @@ use crate::kept::{Kept, Rendered};
 use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
 use crate::question::{Format, Question};
+use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
 use crate::{csv, json};
@@ -136,8 +137,7 @@ pub(crate) fn derivation(
     style: &Style,
 ) -> Option<String> {
     let total_s = facts::seconds(ledger.total_ns);
-    findings::derivation(found, number, total_s, &summary::shell_word(dir), style)
-        .map(|text| style.plain(text))
+    findings::derivation(found, number, total_s, &shell_word(dir), style).map(|text| style.plain(text))
 }
 
 fn write(page: &impl Page, question: &Question, style: &Style) -> String {
