@@ -19,7 +19,8 @@
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //!
-//! Beside the findings stands [`effort()`]: work, idleness and overhead by context, and what their shares say.
+//! Beside the findings stands [`effort()`]: work, idleness and overhead by context, and what their shares
+//! say.
 //!
 //! What following the advice may save of the run's wall time is an interval (`range`).
 //!

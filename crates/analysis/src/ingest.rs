@@ -35,8 +35,10 @@ mod quality;
 mod rank;
 mod regions;
 mod releases;
+mod seconds;
 mod texts;
 mod thread;
+mod unread;
 mod values;
 
 use std::collections::HashSet;
@@ -60,13 +62,14 @@ pub use progress::{Counter, Progress, Stage};
 pub(crate) use proust_log::operations::Operation;
 
 use crate::bindings;
-use clock::{RunClock, seconds};
+use clock::RunClock;
 use log::LogHarvest;
 use modules::Modules;
-use notes::{Refused, Unread};
 use outcome::outcome;
 use paths::{LaneContexts, Paths};
+use seconds::seconds;
 use thread::{LOST, NOT_RECORDED};
+use unread::{Refused, Unread};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept

@@ -15,6 +15,7 @@
 
 mod amounts;
 mod bottom_up;
+mod doing;
 mod expression;
 mod forest;
 mod glob;
@@ -32,6 +33,7 @@ mod tests;
 pub use amounts::Amounts;
 pub(crate) use amounts::{Sampling, errors, over_contexts};
 pub use bottom_up::{BottomUp, Node};
+pub use doing::Doing;
 pub use expression::{Clause, Filter, FilterError, Key, Pattern};
 pub use forest::Forest;
 pub use handle::Handle;
@@ -41,5 +43,5 @@ pub(crate) use measure::ACCOUNTS;
 pub use measure::Measure;
 pub use neighbours::{Neighbour, Neighbours};
 pub use operations::{OperationKey, OperationSum, OperationSums};
-pub use selection::{Doing, Selection, UnknownFunction, functions_called};
+pub use selection::{Selection, UnknownFunction, functions_called};
 pub use statistics::{Spread, Statistics};

@@ -27,7 +27,8 @@ fn front(text: &str, width: usize) -> usize {
     too_far.map_or(text.len(), |(at, _)| at)
 }
 
-/// Where the longest end of at most `width` columns begins. Marks that combine with what is left out are, too.
+/// Where the longest end of at most `width` columns begins. Marks that combine with what is left out are left
+/// out, too.
 fn back(text: &str, width: usize) -> usize {
     let (mut column, mut begin) = (0, text.len());
     for (at, c) in text.char_indices().rev() {

@@ -8,27 +8,14 @@ use proust_profile::{Profile, RunFile, SegmentRow};
 
 use crate::words::{count, counted, verb};
 
-use super::clock::{RunClock, seconds};
+use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
+use super::seconds::seconds;
 use super::thread::Closing;
-
-/// A log that could not be read at all.
-#[derive(Clone, Debug)]
-pub(super) struct Refused {
-    pub(super) name: String,
-    pub(super) reason: String,
-}
-
-/// The logs of a run that are not in its profile.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Unread {
-    pub(super) refused: Vec<Refused>,
-    /// How many fewer there are than when the command had ended.
-    pub(super) missing: u64,
-}
+use super::unread::Unread;
 
 /// So many samples at ticks, and such a share of a process's, are worth a word: a thread's first ones are.
 const TICK_SAMPLES: u64 = 100;

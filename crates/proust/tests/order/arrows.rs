@@ -71,7 +71,8 @@ fn word(text: &str) -> &str {
     &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
 }
 
-/// What stands in braces at the begin of a text, one by one: of `{a::b, c::{d, e}}` it is `a::b` and `c::{d, e}`.
+/// What stands in braces at the begin of a text, one by one: of `{a::b, c::{d, e}}` it is `a::b` and
+/// `c::{d, e}`.
 fn in_braces(text: &str) -> Vec<&str> {
     let (mut depth, mut begin, mut parts) = (0, 1, Vec::new());
     for (at, c) in text.char_indices() {

@@ -115,11 +115,7 @@ const USERS: &[(&str, &[&str], &str)] = &[
 const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("analysis", &["findings::facts", "findings::finding", "findings::libraries", "findings::place"]),
     ("analysis", &["ingest::brief", "ingest::log"]),
-    ("analysis", &["ingest::clock", "ingest::process"]),
     ("analysis", &["ingest::events", "ingest::openmp", "ingest::releases", "ingest::thread"]),
-    ("analysis", &["ingest::gaps", "ingest::notes"]),
-    ("analysis", &["ledger::observer", "ledger::sweep"]),
-    ("analysis", &["query::measure", "query::selection"]),
     ("structure", &["debug_info", "split_dwarf"]),
     ("structure", &["declaration", "scopes"]),
 ];
