@@ -1,7 +1,7 @@
 //! What all targets assert of a log, whatever it holds.
 
+use proust_analysis::accounted;
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
-use proust_analysis::timelines;
 use proust_profile::{Metric, Profile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 
@@ -54,7 +54,7 @@ fn check_profile(profile: &Profile) {
     assert!(of_values(Metric::Samples) == profile.quality.samples as f64);
     let calls: u64 = profile.events.iter().map(|event| u64::from(event.calls)).sum();
     assert!(of_values(Metric::Waits) + of_values(Metric::IoCalls) == calls as f64);
-    if let Ok(ledger) = timelines::ledger(profile) {
+    if let Ok(ledger) = accounted::ledger(profile) {
         assert!(ledger.residual_ns() == 0, "{}", ledger.residual_ns());
     }
     assert!(profile.facts.wall_s.is_finite() && profile.quality.cpu_residual.is_finite());

@@ -15,13 +15,14 @@ use std::time::Instant;
 use proust_analysis::blame::Blame;
 use proust_analysis::findings::findings;
 use proust_analysis::ingest::ANALYSIS_VERSION;
+use proust_analysis::ingest::operation_info;
 use proust_analysis::ledger::{Ledger, Processors, Windows};
 use proust_analysis::store::View;
 use proust_analysis::timelines::{OperationStates, timelines};
 use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, ReleaseRow, RunFile, SampleRow,
+    Context, ContextKind, EventRow, Location, Process, Profile, ReleaseRow, RunFile, SampleRow,
 };
 
 const THREADS: u64 = 8;
@@ -39,7 +40,7 @@ fn profile(waits: u64) -> Profile {
         locations: vec![Location { end_s, ..Location::default() }; THREADS as usize],
         contexts,
         operations: ["pthread_mutex_lock", "pthread_mutex_unlock", "pthread_barrier_wait"]
-            .map(|name| OperationInfo { name: name.into() })
+            .map(operation_info)
             .into(),
         ..Profile::default()
     };

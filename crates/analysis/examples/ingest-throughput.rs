@@ -14,8 +14,8 @@ use std::fs;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use proust_analysis::accounted;
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
-use proust_analysis::timelines;
 use proust_log::Log;
 use proust_log::operations::Operation;
 use proust_log::records::{Event, Sample, Sum};
@@ -134,10 +134,10 @@ fn main() {
     println!("{} contexts, {} values", profile.contexts.len(), profile.values.len());
     let rows = (profile.samples.len() + profile.events.len()) as u64;
     for threads in [1, all] {
-        let (best, worst, _) = in_pool(threads, || timed(|| timelines::timelines(&profile)));
+        let (best, worst, _) = in_pool(threads, || timed(|| proust_analysis::timelines::timelines(&profile)));
         print(&format!("profile to timelines, {threads} processors"), rows, "rows", (best, worst));
     }
-    let (best, worst, _) = timed(|| timelines::ledger(&profile));
+    let (best, worst, _) = timed(|| accounted::ledger(&profile));
     print("profile to ledger", rows, "rows", (best, worst));
     let dir = std::env::temp_dir().join(format!("ingest-throughput-{}", std::process::id()));
     fs::create_dir_all(&dir).expect("a temporary folder");

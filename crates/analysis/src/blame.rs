@@ -22,10 +22,12 @@ mod doer;
 mod doing;
 mod evidence;
 mod forks;
+mod groups;
 mod held;
 mod kept;
 mod locks;
 mod meetings;
+mod object;
 mod queues;
 mod releases;
 mod sections;
@@ -48,8 +50,9 @@ use evidence::Evidence;
 use meetings::Meetings;
 
 pub use cause::{BlameRow, Cause, CauseKind};
+pub use groups::{LockId, LockKind};
 pub use kept::KeptBlame;
-pub use locks::{Lock, LockId, LockKind, LockWaits};
+pub use locks::{Lock, LockWaits};
 pub(crate) use queues::Queues;
 pub use wakers::WakerRow;
 

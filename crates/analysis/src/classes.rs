@@ -34,9 +34,8 @@ use path::{Found, find};
 use roles::Roles;
 use rule::{Moment, Origin, Rules};
 
-use proust_log::operations::Nature;
 use proust_profile::tables::digest;
-use proust_profile::{ContextId, ContextKind, Profile};
+use proust_profile::{ContextId, ContextKind, Nature, Profile};
 
 use crate::ledger::{PassiveReason, State, Wait, Work};
 

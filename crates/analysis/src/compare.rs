@@ -18,6 +18,7 @@ pub mod disturbance;
 pub mod joint;
 mod matching;
 mod names;
+pub mod node;
 pub mod outline;
 pub mod run;
 pub mod sampling;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use diff::Diff;
 pub use disturbance::Disturbance;
-pub use joint::{Joint, JointId, Label};
+pub use joint::{Joint, Label};
+pub use node::JointId;
 pub use outline::{NodeId, Outline};
 pub use run::{ComparedRun, ComparedThread};

@@ -13,27 +13,22 @@
 //! 4. the m for which that holds are its *ranks*; 5. the least of them is its *minimal rank*: 2 is the worst;
 //! 6. its *strength* at m is T(m) if m is a rank, else 0.
 //!
-//! - [`timing`]: the times of a region's repetitions, and how sure they are
 //! - [`mod@ranks`]: at which counts it is degraded, and by how much
-//! - [`causes`]: what the processor time of a region was spent on, and what of it grew
 //! - [`mod@advice`]: what that suggests to do
 //! - [`descent`]: from a degraded region down to the code that causes it
 //!
 //! - [`assessment`]: all of that for the runs of a sweep
 //!
-//! All but the last are pure functions of numbers; its numbers come from [`crate::scaling::Ensemble`].
+//! All but the last are pure functions of numbers: of [`crate::scaling::Timing`] and
+//! [`crate::scaling::Causes`]. Its numbers come from [`crate::scaling::Ensemble`].
 
 pub mod advice;
 pub mod assessment;
-pub mod causes;
 pub mod descent;
 pub mod ranks;
 #[cfg(test)]
 mod tests;
-pub mod timing;
 
 pub use advice::{Advice, advice};
 pub use assessment::{Assessment, Finding};
-pub use causes::{Cause, Causes};
 pub use ranks::{Definition, Degradation, Limits, Rank, Verdict, Why, ranks};
-pub use timing::{Interval, Timing};

@@ -19,6 +19,9 @@
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //!
+//! Beside the findings stands [`effort()`]: work, idleness and overhead by context, and what their shares
+//! say.
+//!
 //! What following the advice may save of the run's wall time is an interval (`range`).
 //!
 //! What can be won is capped by what the processors had to give beyond what was used
@@ -29,6 +32,7 @@ mod barriers;
 mod calls;
 mod churn;
 mod crowding;
+mod effort;
 mod facts;
 mod faults;
 mod finding;
@@ -60,9 +64,9 @@ use crate::ledger::{Ledger, LedgerError, Processors};
 use crate::query::OperationSums;
 use crate::timelines::{OperationStates, timelines};
 
+pub use effort::{Effort, Reading, effort};
 pub use facts::Facts;
 pub use finding::{Figure, Finding, Kind, Sure, Victim};
-pub(crate) use overhead::Overhead;
 pub use place::Place;
 pub use rank::MOST;
 pub use thresholds::{Check, Threshold};

@@ -24,6 +24,7 @@ mod modules;
 mod nodes;
 mod notes;
 mod openmp;
+mod operations;
 mod outcome;
 mod paths;
 mod pauses;
@@ -34,14 +35,16 @@ mod quality;
 mod rank;
 mod regions;
 mod releases;
+mod seconds;
 mod texts;
 mod thread;
+mod unread;
 mod values;
 
 use std::collections::HashSet;
 
 use proust_log::LogError;
-use proust_log::operations::{OPERATIONS, Operation};
+use proust_log::operations::OPERATIONS;
 use proust_profile::{
     EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
     RunFacts, RunFile, SampleRow, SegmentRow, StayRow, Stop,
@@ -50,23 +53,28 @@ use rayon::prelude::*;
 
 pub use error::IngestError;
 pub use files::{ingest, processes_in, sources};
-pub use modules::Symbols;
+pub use modules::{Symbols, from_binaries};
+pub use operations::operation_info;
 pub use paths::CallPaths;
+// The collector's operations are the ones of most tests.
 pub use progress::{Counter, Progress, Stage};
+#[cfg(test)]
+pub(crate) use proust_log::operations::Operation;
 
 use crate::bindings;
-use clock::{RunClock, seconds};
+use clock::RunClock;
 use log::LogHarvest;
 use modules::Modules;
-use notes::{Refused, Unread};
 use outcome::outcome;
 use paths::{LaneContexts, Paths};
+use seconds::seconds;
 use thread::{LOST, NOT_RECORDED};
+use unread::{Refused, Unread};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
 /// profiles of other versions are made anew.
-pub const ANALYSIS_VERSION: u32 = 25;
+pub const ANALYSIS_VERSION: u32 = 26;
 
 /// Name of the location that stands for threads which ended without room for a record.
 pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
@@ -324,7 +332,7 @@ impl Filling<'_> {
                 row.end_ns = self.clock.since_start_ns(number, row.end_ns);
                 // Only what lies before the run's start is cut here, by a damaged header.
                 row.time_ns = row.time_ns.min(row.end_ns - row.begin_ns);
-                let nature = Operation::from_number(operation as u16).map(Operation::nature);
+                let nature = operations::nature_of(operation);
                 self.sums.add_event(nature, &row);
                 self.events.push(row);
             }
@@ -442,10 +450,7 @@ fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
 
 fn infos_of_operations(numbers: &[Option<OperationId>]) -> Vec<OperationInfo> {
     let used = numbers.iter().enumerate().filter(|(_, id)| id.is_some());
-    used.map(|(number, _)| OperationInfo {
-        name: Operation::from_number(number as u16).map_or("", Operation::name).into(),
-    })
-    .collect()
+    used.map(|(number, _)| operations::info(number)).collect()
 }
 
 /// The stops that `record` saw, on the run's clock.

@@ -11,6 +11,6 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-pub use cost::{Cost, Costs, Counting, wait_error_ns};
+pub use cost::{Cost, Costs, Counting};
 pub use efficiency::Efficiencies;
 pub use sums::{Came, Lost, RegionSum, RegionSums, SiteSum, ThreadSum};

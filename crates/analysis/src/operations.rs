@@ -1,7 +1,6 @@
 //! What operations are, and what they add to the metrics.
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{EventRow, Metric, OperationId, Profile};
+use proust_profile::{EventRow, Metric, Nature, OperationId, OperationKind, Profile};
 
 /// What operations count into, in the order of their numbers.
 pub const EVENT_METRICS: [Metric; 7] = [
@@ -14,25 +13,24 @@ pub const EVENT_METRICS: [Metric; 7] = [
     Metric::IoSquares,
 ];
 
-/// The operations of a profile as the log's table knows them, by [`OperationId`]. A profile may name others,
-/// of which nothing is known but that they were waited in.
+/// What the operations of a profile are, by [`OperationId`].
 #[derive(Clone, Debug, Default)]
-pub struct Operations(Vec<Option<Operation>>);
+pub struct Operations(Vec<Option<OperationKind>>);
 
 impl Operations {
     /// Those of a profile.
     pub fn of(profile: &Profile) -> Operations {
-        Operations(profile.operations.iter().map(|info| Operation::from_name(&info.name)).collect())
+        Operations(profile.operations.iter().map(|info| info.kind).collect())
     }
 
-    /// The operation with this number in the profile.
-    pub fn get(&self, id: OperationId) -> Option<Operation> {
+    /// What the operation with this number in the profile is, if that is known.
+    pub fn get(&self, id: OperationId) -> Option<OperationKind> {
         self.0.get(id as usize).copied().flatten()
     }
 
     /// What a thread does in the operation with this number.
     pub fn nature(&self, id: OperationId) -> Option<Nature> {
-        self.get(id).map(Operation::nature)
+        self.get(id).map(|kind| kind.nature)
     }
 }
 

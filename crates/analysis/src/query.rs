@@ -11,12 +11,11 @@
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
 //! - [`OperationSums`]: waits and I/O by operation and place
-//! - [`effort()`]: work, idleness and overhead by context
 //! - [`Statistics`]: how an amount is spread over the locations
 
 mod amounts;
 mod bottom_up;
-mod effort;
+mod doing;
 mod expression;
 mod forest;
 mod glob;
@@ -24,7 +23,6 @@ mod handle;
 mod hot_path;
 mod lines;
 mod measure;
-mod nearest;
 mod neighbours;
 mod operations;
 mod selection;
@@ -33,9 +31,9 @@ mod statistics;
 mod tests;
 
 pub use amounts::Amounts;
-pub(crate) use amounts::{Sampling, errors};
+pub(crate) use amounts::{Sampling, errors, over_contexts};
 pub use bottom_up::{BottomUp, Node};
-pub use effort::{Effort, Reading, effort};
+pub use doing::Doing;
 pub use expression::{Clause, Filter, FilterError, Key, Pattern};
 pub use forest::Forest;
 pub use handle::Handle;
@@ -43,8 +41,7 @@ pub use hot_path::hot_path;
 pub use lines::{LineAmount, lines};
 pub(crate) use measure::ACCOUNTS;
 pub use measure::Measure;
-pub use nearest::nearest;
 pub use neighbours::{Neighbour, Neighbours};
 pub use operations::{OperationKey, OperationSum, OperationSums};
-pub use selection::{Doing, Selection, UnknownFunction, functions_called};
+pub use selection::{Selection, UnknownFunction, functions_called};
 pub use statistics::{Spread, Statistics};

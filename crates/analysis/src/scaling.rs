@@ -1,6 +1,8 @@
 //! How a program's costs change with the number of its threads or ranks.
 //!
 //! - [`mod@loss`]: what is more than was to be expected, by the expectations formula
+//! - [`timing`]: the times of a region's repetitions, and how sure they are
+//! - [`causes`]: what the processor time of a region was spent on, and what of it grew
 //! - [`curve`]: speedup and efficiency, with their uncertainty
 //! - [`model`]: costs as a formula of the count, and what it predicts
 //! - [`swept`]: a run of a sweep, as far as others are compared with it
@@ -8,6 +10,7 @@
 //! - [`ensemble`]: the runs of a sweep laid over each other
 //! - [`places`]: all of that for each place of a program
 
+pub mod causes;
 pub mod curve;
 pub mod ensemble;
 pub mod loss;
@@ -17,7 +20,9 @@ pub mod reading;
 pub mod swept;
 #[cfg(test)]
 mod tests;
+pub mod timing;
 
+pub use causes::{Cause, Causes};
 pub use curve::{Point, Ratio, efficiency, speedup};
 pub use ensemble::{Disagreement, Ensemble};
 pub use loss::{Cost, Kind, Side, excess_s, loss};
@@ -25,3 +30,4 @@ pub use model::{Model, Prediction, Sample, fit};
 pub use places::{PlaceScaling, Places};
 pub use reading::{Source, read};
 pub use swept::{Segment, Swept, ThreadTime};
+pub use timing::{Interval, Timing};

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use proust_profile::Profile;
 use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
-use proust_structure::{Structurer, default_cache_dir};
 use thiserror::Error;
 
 pub use reading::read_side_by_side;
@@ -23,7 +22,8 @@ use crate::ledger::{KeptRows, Ledger, LedgerError};
 use crate::query::OperationSums;
 
 use crate::ingest::{
-    ANALYSIS_VERSION, CallPaths, Counter, IngestError, Progress, Stage, Symbols, ingest, sources,
+    ANALYSIS_VERSION, CallPaths, Counter, IngestError, Progress, Stage, Symbols, from_binaries, ingest,
+    sources,
 };
 
 /// File beside the profile's tables.
@@ -92,7 +92,7 @@ impl<'d> View<'d> {
     /// # Errors
     /// As [`open`].
     pub fn open(&self, parts: Parts, progress: &mut dyn FnMut(Progress)) -> Result<Profile, StoreError> {
-        let symbols = Structurer::new(default_cache_dir());
+        let symbols = from_binaries();
         self.open_by(parts, &symbols, &WaitRules::of_user()?, progress)
     }
 
@@ -258,7 +258,7 @@ impl<'d> View<'d> {
 /// # Errors
 /// [`StoreError`] when the folder is not a run, or nothing in it can be read.
 pub fn open(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, StoreError> {
-    open_with(dir, Parts::All, &Structurer::new(default_cache_dir()), progress)
+    open_with(dir, Parts::All, &from_binaries(), progress)
 }
 
 /// As [`open`], without the samples and events where the profile was kept: pages that ask for no time range
@@ -267,7 +267,7 @@ pub fn open(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, S
 /// # Errors
 /// As [`open`].
 pub fn open_without_samples(dir: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Profile, StoreError> {
-    open_with(dir, Parts::WithoutSamples, &Structurer::new(default_cache_dir()), progress)
+    open_with(dir, Parts::WithoutSamples, &from_binaries(), progress)
 }
 
 /// Reads the samples and events of a profile that was opened without them.

@@ -7,8 +7,9 @@ use proust_profile::ContextKind;
 
 use crate::compare::joint::Label;
 use crate::compare::{Joint, JointId};
-use crate::degradation::{Assessment, Definition, Degradation, Timing};
+use crate::degradation::{Assessment, Definition, Degradation};
 use crate::scaling::Ensemble;
+use crate::scaling::Timing;
 use crate::statistics::{Change, Matters, Observation};
 
 /// Two sweeps, laid over each other.

@@ -39,49 +39,13 @@ use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow, Stop};
 use rayon::prelude::*;
 
 use crate::bindings::{self, Bindings};
-use crate::blame::Blame;
-use crate::ledger::{Ledger, LedgerError, Process, Processors, Run, Span, State, Timeline, Window, Windows};
+use crate::ledger::{Process, Run, Span, State, Timeline, Window};
 use explained::Explanation;
 pub use faults::FaultCost;
 use operations::Operations;
 use pauses::Pauses;
 use states::States;
 use stops::Stops;
-
-/// The account of the whole run.
-///
-/// # Errors
-/// When the profile's processes and locations contradict each other.
-pub fn ledger(profile: &Profile) -> Result<Ledger, LedgerError> {
-    ledger_within(profile, None, &Windows::all())
-}
-
-/// The account of the run within `windows`, on so many processors; None = those that the whole run really
-/// used, whatever the windows.
-///
-/// # Errors
-/// As [`ledger`].
-pub fn ledger_within(
-    profile: &Profile,
-    processors: Option<u32>,
-    windows: &Windows,
-) -> Result<Ledger, LedgerError> {
-    Ok(blame_within(profile, processors, windows)?.0)
-}
-
-/// As [`ledger_within`], with the causes of what was lost.
-///
-/// # Errors
-/// As [`ledger`].
-pub fn blame_within(
-    profile: &Profile,
-    processors: Option<u32>,
-    windows: &Windows,
-) -> Result<(Ledger, Blame), LedgerError> {
-    let run = timelines(profile);
-    let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
-    Blame::of(profile, &OperationStates::of(profile), &run, given.as_ref(), windows)
-}
 
 /// The timelines of a profile's locations.
 pub fn timelines(profile: &Profile) -> Run {

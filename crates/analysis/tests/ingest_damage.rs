@@ -3,9 +3,9 @@
 mod synthetic;
 
 use proptest::prelude::*;
+use proust_analysis::accounted;
 use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
 use proust_analysis::ledger::{Account, IoAs};
-use proust_analysis::timelines;
 use proust_log::layout::{FileHeader, HEADER_BYTES, LaneHeader};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
@@ -88,7 +88,7 @@ fn read(logs: &[&[u8]]) {
         assert_consistent(&profile);
         assert!(profile.facts.wall_s.is_finite() && profile.quality.delivered_rate.is_finite());
         // Whatever the records say, every nanosecond is on one account.
-        if let Ok(ledger) = timelines::ledger(&profile) {
+        if let Ok(ledger) = accounted::ledger(&profile) {
             assert_eq!(ledger.residual_ns(), 0);
             // Whatever was lost has a cause.
             let caused: u64 = ledger.caused.iter().map(|row| row.ns).sum();

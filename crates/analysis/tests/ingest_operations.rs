@@ -2,8 +2,8 @@
 
 mod synthetic;
 
+use proust_analysis::accounted;
 use proust_analysis::ledger::{Account, PassiveReason};
-use proust_analysis::timelines;
 use proust_log::layout::{Ending, LaneHeader, WAIT_PASSED};
 use proust_log::operations::{Operation, Target};
 use proust_log::records::{
@@ -83,7 +83,7 @@ fn the_ledger_of_operations() {
     lane.push(SAMPLE_IN_OPERATION, &inside).sample(1100, 60, 1).end(10, 1100, 60);
     let profile = profile_of(&[log(header(9), &[lane])], None);
     assert_eq!(profile.samples.iter().filter(|row| row.in_operation).count(), 1);
-    let ledger = timelines::ledger(&profile).unwrap();
+    let ledger = accounted::ledger(&profile).unwrap();
     let one = &ledger.locations[0];
     let ms = |account: Account| one.accounts[account] / MS;
     assert_eq!((ms(Account::Lock), ms(Account::Io), ms(Account::Compute)), (20, 15, 45));
@@ -157,7 +157,7 @@ fn a_thread_that_was_killed_in_a_wait_was_in_it_to_the_end() {
     assert_eq!(told(&profile)[1], row("pthread_cond_wait", "f1>f3@m.c:5>:9", 20, 400, 380));
     let open = &profile.events[1];
     assert_eq!((open.open, open.object, profile.locations[0].end_s), (true, 0x77, 0.4));
-    let ledger = timelines::ledger(&profile).unwrap();
+    let ledger = accounted::ledger(&profile).unwrap();
     assert_eq!(ledger.locations[0].passive[PassiveReason::Condition], 385 * MS);
     // With its node it is its own.
     let profile = killed(LaneHeader { wait_node: 2, ..header });

@@ -168,7 +168,7 @@ fn the_ledger_is_kept_and_goes_with_its_logs() {
     run(dir.path());
     assert_eq!(ledger(dir.path()), None);
     let profile = open(dir.path(), &Counting::default()).unwrap();
-    let (drawn, kept) = (proust_analysis::timelines::ledger(&profile).unwrap(), ledger(dir.path()).unwrap());
+    let (drawn, kept) = (proust_analysis::accounted::ledger(&profile).unwrap(), ledger(dir.path()).unwrap());
     assert_eq!((drawn.total_ns, drawn.accounts, &drawn.slots), (kept.total_ns, kept.accounts, &kept.slots));
     assert_eq!(drawn.locations, kept.locations);
     assert!(kept.is_without_rows());

@@ -2,17 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContextId, LocationId};
-
-/// Position in [`crate::Profile::operations`].
-pub type OperationId = u32;
-
-/// An intercepted operation: a function whose calls are measured one by one or in sums.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct OperationInfo {
-    /// The function that the program called, `pthread_mutex_lock` for instance.
-    pub name: String,
-}
+use crate::{ContextId, LocationId, OperationId};
 
 /// What the descriptor of an operation leads to. Positions in [`Target::ALL`] are its numbers in tables.
 #[repr(u8)]

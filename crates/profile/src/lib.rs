@@ -10,6 +10,7 @@
 //! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
+//! - [`operations`]: what these operations are
 //! - `regions`: parallel regions, who was in them, and what was worked and waited there
 //! - [`releases`]: who let go what others waited for, and who woke them
 //! - [`invariants`]: what holds in every profile, and the check of it
@@ -25,6 +26,7 @@ pub mod facts;
 pub mod invariants;
 pub mod location;
 pub mod metric;
+pub mod operations;
 pub mod process_samples;
 mod regions;
 pub mod releases;
@@ -35,11 +37,12 @@ pub mod tables;
 mod whole_file;
 
 pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
-pub use events::{EventRow, OperationId, OperationInfo, Target};
+pub use events::{EventRow, Target};
 pub use facts::{Paused, Quality, RunFacts};
 pub use invariants::BrokenInvariant;
 pub use location::{Location, LocationId, Process, ProcessId};
 pub use metric::Metric;
+pub use operations::{Detail, Family, Nature, OperationId, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
 pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;

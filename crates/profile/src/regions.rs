@@ -111,3 +111,15 @@ pub struct SegmentRow {
     /// What counting took is known from these.
     pub trials: TrialSums,
 }
+
+/// A visit that is measured has a reading of the clock before it, and others have none. By how much that
+/// changes how long it waits is not known: about as long as the reading itself takes, ns.
+const READING_NS: u64 = 20;
+
+impl SegmentRow {
+    /// Standard error of the time in the site, ns, and of the work likewise: by drawing, and by measuring.
+    pub fn error_ns(&self) -> u64 {
+        let by_measuring = self.unmeasured.saturating_mul(READING_NS);
+        (self.wait_error_ns as f64).hypot(by_measuring as f64) as u64
+    }
+}

@@ -2,6 +2,10 @@
 
 use crate::{ContextId, LocationId, OperationId};
 
+/// Of sections shorter than this, ns, only some may be here, so that a row stands for about as much held
+/// time.
+pub const SAMPLED_HELD_NS: u64 = 200_000;
+
 /// A lock that was let go, or somebody who was woken, while other threads waited for the same object.
 ///
 /// Only what happens while somebody waits is here, and of very many short sections only some, in proportion

@@ -5,9 +5,9 @@ use std::fs;
 use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process,
-    ProcessSampleRow, Profile, Quality, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow, StayRow,
-    Target, TrialSums, Value,
+    Context, ContextKind, Detail, EventRow, Family, Function, Location, Metric, Module, Nature,
+    OperationInfo, OperationKind, Process, ProcessSampleRow, Profile, Quality, RegionInfo, ReleaseRow,
+    RunFacts, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -265,6 +265,14 @@ fn process() -> impl Strategy<Value = Process> {
         })
 }
 
+/// An operation of which nothing is known, and one of each sort.
+fn operations() -> Vec<OperationInfo> {
+    let sorts = (Nature::ALL.iter().cycle()).zip(Family::ALL.iter().cycle()).zip(Detail::ALL);
+    let kinds = sorts.map(|((&nature, &family), &detail)| OperationKind { nature, family, detail });
+    let known = kinds.map(|kind| OperationInfo { name: format!("{kind:?}"), kind: Some(kind) });
+    std::iter::once(OperationInfo::default()).chain(known).collect()
+}
+
 fn profile() -> impl Strategy<Value = Profile> {
     let sizes = (0..8_u32, 0..5_usize, 0..6_usize);
     sizes.prop_flat_map(|(functions, processes, locations)| {
@@ -335,9 +343,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         contexts: contexts.clone(),
                         values,
                         samples,
-                        operations: ["read", "pthread_mutex_lock", ""]
-                            .map(|name| OperationInfo { name: name.into() })
-                            .into(),
+                        operations: operations(),
                         events,
                         process_samples: process_samples(&releases, process_count),
                         releases,

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Args, Parser};
+use clap::Args;
 use proust_report::{PageName, Question};
 
-use crate::cli::{Cli, Command};
-use crate::{record, report};
+use crate::record::{self, RecordArgs, RecordOptions};
+use crate::report;
 
 pub use workload::workload;
 
@@ -36,12 +36,14 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let proust =
         env::current_exe().context("cannot find the file of this program, which is to be recorded")?;
     eprintln!("proust: recording three threads that parse, sort and compress for some seconds");
-    let command = ["proust", "record", "-o"].map(Into::into).into_iter();
-    let command = command.chain([dir.clone().into(), "--".into(), proust.into(), "demo-workload".into()]);
-    let Command::Record(record) = Cli::parse_from::<_, std::ffi::OsString>(command).command else {
-        anyhow::bail!("the command line of the demonstration is wrong");
-    };
-    let ended = record::run(&record);
+    let ended = record::run(&RecordArgs {
+        output: Some(dir.clone()),
+        start_paused: false,
+        delay: None,
+        duration: None,
+        options: RecordOptions::default(),
+        command: vec![proust.into(), "demo-workload".into()],
+    });
     if ended != ExitCode::SUCCESS {
         return Ok(ended);
     }

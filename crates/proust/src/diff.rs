@@ -11,53 +11,29 @@ use clap::Args;
 use proust_analysis::compare::diff::Limit;
 use proust_analysis::compare::{ComparedRun, Diff};
 use proust_analysis::ledger::IoAs;
-use proust_analysis::query::{Measure, nearest};
+use proust_analysis::nearest::nearest;
+use proust_analysis::query::Measure;
 use proust_analysis::statistics::Outcome;
 use proust_analysis::store::{self, Parts, View};
 use proust_profile::tables::PROFILE_FOLDER;
-use proust_report::{Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, render_diff};
+use proust_report::{
+    Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, listed, render_diff,
+};
 
 use crate::failure::{EXCEEDED, WrongUsage};
 use crate::report::{FormatName, IoName};
+use crate::suggested::{self, Suggested};
 use crate::{gaps, output, progress, terminal};
 use sides::Side;
 use sweeps::Curve;
 
 /// Arguments of `proust diff`.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-A and B are folders of runs. Repetitions are separated by commas; a folder that `proust sweep`
-wrote stands for all its repetitions at one point, which --at names if there are several. Without
---at two sweeps are shown side by side: speedup, and what became of places that are degraded.
-Places are matched by what the source calls them: moved lines and other builds do not matter.
-A difference is `more`, `less`, `same` (too little to matter) or `undecided`; why is said, and how
-many more runs would probably decide.
-
-Pages:
-  summary             the ledger, the findings, the functions that changed most (default)
-  ledger              all totals and accounts
-  tree                contexts from the top down
-  flat                functions
-  callers FUNCTION    one function, its callers and what it calls
-  threads             threads, matched by name
-
-Limits for --fail-if: SUBJECT>AMOUNT or SUBJECT<AMOUNT. SUBJECT is wall, cpu, total, productive,
-lost, efficiency, or an account such as lock. +5% and +0.5s are changes from A to B; 10% is a
-part of B's total, 0.5s an amount of B. A limit is exceeded if the whole 90 % interval of the
-change lies beyond it. Exit code 4 then.
-
-Examples:
-  proust diff before.proust after.proust            what changed
-  proust diff before.proust after.proust tree       where
-  proust diff a1,a2,a3 b1,b2,b3                     three runs of each
-  proust diff old.sweep new.sweep --at threads=4    the repetitions with four threads
-  proust diff old.sweep new.sweep                   speedup and degraded places
-  proust diff old.sweep new.sweep --svg both.svg    and a picture
-  proust diff a b flat --metrics lock_s,caused_s
-  proust diff main.proust branch.proust --fail-if 'lost>+5%' --fail-if 'wall>+0.5s'")]
+#[command(after_help = help())]
 pub struct DiffArgs {
     /// The two sides, page, and what the page takes
-    #[arg(value_name = "A B [PAGE] [ARGS", num_args = 0..)]
+    #[arg(value_name = "A B [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
+          value_parser = Suggested(suggested::pages_of_comparisons))]
     pub words: Vec<String>,
     /// The point of sweeps to compare: AXIS=VALUE, separated by commas
     #[arg(long, value_name = "POINT")]
@@ -66,7 +42,8 @@ pub struct DiffArgs {
     #[arg(long)]
     pub paper: bool,
     /// What is compared by context: metrics, separated by commas; the first one orders the rows
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", hide_possible_values = true,
+          value_parser = Suggested(suggested::metrics))]
     pub metrics: Option<String>,
     /// Exit with 4 if B exceeds this with the whole interval of the change; may be given several times
     #[arg(long = "fail-if", value_name = "LIMIT")]
@@ -84,6 +61,36 @@ pub struct DiffArgs {
     #[arg(long, value_enum, value_name = "CLASS", default_value_t = IoName::Productive)]
     pub io_as: IoName,
 }
+
+/// What stands below the options in help.
+fn help() -> String {
+    format!("{INTRODUCTION}\nPages:\n{}\n{LIMITS}", listed(DiffPage::ALL.map(DiffPage::head)))
+}
+
+const INTRODUCTION: &str = "\
+A and B are folders of runs. Repetitions are separated by commas; a folder that `proust sweep`
+wrote stands for all its repetitions at one point, which --at names if there are several. Without
+--at two sweeps are shown side by side: speedup, and what became of places that are degraded.
+Places are matched by what the source calls them: moved lines and other builds do not matter.
+A difference is `more`, `less`, `same` (too little to matter) or `undecided`; why is said, and how
+many more runs would probably decide.
+";
+
+const LIMITS: &str = "\
+Limits for --fail-if: SUBJECT>AMOUNT or SUBJECT<AMOUNT. SUBJECT is wall, cpu, total, productive,
+lost, efficiency, or an account such as lock. +5% and +0.5s are changes from A to B; 10% is a
+part of B's total, 0.5s an amount of B. A limit is exceeded if the whole 90 % interval of the
+change lies beyond it. Exit code 4 then.
+
+Examples:
+  proust diff before.proust after.proust            what changed
+  proust diff before.proust after.proust tree       where
+  proust diff a1,a2,a3 b1,b2,b3                     three runs of each
+  proust diff old.sweep new.sweep --at threads=4    the repetitions with four threads
+  proust diff old.sweep new.sweep                   speedup and degraded places
+  proust diff old.sweep new.sweep --svg both.svg    and a picture
+  proust diff a b flat --metrics lock_s,caused_s
+  proust diff main.proust branch.proust --fail-if 'lost>+5%' --fail-if 'wall>+0.5s'";
 
 /// What the words before the options mean.
 #[derive(Debug, PartialEq, Eq)]

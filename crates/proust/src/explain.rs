@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use proust_analysis::findings::Kind;
-use proust_analysis::query::{Handle, nearest};
+use proust_analysis::nearest::nearest;
+use proust_analysis::query::Handle;
 use proust_analysis::store::{Parts, View};
 use proust_analysis::words::counted;
 use proust_report::{Paint, derivation, explain_kind, explain_thresholds};
@@ -144,7 +145,7 @@ mod tests {
     use proust_analysis::ledger::{Account, PassiveReason};
     use proust_analysis::query::Key;
     use proust_profile::{Metric, Quality};
-    use proust_report::{Over, PageName, SweepPage};
+    use proust_report::{Over, PAGES, SweepPage};
 
     use super::*;
 
@@ -156,7 +157,7 @@ mod tests {
         let words = (Account::ALL.map(Account::id).into_iter())
             .chain(Metric::ALL.map(Metric::id))
             .chain(["wall_s", "active_s", "queued_s", "passive_s", "lost_s", "empty_s", "caused_s"])
-            .chain(PageName::ALL.map(PageName::id))
+            .chain(PAGES.iter().map(|spec| spec.head.id))
             .chain(SweepPage::ALL.map(SweepPage::id))
             .chain(["speedup", "scaling-loss", "minimal-rank", "strength", "segment", "formula"])
             .chain(Over::ALL.map(Over::id))

@@ -23,6 +23,7 @@ mod record;
 mod report;
 mod runs;
 mod sanitizers;
+mod suggested;
 mod sweep;
 mod switch;
 mod symbol_table;
@@ -30,7 +31,7 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 
@@ -50,8 +51,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Demo(args) => demo::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man => man::run(),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man => man::run(Cli::command()),
     };
     result.unwrap_or_else(|error| failure::tell(&error))
 }

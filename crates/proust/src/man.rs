@@ -3,19 +3,17 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::CommandFactory;
+use clap::Command;
 use clap_mangen::Man;
 
-use crate::cli::Cli;
 use crate::output;
 
 /// Writes the manual page, and after it a part for each subcommand.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn run() -> Result<ExitCode> {
+pub fn run(mut command: Command) -> Result<ExitCode> {
     let mut page = Vec::new();
-    let mut command = Cli::command();
     command.build();
     Man::new(command.clone()).render(&mut page)?;
     for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {

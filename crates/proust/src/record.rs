@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+mod child;
 mod closing;
 mod control_group;
 mod folder;
@@ -26,9 +27,11 @@ mod stolen;
 mod stops;
 mod time_limit;
 
-pub use closing::{Told, shell_word};
+pub use closing::{Told, shell_path};
 pub use folder::{RunFolder, make as make_folder};
 pub use launch::{Outcome, Setting, asked_to_end, end_like, watch_for_interrupts};
+
+use proust_analysis::durations::parse_ns;
 
 use crate::linked_runtime::LinkedRuntime;
 use crate::program;
@@ -58,11 +61,11 @@ pub struct RecordArgs {
     /// Begin paused: nothing is recorded until `proust resume`
     #[arg(long)]
     pub start_paused: bool,
-    /// Begin to record so many seconds after the command's start
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    /// Begin to record so long after the command's start (30, 500ms, 2min; seconds without a unit)
+    #[arg(long, value_name = "TIME", value_parser = parse_delay)]
     pub delay: Option<Duration>,
-    /// Record for so many seconds, counted from where recording begins, and let the command go on
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, conflicts_with = "start_paused")]
+    /// Record for so long, counted from where recording begins, and let the command go on
+    #[arg(long, value_name = "TIME", value_parser = parse_delay, conflicts_with = "start_paused")]
     pub duration: Option<Duration>,
     /// What is recorded.
     #[command(flatten)]
@@ -72,14 +75,20 @@ pub struct RecordArgs {
     pub command: Vec<std::ffi::OsString>,
 }
 
+/// Samples per second of processor time and thread, unless said otherwise.
+const RATE_HZ: u32 = 200;
+/// Most space that a run may take on disk, unless said otherwise.
+const MAX_SIZE: &str = "1G";
+const MAX_SIZE_BYTES: u64 = 1 << 30;
+
 /// What is recorded, and how much of it; the same for one run and for many.
 #[derive(clap::Args, Clone, Debug)]
 pub struct RecordOptions {
     /// Samples per second of processor time and thread
-    #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "HZ", default_value_t = RATE_HZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate: u32,
     /// Most space the run may take on disk (K, M, G); afterwards only totals are kept
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = MAX_SIZE, value_parser = parse_size)]
     pub max_size: u64,
     /// Sources of data to leave out: locks (waits of every kind), io
     #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_enum)]
@@ -99,6 +108,21 @@ pub struct RecordOptions {
     pub no_memo: bool,
 }
 
+impl Default for RecordOptions {
+    /// As without any option.
+    fn default() -> RecordOptions {
+        RecordOptions {
+            rate: RATE_HZ,
+            max_size: MAX_SIZE_BYTES,
+            without: Vec::new(),
+            sync_threshold: None,
+            check_paths: false,
+            empty_handler: false,
+            no_memo: false,
+        }
+    }
+}
+
 /// A source of data beside the samples.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -108,30 +132,21 @@ pub enum Source {
     Io,
 }
 
-/// Seconds of `2`, `0.5`.
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| format!("`{text}`: {error}"))
+/// A time from now; seconds where it has no unit.
+fn parse_delay(text: &str) -> Result<Duration, String> {
+    parse_ns(text, Some("s")).map(Duration::from_nanos).map_err(|error| error.to_string())
 }
 
-/// Nanoseconds of `all`, `0`, `500ns`, `10us`, `1ms`.
+/// Nanoseconds of `all`, `0`, `500ns`, `10us`, `1.5ms`.
 fn parse_threshold(text: &str) -> Result<u64, String> {
     if text == "all" {
         return Ok(0);
     }
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
-    let unit = match &text[digits.len()..] {
-        "ns" => 1,
-        "us" | "µs" => 1_000,
-        "ms" => 1_000_000,
-        "" if digits == "0" => 1,
-        _ => return Err(format!("`{text}` is no time; write for example 10us, or all")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no time; write for example 10us"))?;
-    number
-        .checked_mul(unit)
-        .filter(|&ns| ns <= 1_000_000_000)
-        .ok_or_else(|| format!("`{text}` is more than 1 s"))
+    match parse_ns(text, None) {
+        Ok(ns) if ns <= 1_000_000_000 => Ok(ns),
+        Ok(_) => Err(format!("`{text}` is more than 1 s")),
+        Err(error) => Err(format!("{error}; or all")),
+    }
 }
 
 /// Least size of a run: one process with one thread and a few thousand samples.
@@ -225,15 +240,28 @@ pub fn record(
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_seconds, parse_size, parse_threshold};
+    use super::{RecordOptions, parse_delay, parse_size, parse_threshold};
+    use clap::Parser;
     use std::time::Duration;
 
     #[test]
-    fn seconds_are_read_with_parts() {
-        assert_eq!(parse_seconds("2"), Ok(Duration::from_secs(2)));
-        assert_eq!(parse_seconds("0.25"), Ok(Duration::from_millis(250)));
-        for wrong in ["", "1s", "-1", "inf", "NaN", "1e30"] {
-            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+    fn the_default_is_what_a_command_line_without_options_says() {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            options: RecordOptions,
+        }
+        let line = Line::parse_from(["proust"]);
+        assert_eq!(format!("{:?}", line.options), format!("{:?}", RecordOptions::default()));
+    }
+
+    #[test]
+    fn delays_are_read_with_parts() {
+        assert_eq!(parse_delay("2"), Ok(Duration::from_secs(2)));
+        assert_eq!(parse_delay("0.25"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_delay("1.5min"), Ok(Duration::from_secs(90)));
+        for wrong in ["", "-1", "inf", "NaN", "1e30", "1x"] {
+            assert!(parse_delay(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -249,12 +277,18 @@ mod tests {
     }
     #[test]
     fn thresholds_are_read_with_units() {
-        for (text, ns) in
-            [("all", 0), ("0", 0), ("500ns", 500), ("10us", 10_000), ("10µs", 10_000), ("1ms", 1_000_000)]
-        {
+        for (text, ns) in [
+            ("all", 0),
+            ("0", 0),
+            ("500ns", 500),
+            ("10us", 10_000),
+            ("10µs", 10_000),
+            ("1ms", 1_000_000),
+            ("1.5us", 1_500),
+        ] {
             assert_eq!(parse_threshold(text), Ok(ns), "{text}");
         }
-        for wrong in ["", "10", "us", "-1us", "1.5us", "1h", "2000ms"] {
+        for wrong in ["", "10", "us", "-1us", "1h", "2000ms"] {
             assert!(parse_threshold(wrong).is_err(), "{wrong}");
         }
     }

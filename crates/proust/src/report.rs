@@ -9,71 +9,37 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_analysis::ingest::CallPaths;
 use proust_analysis::ledger::IoAs;
-use proust_analysis::query::{Filter, nearest};
+use proust_analysis::nearest::nearest;
+use proust_analysis::query::Filter;
 use proust_analysis::store::{Parts, View};
 use proust_profile::Profile;
-use proust_report::{Column, Format, Kept, PageName, Question, Sort, SweepPage, render, render_with};
+use proust_report::{
+    Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render, render_with,
+};
 
 use crate::failure::{INCOMPLETE, WrongUsage};
+use crate::suggested::{self, Suggested};
 use crate::{gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Pages:
-  summary             what ran, the ledger, the findings, the hottest places (default)
-  tree [CONTEXT]      contexts from the top down, or only what is below a context such as c12
-  effort [CONTEXT]    work, idleness and overhead by context, and what they say
-  callers [FUNCTION]  functions with their callers; or one function with its callers and callees
-  flat                functions
-  ledger              the account in full: of all threads and all empty slots
-  threads             what every thread spent its time on
-  timeline            what every thread did when
-  io                  what was read and written, by operation, and who did it
-  waits               waits by operation and what they count as, and who waited
-  locks [LOCK]        locks that were waited for, and who held them; or only one such as k1
-  openmp              parallel regions: what was worked and waited at each of their sites, and by whom
-  samples             what each process had used and held, second by second and when it was asked
-  quality             how far the numbers can be trusted
-Pages of a sweep (see `proust sweep`):
-  summary             the counts beside each other, and what is degraded (default)
-  scaling             speedup and efficiency, which places lose how much, costs as formulas
-  degradation         what is slower with more threads, and the code that causes it
-
-A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
-newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
-t3 threads, p0 processes, k1 locks) that pages and --where accept.
-
-Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
-  process   id or name              rank      number            thread    id, position, or name
-  cpu       processor number        time      1.2s..3.4s        function  name
-  module    name or path            file      name or path
-  state     account, passive reason, or operation: barrier, sleep, critical
-Names may hold * and ?; ranges such as 0..3 have both ends; quoted names are taken as they are.
-
-Examples:
-  proust report                                   the summary of the newest run here
-  proust report solve.1.proust tree               where the time goes, from the top
-  proust report callers compute_flux              who calls it, and what it calls
-  proust report flat --where 'thread=worker-* and function=solve'
-  proust report flat --metrics 'cpu_s:max|mean|imbalance'
-  proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
-  proust report waits --where 'time=1s..2s'       who waited in that second, and for what
-  proust report tree --format json | jq '.contexts | length'
-  proust report solve.sweep degradation           what is slower with more threads, and why")]
+#[command(after_help = help())]
 pub struct ReportArgs {
     /// Folder of the run, page, and what the page takes
-    #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0..)]
+    #[arg(value_name = "DIR] [PAGE] [ARGS", num_args = 0.., hide_possible_values = true,
+          value_parser = Suggested(suggested::pages))]
     pub words: Vec<String>,
     /// Only this part of the run; may be given several times
     #[arg(long = "where", value_name = "EXPR")]
     pub filters: Vec<String>,
     /// What to show: METRIC[:sum|min|max|mean|stddev|imbalance], separated by commas; statistics are
     /// over all threads in scope
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", hide_possible_values = true,
+          value_parser = Suggested(suggested::metrics))]
     pub metrics: Option<String>,
     /// Order of the rows: METRIC, METRIC:inclusive, METRIC:exclusive, or name
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", hide_possible_values = true,
+          value_parser = Suggested(suggested::orders))]
     pub sort: Option<String>,
     /// At most so many rows
     #[arg(long, value_name = "N")]
@@ -139,13 +105,43 @@ impl PathsName {
     /// As the page wants them: what it says of regions is said in the words of the source.
     fn of_page(self, page: PageName) -> CallPaths {
         match self {
-            _ if matches!(page, PageName::Summary | PageName::Openmp) => CallPaths::User,
+            _ if page.needs(Need::PathsOfUser) => CallPaths::User,
             PathsName::User => CallPaths::User,
             PathsName::Expert => CallPaths::Expert,
             PathsName::Machine => CallPaths::Machine,
         }
     }
 }
+
+/// What stands below the options in help.
+fn help() -> String {
+    let pages = listed(PAGES.iter().map(|spec| spec.head));
+    let of_sweeps = listed(SweepPage::ALL.map(SweepPage::head));
+    format!("Pages:\n{pages}Pages of a sweep (see `proust sweep`):\n{of_sweeps}\n{NOTES}")
+}
+
+const NOTES: &str = "\
+A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
+newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
+t3 threads, p0 processes, k1 locks) that pages and --where accept.
+
+Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
+  process   id or name              rank      number            thread    id, position, or name
+  cpu       processor number        time      1.2s..3.4s        function  name
+  module    name or path            file      name or path
+  state     account, passive reason, or operation: barrier, sleep, critical
+Names may hold * and ?; ranges such as 0..3 have both ends; quoted names are taken as they are.
+
+Examples:
+  proust report                                   the summary of the newest run here
+  proust report solve.1.proust tree               where the time goes, from the top
+  proust report callers compute_flux              who calls it, and what it calls
+  proust report flat --where 'thread=worker-* and function=solve'
+  proust report flat --metrics 'cpu_s:max|mean|imbalance'
+  proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
+  proust report waits --where 'time=1s..2s'       who waited in that second, and for what
+  proust report tree --format json | jq '.contexts | length'
+  proust report solve.sweep degradation           what is slower with more threads, and why";
 
 /// What the words before the options mean.
 #[derive(Debug, PartialEq, Eq)]
@@ -176,7 +172,7 @@ impl Words {
 
 fn no_page(word: &str) -> String {
     let of_sweeps = [SweepPage::Scaling, SweepPage::Degradation].map(SweepPage::id);
-    let pages: Vec<&str> = PageName::ALL.map(PageName::id).into_iter().chain(of_sweeps).collect();
+    let pages: Vec<&str> = PAGES.iter().map(|spec| spec.head.id).chain(of_sweeps).collect();
     match nearest(word, pages.iter().copied(), 1).first() {
         Some(meant) => format!("there is no page `{word}`; did you mean `{meant}`?"),
         None => format!("there is no page `{word}`; there are {}", pages.join(", ")),
@@ -210,7 +206,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let sort = args.sort.as_deref().map(Sort::parse).transpose()?;
     if let Some(dir) = &words.dir
         && !dir.exists()
-        && !nearest(&dir.to_string_lossy(), PageName::ALL.map(PageName::id), 1).is_empty()
+        && !nearest(&dir.to_string_lossy(), PAGES.iter().map(|spec| spec.head.id), 1).is_empty()
     {
         anyhow::bail!("there is no folder {}; and {}", dir.display(), no_page(&dir.to_string_lossy()));
     }
@@ -281,7 +277,7 @@ fn kept(view: &View<'_>, profile: &Profile, question: &Question) -> Option<Kept>
         return Some(Kept { ledger: view.ledger_with_rows(profile)?, ..Kept::default() });
     }
     let mut kept = Kept { ledger: view.ledger()?, ..Kept::default() };
-    if question.page == PageName::Summary {
+    if question.page.needs(Need::Findings) {
         kept.findings = view.findings()?;
     }
     if question.takes_blame() {
@@ -318,6 +314,6 @@ mod tests {
     #[test]
     fn what_is_no_page_gets_a_suggestion() {
         assert!(parse(&["run", "thread"]).unwrap_err().0.contains("did you mean `threads`?"));
-        assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, ledger, tree"));
+        assert!(parse(&["run", "x"]).unwrap_err().0.contains("there are summary, tree, effort"));
     }
 }

@@ -19,6 +19,8 @@ mod folder;
 mod progress;
 mod surroundings;
 
+use proust_analysis::durations::parse_ns;
+
 use axes::Axes;
 pub use described::{described, listed};
 
@@ -61,7 +63,7 @@ pub struct SweepArgs {
     /// A command that does the same without threads, as a reference; one word, quoted
     #[arg(long, value_name = "CMD")]
     pub serial: Option<String>,
-    /// End a run that takes longer than this (s, m, h)
+    /// End a run that takes longer than this (s, min, h; seconds without a unit)
     #[arg(long, value_name = "TIME", value_parser = parse_limit)]
     pub timeout: Option<Duration>,
     /// Folder of the sweep: a new one, or one to go on with [default: COMMAND.N.sweep in the current folder]
@@ -75,20 +77,13 @@ pub struct SweepArgs {
     pub command: Vec<OsString>,
 }
 
-/// A duration of `90`, `90s`, `1.5m`, `2h`.
+/// A time to wait; seconds where it has no unit.
 fn parse_limit(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit_s = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        other => return Err(format!("`{other}` is no unit of time; use s, m or h")),
-    };
-    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is no time; write for example 90s"))?;
-    Duration::try_from_secs_f64(number * unit_s)
-        .ok()
-        .filter(|limit| !limit.is_zero())
-        .ok_or_else(|| format!("`{text}` is no time to wait; write for example 90s"))
+    let ns = parse_ns(text, Some("s")).map_err(|error| error.to_string())?;
+    match ns {
+        0 => Err(format!("`{text}` is no time to wait; write for example 90s")),
+        ns => Ok(Duration::from_nanos(ns)),
+    }
 }
 
 /// Runs the sweep.

@@ -8,7 +8,7 @@ use proust_log::control::{Command, LABEL_BYTES};
 use proust_profile::RunFile;
 
 use crate::control::{ControlPage, Given};
-use crate::record::shell_word;
+use crate::record::shell_path;
 use crate::runs::named_or_newest;
 
 /// Arguments of `proust pause`.
@@ -118,7 +118,7 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode> {
 fn give(run: Option<&std::path::Path>, command: Command) -> Result<ExitCode> {
     let dir = named_or_newest(run)?;
     let given = going_on(&dir)?.give(command)?;
-    let name = shell_word(&dir);
+    let name = shell_path(&dir);
     let said = match (command, given) {
         (_, Given::TooLate) => {
             bail!("recording in {} was stopped for good: it cannot go on", dir.display())

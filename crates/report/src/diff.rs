@@ -20,7 +20,9 @@ use proust_analysis::compare::diff::Exceeded;
 use proust_analysis::query::Measure;
 use proust_profile::Metric;
 
-use crate::question::{Format, ReportError};
+use crate::error::ReportError;
+use crate::page::PageHead;
+use crate::question::Format;
 use crate::style::Style;
 use crate::{csv, json};
 
@@ -56,16 +58,24 @@ impl DiffPage {
         DiffPage::Threads,
     ];
 
+    /// Its word on the command line, and what it shows.
+    pub fn head(self) -> PageHead {
+        let head = |id, argument, about| PageHead { id, argument, about };
+        match self {
+            DiffPage::Summary => {
+                head("summary", "", "the ledger, the findings, the functions that changed most")
+            }
+            DiffPage::Ledger => head("ledger", "", "all totals and accounts"),
+            DiffPage::Tree => head("tree", "", "contexts from the top down"),
+            DiffPage::Flat => head("flat", "", "functions"),
+            DiffPage::Callers => head("callers", "FUNCTION", "one function, its callers and what it calls"),
+            DiffPage::Threads => head("threads", "", "threads, matched by name"),
+        }
+    }
+
     /// Its word on the command line.
     pub fn id(self) -> &'static str {
-        match self {
-            DiffPage::Summary => "summary",
-            DiffPage::Ledger => "ledger",
-            DiffPage::Tree => "tree",
-            DiffPage::Flat => "flat",
-            DiffPage::Callers => "callers",
-            DiffPage::Threads => "threads",
-        }
+        self.head().id
     }
 
     /// The page with this word.

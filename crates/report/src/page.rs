@@ -1,112 +1,199 @@
-//! The pages of the report.
+//! The pages: one table for the command line, its help and completions, the guide, and what must be loaded.
 
-/// A page of the report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PageName {
-    /// What ran, the ledger, the hottest places, the quality of the data.
-    #[default]
-    Summary,
-    /// The account in full: of all threads and all empty slots.
-    Ledger,
-    /// Contexts from the top down.
-    Tree,
-    /// Work, idleness and overhead by context, and what they say.
-    Effort,
-    /// Functions with their callers; or one function with its callers and callees.
-    Callers,
-    /// Functions.
-    Flat,
-    /// Locations: accounts and passive time of every thread.
-    Threads,
-    /// What every location did when.
-    Timeline,
-    /// What was read and written, and who did it.
-    Io,
-    /// The waits, and who waited.
-    Waits,
-    /// The locks that were waited for, and who held them.
-    Locks,
-    /// Parallel regions, their sites, and who was in them.
-    Openmp,
-    /// What each process had used and held at some instants.
+/// A page as help and guide show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageHead {
+    /// The word on the command line.
+    pub id: &'static str,
+    /// What may follow it, `[CONTEXT]` for instance; empty = nothing.
+    pub argument: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+}
+
+impl PageHead {
+    /// The page with what may follow it: `tree [CONTEXT]`.
+    pub fn usage(&self) -> String {
+        format!("{} {}", self.id, self.argument).trim_end().to_owned()
+    }
+}
+
+/// What a page needs beside the tables of a profile that are always read, and the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The findings of the whole run.
+    Findings,
+    /// The account's rows, since it has columns of seconds by account.
+    ColumnsByAccount,
+    /// The account's rows.
+    AccountRows,
+    /// The operations: of the whole run their sums.
+    Operations,
+    /// The causes of what was lost: of the whole run as they are kept.
+    Causes,
+    /// Samples and operations.
     Samples,
-    /// How far the numbers can be trusted.
-    Quality,
+    /// The same where it is about a part of the run.
+    SamplesOfAPart,
+    /// Call paths as the source has them: it speaks of regions in the source's words.
+    PathsOfUser,
+}
+
+/// By what a page's rows can be sorted, as words of `--sort`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// It has an order of its own.
+    Own,
+    /// By these.
+    Some(&'static [&'static str]),
+    /// By the name and by every measure.
+    All,
+}
+
+/// A page of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSpec {
+    /// Which.
+    pub page: PageName,
+    /// Its word, and what is said of it.
+    pub head: PageHead,
+    /// What is loaded for it.
+    pub needs: &'static [Need],
+    /// How it can be sorted.
+    pub orders: Orders,
+}
+
+/// Declares the pages and their table, in the order in which they are listed; the first is the default.
+macro_rules! pages {
+    ($($name:ident $id:literal $argument:literal $about:literal [$($need:ident),*] $orders:expr;)*) => {
+        /// A page of the report.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum PageName {
+            $(#[doc = concat!("`", $id, "`: ", $about, ".")] $name,)*
+        }
+
+        /// The pages of a run.
+        pub const PAGES: &[PageSpec] = &[$(PageSpec {
+            page: PageName::$name,
+            head: PageHead { id: $id, argument: $argument, about: $about },
+            needs: &[$(Need::$need),*],
+            orders: $orders,
+        }),*];
+
+        impl PageName {
+            /// All pages, in the order in which they are listed.
+            pub const ALL: &'static [PageName] = &[$(PageName::$name),*];
+        }
+    };
+}
+
+pages! {
+    Summary "summary" ""
+        "what ran, the ledger, the findings, the hottest places, the quality"
+        [Findings, SamplesOfAPart, PathsOfUser] Orders::Own;
+    Tree "tree" "[CONTEXT]"
+        "contexts from the top down, or only what is below a context such as c12"
+        [ColumnsByAccount] Orders::All;
+    Effort "effort" "[CONTEXT]"
+        "work, idleness and overhead by context, and what they say"
+        [ColumnsByAccount] Orders::Some(&["name", "active_s", "caused_s"]);
+    Callers "callers" "[FUNCTION]"
+        "functions with their callers; or one function with its callers and callees"
+        [ColumnsByAccount] Orders::All;
+    Flat "flat" ""
+        "functions"
+        [ColumnsByAccount] Orders::All;
+    Ledger "ledger" ""
+        "the account in full: of all threads and all empty slots"
+        [] Orders::Own;
+    Threads "threads" ""
+        "what every thread spent its time on"
+        [AccountRows] Orders::All;
+    Timeline "timeline" ""
+        "what every thread did when"
+        [ColumnsByAccount, Samples] Orders::All;
+    Io "io" ""
+        "what was read and written, by operation, and who did it"
+        [Operations]
+        Orders::Some(&["name", "wall_s", "io_calls", "io_errors", "read_bytes", "written_bytes"]);
+    Waits "waits" ""
+        "waits by operation and what they count as, and who waited"
+        [Operations] Orders::Some(&["name", "wall_s", "waits"]);
+    Locks "locks" "[LOCK]"
+        "locks that were waited for, and who held them; or only one such as k1"
+        [Causes] Orders::Some(&["name", "caused_s", "lock_s", "waits"]);
+    Openmp "openmp" ""
+        "parallel regions: what was worked and waited at each of their sites, and by whom"
+        [ColumnsByAccount, PathsOfUser] Orders::Own;
+    Samples "samples" ""
+        "what each process had used and held, second by second and when it was asked"
+        [] Orders::Own;
+    Quality "quality" ""
+        "how far the numbers can be trusted"
+        [SamplesOfAPart] Orders::Own;
+}
+
+impl Default for PageName {
+    fn default() -> PageName {
+        PAGES[0].page
+    }
 }
 
 impl PageName {
-    /// All pages, in the order in which they are listed.
-    pub const ALL: [PageName; 14] = [
-        PageName::Summary,
-        PageName::Ledger,
-        PageName::Tree,
-        PageName::Effort,
-        PageName::Callers,
-        PageName::Flat,
-        PageName::Threads,
-        PageName::Timeline,
-        PageName::Io,
-        PageName::Waits,
-        PageName::Locks,
-        PageName::Openmp,
-        PageName::Samples,
-        PageName::Quality,
-    ];
+    /// What is known of it.
+    pub fn spec(self) -> &'static PageSpec {
+        // The enum is declared from the table.
+        &PAGES[self as usize]
+    }
 
     /// The word on the command line.
     pub fn id(self) -> &'static str {
-        match self {
-            PageName::Summary => "summary",
-            PageName::Ledger => "ledger",
-            PageName::Tree => "tree",
-            PageName::Effort => "effort",
-            PageName::Callers => "callers",
-            PageName::Flat => "flat",
-            PageName::Threads => "threads",
-            PageName::Timeline => "timeline",
-            PageName::Io => "io",
-            PageName::Waits => "waits",
-            PageName::Locks => "locks",
-            PageName::Openmp => "openmp",
-            PageName::Samples => "samples",
-            PageName::Quality => "quality",
-        }
+        self.spec().head.id
     }
 
-    /// Whether it shows seconds by account of parts of the program, for which the rows of a ledger are
-    /// needed.
-    pub fn has_rows(self) -> bool {
-        matches!(
-            self,
-            PageName::Tree
-                | PageName::Effort
-                | PageName::Callers
-                | PageName::Flat
-                | PageName::Timeline
-                | PageName::Openmp
-        )
-    }
-
-    /// By what its rows can be sorted, as words of `--sort`; None = by the name and by every measure.
-    pub fn orders(self) -> Option<&'static [&'static str]> {
-        match self {
-            PageName::Tree | PageName::Callers | PageName::Flat | PageName::Threads | PageName::Timeline => {
-                None
-            }
-            PageName::Io => Some(&["name", "wall_s", "io_calls", "io_errors", "read_bytes", "written_bytes"]),
-            PageName::Waits => Some(&["name", "wall_s", "waits"]),
-            PageName::Locks => Some(&["name", "caused_s", "lock_s", "waits"]),
-            PageName::Effort => Some(&["name", "active_s", "caused_s"]),
-            PageName::Summary
-            | PageName::Ledger
-            | PageName::Openmp
-            | PageName::Samples
-            | PageName::Quality => Some(&[]),
-        }
+    /// Whether it needs this.
+    pub fn needs(self, need: Need) -> bool {
+        self.spec().needs.contains(&need)
     }
 
     /// The page of this word.
     pub fn from_id(word: &str) -> Option<PageName> {
-        PageName::ALL.into_iter().find(|page| page.id() == word)
+        PAGES.iter().find(|spec| spec.head.id == word).map(|spec| spec.page)
+    }
+}
+
+/// Pages as help lists them, a line each; the first is the default.
+pub fn listed(heads: impl IntoIterator<Item = PageHead>) -> String {
+    let line = |(n, head): (usize, PageHead)| {
+        let default = if n == 0 { " (default)" } else { "" };
+        format!("  {:<18}  {}{default}\n", head.usage(), head.about)
+    };
+    heads.into_iter().enumerate().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_page_is_at_its_place_in_the_table() {
+        for (n, spec) in PAGES.iter().enumerate() {
+            assert_eq!((spec.page as usize, PageName::ALL[n]), (n, spec.page));
+            assert_eq!(PageName::from_id(spec.head.id), Some(spec.page));
+        }
+        assert_eq!(PageName::default(), PageName::Summary);
+    }
+
+    /// The guide's table of pages is that of the program.
+    #[test]
+    fn the_guide_has_the_table() {
+        let guide = include_str!("../../../docs/user-guide.md");
+        let row = |(n, spec): (usize, &PageSpec)| {
+            let default = if n == 0 { " (default)" } else { "" };
+            format!("| `{}`{default} | {} |\n", spec.head.usage(), spec.head.about)
+        };
+        let rows: String = PAGES.iter().enumerate().map(row).collect();
+        let table = format!("| page | shows |\n|---|---|\n{rows}\n");
+        assert!(guide.contains(&table), "docs/user-guide.md shall contain\n{table}");
     }
 }

@@ -32,13 +32,17 @@ use proust_profile::{FunctionId, Metric, Profile};
 use serde::Serialize;
 
 use crate::choice::Order;
-use crate::column::{ColumnHead, Columns, RowAmounts};
+use crate::column::{ColumnHead, RowAmounts};
+use crate::columns::Columns;
+use crate::error::ReportError;
+use crate::kept::{Kept, Rendered};
 use crate::number::{Scale, duration, exact};
-use crate::page::PageName;
-use crate::question::{Format, Question, ReportError};
+use crate::page::{Need, PageName};
+use crate::question::{Format, Question};
+use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
-use crate::{Kept, Rendered, csv, json};
+use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
 trait Page: Serialize {
@@ -47,7 +51,31 @@ trait Page: Serialize {
     fn rows(&self) -> Vec<Vec<String>>;
 }
 
-pub(crate) fn render(
+/// Builds a page and writes it in the format asked for.
+///
+/// The profile needs its samples and operations.
+///
+/// # Errors
+/// [`ReportError`] when the question cannot be answered by this page or by this run.
+pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<Rendered, ReportError> {
+    written(profile, None, question, style)
+}
+
+/// As [`render`], with what is known of the whole run. The profile needs its samples and operations only
+/// where [`Question::needs_samples`] says so.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_with(
+    profile: &Profile,
+    kept: &Kept,
+    question: &Question,
+    style: &Style,
+) -> Result<Rendered, ReportError> {
+    written(profile, Some(kept), question, style)
+}
+
+fn written(
     profile: &Profile,
     kept: Option<&Kept>,
     question: &Question,
@@ -58,7 +86,7 @@ pub(crate) fn render(
     let drawn = Drawn::new(&selection, question, kept.map(|kept| &kept.ledger));
     // What has columns by account still has its others where no account can be drawn up.
     if let Ok(drawn) = &drawn
-        && question.page.has_rows()
+        && question.page.needs(Need::ColumnsByAccount)
     {
         selection = selection.with_rows(&drawn.ledger);
     }
@@ -109,8 +137,7 @@ pub(crate) fn derivation(
     style: &Style,
 ) -> Option<String> {
     let total_s = facts::seconds(ledger.total_ns);
-    findings::derivation(found, number, total_s, &summary::shell_word(dir), style)
-        .map(|text| style.plain(text))
+    findings::derivation(found, number, total_s, &shell_word(dir), style).map(|text| style.plain(text))
 }
 
 fn write(page: &impl Page, question: &Question, style: &Style) -> String {

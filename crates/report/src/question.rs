@@ -1,10 +1,11 @@
 //! What is asked of the report.
 
-use proust_analysis::ledger::{IoAs, LedgerError};
-use proust_analysis::query::{Filter, Measure, UnknownFunction};
+use proust_analysis::ledger::IoAs;
+use proust_analysis::query::{Filter, Measure};
 
 use crate::column::Column;
-use crate::page::PageName;
+use crate::error::ReportError;
+use crate::page::{Need, Orders, PAGES, PageName};
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,25 +90,24 @@ pub struct Question {
 impl Question {
     /// Whether the operations of the whole run, summed up, answer it.
     pub fn takes_operations(&self) -> bool {
-        matches!(self.page, PageName::Io | PageName::Waits)
-            && self.filter.is_empty()
-            && self.processors.is_none()
+        self.page.needs(Need::Operations) && self.filter.is_empty() && self.processors.is_none()
     }
 
     /// Whether the causes of what the whole run lost answer it.
     pub fn takes_blame(&self) -> bool {
-        self.page == PageName::Locks && !self.filter.needs_samples() && self.processors.is_none()
+        self.page.needs(Need::Causes) && !self.filter.needs_samples() && self.processors.is_none()
     }
 
     /// Whether only the samples and operations can answer it: it is about time, about processors, or about
     /// some threads' time.
     pub fn needs_samples(&self) -> bool {
-        let of_rows =
-            matches!(self.page, PageName::Timeline | PageName::Io | PageName::Waits | PageName::Locks);
-        of_rows && !self.takes_operations() && !self.takes_blame()
+        let needs = |need| self.page.needs(need);
+        needs(Need::Samples)
+            || needs(Need::Operations) && !self.takes_operations()
+            || needs(Need::Causes) && !self.takes_blame()
+            || needs(Need::SamplesOfAPart) && !self.filter.is_empty()
             || self.filter.needs_samples()
             || self.processors.is_some()
-            || (matches!(self.page, PageName::Summary | PageName::Quality) && !self.filter.is_empty())
     }
 
     /// The word by which the rows shall be sorted, if the page can do that.
@@ -118,12 +118,15 @@ impl Question {
         let Some(sort) = self.sort else { return Ok(None) };
         let word = sort.measure().map_or_else(|| "name".to_owned(), Measure::id);
         let page = self.page.id();
-        match self.page.orders() {
-            Some([]) => Err(ReportError::Usage(format!(
-                "the page `{page}` has an order of its own and cannot be sorted; tree, callers, flat, threads and \
-                 timeline can, by every measure"
-            ))),
-            Some(known) if !known.contains(&word.as_str()) => Err(ReportError::Usage(format!(
+        match self.page.spec().orders {
+            Orders::Own => {
+                let any = PAGES.iter().filter(|spec| spec.orders == Orders::All).map(|spec| spec.head.id);
+                Err(ReportError::Usage(format!(
+                    "the page `{page}` has an order of its own and cannot be sorted; {} can, by every measure",
+                    listed_words(&any.collect::<Vec<_>>())
+                )))
+            }
+            Orders::Some(known) if !known.contains(&word.as_str()) => Err(ReportError::Usage(format!(
                 "the page `{page}` cannot be sorted by `{word}`; it can by {}",
                 known.join(", ")
             ))),
@@ -134,33 +137,15 @@ impl Question {
     /// Whether the ledger of the whole run needs its rows to answer it. Without them the samples and
     /// operations are needed.
     pub fn needs_rows(&self) -> bool {
-        self.page.has_rows() || self.page == PageName::Threads
+        self.page.needs(Need::ColumnsByAccount) || self.page.needs(Need::AccountRows)
     }
 }
 
-/// Why a question has no answer.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReportError {
-    /// The question itself is wrong: exit code 2.
-    #[error("{0}")]
-    Usage(String),
-    /// The run has no such function.
-    #[error(transparent)]
-    UnknownFunction(#[from] UnknownFunction),
-    /// The run has no such row.
-    #[error("there is no {what} {handle} in this run: its {what}s go from {first} to {last}")]
-    UnknownHandle {
-        /// What was looked for.
-        what: &'static str,
-        /// The handle.
-        handle: String,
-        /// The first there is.
-        first: String,
-        /// The last there is.
-        last: String,
-    },
-    /// The profile contradicts itself.
-    #[error("the account cannot be drawn up: {0}; `tree`, `flat` and `callers` still show CPU time")]
-    Ledger(#[from] LedgerError),
+/// `a, b and c`.
+fn listed_words(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
 }

@@ -6,6 +6,7 @@
 
 mod degradation;
 mod head;
+mod order;
 mod picture;
 mod scaling;
 mod summary;
@@ -17,9 +18,12 @@ use proust_analysis::degradation::{Assessment, Definition, Limits};
 use proust_analysis::scaling::{Ensemble, Kind};
 use proust_profile::SweepFile;
 
-use crate::question::{Format, ReportError};
+use crate::error::ReportError;
+use crate::kept::Rendered;
+use crate::page::PageHead;
+use crate::question::Format;
 use crate::style::Style;
-use crate::{Rendered, csv, json};
+use crate::{csv, json};
 
 /// A page about a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,13 +41,23 @@ impl SweepPage {
     /// All pages, in the order in which they are listed.
     pub const ALL: [SweepPage; 3] = [SweepPage::Summary, SweepPage::Scaling, SweepPage::Degradation];
 
+    /// Its word on the command line, and what it shows.
+    pub fn head(self) -> PageHead {
+        let head = |id, about| PageHead { id, argument: "", about };
+        match self {
+            SweepPage::Summary => head("summary", "the counts beside each other, and what is degraded"),
+            SweepPage::Scaling => {
+                head("scaling", "speedup and efficiency, which places lose how much, costs as formulas")
+            }
+            SweepPage::Degradation => {
+                head("degradation", "what is slower with more threads, and the code that causes it")
+            }
+        }
+    }
+
     /// Its word on the command line.
     pub fn id(self) -> &'static str {
-        match self {
-            SweepPage::Summary => "summary",
-            SweepPage::Scaling => "scaling",
-            SweepPage::Degradation => "degradation",
-        }
+        self.head().id
     }
 
     /// The page of this word.

@@ -1,5 +1,7 @@
 //! Aligned columns, the last of which takes what width remains.
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 
@@ -86,8 +88,8 @@ impl Table {
         let last = self.columns.len().saturating_sub(1);
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|column| {
-                let cells = self.rows.iter().map(|row| row[column].text.chars().count());
-                cells.chain([self.columns[column].0.chars().count()]).max().unwrap_or(0)
+                let cells = self.rows.iter().map(|row| row[column].text.width());
+                cells.chain([self.columns[column].0.width()]).max().unwrap_or(0)
             })
             .collect();
         let fixed: usize = self.indent + widths[..last].iter().map(|width| width + 2).sum::<usize>();
@@ -108,16 +110,16 @@ impl Table {
         for (column, cell) in cells.iter().enumerate() {
             if column == cells.len() - 1 {
                 let shown = middle(&cell.text, room, style.unicode);
-                let left = room - shown.chars().count();
+                let left = room.saturating_sub(shown.width());
                 line.push_str(&style.paint(cell.paint, &shown));
                 // A tail of which only some letters fit tells nothing.
-                if !cell.tail.is_empty() && left >= cell.tail.chars().count().min(12) + 2 {
+                if !cell.tail.is_empty() && left >= cell.tail.width().min(12) + 2 {
                     line.push_str("  ");
                     line.push_str(&style.paint(Paint::Faint, &middle(&cell.tail, left - 2, style.unicode)));
                 }
                 break;
             }
-            let padding = " ".repeat(widths[column] - cell.text.chars().count());
+            let padding = " ".repeat(widths[column] - cell.text.width());
             let shown = style.paint(cell.paint, &cell.text);
             match self.columns[column].1 {
                 Align::Left => line.push_str(&(shown + &padding)),
@@ -146,5 +148,18 @@ mod tests {
         assert_eq!(lines[1], "   1  a");
         assert_eq!(lines[2].chars().count(), 40);
         assert_eq!(lines[3], "   7  c  file.c:1");
+    }
+
+    /// Names of other scripts: characters of two columns, and accents that have none of their own.
+    #[test]
+    fn columns_are_aligned_by_what_a_terminal_shows() {
+        let mut table = Table::new([("name", Align::Left), ("n", Align::Right), ("file", Align::Left)]);
+        for name in ["計算", "e\u{301}te\u{301}", "plain"] {
+            table.row(vec![name.into(), "7".into(), "a.c".into()]);
+        }
+        let text = table.render(&Style { width: 40, ..Style::default() });
+        let before = |line: &str| line[..line.find("a.c").unwrap_or(line.len())].width();
+        let widths: Vec<usize> = text.lines().skip(1).map(before).collect();
+        assert_eq!(widths, [widths[0]; 3], "{text}");
     }
 }

@@ -1,11 +1,13 @@
 //! Sentences in lines that fit a terminal.
 
+use unicode_width::UnicodeWidthStr;
+
 /// Breaks a sentence into lines of at most `width` characters, each behind `indent` spaces and with a line end.
 pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let room = width.saturating_sub(indent).max(20);
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+        if !line.is_empty() && line.width() + 1 + word.width() > room {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {

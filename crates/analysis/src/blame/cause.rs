@@ -3,7 +3,7 @@
 use proust_profile::{ContextId, LocationId};
 use serde::{Deserialize, Serialize};
 
-use super::locks::LockId;
+use super::groups::LockId;
 use crate::ledger::Account;
 
 /// How something caused a wait.

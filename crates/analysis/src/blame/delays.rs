@@ -41,6 +41,16 @@ pub(super) struct Pair {
     pub(super) late: LocationId,
 }
 
+/// What a wait at a synchronisation is charged to.
+#[derive(Clone, Debug)]
+pub(super) enum Causes {
+    /// Until the last ones came at that time, to them; then the synchronisation opened.
+    Late(u64, Vec<Pair>),
+    /// It came last itself.
+    Opening,
+    Unknown,
+}
+
 /// Who waited, and where.
 pub(super) type Victim = (LocationId, ContextId);
 /// Of a location's own time, and of empty slots charged to it, ns.

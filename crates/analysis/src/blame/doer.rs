@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use proust_profile::{ContextId, SampleRow};
 
+use super::delays::Causes;
 use super::doing::Doing;
 use super::evidence::Evidence;
-use super::synchronisations::Causes;
 use crate::ledger::{Begun, PassiveReason, State, Wait, Window};
 
 /// A location.

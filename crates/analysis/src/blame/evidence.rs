@@ -2,20 +2,15 @@
 
 use std::ops::Range;
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{LocationId, ProcessId, Profile};
+use proust_profile::{LocationId, Nature, OperationKind, ProcessId, Profile};
 
-use super::locks::{Groups, LockId};
+use super::groups::{Groups, LockId};
+use super::object::{NONE, Object, ObjectId};
 use super::releases::Releases;
 use crate::hash::Map;
 use crate::ledger::{State, Wait, WaitCharge};
 use crate::operations::Operations;
 use crate::timelines::OperationStates;
-
-/// An object that was waited for: its position in [`Evidence::objects`].
-pub(super) type ObjectId = u32;
-/// No object.
-pub(super) const NONE: ObjectId = ObjectId::MAX;
 
 /// What an operation is for who looks for causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +23,6 @@ pub(super) enum Kind {
     Woken,
     /// Nothing that somebody else ends.
     Other,
-}
-
-/// An object: an address in a process.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Object {
-    pub(super) process: ProcessId,
-    /// The first wait for it, as a position in the profile's events.
-    pub(super) first: usize,
-    /// Its waits for a lock.
-    pub(super) lock_waits: u64,
-    /// Its waits for something else.
-    pub(super) other_waits: u64,
 }
 
 /// What is known of the waits of a profile.
@@ -102,7 +85,7 @@ impl<'p> Evidence<'p> {
         }
         evidence.releases = Releases::new(profile, &known, &evidence.objects);
         evidence.known = known;
-        evidence.groups = Groups::new(&evidence);
+        evidence.groups = Groups::new(&profile.events, &evidence.objects, &evidence.operations);
         evidence
     }
 
@@ -161,7 +144,7 @@ impl<'p> Evidence<'p> {
         self.profile.locations[location as usize].process
     }
 
-    pub(super) fn operation(&self, event: usize) -> Option<Operation> {
+    pub(super) fn operation(&self, event: usize) -> Option<OperationKind> {
         self.operations.get(self.profile.events[event].operation)
     }
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Blame;
 use super::cause::{BlameRow, Cause, CauseKind};
-use super::locks::{Lock, LockId, LockWaits};
+use super::groups::LockId;
+use super::locks::{Lock, LockWaits};
 use super::wakers::WakerRow;
 use crate::ledger::Account;
 

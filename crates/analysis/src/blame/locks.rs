@@ -1,83 +1,13 @@
 //! The locks: objects by kind and by the place where they were first waited for.
 
-use proust_log::operations::{Nature, Operation};
 use proust_profile::{ContextId, LocationId, ProcessId};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{Evidence, Kind, NONE, ObjectId};
+use super::evidence::{Evidence, Kind};
+use super::groups::{LockId, LockKind};
+use super::object::ObjectId;
 use crate::hash::Map;
 use crate::ledger::{Window, Windows};
-
-/// A lock, or several of one kind that are used at the same place: its position in [`super::Blame::locks`].
-pub type LockId = u32;
-
-/// What a lock is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum LockKind {
-    /// A mutex of POSIX or C11.
-    Mutex,
-    /// A reader-writer lock.
-    RwLock,
-    /// A spin lock.
-    Spin,
-    /// What is initialised once.
-    Once,
-    /// A locked file.
-    File,
-    /// A futex: the locks of Rust, of parking_lot, of language runtimes.
-    Futex,
-    /// A condition variable that a runtime makes a lock of: an interpreter's lock.
-    Condition,
-    /// Something else that counts as a lock.
-    Other,
-    /// A critical section or an atomic update of OpenMP.
-    Critical,
-    /// An ordered section of OpenMP.
-    Ordered,
-    /// A lock of OpenMP.
-    Omp,
-}
-
-impl LockKind {
-    /// The stable identifier, as in JSON.
-    pub const fn id(self) -> &'static str {
-        match self {
-            LockKind::Mutex => "mutex",
-            LockKind::RwLock => "rwlock",
-            LockKind::Spin => "spin",
-            LockKind::Once => "once",
-            LockKind::File => "file",
-            LockKind::Futex => "futex",
-            LockKind::Condition => "condition",
-            LockKind::Other => "other",
-            LockKind::Critical => "critical",
-            LockKind::Ordered => "ordered",
-            LockKind::Omp => "omp-lock",
-        }
-    }
-
-    fn of(operation: Option<Operation>) -> LockKind {
-        use Operation as O;
-        let Some(operation) = operation else { return LockKind::Other };
-        match operation {
-            O::MutexLock | O::MutexTimedLock | O::MutexClockLock | O::MutexTryLock => LockKind::Mutex,
-            O::MtxLock | O::MtxTimedLock | O::MtxTryLock => LockKind::Mutex,
-            O::SpinLock | O::SpinTryLock => LockKind::Spin,
-            O::Once | O::CallOnce => LockKind::Once,
-            O::OmpCritical | O::OmpAtomic => LockKind::Critical,
-            O::OmpOrdered => LockKind::Ordered,
-            O::OmpSetLock | O::OmpSetNestLock => LockKind::Omp,
-            O::FileLock | O::LockFile | O::ControlLock => LockKind::File,
-            _ => match operation.nature() {
-                Nature::Lock | Nature::Spin => LockKind::RwLock,
-                Nature::Futex => LockKind::Futex,
-                Nature::Condition => LockKind::Condition,
-                _ => LockKind::Other,
-            },
-        }
-    }
-}
 
 /// A lock, or several of one kind that were first waited for at the same place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,45 +43,6 @@ pub struct LockWaits {
     pub waits: u64,
     /// The longest, ns.
     pub longest_ns: u64,
-}
-
-/// Which lock an object belongs to.
-#[derive(Debug, Default)]
-pub(super) struct Groups {
-    of_object: Vec<LockId>,
-    firsts: Vec<ObjectId>,
-}
-
-impl Groups {
-    pub(super) fn new(evidence: &Evidence<'_>) -> Groups {
-        let events = &evidence.profile.events;
-        let mut order: Vec<ObjectId> = (0..evidence.objects.len() as ObjectId)
-            .filter(|&id| evidence.objects[id as usize].lock_waits > 0)
-            .collect();
-        order.sort_unstable_by_key(|&id| {
-            let first = &events[evidence.objects[id as usize].first];
-            (first.begin_ns, first.location, first.object)
-        });
-        let mut known: Map<(ProcessId, u8, ContextId), LockId> = Map::default();
-        let mut groups = Groups { of_object: vec![NONE; evidence.objects.len()], firsts: Vec::new() };
-        for id in order {
-            let object = &evidence.objects[id as usize];
-            let kind = LockKind::of(evidence.operation(object.first));
-            let next = groups.firsts.len() as LockId;
-            let lock =
-                *known.entry((object.process, kind as u8, events[object.first].context)).or_insert(next);
-            if lock == next {
-                groups.firsts.push(id);
-            }
-            groups.of_object[id as usize] = lock;
-        }
-        groups
-    }
-
-    /// The lock that an object belongs to, if it was waited for as a lock.
-    pub(super) fn lock(&self, object: ObjectId) -> Option<LockId> {
-        self.of_object.get(object as usize).copied().filter(|&lock| lock != NONE)
-    }
 }
 
 /// The locks of a profile.

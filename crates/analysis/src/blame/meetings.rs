@@ -7,10 +7,10 @@
 //!
 //! Memory is that of meetings times members, not of waits.
 
-use proust_log::operations::Operation;
-use proust_profile::{LocationId, ProcessId, Profile, RegionId, StayRow};
+use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, RegionId, StayRow};
 
-use super::evidence::{Evidence, Kind, ObjectId};
+use super::evidence::{Evidence, Kind};
+use super::object::ObjectId;
 use crate::hash::Map;
 
 /// Position in [`Meetings::all`].
@@ -54,12 +54,15 @@ pub(super) struct Meetings {
 }
 
 /// Whether only some of a team wait in this operation.
-fn is_partial(operation: Option<Operation>) -> bool {
-    matches!(operation, Some(Operation::OmpTaskWait | Operation::OmpTaskGroup | Operation::OmpDoacross))
+fn is_partial(operation: Option<OperationKind>) -> bool {
+    matches!(operation.map(|kind| kind.detail), Some(Detail::TaskWait | Detail::TaskGroup | Detail::Doacross))
 }
 
-fn is_of_team(operation: Option<Operation>) -> bool {
-    matches!(operation, Some(Operation::OmpBarrier | Operation::OmpRegionEnd | Operation::OmpCopyPrivate))
+fn is_of_team(operation: Option<OperationKind>) -> bool {
+    matches!(
+        operation.map(|kind| kind.detail),
+        Some(Detail::TeamBarrier | Detail::RegionEnd | Detail::CopyPrivate)
+    )
 }
 
 impl Meetings {

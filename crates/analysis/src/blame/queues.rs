@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proust_profile::LocationId;
 use rayon::prelude::*;
 
-use super::evidence::{Evidence, Kind, ObjectId};
-use super::locks::LockId;
+use super::evidence::{Evidence, Kind};
+use super::groups::LockId;
+use super::object::ObjectId;
 use crate::hash::Map;
 use crate::search::partition_near;
 

@@ -1,9 +1,8 @@
 //! The releases of a profile, by object and by process, in order of time.
 
-use proust_log::operations::Nature;
-use proust_profile::{LocationId, ProcessId, Profile, ReleaseRow};
+use proust_profile::{LocationId, Nature, ProcessId, Profile, ReleaseRow};
 
-use super::evidence::{NONE, Object, ObjectId};
+use super::object::{NONE, Object, ObjectId};
 use crate::hash::Map;
 use crate::operations::Operations;
 

@@ -11,7 +11,7 @@
 //! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain any,
 //! of those next to it.
 
-use proust_log::records::RELEASE_WEIGHT_NS;
+use proust_profile::releases::SAMPLED_HELD_NS;
 
 use super::evidence::Evidence;
 use super::releases::{Let, NEAREST, nearest_sampled};
@@ -19,7 +19,7 @@ use crate::ledger::Window;
 use crate::search::partition_near;
 
 /// A wait of this length contains a told release, even if all sections are short ones.
-const CERTAIN_NS: u64 = 20 * RELEASE_WEIGHT_NS;
+const CERTAIN_NS: u64 = 20 * SAMPLED_HELD_NS;
 
 /// Waits below this length take one of the releases next to them by chance, and not a part of each.
 const MANY_NS: u64 = 100_000;

@@ -13,8 +13,9 @@
 use proust_profile::{ContextId, LocationId};
 
 use super::doing::Doing;
-use super::evidence::{Evidence, Kind, ObjectId};
+use super::evidence::{Evidence, Kind};
 use super::meetings::{MeetingId, Meetings};
+use super::object::ObjectId;
 use super::releases::within;
 use crate::ledger::Window;
 

@@ -12,7 +12,7 @@
 
 use proust_profile::{ContextId, LocationId};
 
-use super::delays::{Delays, Pair, Victim};
+use super::delays::{Causes, Delays, Pair, Victim};
 use super::doer::{Doer, Unfinished, grains_ns, is_interrupted, waits_for_others};
 use super::doing::Doing;
 use super::evidence::Evidence;
@@ -46,16 +46,6 @@ struct Over {
     begin: Option<ContextId>,
     /// Who waited there, and since when.
     come: Vec<(LocationId, u64)>,
-}
-
-/// What a wait at a synchronisation is charged to.
-#[derive(Clone, Debug)]
-pub(super) enum Causes {
-    /// Until the last ones came at that time, to them; then the synchronisation opened.
-    Late(u64, Vec<Pair>),
-    /// It came last itself.
-    Opening,
-    Unknown,
 }
 
 impl<'e> Synchronisations<'e> {

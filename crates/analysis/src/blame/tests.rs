@@ -5,15 +5,15 @@ mod locks;
 mod naive;
 mod synchronisations;
 
-use proust_log::operations::Operation;
 use proust_profile::{
-    Context, ContextKind, EventRow, Location, OperationInfo, Process, Profile, RegionInfo, ReleaseRow,
-    SampleRow, StayRow, Stop,
+    Context, ContextKind, EventRow, Location, Process, Profile, RegionInfo, ReleaseRow, SampleRow, StayRow,
+    Stop,
 };
 
 use super::{Blame, BlameRow, CauseKind};
+use crate::accounted::blame_within;
+use crate::ingest::{Operation, operation_info};
 use crate::ledger::{Account, IoAs, Ledger, Windows};
-use crate::timelines::blame_within;
 
 pub(super) const MS: u64 = 1_000_000;
 
@@ -49,7 +49,7 @@ impl Builder {
             processes: vec![Process { end_s, ..Process::default() }],
             locations: vec![Location { end_s, ..Location::default() }; threads as usize],
             contexts,
-            operations: OPERATIONS.map(|operation| OperationInfo { name: operation.name().into() }).into(),
+            operations: OPERATIONS.map(|operation| operation_info(operation.name())).into(),
             ..Profile::default()
         })
     }

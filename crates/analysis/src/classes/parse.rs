@@ -4,7 +4,7 @@ use super::class::Class;
 use super::error::{ClassError, Problem};
 use super::pattern::Patterns;
 use super::rule::{EVERYWHERE, Functions, Origin, Rule, Rules, SectionId, Service, Strength, Through, When};
-use crate::query::nearest;
+use crate::nearest::nearest;
 
 /// The word that begins a line about frames to pass.
 const THROUGH: &str = "through";

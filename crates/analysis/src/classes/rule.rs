@@ -1,8 +1,8 @@
 //! Rules, and the sections they stand in.
 
-use std::fmt;
+use proust_profile::Nature;
 
-use proust_log::operations::Nature;
+use std::fmt;
 
 use super::class::Class;
 use super::pattern::Patterns;

@@ -12,7 +12,8 @@ mod neighbours;
 mod threads;
 
 use super::disturbance::Disturbance;
-use super::joint::{Joint, JointId};
+use super::joint::Joint;
+use super::node::JointId;
 use super::run::ComparedRun;
 use super::sampling::{Sampled, error_of_short, squares_of};
 use crate::ledger::{Account, IoAs};

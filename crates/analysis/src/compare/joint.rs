@@ -6,23 +6,9 @@ use proust_profile::{ContextId, ContextKind, Metric};
 
 use super::matching::{ABSENT, Matching};
 use super::names::TextId;
-use super::outline::{Key, NodeId, Outline};
+use super::node::{JointFunctionId, JointId, JointNode};
+use super::outline::{NodeId, Outline};
 use crate::query::{Amounts, Measure};
-
-/// Position of a node in a [`Joint`] tree.
-pub type JointId = u32;
-
-/// Position of a function in [`Joint::functions`].
-pub type JointFunctionId = u32;
-
-/// A node of the joint tree.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JointNode {
-    pub parent: Option<JointId>,
-    pub key: Key,
-    /// Of its function's declaration, or of the line, in the last run that knows it.
-    pub file: TextId,
-}
 
 /// What a node is called, as in the last run that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

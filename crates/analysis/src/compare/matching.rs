@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use proust_profile::ContextKind;
 
-use super::joint::{JointId, JointNode};
 use super::names::{TextId, Texts};
+use super::node::{JointId, JointNode};
 use super::outline::{Key, NodeId, Outline, Position};
 use crate::hash::Map;
 

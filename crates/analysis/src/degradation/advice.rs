@@ -1,6 +1,6 @@
 //! What the causes of a degradation suggest to do.
 
-use super::causes::{Cause, Causes};
+use crate::scaling::{Cause, Causes};
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq)]

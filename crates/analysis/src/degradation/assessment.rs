@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::advice::{Advice, advice};
-use super::causes::Causes;
 use super::descent::{Tree, paths};
 use super::ranks::{Definition, Degradation, Verdict, Why, correct, ranks};
 use crate::compare::JointId;
-use crate::scaling::{Disagreement, Ensemble};
+use crate::scaling::{Causes, Disagreement, Ensemble};
 
 /// What was found in a sweep.
 #[derive(Clone, Debug, PartialEq)]

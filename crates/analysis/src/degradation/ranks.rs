@@ -1,6 +1,6 @@
 //! At which counts of threads a region is degraded, and by how much.
 
-use super::timing::Timing;
+use crate::scaling::Timing;
 use crate::statistics::robust::FEWEST;
 use crate::statistics::{self, Change, Matters, change};
 

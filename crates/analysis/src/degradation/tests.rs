@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::descent::{Tree, paths};
 use super::*;
+use crate::scaling::{Cause, Causes, Timing};
 
 /// SP class A on 4 processors: speedups 1.512, 1.557 and 1.061; 245.26 s with four threads.
 fn sp() -> Vec<Timing> {

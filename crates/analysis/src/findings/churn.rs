@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, LocationId, Metric, ProcessId};
+use proust_profile::{ContextId, LocationId, Metric, Nature, ProcessId};
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};

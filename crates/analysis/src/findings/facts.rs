@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, FunctionId, LocationId, Metric, OperationId, ProcessId, Profile, SampleRow};
+use proust_profile::{
+    ContextId, FunctionId, LocationId, Metric, Nature, OperationId, OperationKind, ProcessId, Profile,
+    SampleRow,
+};
 
 use super::calls::{Calls, calls};
 use super::finding::{Finding, Kind, Sure, Victim};
@@ -176,7 +178,7 @@ impl<'r> Facts<'r> {
         self.operations.nature(operation)
     }
 
-    pub(super) fn operation(&self, operation: OperationId) -> Option<Operation> {
+    pub(super) fn operation(&self, operation: OperationId) -> Option<OperationKind> {
         self.operations.get(operation)
     }
 

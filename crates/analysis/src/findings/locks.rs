@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, FunctionId, LocationId, ProcessId};
+use proust_profile::{ContextId, FunctionId, LocationId, Nature, ProcessId};
 use rayon::prelude::*;
 
 use super::facts::Facts;

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, LocationId, Metric};
+use proust_profile::{ContextId, LocationId, Metric, Nature};
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};

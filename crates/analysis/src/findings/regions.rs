@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_log::operations::Operation;
-use proust_profile::{ContextId, LocationId, Profile};
+use proust_profile::{ContextId, Detail, LocationId, Profile};
 
 use crate::operations::Operations;
 
@@ -39,7 +38,8 @@ impl Regions {
         }
         let mut handed_out = vec![false; profile.contexts.len()];
         let hands_out = |operation| {
-            matches!(operations.get(operation), Some(Operation::OmpTask | Operation::OmpDispatch))
+            let kind = operations.get(operation);
+            matches!(kind.map(|kind| kind.detail), Some(Detail::Task | Detail::Dispatch))
         };
         for row in profile.segments.iter().filter(|row| hands_out(row.operation)) {
             handed_out[profile.regions[row.region as usize].context as usize] = true;

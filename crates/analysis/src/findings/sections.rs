@@ -5,8 +5,7 @@
 
 use std::collections::HashMap;
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, EventRow, LocationId, ReleaseRow};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, ReleaseRow};
 use rayon::prelude::*;
 
 use super::facts::Facts;

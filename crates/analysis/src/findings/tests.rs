@@ -7,13 +7,13 @@ mod openmp;
 mod phases;
 mod threads;
 
-use proust_log::operations::Operation;
 use proust_profile::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    ReleaseRow, SampleRow, Target, Value,
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, ReleaseRow,
+    SampleRow, Target, Value,
 };
 
 use super::{Finding, Kind, findings};
+use crate::ingest::{Operation, operation_info};
 
 const MS: u64 = 1_000_000;
 
@@ -30,8 +30,7 @@ impl Builder {
         let end_s = end_ms as f64 / 1e3;
         let program =
             Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
-        let operations =
-            Operation::ALL.iter().map(|operation| OperationInfo { name: operation.name().into() }).collect();
+        let operations = Operation::ALL.iter().map(|operation| operation_info(operation.name())).collect();
         let location = |tid| Location { tid, end_s, ..Location::default() };
         let module = |path: &str| Module { path: path.into(), ..Module::default() };
         let mut profile = Profile {

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, FunctionId, LocationId, OperationId, Target};
+use proust_profile::{ContextId, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, Target};
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -33,7 +32,7 @@ fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
     let mut by_place: HashMap<_, AtPlace> = HashMap::new();
     for row in &facts.sums.rows {
         let Some(operation) = facts.operation(row.operation) else { continue };
-        let moves = matches!(operation.nature(), Nature::Read | Nature::Write);
+        let moves = matches!(operation.nature, Nature::Read | Nature::Write);
         if !(synchronises(operation) || moves && moves_bytes(operation)) {
             continue;
         }
@@ -53,26 +52,13 @@ fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
 }
 
 /// Whether a call is made to move bytes: names of files and random numbers come as they come.
-fn moves_bytes(operation: Operation) -> bool {
-    !matches!(operation, Operation::ReadDirectory | Operation::RandomBytes)
+fn moves_bytes(operation: OperationKind) -> bool {
+    operation.detail != Detail::Piecewise
 }
 
 /// Whether a call goes through a buffer of the C library: most do not reach the system.
-fn is_buffered(operation: Operation) -> bool {
-    use Operation as O;
-    matches!(
-        operation,
-        O::StreamRead
-            | O::StreamLine
-            | O::StreamCharacter
-            | O::StreamGetLine
-            | O::StreamScan
-            | O::StreamWrite
-            | O::StreamPutString
-            | O::StreamPutCharacter
-            | O::StreamPrint
-            | O::PutString
-    )
+fn is_buffered(operation: OperationKind) -> bool {
+    operation.detail == Detail::Buffered
 }
 
 fn is_to_others(target: Target) -> bool {
@@ -95,17 +81,8 @@ fn turns(facts: &Facts<'_>) -> HashMap<LocationId, (f64, f64, f64)> {
     turns
 }
 
-fn synchronises(operation: Operation) -> bool {
-    use Operation as O;
-    matches!(
-        operation,
-        O::Synchronise
-            | O::SynchroniseData
-            | O::SynchroniseRange
-            | O::SynchroniseFileSystem
-            | O::SynchroniseAll
-            | O::SynchroniseMemory
-    )
+fn synchronises(operation: OperationKind) -> bool {
+    operation.detail == Detail::Storage
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
@@ -123,10 +100,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Of calls at a place, those that go to others and have an answer, a request or a look between them.
-fn answered(operation: Operation, sum: &AtPlace, turns: &HashMap<LocationId, (f64, f64, f64)>) -> f64 {
+fn answered(operation: OperationKind, sum: &AtPlace, turns: &HashMap<LocationId, (f64, f64, f64)>) -> f64 {
     let of = |(location, &calls): (&LocationId, &f64)| {
         let (looks, reads, writes) = turns.get(location).copied().unwrap_or_default();
-        let between = looks + if operation.nature() == Nature::Read { writes } else { reads };
+        let between = looks + if operation.nature == Nature::Read { writes } else { reads };
         calls.min(between * CALLS_A_TURN)
     };
     sum.to_others.iter().map(of).sum()
@@ -148,7 +125,7 @@ fn reaches_the_system(facts: &Facts<'_>, checks: &mut Checks, sum: &AtPlace) -> 
 
 fn tiny_io(
     facts: &Facts<'_>,
-    operation: Operation,
+    operation: OperationKind,
     sum: &AtPlace,
     turns: &HashMap<LocationId, (f64, f64, f64)>,
     io_s: &HashMap<(LocationId, ContextId), f64>,

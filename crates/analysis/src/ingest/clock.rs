@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::log::LogHarvest;
 use super::process;
+use super::seconds::seconds;
 
 /// From each log's CLOCK_MONOTONIC to nanoseconds since the run's start.
 #[derive(Debug)]
@@ -78,10 +79,4 @@ impl RunClock {
     pub(super) fn host_count(&self) -> usize {
         self.host_count
     }
-}
-
-/// Nanoseconds as seconds.
-pub(super) fn seconds(ns: u64) -> f64 {
-    // Not a multiplication by 1e-9, which is no binary fraction: 0.03 s should read so.
-    ns as f64 / 1e9
 }

@@ -7,7 +7,7 @@ use proust_log::layout::VERSION;
 use proust_profile::run_file::RunFileError;
 use thiserror::Error;
 
-use super::notes::Refused;
+use super::unread::Refused;
 use crate::words::counted;
 
 /// Why a run cannot be analysed at all; what is only missing in part is a note of the profile.

@@ -7,9 +7,9 @@ use proust_log::records::NoteCode;
 use proust_profile::{Process, Profile, RunFile};
 
 use super::log::LogHarvest;
-use super::notes::Unread;
 use super::quality::closed;
 use super::thread::Closing;
+use super::unread::Unread;
 
 /// Children without a log of their own, by parent. exec keeps the pid: images of one process are one parent.
 pub(super) fn missing_children<'p>(

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use proust_log::layout::{FileHeader, Origin};
 
-use super::clock::seconds;
+use super::seconds::seconds;
 use crate::words::{count, counted};
 
 /// From which part of the run's CPU time on it is said.

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use proust_profile::{Module, ModuleId};
-use proust_structure::{FileIdentity, ModuleNote, ModuleRequest, ModuleStructure, Structurer};
+use proust_structure::{
+    FileIdentity, ModuleNote, ModuleRequest, ModuleStructure, Structurer, default_cache_dir,
+};
 use rayon::prelude::*;
 
 use super::lane::{LaneHarvest, ModuleLoad};
@@ -17,6 +19,11 @@ use super::progress::{Counter, Stage};
 pub trait Symbols: Sync {
     /// What is known of `addresses` (SVMAs) of one module.
     fn resolve(&self, module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure;
+}
+
+/// Reads binaries and their debug information, and keeps what was found in the user's cache.
+pub fn from_binaries() -> impl Symbols {
+    Structurer::new(default_cache_dir())
 }
 
 impl Symbols for Structurer {

@@ -6,30 +6,16 @@ use proust_log::layout::Ending;
 use proust_log::records::{NoteCode, Subject};
 use proust_profile::{Profile, RunFile, SegmentRow};
 
-use crate::openmp::wait_error_ns;
 use crate::words::{count, counted, verb};
 
-use super::clock::{RunClock, seconds};
+use super::clock::RunClock;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
+use super::seconds::seconds;
 use super::thread::Closing;
-
-/// A log that could not be read at all.
-#[derive(Clone, Debug)]
-pub(super) struct Refused {
-    pub(super) name: String,
-    pub(super) reason: String,
-}
-
-/// The logs of a run that are not in its profile.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Unread {
-    pub(super) refused: Vec<Refused>,
-    /// How many fewer there are than when the command had ended.
-    pub(super) missing: u64,
-}
+use super::unread::Unread;
 
 /// So many samples at ticks, and such a share of a process's, are worth a word: a thread's first ones are.
 const TICK_SAMPLES: u64 = 100;
@@ -274,7 +260,7 @@ fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, wh
         unmeasured = unmeasured.saturating_add(row.unmeasured);
         wait_ns = wait_ns.saturating_add(row.wait_ns);
         // The same instances are drawn in all threads: their errors may go together.
-        error_ns = error_ns.saturating_add(wait_error_ns(row));
+        error_ns = error_ns.saturating_add(row.error_ns());
     }
     if unmeasured > 0 {
         notes.push(format!(

@@ -6,9 +6,9 @@ use proust_log::layout::{Ending, Origin};
 use proust_log::records::Subject;
 use proust_profile::Process;
 
-use super::clock::seconds;
 use super::log::LogHarvest;
 use super::rank::rank_of;
+use super::seconds::seconds;
 
 /// The texts of one subject over all lanes, by number; the later lane wins.
 fn by_id(log: &LogHarvest, subject: Subject) -> BTreeMap<u32, String> {

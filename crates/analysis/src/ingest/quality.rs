@@ -2,8 +2,8 @@
 
 use proust_profile::Quality;
 
-use super::clock::seconds;
 use super::log::LogHarvest;
+use super::seconds::seconds;
 use super::thread::Closing;
 
 /// All of [`Quality`] but its notes.

@@ -1,7 +1,6 @@
 //! From rows to amounts per context and location.
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, EventRow, LocationId, Metric, SampleRow, Value};
+use proust_profile::{ContextId, EventRow, LocationId, Metric, Nature, SampleRow, Value};
 
 use crate::operations::{EVENT_METRICS, amounts_of_event};
 

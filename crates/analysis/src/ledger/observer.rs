@@ -1,10 +1,25 @@
 //! Who watches the sweep: what locations do, in the order in which they begin it, and what their waits cost.
 
-use super::state::{PassiveReason, State};
-use super::sweep::WaitCharge;
+use proust_profile::{ContextId, LocationId};
+
+use super::state::{PassiveReason, State, Wait};
 use super::timeline::PartKind;
 use super::windows::Window;
-use proust_profile::{ContextId, LocationId};
+
+/// One wait, and what it stood for: reported as it ends, for those who look for its cause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaitCharge {
+    /// Who waited.
+    pub location: LocationId,
+    /// Where.
+    pub context: ContextId,
+    /// For what.
+    pub wait: Wait,
+    /// When; a wait cut by a window or a pause is reported in parts.
+    pub window: Window,
+    /// Empty slots charged to this wait because nobody worked meanwhile, ns.
+    pub slots_ns: f64,
+}
 
 /// A location begins to do something. Cut by windows and pauses, as the ledger counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,13 @@
 use super::account::{Account, Accounts, IoAs};
 use super::error::LedgerError;
 use super::fixed::{Units, apportion};
+use super::observer::WaitCharge;
 use super::observer::{Observer, OnWait};
 use super::owners::Owners;
 use super::processors::Processors;
 use super::rows::{PassiveRow, Row, settle};
 use super::state::PassiveTimes;
-use super::sweep::{LocationSums, Sweep, WaitCharge};
+use super::sweep::{LocationSums, Sweep};
 use super::timeline::{Run, Spans, Timeline};
 use super::windows::{Window, Windows};
 use proust_profile::{LocationId, ProcessId};

@@ -1,11 +1,11 @@
 //! Seconds by location, context and account, or reason of being passive.
 
+use proust_profile::{ContextId, LocationId};
+
 use super::account::Account;
 use super::fixed::{Units, round_running, whole_ns};
 use super::state::PassiveReason;
-use proust_profile::{ContextId, LocationId};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::hash::Map;
 
 /// Processor time of one location in one context on one account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +62,7 @@ impl Kind {
 #[derive(Debug)]
 pub(super) struct Amounts {
     pending: Vec<(ContextId, Kind, Units)>,
-    rows: HashMap<ContextId, u32, BuildHasherDefault<KeyHasher>>,
+    rows: Map<ContextId, u32>,
     columns: Vec<Kind>,
     /// Column of a kind, plus one.
     column_of: [u8; Kind::ALL],
@@ -73,7 +73,7 @@ impl Default for Amounts {
     fn default() -> Amounts {
         Amounts {
             pending: Vec::new(),
-            rows: HashMap::default(),
+            rows: Map::default(),
             columns: Vec::new(),
             column_of: [0; Kind::ALL],
             cells: Vec::new(),
@@ -179,33 +179,6 @@ pub(super) fn settle(amounts: impl Iterator<Item = (LocationId, Account, Context
     rows.map(|(&(location, account, context, _), ns)| Row { location, account, context, ns })
         .filter(|row| row.ns > 0)
         .collect()
-}
-
-/// Hashes one integer. The default hasher would take a good part of the sweep's time, and its protection
-/// against chosen keys is not needed for context numbers.
-#[derive(Default)]
-pub(super) struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, key: u32) {
-        self.write_u64(u64::from(key));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        // 2⁶⁴ divided by the golden ratio spreads keys over the high bits; the table indexes by the low ones.
-        let spread = (self.0.rotate_left(5) ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = spread ^ (spread >> 32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 #[cfg(test)]

@@ -6,32 +6,17 @@ use super::demand::{Demand, Place};
 use super::error::LedgerError;
 use super::fixed::{Units, fraction, ratio, to_ns_f64, units};
 use super::merge::{Lasting, Merge};
-use super::observer::{Begun, Observer};
+use super::observer::{Begun, Observer, WaitCharge};
 use super::owners::Owners;
 use super::pieces::{Piece, Pieces};
 use super::processors::Processors;
 use super::rows::{Amounts, Kind};
 use super::slots::Slots;
-use super::state::{PassiveReason, PassiveTimes, State, Wait, Work};
+use super::state::{PassiveReason, PassiveTimes, State, Work};
 use super::timeline::{Process, Run, Span, Spans};
 use super::windows::{Stretch, Window, Windows};
 use proust_profile::{ContextId, LocationId, ProcessId};
 use std::collections::{HashMap, HashSet};
-
-/// One wait, and what it stood for: reported as it ends, for those who look for its cause.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WaitCharge {
-    /// Who waited.
-    pub location: LocationId,
-    /// Where.
-    pub context: ContextId,
-    /// For what.
-    pub wait: Wait,
-    /// When; a wait cut by a window or a pause is reported in parts.
-    pub window: Window,
-    /// Empty slots charged to this wait because nobody worked meanwhile, ns.
-    pub slots_ns: f64,
-}
 
 /// What the sweep has summed up for one location.
 #[derive(Debug)]

@@ -24,8 +24,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{Profile, SegmentRow, TrialSums};
+use proust_profile::{Detail, Nature, OperationKind, Profile, SegmentRow, TrialSums};
 
 use crate::operations::Operations;
 
@@ -56,15 +55,6 @@ const UNSEEN_OF_PARTS: f64 = 0.5;
 const CONTENDED_NS: f64 = 250.0;
 /// What counting may take where nothing was found out, ns: half of that, give or take as much.
 const UNKNOWN_NS: f64 = 20.0;
-/// A visit that is measured has a reading of the clock before it, and others have none. By how much that
-/// changes how long it waits is not known: about as long as the reading itself takes, ns.
-const READING_NS: u64 = 20;
-
-/// Standard error of a row's time in its site, ns, and of the work likewise: by drawing, and by measuring.
-pub fn wait_error_ns(row: &SegmentRow) -> u64 {
-    let by_measuring = row.unmeasured.saturating_mul(READING_NS);
-    (row.wait_error_ns as f64).hypot(by_measuring as f64) as u64
-}
 
 /// What measuring added to a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -152,20 +142,20 @@ impl Costs {
         };
         let operations = Operations::of(profile);
         let each = || (0..profile.operations.len()).map(|id| operations.get(id as u32));
-        let which = |is: &dyn Fn(Operation) -> bool| each().map(|of| of.is_some_and(is)).collect();
-        let is_part = |of| matches!(of, Operation::OmpRegionEnd | Operation::OmpFork);
-        costs.of_lock = which(&|of| of.nature() == Nature::Lock);
+        let which = |is: &dyn Fn(OperationKind) -> bool| each().map(|of| of.is_some_and(is)).collect();
+        let is_part = |of: OperationKind| matches!(of.detail, Detail::RegionEnd | Detail::Fork);
+        costs.of_lock = which(&|of| of.nature == Nature::Lock);
         costs.of_barrier = which(&|of| {
-            let is_barrier = matches!(of.nature(), Nature::Barrier) || of == Operation::OmpBarrierOfOne;
+            let is_barrier = matches!(of.nature, Nature::Barrier) || of.detail == Detail::BarrierOfOne;
             is_barrier && !is_part(of)
         });
-        costs.region_end = which(&|of| of == Operation::OmpRegionEnd);
+        costs.region_end = which(&|of| of.detail == Detail::RegionEnd);
         costs.region_part = which(&is_part);
         for row in &profile.segments {
             let key = costs.key(row);
             *costs.pooled.entry(key).or_default() += &row.trials;
             let operation = operations.get(row.operation);
-            if matches!(operation, Some(Operation::OmpRegionEnd | Operation::OmpFork)) {
+            if operation.is_some_and(is_part) {
                 *costs.parts.entry((row.region, row.location)).or_default() += row.added_ns;
             }
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, LocationId, OperationId, Profile, RegionId, SegmentRow};
+use proust_profile::{
+    ContextId, Detail, LocationId, Nature, OperationId, OperationKind, Profile, RegionId, SegmentRow,
+};
 
-use super::cost::{Cost, Costs, wait_error_ns};
+use super::cost::{Cost, Costs};
 use crate::ledger::{Account, Ledger};
 use crate::operations::Operations;
 use crate::query::Selection;
@@ -31,15 +32,15 @@ impl Lost {
         self.imbalance_ns + self.latency_ns + self.lock_ns + self.fork_ns + self.dispatch_ns
     }
 
-    fn add(&mut self, nature: Nature, operation: Operation, row: &SegmentRow) {
-        match nature {
+    fn add(&mut self, operation: OperationKind, row: &SegmentRow) {
+        match operation.nature {
             Nature::Lock => self.lock_ns += row.wait_ns,
             Nature::Barrier => {
                 let latency_ns = row.latency_ns.min(row.wait_ns);
                 self.latency_ns += latency_ns;
                 self.imbalance_ns += row.wait_ns - latency_ns;
             }
-            _ if operation == Operation::OmpFork => self.fork_ns += row.wait_ns,
+            _ if operation.detail == Detail::Fork => self.fork_ns += row.wait_ns,
             _ => self.dispatch_ns += row.wait_ns,
         }
     }
@@ -258,7 +259,7 @@ fn region(
         });
         site.executions += row.executions;
         site.unmeasured += row.unmeasured;
-        site.error_ns = site.error_ns.saturating_add(wait_error_ns(row));
+        site.error_ns = site.error_ns.saturating_add(row.error_ns());
         site.contended += row.contended;
         site.work_ns += row.work_ns;
         // Rows are one for each thread and site.
@@ -269,10 +270,10 @@ fn region(
         *work_ns += row.work_ns;
         came.add(row);
         thread.came.add(row);
-        site.lost.add(operation.nature(), operation, row);
-        thread.lost.add(operation.nature(), operation, row);
+        site.lost.add(operation, row);
+        thread.lost.add(operation, row);
         thread.work_ns += row.work_ns;
-        if operation == Operation::OmpRegionEnd {
+        if operation.detail == Detail::RegionEnd {
             thread.executions += row.executions;
             sum.team_min = match (sum.team_min, row.team_min) {
                 (0, other) | (other, 0) => other,

@@ -1,7 +1,7 @@
-use proust_log::operations::Operation;
-use proust_profile::{Context, ContextKind, Location, OperationInfo, Profile, RegionInfo, SegmentRow};
+use proust_profile::{Context, ContextKind, Location, Profile, RegionInfo, SegmentRow};
 
 use super::*;
+use crate::ingest::{Operation, operation_info};
 use crate::ledger::{Account, IoAs, Ledger, Row};
 use crate::query::Selection;
 
@@ -32,7 +32,7 @@ fn profile() -> Profile {
             context(Some(1), ContextKind::Frame),
             context(Some(2), ContextKind::Line),
         ],
-        operations: names.map(|operation| OperationInfo { name: operation.name().into() }).to_vec(),
+        operations: names.map(|operation| operation_info(operation.name())).to_vec(),
         regions: vec![RegionInfo { process: 0, context: 2, parent: None, told: false }],
         segments: vec![
             row(0, 0, 3, 3_000, 100, 100),

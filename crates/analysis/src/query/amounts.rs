@@ -47,7 +47,7 @@ impl Amounts {
 }
 
 /// Spreads each context's own amount upwards.
-pub(super) fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts {
+pub(crate) fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts {
     let mut inclusive = own.to_vec();
     let mut exclusive = own.to_vec();
     for (id, context) in profile.contexts.iter().enumerate().rev() {

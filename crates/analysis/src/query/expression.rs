@@ -8,8 +8,9 @@
 
 use std::fmt;
 
-use super::nearest::nearest;
+use crate::durations::parse_ns;
 use crate::ledger::{Window, Windows};
+use crate::nearest::nearest;
 
 /// What a clause speaks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -325,25 +326,10 @@ fn time_range(text: &str) -> Option<(u64, u64)> {
     match text.split_once("..")? {
         ("", "") => None,
         (from, to) => Some((
-            if from.is_empty() { 0 } else { nanoseconds(from)? },
-            if to.is_empty() { u64::MAX } else { nanoseconds(to)? },
+            if from.is_empty() { 0 } else { parse_ns(from, Some("s")).ok()? },
+            if to.is_empty() { u64::MAX } else { parse_ns(to, Some("s")).ok()? },
         )),
     }
-}
-
-fn nanoseconds(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let number: f64 = text[..digits].parse().ok()?;
-    let scale = match text[digits..].trim() {
-        "" | "s" => 1e9,
-        "ms" => 1e6,
-        "us" | "µs" => 1e3,
-        "ns" => 1.0,
-        "min" => 60e9,
-        _ => return None,
-    };
-    Some((number * scale).round() as u64)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use proust_profile::{ContextId, LocationId, Metric};
 
-use super::selection::Doing;
+use super::doing::Doing;
 use crate::ledger::{Account, IoAs, Ledger, PassiveReason};
 
 /// What a column of numbers counts, by context and location.

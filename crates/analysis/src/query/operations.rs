@@ -237,9 +237,10 @@ impl Clock<'_> {
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, ContextKind, Location, OperationInfo};
+    use proust_profile::{Context, ContextKind, Location};
 
     use super::*;
+    use crate::ingest::operation_info;
     use crate::ledger::{PassiveReason, Wait, Work};
     use crate::query::Filter;
 
@@ -275,9 +276,7 @@ mod tests {
             locations: vec![Location { end_s: 0.1, ..Location::default() }],
             contexts: vec![program],
             samples: vec![SampleRow { time_ns: 10 * MS, cpu_ns: 10 * MS, ..SampleRow::default() }],
-            operations: ["read", "pthread_mutex_lock"]
-                .map(|name| OperationInfo { name: name.into() })
-                .to_vec(),
+            operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec(),
             events: vec![
                 event(0, Target::File, 10, 15, 14, 3),
                 event(1, Target::None, 15, 35, 14, 0x10),

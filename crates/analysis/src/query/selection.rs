@@ -8,6 +8,7 @@ use proust_profile::{
     ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, SegmentRow, Value,
 };
 
+use super::doing::Doing;
 use super::expression::{Filter, Key, Pattern};
 use super::forest::Forest;
 use super::measure::Measure;
@@ -21,8 +22,6 @@ mod states;
 use inventory::{names, what_there_is};
 use restrict::is_function;
 use states::StatesInScope;
-
-pub use states::Doing;
 
 /// The part of a profile that a page is about.
 #[derive(Debug)]

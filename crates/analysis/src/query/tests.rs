@@ -362,8 +362,7 @@ fn accounts_are_restricted_as_cpu_time_is() {
 #[test]
 fn operations_are_counted_in_the_range_in_which_they_end() {
     let mut profile = profile();
-    let name = |name: &str| proust_profile::OperationInfo { name: name.into() };
-    profile.operations = vec![name("read"), name("pthread_mutex_lock")];
+    profile.operations = ["read", "pthread_mutex_lock"].map(crate::ingest::operation_info).into();
     let event = |location, operation, begin_s: u64, end_s: u64| proust_profile::EventRow {
         location,
         context: 3,

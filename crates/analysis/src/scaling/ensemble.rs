@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proust_profile::Metric;
 use rayon::prelude::*;
 
+use super::causes::{Cause, Causes};
 use super::swept::{ACCOUNTS, Segment, Swept, ThreadTime};
+use super::timing::Timing;
 use crate::compare::joint::Label;
 use crate::compare::{Joint, JointId};
-use crate::degradation::{Cause, Causes, Timing};
 use crate::ledger::Account;
 use crate::openmp::Cost;
 use crate::query::{Amounts, Measure};

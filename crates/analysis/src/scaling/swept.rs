@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{LocationId, Metric, Profile, Quality};
+use proust_profile::{Detail, LocationId, Metric, Nature, Profile, Quality};
 
 use crate::compare::{NodeId, Outline, run};
 use crate::ledger::{Account, Accounts, IoAs, Ledger};
@@ -178,9 +177,9 @@ impl Swept {
             let (wait_s, work_s) = (seconds(row.wait_ns), seconds(row.work_ns));
             let segment = self.segments.entry(node).or_default();
             segment.work_s += work_s;
-            match (operation.nature(), operation) {
-                (Nature::Lock, Operation::OmpCritical) => segment.critical_s += wait_s,
-                (Nature::Lock, Operation::OmpOrdered) => segment.ordered_s += wait_s,
+            match (operation.nature, operation.detail) {
+                (Nature::Lock, Detail::Critical) => segment.critical_s += wait_s,
+                (Nature::Lock, Detail::Ordered) => segment.ordered_s += wait_s,
                 (Nature::Lock, _) => segment.lock_s += wait_s,
                 (Nature::Barrier, _) => {
                     let latency_s = seconds(row.latency_ns.min(row.wait_ns));
@@ -190,7 +189,7 @@ impl Swept {
                 _ => segment.runtime_s += wait_s,
             }
             // How often iterations are asked for depends on the number of threads; barriers do not.
-            if operation.nature() == Nature::Barrier {
+            if operation.nature == Nature::Barrier {
                 *visits.entry((node, row.location)).or_default() += row.executions;
             }
             let cost = costs.of_row(row);

@@ -1,8 +1,7 @@
 //! What the time in an operation counts as, and what processor time does.
 
-use proust_log::operations::{Nature, Operation};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
-use proust_profile::{ContextId, EventRow, Profile, Target};
+use proust_profile::{ContextId, Detail, EventRow, Nature, OperationKind, Profile, Target};
 
 use crate::classes::{Classes, ClassesOf};
 use crate::ledger::{PassiveReason, State, Wait, Work};
@@ -115,8 +114,8 @@ impl States {
         let Some(operation) = self.operations.get(event.operation) else {
             return Class::Passive(PassiveReason::Unknown, Work::Compute);
         };
-        match self.classes.by_path(event.context, operation.nature()) {
-            Some(state) => by_state(state, operation.nature()),
+        match self.classes.by_path(event.context, operation.nature) {
+            Some(state) => by_state(state, operation.nature),
             None => by_operation(operation, event.target),
         }
     }
@@ -143,9 +142,9 @@ fn by_state(state: State, nature: Nature) -> Class {
 }
 
 /// What an operation says of itself.
-fn by_operation(operation: Operation, target: Target) -> Class {
+fn by_operation(operation: OperationKind, target: Target) -> Class {
     let passive = |reason| Class::Passive(reason, Work::Compute);
-    match operation.nature() {
+    match operation.nature {
         // Runtimes of parallel regions look for a while before they sleep, and one cannot tell which they
         // did.
         Nature::Lock if operation.is_of_openmp() => Class::Poll(Wait::Lock),
@@ -165,7 +164,7 @@ fn by_operation(operation: Operation, target: Target) -> Class {
         Nature::Accept => passive(PassiveReason::Accept),
         Nature::Queue => passive(PassiveReason::Queue),
         Nature::Futex => passive(PassiveReason::Futex),
-        Nature::Manage if operation != Operation::Connect => Class::Work(Work::Io),
+        Nature::Manage if operation.detail != Detail::Connect => Class::Work(Work::Io),
         Nature::Manage => Class::Passive(partner(target).unwrap_or(PassiveReason::Socket), Work::Io),
         Nature::Read | Nature::Write | Nature::Transfer => match partner(target) {
             Some(reason) => Class::Passive(reason, Work::Io),

@@ -1,10 +1,10 @@
 //! Timelines worked out by hand, and laws that hold for random ones. Times are milliseconds.
 
-use proust_log::operations::Operation;
 use proust_profile::context::LOST_RECORDS;
-use proust_profile::{Context, ContextKind, Function, OperationInfo, Target};
+use proust_profile::{Context, ContextKind, Function, Target};
 
 use super::*;
+use crate::ingest::{Operation, operation_info};
 use crate::ledger::{Account, PassiveReason, Wait, Work};
 
 mod classes;
@@ -80,7 +80,7 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
             context(Some(0), ContextKind::Frame, Some(0)),
         ],
         samples,
-        operations: OPERATIONS.map(|operation| OperationInfo { name: operation.name().into() }).into(),
+        operations: OPERATIONS.map(|operation| operation_info(operation.name())).into(),
         events,
         ..Profile::default()
     }

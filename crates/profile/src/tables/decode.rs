@@ -9,9 +9,9 @@ use super::encode::{
 use super::error::TablesError;
 use super::reader::Table;
 use crate::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process,
-    ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow, SegmentRow, StayRow, Target, TrialSums,
-    Value,
+    Context, ContextKind, Detail, EventRow, Family, Function, Location, Metric, Module, Nature,
+    OperationInfo, OperationKind, Process, ProcessSampleRow, Profile, RegionInfo, ReleaseRow, SampleRow,
+    SegmentRow, StayRow, Target, TrialSums, Value,
 };
 
 /// Fills all tables of `profile` but the samples, events and releases.
@@ -210,7 +210,25 @@ fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
 }
 
 fn operations(table: &Table, group: usize) -> Result<Vec<OperationInfo>, TablesError> {
-    zip_rows!(table, group; name: texts; OperationInfo { name })
+    zip_rows!(table, group;
+        name: texts, nature: optional_texts, family: optional_texts, detail: optional_texts;
+        OperationInfo { name, kind: operation_kind(table, nature, family, detail)? })
+}
+
+fn operation_kind(
+    table: &Table,
+    nature: Option<String>,
+    family: Option<String>,
+    detail: Option<String>,
+) -> Result<Option<OperationKind>, TablesError> {
+    let Some(nature) = nature else { return Ok(None) };
+    let (family, detail) = (family.unwrap_or_default(), detail.unwrap_or_default());
+    let unknown = |what, id: &str| table.damaged(format!("unknown {what} of an operation `{id}`"));
+    Ok(Some(OperationKind {
+        nature: Nature::from_id(&nature).ok_or_else(|| unknown("nature", &nature))?,
+        family: Family::from_id(&family).ok_or_else(|| unknown("family", &family))?,
+        detail: Detail::from_id(&detail).ok_or_else(|| unknown("detail", &detail))?,
+    }))
 }
 
 fn events(table: &Table, group: usize) -> Result<Vec<EventRow>, TablesError> {

@@ -157,7 +157,12 @@ fn samples(profile: &Profile) -> Vec<Column> {
 
 fn operations(profile: &Profile) -> Vec<Column> {
     let rows = &profile.operations;
-    vec![column!(rows, "name", Text, |r| text(&r.name))]
+    vec![
+        column!(rows, "name", Text, |r| text(&r.name)),
+        column!(rows, "nature", OptionalText, |r| r.kind.map(|kind| text(kind.nature.id()))),
+        column!(rows, "family", OptionalText, |r| r.kind.map(|kind| text(kind.family.id()))),
+        column!(rows, "detail", OptionalText, |r| r.kind.map(|kind| text(kind.detail.id()))),
+    ]
 }
 
 fn events(profile: &Profile) -> Vec<Column> {

@@ -104,7 +104,7 @@ pub fn finish(
         };
         format!("recorded {}, {} of logs{lives_on}", counted(sum.processes, "process"), bytes(sum.bytes))
     });
-    lines.push(format!("to see where the time went: proust report {}", shell_word(&folder.shown)));
+    lines.push(format!("to see where the time went: proust report {}", shell_path(&folder.shown)));
     Ok(Some(Told { wall_s, processes: sum.processes, lines }))
 }
 
@@ -156,11 +156,6 @@ pub fn processes_of(folder: &Path) -> Vec<(u32, String)> {
 }
 
 /// A path as it can be typed.
-pub fn shell_word(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.chars().all(|c| c.is_alphanumeric() || "/._-+=:,@".contains(c)) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+pub fn shell_path(path: &Path) -> String {
+    proust_report::shell_word(&path.to_string_lossy())
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use proust_log::control::RUN_VARIABLE;
 use proust_profile::Stop;
 
+use super::child::{self, signal_command};
 use super::schedule::{Kept, Schedule};
 use super::stops::Watch;
 use super::{RecordArgs, RunFolder, time_limit};
@@ -38,9 +39,6 @@ pub struct Setting {
     pub limit: Option<Duration>,
 }
 
-/// The command's process id, for the signal handler; 0 before it is started and after it has ended.
-static CHILD: AtomicI32 = AtomicI32::new(0);
-
 /// Sent to `record` alone; the terminal sends interrupt and quit to the command itself too.
 const PASSED_ON: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
 /// The command decides what these mean.
@@ -59,15 +57,6 @@ extern "C" fn pass_on(signal: libc::c_int) {
         ASKED_TO_END.store(signal, Ordering::Relaxed);
     }
     signal_command(signal);
-}
-
-/// Sends a signal to the command, while there is one. May be called in a signal handler.
-pub(super) fn signal_command(signal: libc::c_int) {
-    let child = CHILD.load(Ordering::Relaxed);
-    if child > 0 {
-        // SAFETY: kill may be called in a signal handler; the child is not reaped before CHILD is cleared.
-        unsafe { libc::kill(child, signal) };
-    }
 }
 
 extern "C" fn note(signal: libc::c_int) {
@@ -118,7 +107,7 @@ pub fn run(
         Ok(child) => child,
         Err(error) => return Ok(Outcome::NotStarted(error)),
     };
-    CHILD.store(child.id() as i32, Ordering::Relaxed);
+    child::began(child.id());
     // Until it is reaped below its number belongs to nobody else.
     let limit = setting.limit.map(|limit| time_limit::Limit::set(limit, &folder.path));
     let schedule = if folder.created {
@@ -137,7 +126,7 @@ pub fn run(
     if let Some(limit) = limit {
         limit.lift();
     }
-    CHILD.store(0, Ordering::Relaxed);
+    child::will_be_reaped();
     Ok(Outcome::Ended(child.wait()?, stops))
 }
 

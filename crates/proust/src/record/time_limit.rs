@@ -8,8 +8,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::child::signal_command;
 use super::closing::processes_of;
-use super::launch::signal_command;
 
 /// How long processes that were asked to end have for it.
 const GRACE: Duration = Duration::from_secs(5);

@@ -17,7 +17,7 @@ use super::folder::Folder;
 use super::progress::Shown;
 use crate::program;
 use crate::record::{
-    self, CANNOT_EXECUTE, FAILED, NOT_FOUND, Outcome, RecordArgs, Setting, asked_to_end, shell_word,
+    self, CANNOT_EXECUTE, FAILED, NOT_FOUND, Outcome, RecordArgs, Setting, asked_to_end, shell_path,
 };
 
 /// Exit code: a run took too long, as `timeout` has it.
@@ -89,7 +89,7 @@ pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
     };
     eprintln!("proust: {} done in {}{failures}", counted(done, "run"), folder.dir.display());
     if done > 0 {
-        eprintln!("proust: to see how it scales: proust report {} scaling", shell_word(&folder.dir));
+        eprintln!("proust: to see how it scales: proust report {} scaling", shell_path(&folder.dir));
     }
     Ok(first_failure.map_or(ExitCode::SUCCESS, ExitCode::from))
 }
@@ -198,7 +198,7 @@ fn interrupted(folder: &Folder, signal: libc::c_int) -> ExitCode {
         counted(folder.file.points.len(), "run"),
         verb(folder.file.done().count(), "is", "are"),
         folder.dir.display(),
-        shell_word(&folder.dir)
+        shell_path(&folder.dir)
     );
     record::end_like(ExitStatus::from_raw(signal))
 }

@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
 use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page, measures};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{Scale, sum};
 use crate::pages::heading;
-use crate::question::{Format, ReportError};
+use crate::question::Format;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::change::{ChangeRow, cells, scale, titles};
 use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::Scale;
 use crate::pages::heading;
-use crate::question::ReportError;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -3,16 +3,17 @@
 
 use proust_analysis::compare::Diff;
 use proust_analysis::compare::diff::NeighbourChange;
-use proust_analysis::query::{Measure, nearest};
+use proust_analysis::nearest::nearest;
+use proust_analysis::query::Measure;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
 use super::flat::MetricHead;
 use super::head::Head;
 use super::{DiffQuestion, Page, measures};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::pages::heading;
-use crate::question::ReportError;
+use crate::schema::SCHEMA;
 use crate::style::Style;
 use crate::table::{Align, Cell, Table};
 

@@ -10,9 +10,9 @@ use super::flat::{FunctionRow, MetricHead, cut, functions, table};
 use super::head::Head;
 use super::ledger::LedgerBlock;
 use super::{DiffQuestion, Page, measures};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::pages::{finding_name, heading, place};
-use crate::question::ReportError;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

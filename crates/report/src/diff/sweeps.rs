@@ -1,7 +1,8 @@
 //! Two sweeps beside each other: speedup, and what became of the places that were degraded.
 
 use proust_analysis::compare::JointId;
-use proust_analysis::degradation::{Definition, Degradation, Limits, Timing};
+use proust_analysis::degradation::{Definition, Degradation, Limits};
+use proust_analysis::scaling::Timing;
 use proust_analysis::scaling::{Ensemble, Kind, Point, Ratio, efficiency, speedup};
 use proust_analysis::sweeps::{CountChange, PlaceChange, TwoSweeps};
 use proust_analysis::words::counted;
@@ -11,10 +12,10 @@ use super::Page;
 use super::change::{ChangeRow, cells, scale, titles};
 use super::flat::missing;
 use super::tree::name;
-use crate::SCHEMA;
 use crate::number::{exact, fixed};
 use crate::pages::{base_name, heading, place};
 use crate::question::Format;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::sweep::{picture_of_two, point};
 use crate::table::{Align, Cell, Table};

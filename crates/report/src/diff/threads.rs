@@ -12,9 +12,10 @@ use super::change::{ChangeRow, cells, scale, signed, titles};
 use super::flat::missing;
 use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::pages::heading;
-use crate::question::{Format, ReportError};
+use crate::question::Format;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

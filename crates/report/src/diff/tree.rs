@@ -12,9 +12,9 @@ use super::change::{Both, ChangeRow, Changes, cells, scale, titles};
 use super::flat::{MetricHead, missing};
 use super::head::{Head, unchanged_text};
 use super::{DiffQuestion, Page, measures};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::pages::{heading, place};
-use crate::question::ReportError;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
+use proust_analysis::accounted::ledger_within;
 use proust_analysis::ledger::{Account, Accounts, IoAs, Ledger, Windows};
 use proust_analysis::query::{Key, Selection};
-use proust_analysis::timelines::ledger_within;
 use proust_analysis::words::counted;
 use serde::Serialize;
 
 use super::facts::seconds;
 use super::locations::{Seconds, accounts_of};
+use crate::error::ReportError;
 use crate::number::duration;
-use crate::question::{Question, ReportError};
+use crate::question::Question;
 
 /// A ledger, and what it is about.
 pub(super) struct Drawn<'l> {

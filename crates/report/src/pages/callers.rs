@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{Cut, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
-use crate::SCHEMA;
 use crate::choice::{Chosen, Order};
-use crate::column::{Amount, ColumnHead, Columns, Over, RowAmounts};
+use crate::column::{Amount, ColumnHead, Over, RowAmounts};
+use crate::columns::Columns;
+use crate::error::ReportError;
 use crate::number::{percent, sum};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

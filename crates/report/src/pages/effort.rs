@@ -4,15 +4,17 @@
 //! parts of the context's own effort, `reading` is what they say by the `thresholds`.
 
 use proust_analysis::findings::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
-use proust_analysis::query::{Effort, Handle, Reading, Selection, effort};
+use proust_analysis::findings::{Effort, Reading, effort};
+use proust_analysis::query::{Handle, Selection};
 use proust_analysis::words::{counted, verb};
 use proust_profile::{ContextId, ContextKind};
 use serde::Serialize;
 
 use super::{Cut, Page, heading, place, tree};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, percent};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

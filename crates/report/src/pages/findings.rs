@@ -9,6 +9,7 @@ use proust_analysis::ledger::{Account, Class, Ledger};
 use proust_analysis::query::Handle;
 use proust_analysis::words::{count, counted};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use super::{heading, place};
 use crate::number::{bytes, duration, fixed, percent};
@@ -279,8 +280,7 @@ pub(crate) fn thresholds_text(style: &Style) -> String {
 /// Columns of numbers, flush right, each with a sentence after it that is broken where it is too long.
 fn explained(rows: Vec<(Vec<String>, &str)>, style: &Style) -> String {
     let columns = rows.first().map_or(0, |(cells, _)| cells.len());
-    let width =
-        |column: usize| rows.iter().map(|(cells, _)| cells[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().map(|(cells, _)| cells[column].width()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let indent = widths.iter().map(|width| width + 2).sum::<usize>() + 1;
     let mut text = String::new();

@@ -10,11 +10,13 @@ use super::{
     Cut, FunctionRow, Page, csv_amounts, csv_heads, function_rows, heading, no_arguments, scope,
     sort_functions,
 };
-use crate::SCHEMA;
 use crate::choice::{Chosen, Order};
-use crate::column::{ColumnHead, Columns, Over, RowAmounts};
+use crate::column::{ColumnHead, Over, RowAmounts};
+use crate::columns::Columns;
+use crate::error::ReportError;
 use crate::number::{percents, sum};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -22,9 +22,10 @@ use super::account::{Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, seconds};
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of};
 use super::{Cut, Page, heading, no_arguments};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{Scale, exact, percents, sum};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use proust_analysis::ledger::{Account, Accounts, PassiveReason, PassiveTimes};
+use unicode_width::UnicodeWidthStr;
 
 use super::facts::{seconds, seconds_of};
 use super::heading;
@@ -87,8 +88,8 @@ impl Column {
 
     fn width(&self, scale: &Scale) -> usize {
         let sum: i64 = self.digits.iter().sum();
-        let numbers = self.digits.iter().chain([&sum]).map(|&digits| scale.write(digits).chars().count());
-        numbers.chain([self.title.chars().count()]).max().unwrap_or(0) + 2
+        let numbers = self.digits.iter().chain([&sum]).map(|&digits| scale.write(digits).width());
+        numbers.chain([self.title.width()]).max().unwrap_or(0) + 2
     }
 }
 
@@ -187,7 +188,7 @@ impl LocationTable<'_> {
 
     fn width(&self, columns: &[&Column]) -> usize {
         let ids = self.ids.iter().enumerate().map(|(n, title)| {
-            let cells = self.rows.iter().map(|row| row.ids.get(n).map_or(0, |id| id.chars().count()));
+            let cells = self.rows.iter().map(|row| row.ids.get(n).map_or(0, |id| id.width()));
             cells.chain([title.len()]).max().unwrap_or(0) + 2
         });
         self.narrow_width(columns) + ids.sum::<usize>()

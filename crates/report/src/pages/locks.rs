@@ -15,10 +15,10 @@ mod wakers;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use proust_analysis::accounted::blame_within;
 use proust_analysis::blame::{Blame, LockId};
 use proust_analysis::ledger::{Account, Windows};
 use proust_analysis::query::{Doing, Handle, Selection};
-use proust_analysis::timelines::blame_within;
 use proust_analysis::words::counted;
 use proust_profile::{ContextId, LocationId};
 use serde::Serialize;
@@ -27,9 +27,10 @@ use row::{LockRow, Sums, distinct, lock_row};
 use wakers::{Waker, wakers};
 
 use super::{Cut, Page, heading};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{duration, exact, sum};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 
 /// Locks in text when nothing else is asked for.

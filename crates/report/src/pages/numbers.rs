@@ -1,6 +1,7 @@
 //! The numeric columns of a table of text, and which of them have room.
 
 use proust_analysis::query::Measure;
+use unicode_width::UnicodeWidthStr;
 
 use crate::choice::Chosen;
 use crate::column::{Amount, ColumnHead, Over, RowAmounts};
@@ -108,8 +109,8 @@ impl NumberColumn {
     }
 
     fn width(&self) -> usize {
-        let numbers = self.numbers.iter().map(|number| number.chars().count());
-        numbers.chain([self.title.chars().count()]).max().unwrap_or(0) + 2
+        let numbers = self.numbers.iter().map(|number| number.width());
+        numbers.chain([self.title.width()]).max().unwrap_or(0) + 2
     }
 
     fn is_empty(&self) -> bool {

@@ -7,11 +7,13 @@ use serde::Serialize;
 use super::callers::sums_only;
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
-use crate::SCHEMA;
 use crate::choice::{Chosen, Order};
-use crate::column::{Amount, Column, ColumnHead, Columns, RowAmounts};
+use crate::column::{Amount, Column, ColumnHead, RowAmounts};
+use crate::columns::Columns;
+use crate::error::ReportError;
 use crate::number::{percent, sum};
-use crate::question::{Question, ReportError};
+use crate::question::Question;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -20,9 +20,10 @@ use self::row::RegionRow;
 use super::account::Drawn;
 use super::facts::seconds;
 use super::{Page, no_arguments};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::exact;
-use crate::question::{Question, ReportError};
+use crate::question::Question;
+use crate::schema::SCHEMA;
 use crate::style::Style;
 
 #[derive(Debug, Serialize)]

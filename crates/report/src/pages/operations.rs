@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::facts::seconds;
 use super::{Cut, heading, place};
+use crate::error::ReportError;
 use crate::number::{Scale, bytes, duration, exact, percents, sum};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

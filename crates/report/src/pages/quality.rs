@@ -10,9 +10,10 @@ use serde::Serialize;
 use super::account::Drawn;
 use super::facts::{RunBlock, quality};
 use super::{Page, base_name, heading, no_arguments, scope};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{bytes, duration, fixed};
-use crate::question::{Question, ReportError};
+use crate::question::Question;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

@@ -15,9 +15,10 @@ use proust_profile::{ProcessId, ProcessSampleRow, Profile};
 use serde::Serialize;
 
 use super::{Cut, Page, heading, no_arguments};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{bytes, duration, exact};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

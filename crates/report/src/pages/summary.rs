@@ -17,11 +17,13 @@ use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, quality, seconds};
 use super::findings::{Circumstances, FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
-use crate::question::{Question, ReportError};
+use crate::question::Question;
+use crate::schema::SCHEMA;
+use crate::shell::shell_word;
 use crate::style::{Paint, Style};
-use crate::table::{Align, Cell, Table, printable};
+use crate::table::{Align, Cell, Table};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
@@ -363,15 +365,6 @@ impl Summary {
 
 fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
-}
-
-pub(super) fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        printable(format!("'{}'", word.replace('\'', "'\\''")))
-    }
 }
 
 impl Page for Summary {

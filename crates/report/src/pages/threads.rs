@@ -12,9 +12,10 @@ use super::account::Drawn;
 use super::facts::seconds;
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{Scale, exact, sum};
-use crate::question::{Format, Question, ReportError, Sort};
+use crate::question::{Format, Question, Sort};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 
 /// Rows of text when nothing else is asked for.

@@ -33,13 +33,15 @@ use proust_profile::Metric;
 use serde::Serialize;
 
 use spans::{SpanRow, letter, meaning, paint, spans_within, state_of};
+use unicode_width::UnicodeWidthStr;
 
 use super::facts::seconds;
 use super::locations::{Seconds, accounts_of, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::number::{exact, fixed, percent, sum};
-use crate::question::{Format, Question, ReportError, Sort};
+use crate::question::{Format, Question, Sort};
+use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
@@ -185,7 +187,7 @@ impl Timeline {
         let terms = states.iter().filter(worth).map(|(id, seconds)| {
             let letter = letter(id).to_string();
             let text = format!("{letter} {} {}", meaning(id), crate::duration(*seconds));
-            (text.chars().count(), text.replacen(&letter, &style.paint(paint(id), &letter), 1))
+            (text.width(), text.replacen(&letter, &style.paint(paint(id), &letter), 1))
         });
         let (mut legend, mut width) = (String::new(), 0);
         for (length, term) in terms {
@@ -240,9 +242,8 @@ impl Page for Timeline {
             text.push_str(" no threads here\n");
             return text;
         }
-        let longest = |texts: &mut dyn Iterator<Item = String>| {
-            texts.map(|text| text.chars().count()).max().unwrap_or(0)
-        };
+        let longest =
+            |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text.width()).max().unwrap_or(0);
         let names = (style.width / 5).max(8);
         let handle = longest(&mut self.locations.iter().map(|row| row.handle.clone()));
         let shown = |name: &str| middle(&printable(name.to_owned()), names, style.unicode);

@@ -13,11 +13,13 @@ use outline::{Choice, Line};
 
 use super::numbers::{Fitted, NumberColumn, Which, head_of, noticed, title_of};
 use super::{Cut, Page, base_name, csv_amounts, csv_heads, heading, place, scope};
-use crate::SCHEMA;
 use crate::choice::{Chosen, Order};
-use crate::column::{ColumnHead, Columns, RowAmounts};
+use crate::column::{ColumnHead, RowAmounts};
+use crate::columns::Columns;
+use crate::error::ReportError;
 use crate::number::{Scale, percent};
-use crate::question::{Format, Question, ReportError};
+use crate::question::{Format, Question};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 

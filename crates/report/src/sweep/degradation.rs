@@ -19,18 +19,19 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proust_analysis::compare::JointId;
-use proust_analysis::degradation::{Assessment, Causes, Degradation, Finding, Rank, Verdict};
+use proust_analysis::degradation::{Assessment, Degradation, Finding, Rank, Verdict};
 use proust_analysis::query::Handle;
+use proust_analysis::scaling::Causes;
 use proust_analysis::scaling::{Ensemble, ThreadTime};
 use proust_analysis::words::{counted, verb};
 use serde::Serialize;
 
 use super::head::{SweepBlock, notes, notes_text};
-use super::scaling::{disagreement, in_order};
+use super::order::{disagreement, in_order};
 use super::{Page, SweepQuestion, SweepView, wording};
-use crate::SCHEMA;
 use crate::number::exact;
 use crate::pages::place;
+use crate::schema::SCHEMA;
 use crate::style::Style;
 
 /// The least part of the program's time that a region must take with some count to be a row.
@@ -449,9 +450,4 @@ impl Page for DegradationPage {
         }
         rows
     }
-}
-
-/// How far a row is indented whose first levels were left out.
-pub(super) fn depth_below(depth: usize, skipped: usize) -> usize {
-    if depth == 0 { 0 } else { depth.saturating_sub(skipped).clamp(1, 12) }
 }

@@ -1,7 +1,7 @@
 //! What every page of a sweep begins with, the curve of its counts, and its notes.
 
-use proust_analysis::degradation::Timing;
 use proust_analysis::ledger::{Account, Class, IoAs};
+use proust_analysis::scaling::Timing;
 use proust_analysis::scaling::{Ensemble, Kind, Point, Ratio, Swept, efficiency, speedup};
 use proust_analysis::words::counted;
 use proust_profile::sweep_file::PointOutcome;

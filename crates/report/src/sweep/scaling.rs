@@ -17,13 +17,13 @@ use proust_analysis::words::counted;
 use proust_profile::ContextKind;
 use serde::Serialize;
 
-use super::degradation::depth_below;
 use super::head::{CurveRow, SweepBlock, count_text, notes, notes_text, serial_text};
+use super::order::{depth_below, disagreement, in_order};
 use super::summary::curve_text;
 use super::{Page, SweepQuestion, SweepView, wording};
-use crate::SCHEMA;
 use crate::number::{Scale, exact, fixed};
 use crate::pages::heading;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -128,51 +128,6 @@ impl ScalingPage {
 
 fn last_excess(losses: &[Places], node: JointId) -> f64 {
     losses.last().map_or(0.0, |places| places.list[node as usize].excess_s)
-}
-
-/// In words where runs did not do the same.
-pub(super) fn disagreement(
-    ensemble: &Ensemble<'_>,
-    difference: &proust_analysis::scaling::Disagreement,
-) -> String {
-    format!(
-        "{}: {} with a count of {}, {} with {}: the runs did not do the same there, and their times are not comparable",
-        wording::name(ensemble, difference.node),
-        wording::executions(difference.fewest.0),
-        difference.fewest.1,
-        wording::executions(difference.most.0),
-        difference.most.1
-    )
-}
-
-/// Places in the order of a tree, largest first among the parts of one, with how deep they are. A place that
-/// leads to only one other and is no region is left out of the depth.
-pub(super) fn in_order(
-    ensemble: &Ensemble<'_>,
-    weight: &dyn Fn(JointId) -> f64,
-    is_wanted: &dyn Fn(JointId) -> bool,
-) -> Vec<(JointId, usize)> {
-    let joint = ensemble.joint();
-    let mut children: Vec<Vec<JointId>> = vec![Vec::new(); joint.len()];
-    let mut roots = Vec::new();
-    for node in 0..joint.len() as JointId {
-        match joint.parent(node) {
-            Some(parent) => children[parent as usize].push(node),
-            None => roots.push(node),
-        }
-    }
-    let mut order = Vec::new();
-    let mut stack: Vec<(JointId, usize)> = roots.into_iter().map(|root| (root, 0)).collect();
-    while let Some((node, depth)) = stack.pop() {
-        let wanted = is_wanted(node);
-        if wanted {
-            order.push((node, depth));
-        }
-        let mut below = std::mem::take(&mut children[node as usize]);
-        below.sort_by(|&a, &b| weight(a).total_cmp(&weight(b)).then(b.cmp(&a)));
-        stack.extend(below.into_iter().map(|child| (child, depth + usize::from(wanted))));
-    }
-    order
 }
 
 impl PlaceRow {

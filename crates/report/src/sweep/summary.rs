@@ -13,8 +13,8 @@ use super::head::{
     CurveRow, LOST, SweepBlock, count_text, lost_s, notes, notes_text, serial_text, with_interval,
 };
 use super::{Page, SweepQuestion, SweepView, wording};
-use crate::SCHEMA;
 use crate::number::{Scale, duration, exact, percent};
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Table};
 

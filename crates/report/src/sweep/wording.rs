@@ -1,7 +1,8 @@
 //! Names of places in the joint tree, and advice in words.
 
 use proust_analysis::compare::JointId;
-use proust_analysis::degradation::{Advice, Cause};
+use proust_analysis::degradation::Advice;
+use proust_analysis::scaling::Cause;
 use proust_analysis::scaling::Ensemble;
 use proust_analysis::words::{count, counted};
 use proust_profile::ContextKind;

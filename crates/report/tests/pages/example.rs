@@ -1,9 +1,10 @@
 //! A run of two threads: the main thread prepares and waits, a worker works; 200 samples a second.
 
+use proust_analysis::ingest::operation_info;
 use proust_analysis::operations::{Operations, metrics_of_event};
 use proust_profile::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, OperationInfo, Process, Profile,
-    Quality, RegionInfo, RunFacts, SampleRow, SegmentRow, Target, Value,
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, Quality,
+    RegionInfo, RunFacts, SampleRow, SegmentRow, Target, Value,
 };
 
 const PERIOD_NS: u64 = 5_000_000;
@@ -179,7 +180,7 @@ pub fn waiting() -> Profile {
         "omp parallel begin",
         "omp critical",
     ];
-    profile.operations = names.map(|name| OperationInfo { name: name.into() }).to_vec();
+    profile.operations = names.map(operation_info).to_vec();
     let event = |location, context, operation, begin_ms: u64, end_ms: u64| EventRow {
         location,
         context,

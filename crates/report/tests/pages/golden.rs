@@ -15,7 +15,7 @@ fn shown(question: &Question) -> String {
 
 #[test]
 fn texts() {
-    for name in PageName::ALL {
+    for &name in PageName::ALL {
         insta::assert_snapshot!(format!("{}_text", name.id()), shown(&page(name, &[], Format::Text)));
     }
     insta::assert_snapshot!(
@@ -87,7 +87,7 @@ fn a_narrow_plain_terminal() {
 
 #[test]
 fn jsons() {
-    for name in PageName::ALL {
+    for &name in PageName::ALL {
         let text = shown(&page(name, &[], Format::Json));
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         insta::assert_json_snapshot!(format!("{}_json", name.id()), value);
@@ -101,7 +101,7 @@ fn jsons() {
 fn tables_for_spreadsheets() {
     insta::assert_snapshot!("flat_csv", shown(&page(PageName::Flat, &[], Format::Csv)));
     insta::assert_snapshot!("threads_csv", shown(&page(PageName::Threads, &[], Format::Csv)));
-    for name in PageName::ALL {
+    for &name in PageName::ALL {
         let text = shown_waiting(&page(name, &[], Format::Csv), 80);
         let columns: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
         // The example has no samples of its process.

@@ -5,7 +5,7 @@ use proust_analysis::findings::Whole;
 use proust_analysis::query::{Filter, OperationSums};
 use proust_profile::Profile;
 use proust_report::{
-    Column, Format, Kept, PageName, Question, ReportError, Sort, Style, render, render_with,
+    Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, render, render_with,
 };
 
 use crate::example::{profile, waiting};
@@ -28,7 +28,7 @@ fn about(page: PageName, arguments: &[&str]) -> Question {
 
 #[test]
 fn an_empty_run_has_all_pages() {
-    for page in PageName::ALL {
+    for &page in PageName::ALL {
         for format in [Format::Text, Format::Json, Format::Csv] {
             let question = Question { page, format, ..Question::default() };
             let page = render(&Profile::default(), &question, &Style::default()).unwrap().page;
@@ -68,8 +68,12 @@ fn rows_are_sorted_and_cut_and_the_rest_is_told() {
 #[test]
 fn what_a_page_cannot_be_sorted_by_it_says() {
     let sorted = |page, by: &str| Question { sort: Some(Sort::parse(by).unwrap()), ..about(page, &[]) };
-    for page in PageName::ALL {
-        let words = page.orders().map_or_else(|| vec!["name", "caused", "cpu_s"], <[&str]>::to_vec);
+    for &page in PageName::ALL {
+        let words: &[&str] = match page.spec().orders {
+            Orders::Own => &[],
+            Orders::Some(words) => words,
+            Orders::All => &["name", "caused", "cpu_s"],
+        };
         for word in words {
             render(&profile(), &sorted(page, word), &Style::default()).unwrap();
         }
@@ -166,7 +170,7 @@ fn processors_can_be_given_and_io_can_be_lost() {
         (Some(12.0), Some(4))
     );
     assert_eq!(summary["ledger"]["processors_given"], true);
-    let mut account = proust_analysis::timelines::ledger(&profile()).unwrap();
+    let mut account = proust_analysis::accounted::ledger(&profile()).unwrap();
     let compute = std::mem::take(&mut account.accounts[proust_analysis::ledger::Account::Compute]);
     account.accounts[proust_analysis::ledger::Account::Io] = compute;
     let with = |io_as| {

@@ -1,7 +1,7 @@
 //! For any text and any path: no panic, and what the rules promise.
 
 use proptest::prelude::*;
-use proust_log::operations::{Nature, Operation};
+use proust_profile::Nature;
 
 use super::paths::read;
 use crate::classes::{ClassError, Classes, STANDARD, rule};
@@ -153,11 +153,11 @@ fn literally(text: &str, frames: &[&str]) -> State {
 }
 
 #[test]
-fn every_operation_of_a_context_without_rules_has_a_state() {
+fn every_nature_in_a_context_without_rules_has_a_state() {
     let (profile, paths) = read("@ path\nmain\tapp");
     let classes = Classes::standard().on(&profile);
-    for &operation in Operation::ALL {
-        let _ = classes.wait(paths[0].0, operation.nature());
+    for &nature in Nature::ALL {
+        let _ = classes.wait(paths[0].0, nature);
     }
     assert_eq!(classes.spin(paths[0].0), None);
 }

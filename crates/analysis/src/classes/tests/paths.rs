@@ -3,7 +3,7 @@
 //! A path begins with `@ NAME, MOMENT: STATE`, innermost frame first; a frame is its short name, its module,
 //! and its linkage name where a rule could need it.
 
-use proust_log::operations::Nature;
+use proust_profile::Nature;
 use proust_profile::{Context, ContextKind, Function, Module, Profile};
 
 use crate::classes::Classes;

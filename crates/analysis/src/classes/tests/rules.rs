@@ -1,6 +1,6 @@
 //! What each word of a rule does, on short paths; and what messages say.
 
-use proust_log::operations::Nature;
+use proust_profile::Nature;
 use proust_profile::Profile;
 
 use super::paths::read;

@@ -1,7 +1,8 @@
 //! What speaks against comparing runs, and what makes it impossible.
 
-use super::super::joint::{Joint, JointId};
+use super::super::joint::Joint;
 use super::super::names::base_name;
+use super::super::node::JointId;
 use super::super::run::ComparedRun;
 
 /// Runs that have nothing to compare.

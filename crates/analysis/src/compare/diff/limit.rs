@@ -1,8 +1,9 @@
 //! What a comparison is not to show: `lost>+5%`, `wall>+0.5s`, `lock>10%`.
 
 use super::{Diff, Total};
+use crate::durations::unit_ns;
 use crate::ledger::Account;
-use crate::query::nearest;
+use crate::nearest::nearest;
 use crate::statistics::gate::gate;
 use crate::statistics::{Change, Outcome};
 
@@ -151,16 +152,15 @@ impl Limit {
         let wrong = |why| Err(LimitError::WrongUnit { text: owned(), why });
         let seconds = match unit {
             "%" => None,
-            "s" if !is_ratio => Some(number),
-            "ms" if !is_ratio => Some(number / 1e3),
-            "us" | "µs" if !is_ratio => Some(number / 1e6),
-            "min" if !is_ratio => Some(number * 60.0),
             "" if is_ratio => Some(number),
             "" => return wrong("seconds need their unit, such as 0.5s, and parts a %"),
-            "s" | "ms" | "us" | "µs" | "min" => {
-                return wrong("efficiency is a number from 0 to 1, or a percentage, and has no seconds");
-            }
-            _ => return Err(no_amount()),
+            unit => match unit_ns(unit) {
+                Some(_) if is_ratio => {
+                    return wrong("efficiency is a number from 0 to 1, or a percentage, and has no seconds");
+                }
+                Some(unit_ns) => Some(number * unit_ns / 1e9),
+                None => return Err(no_amount()),
+            },
         };
         if !number.is_finite() {
             return Err(no_amount());

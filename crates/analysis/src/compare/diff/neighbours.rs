@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proust_profile::Metric;
 
-use super::super::joint::{JointFunctionId, JointId};
+use super::super::node::{JointFunctionId, JointId};
 use super::{Diff, RowChange};
 use crate::compare::sampling::{Sampled, error_of_short, squares_of};
 use crate::query::Measure;

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use proust_log::operations::{Nature, Operation};
-use proust_profile::{ContextId, ContextKind, FunctionId, LocationId, ProcessId, RegionId, SegmentRow};
+use proust_profile::{
+    ContextId, ContextKind, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, ProcessId,
+    RegionId, SegmentRow,
+};
 
 use super::super::facts::Facts;
 use super::super::place::Place;
@@ -13,7 +15,7 @@ use crate::ledger::Account;
 #[derive(Debug)]
 pub(super) struct Construct<'p> {
     pub(super) process: ProcessId,
-    pub(super) operation: Operation,
+    pub(super) kind: OperationKind,
     /// One of its call paths.
     pub(super) context: ContextId,
     rows: Vec<&'p SegmentRow>,
@@ -78,7 +80,7 @@ impl Construct<'_> {
 
     /// Whether all of a team wait for each other there.
     pub(super) fn is_for_all(&self) -> bool {
-        matches!(self.operation, Operation::OmpBarrier | Operation::OmpRegionEnd)
+        matches!(self.kind.detail, Detail::TeamBarrier | Detail::RegionEnd)
     }
 }
 
@@ -108,15 +110,15 @@ const DEAREST_S: f64 = 3e-6;
 impl<'p> Constructs<'p> {
     pub(super) fn of(facts: &Facts<'p>) -> Constructs<'p> {
         let profile = facts.profile;
-        type Key = (ProcessId, Operation, (Option<FunctionId>, Option<u32>));
+        type Key = (ProcessId, OperationId, (Option<FunctionId>, Option<u32>));
         let mut by_place: BTreeMap<Key, Construct<'p>> = BTreeMap::new();
         for row in &profile.segments {
-            let Some(operation) = facts.operations.get(row.operation) else { continue };
+            let Some(kind) = facts.operations.get(row.operation) else { continue };
             let process = profile.locations[row.location as usize].process;
-            let key = (process, operation, facts.places.line_key(row.context));
+            let key = (process, row.operation, facts.places.line_key(row.context));
             let construct = by_place.entry(key).or_insert_with(|| Construct {
                 process,
-                operation,
+                kind,
                 context: row.context,
                 rows: Vec::new(),
             });
@@ -149,9 +151,9 @@ impl<'p> Constructs<'p> {
         self.all.is_empty()
     }
 
-    /// The constructs of this operation.
-    pub(super) fn of_operation(&self, operation: Operation) -> impl Iterator<Item = &Construct<'p>> {
-        self.all.iter().filter(move |one| one.operation == operation)
+    /// The constructs of this kind.
+    pub(super) fn of_kind(&self, detail: Detail) -> impl Iterator<Item = &Construct<'p>> {
+        self.all.iter().filter(move |one| one.kind.detail == detail)
     }
 
     /// Whether a context lies in a region.
@@ -238,8 +240,8 @@ const ON_PROCESSOR: [Account; 6] = [
 ];
 
 /// Whether an operation is a wait for all of a team, or for its tasks.
-pub(super) fn is_for_others(operation: Operation) -> bool {
-    operation.nature() == Nature::Barrier
+pub(super) fn is_for_others(operation: OperationKind) -> bool {
+    operation.nature == Nature::Barrier
 }
 
 /// Where a construct is.

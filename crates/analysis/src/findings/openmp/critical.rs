@@ -1,6 +1,6 @@
 //! Sections for one thread at a time that are entered in hot loops.
 
-use proust_log::operations::Operation;
+use proust_profile::Detail;
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::findings::facts::Facts;
@@ -10,8 +10,7 @@ use crate::ledger::Account;
 
 pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let sections = constructs.all.iter();
-    let sections =
-        sections.filter(|one| matches!(one.operation, Operation::OmpCritical | Operation::OmpAtomic));
+    let sections = sections.filter(|one| matches!(one.kind.detail, Detail::Critical | Detail::Atomic));
     sections.filter_map(|one| hot(facts, constructs, one)).collect()
 }
 

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_log::operations::Operation;
-use proust_profile::{RegionId, SegmentRow};
+use proust_profile::{Detail, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::findings::facts::Facts;
@@ -33,7 +32,7 @@ const BARRIERS_A_VISIT: f64 = 5.0;
 pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let for_all = constructs.all.iter().filter(|one| one.is_for_all());
     let mut found: Vec<Finding> = for_all.filter_map(|one| deep(facts, constructs, one)).collect();
-    let tasks = constructs.of_operation(Operation::OmpTask);
+    let tasks = constructs.of_kind(Detail::Task);
     let regions: BTreeSet<RegionId> = tasks.flat_map(Construct::regions).collect();
     found.extend(regions.into_iter().filter_map(|region| small_tasks(facts, constructs, region)));
     found
@@ -42,20 +41,17 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
 /// Work and waiting of the construct in all its executions, s. Of a region it is what was done and waited in
 /// all of it.
 fn amounts(constructs: &Constructs<'_>, construct: &Construct<'_>) -> (f64, f64) {
-    if construct.operation != Operation::OmpRegionEnd {
+    if construct.kind.detail != Detail::RegionEnd {
         return (construct.work_s(), construct.wait_s());
     }
     let regions = construct.regions();
     let inside = constructs.all.iter().flat_map(|one| {
-        one.by_thread().into_values().flatten().map(move |row| (one.operation, row)).collect::<Vec<_>>()
+        one.by_thread().into_values().flatten().map(move |row| (one.kind.detail, row)).collect::<Vec<_>>()
     });
-    inside.filter(|(_, row)| regions.contains(&row.region)).fold(
-        (0.0, 0.0),
-        |(work, wait), (operation, row)| {
-            let waits = matches!(operation, Operation::OmpRegionEnd | Operation::OmpFork);
-            (work + row.work_ns as f64 / 1e9, wait + if waits { row.wait_ns as f64 / 1e9 } else { 0.0 })
-        },
-    )
+    inside.filter(|(_, row)| regions.contains(&row.region)).fold((0.0, 0.0), |(work, wait), (detail, row)| {
+        let waits = matches!(detail, Detail::RegionEnd | Detail::Fork);
+        (work + row.work_ns as f64 / 1e9, wait + if waits { row.wait_ns as f64 / 1e9 } else { 0.0 })
+    })
 }
 
 fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
@@ -103,20 +99,20 @@ fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId)
         one.by_thread().into_values().flatten().filter(|row| row.region == region).copied().collect()
     };
     let (mut executions, mut work_s) = (0.0, 0.0);
-    for row in constructs.of_operation(Operation::OmpTask).flat_map(rows) {
+    for row in constructs.of_kind(Detail::Task).flat_map(rows) {
         executions += row.executions as f64;
         work_s += row.work_ns as f64 / 1e9;
     }
     // Who did it at the region's end does not know where it was made.
     let root = facts.profile.regions[region as usize].context;
-    let tasks = constructs.of_operation(Operation::OmpTask).filter(|one| one.regions().contains(&region));
+    let tasks = constructs.of_kind(Detail::Task).filter(|one| one.regions().contains(&region));
     let construct = tasks.max_by_key(|one| (one.context != root, one.executions()))?;
     let each_s = work_s / executions.max(1.0);
     let mut checks = Checks::default();
     if !checks.holds(&limits::TASKS_DONE, executions) || !checks.holds(&limits::TASK_WORK_S, each_s) {
         return None;
     }
-    let waits = constructs.all.iter().filter(|one| is_for_others(one.operation)).flat_map(rows);
+    let waits = constructs.all.iter().filter(|one| is_for_others(one.kind)).flat_map(rows);
     let waits: Vec<_> = waits.map(|row| (row.location, row.context, row.wait_ns as f64 / 1e9)).collect();
     let waited_s: f64 = waits.iter().map(|(_, _, s)| s).sum();
     let making_s = constructs.in_runtime_s(facts, &[region], &TASKING);

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_log::operations::Operation;
-use proust_profile::{LocationId, RegionId, SegmentRow};
+use proust_profile::{Detail, LocationId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::findings::facts::Facts;
@@ -14,12 +13,12 @@ use crate::ledger::Account;
 pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let for_all = constructs.all.iter().filter(|one| one.is_for_all());
     let mut found: Vec<Finding> = for_all.filter_map(|one| uneven(facts, constructs, one)).collect();
-    let dispatch = constructs.of_operation(Operation::OmpDispatch);
+    let dispatch = constructs.of_kind(Detail::Dispatch);
     let regions: BTreeSet<(u32, RegionId)> =
         dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
     // Runtimes of LLVM before version 16 tell of no requests: there only samples do.
     let told: BTreeSet<RegionId> = regions.iter().map(|(_, region)| *region).collect();
-    let ends = constructs.of_operation(Operation::OmpRegionEnd);
+    let ends = constructs.of_kind(Detail::RegionEnd);
     let others: BTreeSet<RegionId> =
         ends.flat_map(Construct::regions).filter(|r| !told.contains(r)).collect();
     found.extend(regions.into_iter().filter_map(|(_, region)| small_chunks(facts, constructs, region)));
@@ -35,7 +34,7 @@ const NEAR: u32 = 4;
 fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> bool {
     let regions = construct.regions();
     let end = place(facts, construct);
-    constructs.of_operation(Operation::OmpDispatch).any(|one| {
+    constructs.of_kind(Detail::Dispatch).any(|one| {
         let at = place(facts, one);
         let near = end.line.zip(at.line).is_none_or(|(end, at)| end.abs_diff(at) <= NEAR);
         one.executions() > 0
@@ -122,7 +121,7 @@ const DISPATCH: [&str; 4] = ["GOMP_loop_", "GOMP_sections_next", "__kmpc_dispatc
 
 fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
     let in_region = |one: &&Construct<'_>| one.regions().contains(&region);
-    let asked = constructs.of_operation(Operation::OmpDispatch).filter(in_region);
+    let asked = constructs.of_kind(Detail::Dispatch).filter(in_region);
     let most = asked.max_by_key(|one| one.executions())?;
     let requests = most.executions() as f64;
     let of = |one: &Construct<'_>| -> f64 {
@@ -165,7 +164,7 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
 /// As [`small_chunks`], by samples in the runtime's dispatch alone.
 fn much_dispatch(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
     let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
-    let ends = constructs.of_operation(Operation::OmpRegionEnd);
+    let ends = constructs.of_kind(Detail::RegionEnd);
     let end = ends.filter(|one| one.regions().contains(&region)).max_by_key(|one| one.executions())?;
     let all_s = constructs.in_runtime_s(facts, &[region], &[""]);
     let mut checks = Checks::default();

@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
 
 /// The constructs of a process at which threads wait for each other.
 fn waits<'c, 'p>(constructs: &'c Constructs<'p>, process: ProcessId) -> Vec<&'c Construct<'p>> {
-    constructs.all.iter().filter(|one| one.process == process && is_for_others(one.operation)).collect()
+    constructs.all.iter().filter(|one| one.process == process && is_for_others(one.kind)).collect()
 }
 
 /// Waiting threads keep processors that others of this run stand in line for.

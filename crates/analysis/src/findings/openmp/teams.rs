@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_log::operations::Operation;
-use proust_profile::{ContextId, FunctionId, LocationId, ProcessId, RegionId};
+use proust_profile::{ContextId, Detail, FunctionId, LocationId, ProcessId, RegionId};
 
 use super::constructs::Constructs;
 use crate::findings::facts::Facts;
@@ -85,8 +84,8 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let mut by_place: BTreeMap<Key, (ContextId, LocationId, u64)> = BTreeMap::new();
     for event in &profile.events {
         let process = profile.locations[event.location as usize].process;
-        let operation = facts.operation(event.operation);
-        if matches!(operation, Some(Operation::OmpBarrier | Operation::OmpBarrierOfOne))
+        let detail = facts.operation(event.operation).map(|kind| kind.detail);
+        if matches!(detail, Some(Detail::TeamBarrier | Detail::BarrierOfOne))
             && !constructs.is_in_region(event.context)
             && has_team(process)
         {

@@ -1,10 +1,10 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
-use proust_log::operations::Operation;
 use proust_profile::Target;
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
+use crate::ingest::Operation;
 
 #[test]
 fn calls_that_move_a_few_bytes_are_told() {
@@ -40,6 +40,7 @@ fn names_of_files_are_no_bytes_and_answers_cannot_be_collected() {
     };
     assert!(run(Operation::Write, Target::File, false));
     assert!(!run(Operation::ReadDirectory, Target::File, false));
+    assert!(!run(Operation::Entropy, Target::None, false));
     // Through a buffer, and hardly any of the time is the kernel's.
     assert!(!run(Operation::StreamLine, Target::File, false));
     assert!(run(Operation::Send, Target::Socket, false));

@@ -1,6 +1,6 @@
 //! One kind for each lock: by what is done under it, how long it is held, and how many wait.
 
-use proust_log::operations::Operation;
+use crate::ingest::Operation;
 
 use super::super::{Finding, Kind, Sure, Whole};
 use super::{Builder, cause, has, near, one};

@@ -1,10 +1,10 @@
 //! Constructs of parallel regions.
 
-use proust_log::operations::Operation;
 use proust_profile::{ContextKind, RegionInfo, SegmentRow};
 
 use super::super::{Finding, Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
+use crate::ingest::Operation;
 
 /// What a thread worked and waited at a site: times, ms of work, ms of waiting, of that ms of latency.
 type Amounts = (u64, u64, u64, u64);

@@ -1,6 +1,6 @@
 //! Serial phases, long tasks, idle pools, late threads.
 
-use proust_log::operations::Operation;
+use crate::ingest::Operation;
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};

@@ -1,10 +1,10 @@
 //! Crowds, churn, small tasks, sleeping and spinning.
 
-use proust_log::operations::Operation;
 use proust_profile::Location;
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
+use crate::ingest::Operation;
 
 #[test]
 fn more_threads_than_processors_are_told_though_nothing_can_be_won() {

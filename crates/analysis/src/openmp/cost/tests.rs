@@ -1,6 +1,7 @@
-use proust_profile::{OperationInfo, RegionInfo};
+use proust_profile::RegionInfo;
 
 use super::*;
+use crate::ingest::{Operation, operation_info};
 
 /// Numbers that look as if drawn by chance, the same in each run: between 0 and 1.
 struct Chance(u64);
@@ -117,7 +118,7 @@ fn what_the_others_of_a_team_do_may_lie_behind_ones_own() {
     let row = |location, added_ns| SegmentRow { location, added_ns, team_max: 2, ..SegmentRow::default() };
     let profile = Profile {
         regions: vec![RegionInfo { process: 0, context: 0, parent: None, told: false }],
-        operations: vec![OperationInfo { name: Operation::OmpRegionEnd.name().into() }],
+        operations: vec![operation_info(Operation::OmpRegionEnd.name())],
         segments: vec![row(0, 400), row(1, 300)],
         ..Profile::default()
     };
@@ -130,9 +131,9 @@ fn what_the_others_of_a_team_do_may_lie_behind_ones_own() {
 #[test]
 fn waits_are_known_as_well_as_a_reading_of_the_clock() {
     let row = SegmentRow { wait_error_ns: 300, ..SegmentRow::default() };
-    assert_eq!(wait_error_ns(&row), 300);
+    assert_eq!(row.error_ns(), 300);
     let counted = SegmentRow { unmeasured: 1_000, ..row };
-    assert_eq!(wait_error_ns(&counted), 300_f64.hypot(20_000.0) as u64);
+    assert_eq!(counted.error_ns(), 300_f64.hypot(20_000.0) as u64);
 }
 
 /// What a runtime that tells does on its own is not seen: the error covers nothing as well as twice as much.
@@ -149,7 +150,7 @@ fn what_a_runtime_that_tells_adds_is_as_uncertain_as_it_is_large() {
     };
     let profile = Profile {
         regions: vec![region(true), region(false)],
-        operations: operations.map(|of| OperationInfo { name: of.name().into() }).to_vec(),
+        operations: operations.map(|of| operation_info(of.name())).to_vec(),
         segments: vec![row(0, 0, 100), row(0, 1, 10), row(0, 2, 100), row(1, 0, 100), row(1, 1, 10)],
         ..Profile::default()
     };

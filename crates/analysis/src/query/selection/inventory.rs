@@ -2,8 +2,8 @@
 
 use proust_profile::{ContextKind, Profile};
 
+use crate::nearest::nearest;
 use crate::query::expression::Pattern;
-use crate::query::nearest::nearest;
 
 pub(super) fn written(pattern: &Pattern) -> String {
     match pattern {

@@ -7,50 +7,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use proust_log::operations::Nature;
-use proust_profile::{ContextId, EventRow, LocationId, SampleRow, SegmentRow};
+use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, SegmentRow};
 
 use super::Selection;
 use super::inventory::names;
 use super::restrict::any_pattern;
-use crate::ledger::{Account, PassiveReason, State};
+use crate::ledger::Account;
 use crate::operations::Operations;
+use crate::query::doing::Doing;
 use crate::query::expression::{Clause, Pattern};
 use crate::query::glob::matches;
 use crate::timelines::OperationStates;
-
-/// What time counts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Doing {
-    /// On an account.
-    Active(Account),
-    /// Passive, for a reason.
-    Passive(PassiveReason),
-}
-
-impl Doing {
-    fn id<'a>(self) -> &'a str {
-        match self {
-            Doing::Active(account) => account.id(),
-            Doing::Passive(reason) => reason.id(),
-        }
-    }
-
-    fn all() -> impl Iterator<Item = Doing> {
-        let accounts = Account::ALL.into_iter().map(Doing::Active);
-        accounts.chain(PassiveReason::ALL.into_iter().map(Doing::Passive))
-    }
-}
-
-impl From<State> for Doing {
-    fn from(state: State) -> Doing {
-        match state {
-            State::Working(work) => Doing::Active(work.account()),
-            State::Waiting(wait) | State::Polling(wait) => Doing::Active(wait.account()),
-            State::Passive(reason) => Doing::Passive(reason),
-        }
-    }
-}
 
 /// The time of operations in one context, ns, by location and what it counts as: of those that are selected,
 /// and of all.

@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use proust_log::operations::Operation;
-use proust_profile::{
-    Context, ContextKind, Function, Location, OperationInfo, Process, Profile, RegionInfo, SegmentRow,
-};
+use proust_profile::{Context, ContextKind, Function, Location, Process, Profile, RegionInfo, SegmentRow};
 
 use crate::compare::JointId;
-use crate::degradation::{Advice, Assessment, Cause, Definition, Limits};
+use crate::degradation::{Advice, Assessment, Definition, Limits};
+use crate::ingest::{Operation, operation_info};
 use crate::ledger::{Account, Ledger, Row};
+use crate::scaling::Cause;
 use crate::scaling::{Ensemble, Kind, Places, Swept};
 use crate::statistics::Verdict;
 
@@ -76,7 +75,7 @@ impl Made {
     /// At the barrier every thread came by so often, after so much work and waiting, of which so much was
     /// latency.
     fn with_barrier(mut self, threads: u32, visits: u64, work_s: f64, wait_s: f64, latency_s: f64) -> Made {
-        self.profile.operations = vec![OperationInfo { name: Operation::OmpBarrier.name().into() }];
+        self.profile.operations = vec![operation_info(Operation::OmpBarrier.name())];
         self.profile.regions = vec![RegionInfo { process: 0, context: REGION, parent: None, told: false }];
         self.profile.segments = (0..threads)
             .map(|location| SegmentRow {

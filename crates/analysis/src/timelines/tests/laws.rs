@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::accounted::ledger;
 use crate::ledger::PartKind;
 
 const END_MS: u64 = 400;

@@ -1,6 +1,7 @@
 //! Operations between samples, worked out by hand.
 
 use super::*;
+use crate::accounted::ledger;
 use crate::ledger::PartKind;
 
 fn clocked(event: EventRow, cpu_ms: u64) -> EventRow {

@@ -1,7 +1,9 @@
 //! Locations of which there are samples only.
 
 use super::*;
+use crate::accounted::{ledger, ledger_within};
 use crate::ledger::PartKind;
+use crate::ledger::Windows;
 
 fn states(spans: &[Span]) -> Vec<(u64, bool)> {
     let active = |span: &Span| matches!(span.state, State::Working(_));

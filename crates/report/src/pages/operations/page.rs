@@ -7,9 +7,10 @@ use proust_analysis::query::{OperationSums, Selection};
 use serde::Serialize;
 
 use super::{OperationKey, Tables};
-use crate::SCHEMA;
+use crate::error::ReportError;
 use crate::pages::{Page, heading, no_arguments};
-use crate::question::{Question, ReportError};
+use crate::question::Question;
+use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 

@@ -2,7 +2,8 @@
 
 use proust_analysis::words::counted;
 
-use super::{DegradationPage, FindingRow, RegionRow, TimeRow, depth_below};
+use super::super::order::depth_below;
+use super::{DegradationPage, FindingRow, RegionRow, TimeRow};
 use crate::number::{Scale, duration, fixed, percent};
 use crate::pages::heading;
 use crate::style::{Paint, Style};

@@ -3,7 +3,8 @@
 use super::WIDTH;
 use super::canvas::{Anchor, Canvas, FILLS, Fill};
 use crate::number::{Scale, duration};
-use crate::sweep::degradation::{DegradationPage, RegionRow, depth_below};
+use crate::sweep::degradation::{DegradationPage, RegionRow};
+use crate::sweep::order::depth_below;
 
 /// Regions that are drawn.
 const ROWS: usize = 40;

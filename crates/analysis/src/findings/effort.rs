@@ -10,12 +10,10 @@
 
 use proust_profile::Metric;
 
-use super::amounts::over_contexts;
-use super::measure::Measure;
-use super::selection::Selection;
-use crate::findings::Overhead;
-use crate::findings::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
+use super::overhead::Overhead;
+use super::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
 use crate::ledger::Account;
+use crate::query::{Measure, Selection, over_contexts};
 
 /// What was spent and caused in a context and below it, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -72,7 +70,7 @@ impl Effort {
         share(self.overhead_s, self.sum_s())
     }
 
-    /// What it says, by the thresholds of [`crate::findings::thresholds`].
+    /// What it says, by the thresholds of [`super::thresholds`].
     pub fn reading(&self) -> Reading {
         match (EFFORT_IDLENESS.holds(self.idleness()), EFFORT_OVERHEAD.holds(self.overhead())) {
             _ if self.sum_s() <= 0.0 => Reading::Nothing,

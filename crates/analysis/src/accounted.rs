@@ -1,0 +1,42 @@
+//! The account of a profile, with the causes of what was lost: timelines, ledger and blame in one step.
+
+use proust_profile::Profile;
+
+use crate::blame::Blame;
+use crate::ledger::{Ledger, LedgerError, Processors, Windows};
+use crate::timelines::{OperationStates, timelines};
+
+/// The account of the whole run.
+///
+/// # Errors
+/// When the profile's processes and locations contradict each other.
+pub fn ledger(profile: &Profile) -> Result<Ledger, LedgerError> {
+    ledger_within(profile, None, &Windows::all())
+}
+
+/// The account of the run within `windows`, on so many processors; None = those that the whole run really
+/// used, whatever the windows.
+///
+/// # Errors
+/// As [`ledger`].
+pub fn ledger_within(
+    profile: &Profile,
+    processors: Option<u32>,
+    windows: &Windows,
+) -> Result<Ledger, LedgerError> {
+    Ok(blame_within(profile, processors, windows)?.0)
+}
+
+/// As [`ledger_within`], with the causes of what was lost.
+///
+/// # Errors
+/// As [`ledger`].
+pub fn blame_within(
+    profile: &Profile,
+    processors: Option<u32>,
+    windows: &Windows,
+) -> Result<(Ledger, Blame), LedgerError> {
+    let run = timelines(profile);
+    let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
+    Blame::of(profile, &OperationStates::of(profile), &run, given.as_ref(), windows)
+}

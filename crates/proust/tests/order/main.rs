@@ -1,0 +1,201 @@
+//! The order of the parts, read from the sources: which part may use which, and why. An arrow against the
+//! order fails with file and line.
+//!
+//! Code of tests is not looked at: a test may use what it likes.
+
+mod arrows;
+
+use std::collections::BTreeMap;
+
+use arrows::{Arrow, arrows_within, users_of_crate};
+
+/// A part of a crate: its room (the first word of the module's path), and why it stands where it does.
+type Floor = (&'static str, &'static str);
+
+/// From the bottom up: a room uses rooms before it only.
+const ANALYSIS: &[Floor] = &[
+    ("hash", "fast hashing of small keys; knows nothing"),
+    ("search", "searching in sorted rows; knows nothing"),
+    ("nearest", "spelling help; knows nothing"),
+    ("durations", "times as users write them; knows nothing"),
+    ("words", "numbers and nouns of messages; knows nothing"),
+    ("statistics", "what is chance: numbers only"),
+    ("operations", "what operations add to the metrics: a profile's rows only"),
+    ("ledger", "accounts of timelines: a pure function that knows no profile's rows and no names"),
+    ("bindings", "which processors processes may use, for the ledger"),
+    ("ingest", "logs to profile: no question is asked of a profile while it is made"),
+    ("classes", "what waits count as, by call path: states of the ledger"),
+    ("timelines", "rows to timelines of states; needs classes, and no cause of anything"),
+    ("blame", "causes of waits; needs the states of timelines"),
+    ("accounted", "timelines, ledger and blame in one step"),
+    ("query", "questions about parts of a run; judges nothing, so it knows no finding"),
+    ("openmp", "sums of parallel regions, in the scope of a question"),
+    ("findings", "judges what queries and blame say"),
+    ("compare", "runs laid over each other, with their findings"),
+    ("store", "what is kept of a run: everything that a single run has"),
+    ("scaling", "costs over counts of threads; reads runs from the store"),
+    ("degradation", "judges what scaling says"),
+    ("sweeps", "two sweeps compared"),
+];
+
+const REPORT: &[Floor] = &[
+    ("schema", "the version of the JSON contract"),
+    ("csv", "rows to text"),
+    ("json", "pages to JSON"),
+    ("number", "numbers to text"),
+    ("shorten", "text that does not fit"),
+    ("style", "what the terminal can show"),
+    ("wrap", "paragraphs"),
+    ("table", "cells to text"),
+    ("shell", "words that can be typed"),
+    ("error", "why a question has no answer"),
+    ("kept", "what goes into a page and comes out"),
+    ("column", "what is a column"),
+    ("page", "the table of pages"),
+    ("question", "what is asked; knows which pages there are"),
+    ("choice", "which columns a page shows, by the question"),
+    ("columns", "numbers by row, by the choice"),
+    ("pages", "one file for each page"),
+    ("explained", "findings one by one, in the words of their page"),
+    ("sweep", "pages of a sweep, in the words of the pages of a run"),
+    ("diff", "pages of a comparison, in the words of both"),
+];
+
+const COMMAND: &[Floor] = &[
+    ("failure", "exit codes"),
+    ("output", "standard output that may be closed"),
+    ("terminal", "what the terminal can show"),
+    ("gaps", "what is missing in the data"),
+    ("progress", "bars"),
+    ("runs", "which folder is meant"),
+    ("symbol_table", "names of a program"),
+    ("linked_runtime", "runtimes among these names"),
+    ("sanitizers", "sanitizers among them"),
+    ("program", "what kind of program a command is"),
+    ("suggested", "words that a shell completes"),
+    ("control", "the control page of a run"),
+    ("record", "runs a command; knows no page"),
+    ("switch", "pauses and resumes a run"),
+    ("sweep", "runs it many times"),
+    ("report", "shows a run"),
+    ("diff", "compares runs"),
+    ("explain", "explains words"),
+    ("info", "tells what is known of a run"),
+    ("ls", "lists runs"),
+    ("doctor", "what can be recorded here"),
+    ("demo", "records and shows"),
+    ("completions", "gets the command line from `main`"),
+    ("man", "gets it from there, too"),
+    ("cli", "the command line names all of these, and none of them names it"),
+];
+
+/// A crate, and who alone may use it.
+const USERS: &[(&str, &[&str], &str)] = &[
+    (
+        "proust_log",
+        &["collector/src", "log/src", "analysis/src/ingest", "proust/src"],
+        "the analysis asks a profile and not a log, so that a trace of another tool can be accounted for; the \
+         command writes the control page and finds logs by name",
+    ),
+    (
+        "proust_structure",
+        &["structure/src", "analysis/src/ingest"],
+        "a profile holds all names: nothing behind it opens a binary",
+    ),
+    ("proust_report", &["report/src", "proust/src"], "numbers are made before they are worded"),
+    (
+        "proust_analysis",
+        &["analysis/src", "report/src", "proust/src"],
+        "the profile knows nobody who asks it",
+    ),
+];
+
+/// Files of one room that use each other although the room's parts should have an order, too. Each is to be
+/// opened; the list may only become shorter.
+const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
+    ("analysis", &["findings::facts", "findings::finding", "findings::libraries", "findings::place"]),
+    ("analysis", &["ingest::brief", "ingest::log"]),
+    ("analysis", &["ingest::events", "ingest::openmp", "ingest::releases", "ingest::thread"]),
+    ("structure", &["debug_info", "split_dwarf"]),
+    ("structure", &["declaration", "scopes"]),
+];
+
+fn room(module: &str) -> &str {
+    module.split("::").next().unwrap_or(module)
+}
+
+fn check_floors(name: &str, floors: &[Floor]) {
+    let place: BTreeMap<&str, usize> = floors.iter().enumerate().map(|(n, floor)| (floor.0, n)).collect();
+    let mut wrong = Vec::new();
+    for Arrow { from, to, file, line } in arrows_within(name) {
+        let (user, used) = (room(&from), room(&to));
+        // `lib.rs` and `main.rs` list the rooms.
+        if user == used || ["lib", "main"].contains(&user) {
+            continue;
+        }
+        let reason = |room: &str| floors[place[room]].1;
+        match (place.get(user), place.get(used)) {
+            (None, _) => wrong.push(format!("{file}:{line}: `{user}` has no place in the order")),
+            (_, None) => wrong.push(format!("{file}:{line}: `{used}` has no place in the order")),
+            (Some(above), Some(below)) if above <= below => wrong.push(format!(
+                "{file}:{line}: `{user}` uses `{used}`, which stands above it. {user}: {}. {used}: {}",
+                reason(user),
+                reason(used)
+            )),
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "against the order of {name}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn rooms_of_the_analysis_use_only_rooms_below_them() {
+    check_floors("analysis", ANALYSIS);
+}
+
+#[test]
+fn rooms_of_the_report_use_only_rooms_below_them() {
+    check_floors("report", REPORT);
+}
+
+#[test]
+fn rooms_of_the_command_use_only_rooms_below_them() {
+    check_floors("proust", COMMAND);
+}
+
+#[test]
+fn crates_are_used_by_those_alone_that_may() {
+    let mut wrong = Vec::new();
+    for (used, allowed, why) in USERS {
+        let users = users_of_crate(used);
+        assert!(!users.is_empty(), "nobody uses {used}: this test does not find what it looks for");
+        for (file, line) in users {
+            if !allowed.iter().any(|may| file.starts_with(may)) {
+                wrong.push(format!("{file}:{line}: uses {used}, but {why}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_of_a_room_do_not_use_each_other_in_circles() {
+    let mut wrong = Vec::new();
+    for name in ["profile", "structure", "analysis", "report", "proust"] {
+        let arrows = arrows_within(name);
+        let mut circles = arrows::circles(&arrows);
+        for (_, known) in KNOWN_CIRCLES.iter().filter(|(of, _)| *of == name) {
+            match circles.iter().position(|circle| circle == known) {
+                Some(n) => drop(circles.remove(n)),
+                None => wrong.push(format!("{name}: {known:?} is opened: take it off the list")),
+            }
+        }
+        for circle in circles {
+            let inside =
+                arrows.iter().filter(|arrow| circle.contains(&arrow.from) && circle.contains(&arrow.to));
+            let lines = inside.map(|arrow| format!("  {}:{}: uses {}", arrow.file, arrow.line, arrow.to));
+            wrong.push(format!("{name}: a circle\n{}", lines.collect::<Vec<_>>().join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,31 @@
+//! Why a question has no answer.
+
+use proust_analysis::ledger::LedgerError;
+use proust_analysis::query::UnknownFunction;
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The question itself is wrong: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The run has no such function.
+    #[error(transparent)]
+    UnknownFunction(#[from] UnknownFunction),
+    /// The run has no such row.
+    #[error("there is no {what} {handle} in this run: its {what}s go from {first} to {last}")]
+    UnknownHandle {
+        /// What was looked for.
+        what: &'static str,
+        /// The handle.
+        handle: String,
+        /// The first there is.
+        first: String,
+        /// The last there is.
+        last: String,
+    },
+    /// The profile contradicts itself.
+    #[error("the account cannot be drawn up: {0}; `tree`, `flat` and `callers` still show CPU time")]
+    Ledger(#[from] LedgerError),
+}

@@ -1,0 +1,29 @@
+//! What goes into a page beside its question, and what comes out.
+
+use proust_analysis::blame::Blame;
+use proust_analysis::findings::Finding;
+use proust_analysis::ledger::Ledger;
+use proust_analysis::query::OperationSums;
+
+/// A page, written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    /// The page itself, for standard output.
+    pub page: String,
+    /// What a reader must know beside it, for standard error.
+    pub notes: Vec<String>,
+}
+
+/// What is known of the whole run already, and is then not found again: that would take its samples and
+/// operations.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Its account; with its rows where [`crate::Question::needs_rows`] says so.
+    pub ledger: Ledger,
+    /// What is shown in the summary.
+    pub findings: Vec<Finding>,
+    /// The causes of what was lost, for [`crate::Question::takes_blame`].
+    pub blame: Option<Blame>,
+    /// Its operations, summed up, for [`crate::Question::takes_operations`].
+    pub operations: Option<OperationSums>,
+}
