@@ -87,6 +87,19 @@ impl Explained {
     fn room_for_faults_ns(&self) -> u64 {
         self.compute_ns - self.measurement_ns
     }
+
+    /// Off the processor, neither in the run queue nor stopped.
+    fn unknown_ns(&self) -> u64 {
+        self.unexplained_ns - self.queued_ns - self.stopped_ns
+    }
+
+    /// The thread slept for so long of what is not explained, in what was taken to have had the processor: what
+    /// that had of it the thread computed.
+    fn sleeps(&mut self, time_ns: u64) {
+        self.unexplained_ns -= time_ns;
+        self.compute_ns += time_ns;
+        self.perhaps_blocked_ns = self.perhaps_blocked_ns.saturating_sub(time_ns);
+    }
 }
 
 /// What others took of a thread's processor time without the kernel switching to anybody: the host of a
@@ -108,6 +121,8 @@ pub(super) struct Explanation {
     /// Time without a processor in which the thread never left one, as far as the kernel knows: stolen, as is
     /// what interrupts take.
     stolen_ns: u64,
+    /// Off the processor for no reason that is known before [`Explanation::place_rest_of_sleep`].
+    undecided_ns: u64,
 }
 
 /// Explains the gaps of a location. `waits` says for each row whether what its processor time counts as is
@@ -127,10 +142,14 @@ pub(super) fn explain(
     explanation.divide(gaps, operations);
     explanation.place_measurement(rows);
     explanation.place_shorts(&operations.shorts);
-    explanation.place_sleep(rows, waits);
+    explanation.place_sleep(rows, &waits);
     explanation.place_stolen(rows);
     explanation.place_queue(nanoseconds(location.queued_s).saturating_add(stolen_ns), rows);
     explanation.place_stops(operations);
+    explanation.undecided_ns = explanation.unknown_ns();
+    if rows.iter().any(|row| row.queued_us != NOT_READ) {
+        explanation.place_rest_of_sleep(rows, waits);
+    }
     explanation.place_faults(rows, fault);
     explanation
 }
@@ -138,8 +157,11 @@ pub(super) fn explain(
 impl Explanation {
     /// What was certainly stolen from the thread, and what may have been besides.
     pub(super) fn theft(&self) -> Theft {
-        let undecided = self.gaps.iter().map(|gap| gap.unexplained_ns - gap.queued_ns - gap.stopped_ns);
-        Theft { certain_ns: self.stolen_ns, undecided_ns: undecided.sum() }
+        Theft { certain_ns: self.stolen_ns, undecided_ns: self.undecided_ns }
+    }
+
+    fn unknown_ns(&self) -> u64 {
+        self.gaps.iter().map(Explained::unknown_ns).sum()
     }
 
     /// Cuts operations at the gaps' borders and divides each gap's processor time.
@@ -230,16 +252,27 @@ impl Explanation {
     /// runtime's code: its own locks are nobody else's to see. Otherwise it was in operations that were taken
     /// to have had the processor: who polls for a while may sleep then, and I/O may wait for its device. What
     /// they had of the processor it computed.
-    fn place_sleep(&mut self, rows: &[SampleRow], waits: impl Fn(usize) -> bool) {
+    fn place_sleep(&mut self, rows: &[SampleRow], waits: &impl Fn(usize) -> bool) {
         for gap in &mut self.gaps {
             let (blocked, displaced) = (rows.get(gap.gap.row))
                 .map_or((0, 0), |row| (row.voluntary_switches, row.involuntary_switches));
             let switches = u128::from(blocked) + u128::from(displaced);
             let asleep_ns = u128::from(gap.unexplained_ns) * u128::from(blocked) / switches.max(1);
             let most_ns = if waits(gap.gap.row) { gap.unexplained_ns } else { gap.perhaps_blocked_ns };
-            let asleep_ns = (asleep_ns as u64).min(most_ns);
-            gap.unexplained_ns -= asleep_ns;
-            gap.compute_ns += asleep_ns;
+            gap.sleeps((asleep_ns as u64).min(most_ns));
+        }
+    }
+
+    /// How often a thread was displaced says nothing of how long: the scheduler was asked for that, and what it
+    /// counted, and what may have been stolen, has its place. A thread that blocked, too, was asleep for the
+    /// rest, where [`Explanation::place_sleep`] has found that it may have been.
+    fn place_rest_of_sleep(&mut self, rows: &[SampleRow], waits: impl Fn(usize) -> bool) {
+        for gap in &mut self.gaps {
+            let (blocked, displaced) = switches(gap, rows);
+            if blocked > 0 && displaced > 0 {
+                let rest_ns = gap.unknown_ns();
+                gap.sleeps(if waits(gap.gap.row) { rest_ns } else { rest_ns.min(gap.perhaps_blocked_ns) });
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Operations between samples, worked out by hand.
 
+use proust_profile::samples::NOT_READ;
+
 use super::*;
 use crate::accounted::ledger;
 use crate::ledger::PartKind;
@@ -88,16 +90,30 @@ fn who_blocked_and_did_nothing_else_was_in_what_may_block() {
     let spins = sum(Operation::MutexTryLock, 90, 30);
     let writes = on(sum(Operation::Write, 95, 30), Target::File);
     let polling = State::Polling(Wait::Lock);
-    let told_of = |blocked, displaced| {
-        let switched =
-            SampleRow { voluntary_switches: blocked, involuntary_switches: displaced, ..row(100, 50) };
-        told(&spans_within(&location(100, 0), &[switched], &[spins, writes]))
+    let told_with = |blocked, displaced, queued_us| {
+        let switched = SampleRow {
+            voluntary_switches: blocked,
+            involuntary_switches: displaced,
+            queued_us,
+            ..row(100, 50)
+        };
+        let queued_ms = if queued_us == NOT_READ { 0 } else { u64::from(queued_us / 1000) };
+        let spans = spans_within(&location(100, queued_ms), &[switched], &[spins, writes]);
+        let queued: u64 = spans.iter().map(|span| span.parts.get(PartKind::Delayed) / MS).sum();
+        (told(&spans), queued)
     };
+    let told_of = |blocked, displaced| told_with(blocked, displaced, NOT_READ).0;
     // 50 ms off the processor, of which operations that can block explain all: the 50 ms on it were
     // computation but for 10.
     assert_eq!(told_of(4, 0), [(30, polling), (30, IO), (40, COMPUTE)]);
     // Half of the times it was displaced: nothing is known of these 20 ms.
     assert_eq!(told_of(3, 3), [(20, UNKNOWN), (30, polling), (30, IO), (20, COMPUTE)]);
+    // Unless the scheduler was asked: it was displaced for 5 ms, and so it slept for the other 15.
+    let all = vec![(30, polling), (30, IO), (40, COMPUTE)];
+    assert_eq!(told_with(3, 3, 5000), (all.clone(), 5));
+    assert_eq!(told_with(3, 3, 0), (all, 0));
+    // It never blocked: then it was displaced all that time, whatever was asked.
+    assert_eq!(told_with(0, 3, 0).1, 40);
 }
 
 #[test]
