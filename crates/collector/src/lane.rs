@@ -27,7 +27,7 @@ mod left;
 mod lent;
 mod output;
 mod own_time;
-mod passed;
+mod unrecorded;
 mod paths;
 mod record;
 mod scheduler;

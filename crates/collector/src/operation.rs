@@ -1,6 +1,6 @@
 //! Intercepted operations: what a thread does between the call of a hooked function and its return.
 //!
-//! A hook brackets the real function with [`begin`] and [`end`], by [`around`]. Before the thread may block,
+//! A hook brackets the real function with [`begin`] and [`end`], by [`bracket`]. Before the thread may block,
 //! the log's lane header says what it is in and since when. Afterwards the operation is told alone if it was
 //! long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one of the same
 //! thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor:
@@ -32,15 +32,15 @@ mod state;
 pub mod stretch;
 pub mod sums;
 pub mod targets;
-mod telling;
+mod recording;
 pub mod threshold;
 pub mod tries;
 pub mod waited;
 
 pub use outcome::{Outcome, errno, set_errno};
 pub use state::{Owned, Shared, fits_at, settle};
-use telling::{Passed, is_owner, tell};
-pub use telling::{look_into, look_into_record, note_left};
+use recording::{Completed, is_owner, record_completed};
+pub use recording::{look_into, look_into_record, note_left};
 
 /// Operations as a source of data: waits and I/O.
 pub struct Operations;
@@ -149,7 +149,7 @@ fn not_wanted() -> bool {
 /// Runs `call` as an operation; `outcome` tells what came of it. Expanded in the hook itself, whose frame the
 /// call path begins at.
 #[inline(always)]
-pub fn around<R: Copy>(
+pub fn bracket<R: Copy>(
     kind: impl Into<Kind>,
     object: u64,
     call: impl FnOnce() -> R,
@@ -165,9 +165,9 @@ pub fn around<R: Copy>(
     result
 }
 
-/// As [`around`], of a wait for a lock: its end may be recorded later.
+/// As [`bracket`], of a wait for a lock: its end may be recorded later.
 #[inline(always)]
-pub fn around_lock<R: Copy>(
+pub fn bracket_lock<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -182,10 +182,10 @@ pub fn around_lock<R: Copy>(
     result
 }
 
-/// As [`around`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it
+/// As [`bracket`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it
 /// began.
 #[inline(always)]
-pub fn around_asking<R: Copy>(
+pub fn bracket_asking<R: Copy>(
     operation: Operation,
     call: impl FnOnce() -> R,
     outcome: impl FnOnce(R) -> Outcome,
@@ -201,9 +201,9 @@ pub fn around_asking<R: Copy>(
     result
 }
 
-/// As [`around`], with a second object.
+/// As [`bracket`], with a second object.
 #[inline(always)]
-pub fn around_two<R: Copy>(
+pub fn bracket_two<R: Copy>(
     kind: impl Into<Kind>,
     objects: (u64, u64),
     call: impl FnOnce() -> R,
@@ -247,7 +247,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         return Ticket::NONE;
     }
     if lane.member.owes() {
-        team::tell_the_others(lane);
+        team::notify_the_others(lane);
     }
     let begin_ns = if lane.operations.postponed.is_any() {
         postponed::settle_before(lane, kind.operation)
@@ -334,7 +334,7 @@ pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64)
 /// Ends the operation that the lane's owner, the caller, is in, as one of that kind and object.
 #[inline]
 fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end_ns: u64, outcome: Outcome) {
-    let passed = Passed {
+    let completed = Completed {
         kind,
         begin_ns: ticket.begin_ns,
         end_ns,
@@ -346,11 +346,11 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         node: (0, 0),
         is_postponed: false,
     };
-    tell(lane, &passed);
+    record_completed(lane, &completed);
     lane.leave_as(kind.operation);
     if kind.operation.nature() == Nature::Condition {
         // The thread has the mutex again, where it had acquired it before.
-        releases::acquired(lane, passed.object2, lane.operations.sections.site(passed.object2));
+        releases::acquired(lane, completed.object2, lane.operations.sections.site(completed.object2));
     }
 }
 

@@ -166,7 +166,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
     let tid = raw::gettid();
     let mine = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid);
     let until_ns = clock::now_ns() + PATIENCE_NS;
-    lane::live().for_each(openmp::team::tell_the_others);
+    lane::live().for_each(openmp::team::notify_the_others);
     for lane in lane::live().filter(|lane| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane))) {
         close_for_other(life, lane, until_ns);
     }

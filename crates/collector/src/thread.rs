@@ -241,7 +241,7 @@ pub fn detach(life: &Life) {
         tries::stop(life, lane);
     }
     team::settle(lane);
-    team::tell_the_others(lane);
+    team::notify_the_others(lane);
     lane.with_record_in_time(|record| {
         postponed::settle_in(lane, record);
         // Cancellation and pthread_exit leave no frame behind.

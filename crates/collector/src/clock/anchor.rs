@@ -120,14 +120,14 @@ fn lay() -> u64 {
         return now_ns;
     }
     let (length, known_over_ns) = ticks::measured(now_ticks, now_ns);
-    let mut told_ns = now_ns;
+    let mut read_ns = now_ns;
     if length != 0 {
         let good_ns = known_over_ns.min(LONGEST_NS);
         let next = after(&Laid::newest(), now_ticks, now_ns, length, good_ns);
-        told_ns = next.ns;
+        read_ns = next.ns;
         next.publish();
     }
-    told_ns
+    read_ns
 }
 
 /// The right to lay one. Who has it is done at once; if it has not been for long, it may be gone: a child
@@ -173,7 +173,7 @@ impl Laid {
     }
 
     /// The latest time that was told by it up to this moment.
-    fn told_ns(&self, now_ticks: u64) -> u64 {
+    fn read_ns(&self, now_ticks: u64) -> u64 {
         let passed = now_ticks.wrapping_sub(self.ticks).min(self.good_for);
         self.ns.saturating_add(((u128::from(passed) * u128::from(self.length)) >> 32) as u64)
     }
@@ -183,7 +183,7 @@ impl Laid {
 /// so long.
 fn after(old: &Laid, now_ticks: u64, now_ns: u64, length: u64, good_ns: u64) -> Laid {
     let good_for = ((u128::from(good_ns) << 32) / u128::from(length)) as u64;
-    let ahead_ns = old.told_ns(now_ticks).saturating_sub(now_ns);
+    let ahead_ns = old.read_ns(now_ticks).saturating_sub(now_ns);
     let held_back = if ahead_ns < MOST_AHEAD_NS { ahead_ns.min(good_ns / 2) } else { 0 };
     // What was told is ahead of the clock: from here on time passes a little slower, and meets it at the next
     // anchor.
@@ -207,14 +207,14 @@ mod tests {
     fn time_never_goes_back_from_one_anchor_to_the_next() {
         let old = Laid { ticks: 1_000, ns: 5_000_000, length: LENGTH, good_for: 3_000_000 };
         // The clock is 40 ns behind what was told last.
-        let told_ns = old.told_ns(3_001_000);
-        let next = after(&old, 3_001_000, told_ns - 40, LENGTH, 1_000_000);
-        assert_eq!(next.ns, told_ns);
+        let read_ns = old.read_ns(3_001_000);
+        let next = after(&old, 3_001_000, read_ns - 40, LENGTH, 1_000_000);
+        assert_eq!(next.ns, read_ns);
         // And has caught up where the next one is due.
-        let at_end = next.told_ns(3_001_000 + 3_000_000);
-        assert!(at_end.abs_diff(told_ns - 40 + 1_000_000) <= 2, "{at_end}");
+        let at_end = next.read_ns(3_001_000 + 3_000_000);
+        assert!(at_end.abs_diff(read_ns - 40 + 1_000_000) <= 2, "{at_end}");
         // Where it is ahead, time jumps.
-        assert_eq!(after(&old, 3_001_000, told_ns + 30, LENGTH, 1_000_000).ns, told_ns + 30);
+        assert_eq!(after(&old, 3_001_000, read_ns + 30, LENGTH, 1_000_000).ns, read_ns + 30);
     }
 
     #[test]
@@ -239,19 +239,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_what_the_clock_says() {
+    fn what_is_read_is_what_the_clock_says() {
         crate::clock::find();
         let end_ns = system_ns() + 30_000_000;
         let (mut last_ns, mut before_ns) = (0, system_ns());
         while before_ns < end_ns {
-            let told_ns = now_ns();
+            let read_ns = now_ns();
             let after_ns = system_ns();
             assert!(
-                told_ns + 2_000 >= before_ns && told_ns <= after_ns + 2_000,
-                "{before_ns} {told_ns} {after_ns}"
+                read_ns + 2_000 >= before_ns && read_ns <= after_ns + 2_000,
+                "{before_ns} {read_ns} {after_ns}"
             );
-            assert!(told_ns + 200 >= last_ns, "{last_ns} {told_ns}");
-            (last_ns, before_ns) = (told_ns, after_ns);
+            assert!(read_ns + 200 >= last_ns, "{last_ns} {read_ns}");
+            (last_ns, before_ns) = (read_ns, after_ns);
         }
     }
 }

@@ -190,9 +190,9 @@ mod tests {
             let before = system_ns();
             let ticks = now();
             let after = system_ns();
-            let told = time_ns(ticks);
+            let converted = time_ns(ticks);
             // A length measured over 20 ms is known to a few millionths, and what passed since is short.
-            assert!(told + 2_000 >= before && told <= after + 2_000, "{before} {told} {after}");
+            assert!(converted + 2_000 >= before && converted <= after + 2_000, "{before} {converted} {after}");
         }
     }
 }

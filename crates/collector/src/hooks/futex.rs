@@ -42,8 +42,8 @@ pub unsafe extern "C-unwind" fn syscall(
         libc::SYS_seccomp => confinement::before_filter(a, c),
         libc::SYS_prctl => confinement::before_change(a as c_int, b as c_ulong, c as c_ulong),
         libc::SYS_pivot_root => confinement::before_call(number),
-        libc::SYS_membarrier if life::in_hook().is_some() => return memory_barriers::around(a, b, call),
-        libc::SYS_ptrace => return tracing::around(a as u32, call),
+        libc::SYS_membarrier if life::in_hook().is_some() => return memory_barriers::bracket(a, b, call),
+        libc::SYS_ptrace => return tracing::bracket(a as u32, call),
         _ => borrowers::before_call(number),
     }
     let waits = match number {
@@ -53,10 +53,10 @@ pub unsafe extern "C-unwind" fn syscall(
         _ => None,
     };
     if number == libc::SYS_futex && WAKING.contains(&(b & !FLAGS)) {
-        return releases::around_wake(Operation::FutexWake, a as u64, call, || here!());
+        return releases::bracket_wake(Operation::FutexWake, a as u64, call, || here!());
     }
     match waits {
-        Some(operation) => operation::around_two(operation, (a as u64, b as u64), call, Outcome::errno),
+        Some(operation) => operation::bracket_two(operation, (a as u64, b as u64), call, Outcome::errno),
         None => alarm::without_samples(here!(), call),
     }
 }

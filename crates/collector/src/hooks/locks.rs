@@ -255,7 +255,7 @@ macro_rules! locks {
             #[inline(never)]
             pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
                 let Some(function) = real::$name() else { return $none };
-                let result = operation::around_lock(
+                let result = operation::bracket_lock(
                     Operation::$operation,
                     $object as u64,
                     // SAFETY: the real function with the arguments that the program gave.
@@ -365,13 +365,13 @@ tries! {
 
 /// Declares hooks of functions that unlock.
 macro_rules! unlocks {
-    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), by $around:path,
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), by $bracket:path,
         or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
             let Some(function) = unlocking::real::$name() else { return $none };
-            $around(
+            $bracket(
                 Operation::$operation,
                 object as u64,
                 // SAFETY: the real function with the argument that the program gave.
@@ -390,9 +390,9 @@ macro_rules! unlocks {
     } };
 }
 
-/// As [`releases::around_unlock`], for mutexes: they say themselves whether anybody sleeps.
+/// As [`releases::bracket_unlock`], for mutexes: they say themselves whether anybody sleeps.
 #[inline(always)]
-fn around_mutex<R: Copy>(
+fn bracket_mutex<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -404,12 +404,12 @@ fn around_mutex<R: Copy>(
     let may_be_recorded = lane.operations.sections.is_timed(object)
         || lane.operations.postponed.is_due()
         || may_have_sleeper && releases::may_be_long(lane);
-    if may_be_recorded { around_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
+    if may_be_recorded { bracket_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
 }
 
 /// Apart, so that who unlocks what nobody waits for saves no registers for it.
 #[inline(never)]
-fn around_noted_mutex<R: Copy>(
+fn bracket_noted_mutex<R: Copy>(
     operation: Operation,
     object: u64,
     may_have_sleeper: bool,
@@ -420,13 +420,13 @@ fn around_noted_mutex<R: Copy>(
     if unsafe { is_nested(object as *const c_void) } {
         return call();
     }
-    releases::around_noted(lane, operation, object, may_have_sleeper, call, || here!())
+    releases::bracket_noted(lane, operation, object, may_have_sleeper, call, || here!())
 }
 
 unlocks! {
-    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by around_mutex, or libc::ENOSYS => MutexUnlock;
-    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::around_unlock, or libc::ENOSYS => SpinUnlock;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::around_unlock, or libc::ENOSYS => RwLockUnlock;
+    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by bracket_mutex, or libc::ENOSYS => MutexUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::bracket_unlock, or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::bracket_unlock, or libc::ENOSYS => RwLockUnlock;
     #[since("2.28")]
-    mtx_unlock(*mut c_void as object(mtx)), by around_mutex, or THREAD_ERROR => MtxUnlock;
+    mtx_unlock(*mut c_void as object(mtx)), by bracket_mutex, or THREAD_ERROR => MtxUnlock;
 }

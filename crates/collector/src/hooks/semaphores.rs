@@ -62,7 +62,7 @@ pub mod posix {
                         set_errno(before);
                     }
                 }
-                operation::around(
+                operation::bracket(
                     Operation::$operation,
                     semaphore as u64,
                     // SAFETY: the real function with the arguments that the program gave.

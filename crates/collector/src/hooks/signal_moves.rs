@@ -155,7 +155,7 @@ pub fn drop_pending(candidate: usize) {
     });
 }
 
-static TOLD: AtomicBool = AtomicBool::new(false);
+static NOTED: AtomicBool = AtomicBool::new(false);
 
 impl Silence {
     /// Whether the thread has no timer for this reason.
@@ -184,9 +184,9 @@ impl Lane {
         if now != 0 && before == 0 {
             self.stop_timers();
             drop_pending(self.samples.signal.load(Ordering::Relaxed));
-            if reason == BLOCKED && !TOLD.load(Ordering::Relaxed) {
-                let told = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
-                TOLD.store(told.is_some(), Ordering::Relaxed);
+            if reason == BLOCKED && !NOTED.load(Ordering::Relaxed) {
+                let noted = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
+                NOTED.store(noted.is_some(), Ordering::Relaxed);
             }
         } else if now == 0 && before != 0 {
             thread::start_timer(life, self, self.owner.load(Ordering::Relaxed));

@@ -36,7 +36,7 @@ pub fn silence_at_begin() -> u8 {
     if too_small().is_some() { SMALL_STACK } else { 0 }
 }
 
-static TOLD: AtomicBool = AtomicBool::new(false);
+static NOTED: AtomicBool = AtomicBool::new(false);
 
 /// Calls a function that changes the thread's alternate stack, while no sample can come on it.
 fn change(call: impl FnOnce() -> c_int) -> c_int {
@@ -51,10 +51,10 @@ fn change(call: impl FnOnce() -> c_int) -> c_int {
     }
     raw::signal_mask(libc::SIG_SETMASK, mask);
     if let Some(bytes) = small
-        && !TOLD.load(Ordering::Relaxed)
+        && !NOTED.load(Ordering::Relaxed)
     {
-        let told = lane.with_record(|record| record.note(NoteCode::SmallSignalStack, bytes as u64));
-        TOLD.store(told.is_some(), Ordering::Relaxed);
+        let noted = lane.with_record(|record| record.note(NoteCode::SmallSignalStack, bytes as u64));
+        NOTED.store(noted.is_some(), Ordering::Relaxed);
     }
     result
 }

@@ -46,17 +46,17 @@ pub mod sets {
     /// signal.
     fn but_for_ours(info: *mut siginfo_t, mut call: impl FnMut(*mut siginfo_t) -> c_int) -> c_int {
         // SAFETY: all-zero is a valid siginfo.
-        let mut told: siginfo_t = unsafe { core::mem::zeroed() };
+        let mut received: siginfo_t = unsafe { core::mem::zeroed() };
         let result = loop {
-            let result = call(&mut told);
+            let result = call(&mut received);
             // SAFETY: the kernel told of the signal that it gave.
-            if result < 0 || !unsafe { is_ours(&told) } {
+            if result < 0 || !unsafe { is_ours(&received) } {
                 break result;
             }
         };
         // The kernel refuses a place that it cannot write, when it has taken the signal. SAFETY: the program
         // passes null or a place.
-        if result >= 0 && !info.is_null() && !unsafe { readable::write(info, &told) } {
+        if result >= 0 && !info.is_null() && !unsafe { readable::write(info, &received) } {
             operation::set_errno(libc::EFAULT as u32);
             return -1;
         }
@@ -89,7 +89,7 @@ pub mod sets {
         };
         // SAFETY: the real function with the arguments that the program gave.
         let wait = || if shares { wait_for_theirs() } else { unsafe { function(set, number) } };
-        operation::around(Operation::SignalWait, 0, wait, Outcome::code)
+        operation::bracket(Operation::SignalWait, 0, wait, Outcome::code)
     }
 
     /// `sigwaitinfo`
@@ -100,7 +100,7 @@ pub mod sets {
         // SAFETY: the real function with the arguments that the program gave.
         let call = |info| unsafe { function(set, info) };
         let wait = || if shares { but_for_ours(info, call) } else { call(info) };
-        operation::around(Operation::SignalWaitInfo, 0, wait, errno_of)
+        operation::bracket(Operation::SignalWaitInfo, 0, wait, errno_of)
     }
 
     /// `sigtimedwait`
@@ -134,7 +134,7 @@ pub mod sets {
         };
         // SAFETY: the real function with the arguments that the program gave.
         let wait = || if shares { but_for_ours(info, call) } else { unsafe { function(set, info, timeout) } };
-        operation::around(Operation::SignalTimedWait, 0, wait, errno_of)
+        operation::bracket(Operation::SignalTimedWait, 0, wait, errno_of)
     }
 
     /// `signalfd`, from which signals are read as bytes: sampling moves away, if it can.

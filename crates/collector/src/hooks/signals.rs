@@ -314,7 +314,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     let given = (!new.is_null()).then(|| unsafe { given_action(new) });
     // Where the old action cannot be written there is a fault, and the new one is in force by then.
     // SAFETY: the program passes null or a place, perhaps the same as what is given.
-    let tell = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
+    let report = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
     // Sampling may move away from a signal of the mask, and to the very signal that this is about.
     if let Some(given) = given
         && in_front_of(number).is_none()
@@ -329,7 +329,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
         if let Some(given) = given {
             set_wanted(candidate, &given);
         }
-        tell(&before);
+        report(&before);
         return 0;
     }
     // What is told of the old action goes by what was kept out of it.
@@ -337,10 +337,10 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     let changed = given.map(|given| as_kernel(number, given));
     let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
     // SAFETY: all-zero is a valid action.
-    let mut told: Action = unsafe { core::mem::zeroed() };
-    let result = call_real!(real::sigaction(number, new, &mut told) else -1);
+    let mut returned: Action = unsafe { core::mem::zeroed() };
+    let result = call_real!(real::sigaction(number, new, &mut returned) else -1);
     if result == 0 {
-        tell(&as_wanted(&before, number, told));
+        report(&as_wanted(&before, number, returned));
     }
     result
 }

@@ -34,7 +34,7 @@ macro_rules! sleeps {
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
                 let Some(function) = real::$name() else { return $none };
-                operation::around_asking(
+                operation::bracket_asking(
                     Operation::$operation,
                     // SAFETY: the real function with the arguments that the program gave.
                     || unsafe { function($($argument),*) },
@@ -66,7 +66,7 @@ macro_rules! yields {
         pub unsafe extern "C-unwind" fn $name() -> $result {
             let Some(function) = real::$name() else { return $none };
             // SAFETY: the real function.
-            operation::around(Operation::$operation, 0, || unsafe { function() }, $outcome)
+            operation::bracket(Operation::$operation, 0, || unsafe { function() }, $outcome)
         }
     )* };
 }

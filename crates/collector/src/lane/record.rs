@@ -166,7 +166,7 @@ impl Record {
     }
 
     /// Writes what vforked children became.
-    pub fn tell_lent(&mut self) {
+    pub fn write_lent(&mut self) {
         if self.lent.is_empty() {
             return;
         }
@@ -193,7 +193,7 @@ impl Record {
             self.push_scheduler(time_ns, cpu_ns);
         }
         self.push_name(tid);
-        self.tell_lent();
+        self.write_lent();
         self.follow_switch();
         source::each(|source| source.settle(self));
         let usage = Usage::now();

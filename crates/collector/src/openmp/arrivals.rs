@@ -56,7 +56,7 @@ pub struct Barriers {
 
 /// What [`Barriers`] holds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
+pub struct BarrierState {
     /// Barriers that the thread came to.
     count: u32,
     /// Those of them that were shared.
@@ -91,8 +91,8 @@ pub struct Visit {
 
 impl Barriers {
     /// What it holds.
-    pub fn passed(&self) -> Passed {
-        Passed {
+    pub fn state(&self) -> BarrierState {
+        BarrierState {
             count: self.count.load(Ordering::Relaxed),
             shared: self.shared.load(Ordering::Relaxed),
             next: self.next.load(Ordering::Relaxed),
@@ -107,17 +107,17 @@ impl Barriers {
     }
 
     /// Holds that from now on.
-    pub fn restore(&self, passed: &Passed) {
-        self.count.store(passed.count, Ordering::Relaxed);
-        self.shared.store(passed.shared, Ordering::Relaxed);
-        self.next.store(passed.next, Ordering::Relaxed);
-        self.is_shared.store(passed.is_shared, Ordering::Relaxed);
-        self.shared_count.store(passed.shared_count, Ordering::Relaxed);
-        self.shared_ns.store(passed.shared_ns, Ordering::Relaxed);
-        self.awaited.store(passed.awaited, Ordering::Relaxed);
-        self.awaited_came_ns.store(passed.awaited_came_ns, Ordering::Relaxed);
-        self.awaited_since_ns.store(passed.awaited_since_ns, Ordering::Relaxed);
-        self.awaited_end_ns.store(passed.awaited_end_ns, Ordering::Relaxed);
+    pub fn restore(&self, state: &BarrierState) {
+        self.count.store(state.count, Ordering::Relaxed);
+        self.shared.store(state.shared, Ordering::Relaxed);
+        self.next.store(state.next, Ordering::Relaxed);
+        self.is_shared.store(state.is_shared, Ordering::Relaxed);
+        self.shared_count.store(state.shared_count, Ordering::Relaxed);
+        self.shared_ns.store(state.shared_ns, Ordering::Relaxed);
+        self.awaited.store(state.awaited, Ordering::Relaxed);
+        self.awaited_came_ns.store(state.awaited_came_ns, Ordering::Relaxed);
+        self.awaited_since_ns.store(state.awaited_since_ns, Ordering::Relaxed);
+        self.awaited_end_ns.store(state.awaited_end_ns, Ordering::Relaxed);
     }
 
     /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it
@@ -317,7 +317,7 @@ mod tests {
         let (outer, inner, own) = (Arrivals::default(), Arrivals::default(), Barriers::default());
         outer.come(&own, true, 1_000, || 3);
         let passed = own.passed();
-        own.restore(&Passed::default());
+        own.restore(&BarrierState::default());
         inner.come(&own, true, 2_000, || 0);
         assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0 }));
         own.restore(&passed);

@@ -10,7 +10,7 @@
 
 use proust_log::operations::Operation;
 
-use super::sites::{Passed, Site};
+use super::sites::{Segment, Site};
 use super::team::Team;
 use super::visits::{SITES, Visits};
 use crate::lane::{Lane, Usage};
@@ -121,23 +121,23 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
             sp: of.sp,
         };
         let executions = u64::from(wait_ns > 0 && visits.take_one(at));
-        let passed = Passed {
+        let segment = Segment {
             end_ns: now_ns,
             work_ns: excess_ns - wait_ns,
             wait_ns,
             executions,
             variance_ns2,
             is_whole: true,
-            ..Passed::default()
+            ..Segment::default()
         };
-        record.parallel.sites.add(&site, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&site, &segment, &mut record.output, |_| 0);
         let node = record.parallel.sites.node(&site);
         Some((excess_ns, wait_ns, of.operation.unwrap_or(Operation::OmpBarrier), node))
     });
     if let Some(Some((excess_ns, wait_ns, operation, node))) = found {
         lane.member.set_worked(gap_ns - excess_ns);
         let object = lane.member.team().map_or(0, Team::object);
-        stretch::tell(lane, (operation, object), (now_ns - wait_ns, now_ns), node);
+        stretch::record(lane, (operation, object), (now_ns - wait_ns, now_ns), node);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::arrivals::{Barriers, Passed};
+use super::arrivals::{Barriers, BarrierState};
 use super::own_cost::OwnCost;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
@@ -89,7 +89,7 @@ pub struct Place {
     /// The execution of the region; 0 = none.
     pub epoch: u64,
     /// Barriers passed in it.
-    pub barriers: Passed,
+    pub barriers: BarrierState,
     /// Begin of the part.
     pub begin_ns: u64,
     /// Work since the last site.
@@ -192,7 +192,7 @@ impl Member {
         self.region.store(region, Ordering::Relaxed);
         self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
-        self.barriers.restore(&Passed::default());
+        self.barriers.restore(&BarrierState::default());
         self.begin_ns.store(now_ns, Ordering::Relaxed);
         self.worked_ns.store(0, Ordering::Relaxed);
         self.since_ns.store(now_ns, Ordering::Relaxed);
@@ -227,7 +227,7 @@ impl Member {
             number: self.number(),
             size: self.size.load(Ordering::Relaxed),
             epoch: self.epoch.load(Ordering::Relaxed),
-            barriers: self.barriers.passed(),
+            barriers: self.barriers.state(),
             begin_ns: self.begin_ns(),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
         }

@@ -56,7 +56,7 @@ impl Source for Regions {
     }
 
     fn settle(&self, record: &mut Record) {
-        record.parallel.sites.tell(&mut record.output);
+        record.parallel.sites.write(&mut record.output);
     }
 
     fn forked(&self) {

@@ -4,7 +4,7 @@
 use proust_log::operations::Operation;
 
 use super::estimate::{Settled, settle as divide};
-use super::sites::{Added, Passed, Site};
+use super::sites::{Added, Segment, Site};
 use super::visits::{Pending, SITES, Visits};
 use crate::lane::Record;
 use crate::operation::Kind;
@@ -63,7 +63,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             continue;
         }
         let added_ns = visits.take_added(at);
-        let passed = Passed {
+        let segment = Segment {
             end_ns: now_ns,
             work_ns,
             wait_ns,
@@ -71,9 +71,9 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             is_estimated: true,
             is_whole: true,
             added: Added { ns: added_ns, ..Added::default() },
-            ..Passed::default()
+            ..Segment::default()
         };
-        record.parallel.sites.add(&site, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&site, &segment, &mut record.output, |_| 0);
         record.parallel.sites.tried(&site, &trials[at].take());
         if executions == 0 && wait_ns == 0 {
             continue;

@@ -42,7 +42,7 @@ impl Site {
 
 /// What is added to a site.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
+pub struct Segment {
     /// When it ended.
     pub end_ns: u64,
     /// Work before it.
@@ -125,32 +125,32 @@ unsafe impl Entry for Slot {
 
 impl Slot {
     #[inline]
-    fn add(&mut self, passed: &Passed) {
-        self.came(passed.came);
+    fn add(&mut self, segment: &Segment) {
+        self.came(segment.came);
         let sums = &mut self.sums;
         if sums.since_ns == 0 {
-            sums.since_ns = passed.end_ns.max(1);
+            sums.since_ns = segment.end_ns.max(1);
             (sums.team_min, sums.team_max) = (u16::MAX, 0);
         }
-        sums.until_ns = sums.until_ns.max(passed.end_ns);
-        sums.work_ns += passed.work_ns;
-        sums.wait_ns += passed.wait_ns;
-        sums.latency_ns += passed.latency_ns;
-        sums.executions += passed.executions;
-        sums.contended = sums.contended.saturating_add(u32::from(passed.contended));
-        if passed.is_estimated {
-            sums.unmeasured += passed.executions;
+        sums.until_ns = sums.until_ns.max(segment.end_ns);
+        sums.work_ns += segment.work_ns;
+        sums.wait_ns += segment.wait_ns;
+        sums.latency_ns += segment.latency_ns;
+        sums.executions += segment.executions;
+        sums.contended = sums.contended.saturating_add(u32::from(segment.contended));
+        if segment.is_estimated {
+            sums.unmeasured += segment.executions;
         }
-        sums.added_ns += passed.added.ns;
-        sums.added_error_ns += passed.added.error_ns;
-        sums.added_behind_ns += passed.added.behind_ns;
-        self.variance_ns2 += passed.variance_ns2;
-        if passed.is_whole {
-            self.whole_ns += passed.wait_ns;
+        sums.added_ns += segment.added.ns;
+        sums.added_error_ns += segment.added.error_ns;
+        sums.added_behind_ns += segment.added.behind_ns;
+        self.variance_ns2 += segment.variance_ns2;
+        if segment.is_whole {
+            self.whole_ns += segment.wait_ns;
         }
-        if passed.team != 0 && (passed.team != sums.team_min || passed.team != sums.team_max) {
-            sums.team_min = sums.team_min.min(passed.team);
-            sums.team_max = sums.team_max.max(passed.team);
+        if segment.team != 0 && (segment.team != sums.team_min || segment.team != sums.team_max) {
+            sums.team_min = sums.team_min.min(segment.team);
+            sums.team_max = sums.team_max.max(segment.team);
         }
     }
 
@@ -243,26 +243,26 @@ impl Sites {
     pub fn add(
         &mut self,
         site: &Site,
-        passed: &Passed,
+        segment: &Segment,
         output: &mut Output,
         node: impl FnOnce(&mut Output) -> NodeId,
     ) {
-        if self.add_known(site, passed) {
+        if self.add_known(site, segment) {
             return;
         }
         self.make(site, output, node);
-        self.add_known(site, passed);
+        self.add_known(site, segment);
     }
 
     /// As [`Sites::add`], if the site was met before; false if it was not.
     #[inline]
-    pub fn add_known(&mut self, site: &Site, passed: &Passed) -> bool {
+    pub fn add_known(&mut self, site: &Site, segment: &Segment) -> bool {
         if site.region == 0 {
             return true;
         }
         match self.slot(site) {
             Some(slot) if slot.site == *site => {
-                slot.add(passed);
+                slot.add(segment);
                 true
             }
             _ => false,
@@ -323,7 +323,7 @@ impl Sites {
         // Hooks may be inside each other here, each with its frame on a small stack.
         room::apart(|| {
             if self.slots.capacity() >= MOST_SLOTS {
-                self.tell(output);
+                self.write(output);
                 self.slots.clear();
                 return true;
             }
@@ -332,7 +332,7 @@ impl Sites {
     }
 
     /// Tells all that came together since the last time.
-    pub fn tell(&mut self, output: &mut Output) {
+    pub fn write(&mut self, output: &mut Output) {
         for slot in self.slots.iter_mut().filter(|slot| slot.sums.since_ns != 0) {
             let sums = slot.take(&mut self.split);
             output.push(slot.site.operation, 0, &sums);
@@ -359,8 +359,8 @@ mod tests {
         let mut found = 0;
         for _ in 0..3 {
             for number in 0..2_000 {
-                let passed = Passed { work_ns: number, executions: 1, team: 2, ..Passed::default() };
-                sites.add(&site(number), &passed, &mut output, |_| {
+                let segment = Segment { work_ns: number, executions: 1, team: 2, ..Segment::default() };
+                sites.add(&site(number), &segment, &mut output, |_| {
                     found += 1;
                     7
                 });
@@ -370,7 +370,7 @@ mod tests {
         let slot = sites.slot(&site(1_999)).unwrap();
         assert_eq!((slot.sums.work_ns, slot.sums.executions, slot.node), (3 * 1_999, 3, 7));
         for number in 0..100_000 {
-            sites.add(&site(number), &Passed { executions: 1, ..Passed::default() }, &mut output, |_| 0);
+            sites.add(&site(number), &Segment { executions: 1, ..Segment::default() }, &mut output, |_| 0);
         }
         assert!(sites.slots.capacity() <= MOST_SLOTS);
         sites.forget();

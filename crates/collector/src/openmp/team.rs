@@ -23,7 +23,7 @@ use super::visits::Levels;
 use crate::lane::Lane;
 use crate::path::memo::State;
 
-pub use closing::{close, tell_the_others};
+pub use closing::{close, notify_the_others};
 pub use opening::{Opening, open};
 pub use part::{done, end_open, join, settle};
 
@@ -167,7 +167,7 @@ impl Outer {
             number: self.number.load(Ordering::Relaxed),
             size: self.size.load(Ordering::Relaxed),
             epoch: self.epoch.load(Ordering::Relaxed),
-            barriers: self.barriers.passed(),
+            barriers: self.barriers.state(),
             team: self.team.load(Ordering::Relaxed),
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),

@@ -10,7 +10,7 @@ use super::arrivals::{Shared, Visit};
 use super::long_gaps;
 use super::member::Member;
 use super::settling;
-use super::sites::{Added, Came, Divided, Passed, Site};
+use super::sites::{Added, Came, Divided, Segment, Site};
 use super::team::Team;
 use super::visits::{self, CallSite, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
@@ -149,8 +149,8 @@ fn pass_without_measuring(
             let tally = unsafe { &mut visits.pending().tallies[visits.at()] };
             tally.worked(work_ns, visits.weight().into());
             tally.segment_was_measured();
-            let passed = Passed { end_ns: now_ns, work_ns, ..Passed::default() };
-            add_to(lane, record, Operation::OmpBarrier, (site, state), &passed);
+            let segment = Segment { end_ns: now_ns, work_ns, ..Segment::default() };
+            add_to(lane, record, Operation::OmpBarrier, (site, state), &segment);
         });
         lane.member.resume(now_ns);
     } else if is_first {
@@ -173,23 +173,23 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
         is_recorded = true;
         let ns = end_ns.saturating_sub(begin_ns);
         member.has_waited(ns);
-        let mut passed = Passed {
+        let mut segment = Segment {
             end_ns,
             wait_ns: ns + member.take_waited(),
             executions: 1,
             team: size,
-            ..Passed::default()
+            ..Segment::default()
         };
         let mut level = None;
         // Without a team of known members nobody knows who came last.
         if let Some(team) = team.filter(|_| comes) {
             match team.arrivals.last(&member.barriers) {
                 Some(last) => {
-                    passed.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
-                    passed.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
+                    segment.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
+                    segment.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
                     level = Some(last.level);
                 }
-                None => passed.is_whole = true,
+                None => segment.is_whole = true,
             }
             let awaited = team.arrivals.awaited(&member.barriers);
             if let (Some(visits), Some(awaited)) = (visits, &awaited) {
@@ -203,11 +203,11 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
                 if is_alone(member) {
                     level = Some(visits.wanted_level(pending, end_ns));
                 }
-                take_segment(lane, (visits, pending), level, begin_ns, &mut passed);
+                take_segment(lane, (visits, pending), level, begin_ns, &mut segment);
             }
-            None => passed.work_ns = member.take_work_after_visits(begin_ns),
+            None => segment.work_ns = member.take_work_after_visits(begin_ns),
         }
-        add_to(lane, record, operation, (site, state), &passed);
+        add_to(lane, record, operation, (site, state), &segment);
     });
     if end_ns != 0 {
         if let Some(visits) = visits {
@@ -249,22 +249,22 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         member.has_waited(ns);
         // SAFETY: the owner, who has taken the record.
         let pending = unsafe { visits.pending() };
-        let mut passed = Passed {
+        let mut segment = Segment {
             end_ns,
             wait_ns: ns + member.take_waited(),
             executions: 1,
             team: size,
             is_whole: team.is_some(),
-            ..Passed::default()
+            ..Segment::default()
         };
         let level = is_alone(member).then(|| visits.wanted_level(pending, end_ns));
         let longest_ns = pending.long.from_ns();
         if let Some(trial) = pending.trials.get_mut(at) {
             visits.end_stretch(trial, at, came_ns, longest_ns);
         }
-        take_segment(lane, (visits, pending), level, since_ns, &mut passed);
+        take_segment(lane, (visits, pending), level, since_ns, &mut segment);
         let place = place_of(&of);
-        record.parallel.sites.add(&place, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&place, &segment, &mut record.output, |_| 0);
         if let Some(awaited) = &awaited {
             learn(lane, record, visits, awaited);
         }
@@ -318,7 +318,7 @@ fn take_segment(
     (visits, pending): (&Visits, &mut Pending),
     level: Option<u32>,
     begin_ns: u64,
-    passed: &mut Passed,
+    segment: &mut Segment,
 ) {
     let work_ns = lane.member.take_work();
     let weight_before = visits.weight();
@@ -326,7 +326,7 @@ fn take_segment(
     if was_in_gap {
         settling::add_gap(pending, work_ns, begin_ns);
     } else {
-        passed.work_ns = work_ns;
+        segment.work_ns = work_ns;
     }
     let (at, reading_ns) = (visits.at(), clock::reading_ns());
     let Some(tally) = pending.tallies.get_mut(at) else { return };
@@ -340,22 +340,22 @@ fn take_segment(
         tally.worked(work_ns, weight_before.into());
     }
     // Reading the clock is part of what was measured, and no part of what was not.
-    let wait_ns = passed.wait_ns.saturating_sub(reading_ns);
+    let wait_ns = segment.wait_ns.saturating_sub(reading_ns);
     if wait_ns >= long_ns {
         // Others of that length are found by themselves.
         pending.long.waited(wait_ns, weight.into());
     } else {
-        passed.variance_ns2 = tally.waited(wait_ns, weight.into());
+        segment.variance_ns2 = tally.waited(wait_ns, weight.into());
     }
 }
 
 /// Adds to the site what was worked before it and waited in it; `state` is where its call path begins.
 #[inline]
-fn add(lane: &'static Lane, operation: Operation, address: u64, state: State, passed: &Passed) {
+fn add(lane: &'static Lane, operation: Operation, address: u64, state: State, segment: &Segment) {
     let team = if lane.member.team().is_some() { lane.member.team_size() } else { 1 };
-    let passed = Passed { team, ..*passed };
+    let segment = Segment { team, ..*segment };
     let site = CallSite { address, sp: state.sp };
-    lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &passed));
+    lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &segment));
 }
 
 /// As [`add`], where the lane's record has been taken.
@@ -365,11 +365,11 @@ fn add_to(
     record: &mut lane::Record,
     operation: Operation,
     (site, state): (CallSite, State),
-    passed: &Passed,
+    segment: &Segment,
 ) {
     let place = place_at(lane, operation, site);
-    if !record.parallel.sites.add_known(&place, passed) {
-        add_first(lane, record, &{ place }, state, &{ *passed });
+    if !record.parallel.sites.add_known(&place, segment) {
+        add_first(lane, record, &{ place }, state, &{ *segment });
     }
 }
 
@@ -393,16 +393,16 @@ fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
 /// Apart, so that what is added to a known site need not lie in memory for it.
 #[cold]
 #[inline(never)]
-fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
+fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, segment: &Segment) {
     // SAFETY: the owner, who has taken the record.
-    unsafe { lane.with_room(|| find_and_add(record, place, state, passed)) };
+    unsafe { lane.with_room(|| find_and_add(record, place, state, segment)) };
 }
 
 /// What [`add_first`] does on a stack with room.
 #[inline(never)]
-fn find_and_add(record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
+fn find_and_add(record: &mut lane::Record, place: &Site, state: State, segment: &Segment) {
     let node = node_of(record, state);
-    record.parallel.sites.add(place, passed, &mut record.output, |_| node);
+    record.parallel.sites.add(place, segment, &mut record.output, |_| node);
 }
 
 fn node_of(record: &mut lane::Record, state: State) -> u32 {
@@ -415,12 +415,12 @@ fn node_of(record: &mut lane::Record, state: State) -> u32 {
 /// A section was entered in which nobody was: counts it, and leaves the segment as it is.
 #[inline]
 pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: State) {
-    add(lane, operation, site, state, &Passed { executions: 1, ..Passed::default() });
+    add(lane, operation, site, state, &Segment { executions: 1, ..Segment::default() });
 }
 
 /// What measuring took at a site.
 pub fn took(lane: &'static Lane, operation: Operation, site: u64, state: State, added: Added) {
-    add(lane, operation, site, state, &Passed { added, ..Passed::default() });
+    add(lane, operation, site, state, &Segment { added, ..Segment::default() });
 }
 
 /// A section was entered after somebody had been in it.
@@ -435,8 +435,8 @@ pub fn waited_for_holder(
     if lane.member.team().is_none() {
         return;
     }
-    let passed = Passed { end_ns, wait_ns, executions: 1, contended: true, ..Passed::default() };
-    add(lane, operation, site, state, &passed);
+    let segment = Segment { end_ns, wait_ns, executions: 1, contended: true, ..Segment::default() };
+    add(lane, operation, site, state, &segment);
     lane.member.resume(end_ns);
 }
 
@@ -453,11 +453,11 @@ pub fn for_iterations<R: Copy>(site: u64, state: State, call: impl FnOnce() -> R
     let timed = lane.member.next_request() % TIMED_OF == 0;
     let begin_ns = if timed { clock::now_ns() } else { 0 };
     let result = call();
-    let mut passed = Passed { executions: 1, ..Passed::default() };
+    let mut segment = Segment { executions: 1, ..Segment::default() };
     if timed {
-        passed.end_ns = clock::now_ns();
-        passed.wait_ns = passed.end_ns.saturating_sub(begin_ns) * u64::from(TIMED_OF);
+        segment.end_ns = clock::now_ns();
+        segment.wait_ns = segment.end_ns.saturating_sub(begin_ns) * u64::from(TIMED_OF);
     }
-    add(lane, Operation::OmpDispatch, site, state, &passed);
+    add(lane, Operation::OmpDispatch, site, state, &segment);
     result
 }

@@ -6,7 +6,7 @@
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
 
-use super::telling::{Passed, tell_in};
+use super::recording::{Completed, record_in};
 use super::{Kind, Outcome, find_beforehand, leave};
 use crate::lane::{self, Lane, Record};
 use crate::path::memo::State;
@@ -99,7 +99,7 @@ fn record_one(
     (begin_ns, end_ns): (u64, u64),
     state: State,
 ) {
-    let passed = Passed {
+    let completed = Completed {
         kind: Kind::from(operation),
         begin_ns,
         end_ns,
@@ -111,5 +111,5 @@ fn record_one(
         node: (0, 0),
         is_postponed: false,
     };
-    tell_in(lane, record, &passed);
+    record_in(lane, record, &completed);
 }

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, 
 use proust_log::operations::{Operation, Target};
 use proust_log::records::SUM_PATH_NS;
 
-use super::telling::{CLOCKED_LATER_NS, Passed, is_owner, tell_next};
+use super::recording::{CLOCKED_LATER_NS, Completed, is_owner, record_next};
 use super::{Kind, Outcome, Ticket, known_path, releases, waited};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
@@ -110,7 +110,7 @@ impl Postponed {
     }
 
     /// For who has taken the lane's record.
-    fn take(&self, section: &Section) -> (Option<Passed>, Option<releases::Postponed>) {
+    fn take(&self, section: &Section) -> (Option<Completed>, Option<releases::Postponed>) {
         let pending = self.pending.load(Ordering::Acquire);
         let wait = if pending & WAIT != 0 { self.wait() } else { None };
         let section = if pending & SECTION != 0 { section.get() } else { None };
@@ -118,10 +118,10 @@ impl Postponed {
         (wait, section)
     }
 
-    fn wait(&self) -> Option<Passed> {
+    fn wait(&self) -> Option<Completed> {
         let operation = Operation::from_number(self.operation.load(Ordering::Relaxed))?;
         let target = Target::from_number(self.target.load(Ordering::Relaxed));
-        Some(Passed {
+        Some(Completed {
             kind: Kind { operation, target },
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             end_ns: self.end_ns.load(Ordering::Relaxed),
@@ -258,8 +258,8 @@ pub fn settle_in(lane: &Lane, record: &mut Record) {
 #[inline(never)]
 fn settle_here(lane: &Lane, record: &mut Record) {
     let (wait, section) = lane.operations.postponed.take(&lane.operations.postponed_section);
-    if let Some(passed) = wait {
-        tell_next(lane, record, &passed);
+    if let Some(completed) = wait {
+        record_next(lane, record, &completed);
         lane.is_recorded();
     }
     if let Some(release) = section {
@@ -288,10 +288,10 @@ mod tests {
         assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 350), 0x1000, 7);
         assert!(postponed.is_any() && !postponed.is_due());
-        let passed = take_wait().unwrap();
-        assert_eq!((passed.begin_ns, passed.end_ns, passed.object), (100, 350, 0x1000));
-        assert_eq!((passed.kind.operation, passed.node), (Operation::MutexLock, (7, 0)));
-        assert!(passed.is_postponed);
+        let completed = take_wait().unwrap();
+        assert_eq!((completed.begin_ns, completed.end_ns, completed.object), (100, 350, 0x1000));
+        assert_eq!((completed.kind.operation, completed.node), (Operation::MutexLock, (7, 0)));
+        assert!(completed.is_postponed);
         assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 1_000_350), 0x1000, 7);
         assert!(postponed.is_due() && take_wait().is_some() && !postponed.is_due());

@@ -71,7 +71,7 @@ fn time(lane: &Lane, object: u64, ticks: u64) {
 
 /// Runs `call`, which unlocks `object`; `here` is the hook's frame.
 #[inline(always)]
-pub fn around_unlock<R: Copy>(
+pub fn bracket_unlock<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -79,16 +79,16 @@ pub fn around_unlock<R: Copy>(
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
     if lane.operations.sections.is_timed(object) || lane.operations.postponed.is_due() {
-        around_noted(lane, operation, object, false, call, here)
+        bracket_noted(lane, operation, object, false, call, here)
     } else {
         call()
     }
 }
 
-/// As [`around_unlock`], where there may be something to record. `has_sleeper`: the lock itself says that
+/// As [`bracket_unlock`], where there may be something to record. `has_sleeper`: the lock itself says that
 /// somebody may sleep.
 #[inline(always)]
-pub fn around_noted<R: Copy>(
+pub fn bracket_noted<R: Copy>(
     lane: &'static Lane,
     operation: Operation,
     object: u64,
@@ -247,7 +247,7 @@ fn site_frame(site: u64) -> Option<Frame> {
 
 /// Runs `call`, which wakes who waits for `object`; `here` is the hook's frame.
 #[inline(always)]
-pub fn around_wake<R: Copy>(
+pub fn bracket_wake<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,

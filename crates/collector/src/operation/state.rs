@@ -82,7 +82,7 @@ pub struct Owned {
     /// From which length on one is recorded alone.
     pub limit: Limit,
     /// Until when those are recorded that are recorded alone.
-    pub told_until_ns: u64,
+    pub recorded_until_ns: u64,
 }
 
 impl Owned {
@@ -96,7 +96,7 @@ impl Owned {
 /// Writes the operations that were summed since the last time.
 pub fn settle(record: &mut Record) {
     settling::settle(record);
-    record.operations.sums.tell(&mut record.output);
+    record.operations.sums.write(&mut record.output);
     let calls = record.operations.sums.take_calls();
     if calls > 0 {
         record.spent(calls * hook_ns());

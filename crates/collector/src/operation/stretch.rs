@@ -3,7 +3,7 @@
 use proust_log::operations::Operation;
 use proust_log::records::{EVENT_CLOCK, Event};
 
-use super::{Kind, Outcome, Passed, postponed, tell as tell_passed};
+use super::{Kind, Outcome, Completed, postponed, record_completed};
 use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
@@ -11,7 +11,7 @@ use crate::path::tree::NodeId;
 /// Tells that the thread was in `operation` on `object` (0 = on none) from the one instant to the other;
 /// `node` is its call path, 0 if that is known from its region.
 #[inline]
-pub fn tell(
+pub fn record(
     lane: &'static Lane,
     (operation, object): (Operation, u64),
     (begin_ns, end_ns): (u64, u64),
@@ -20,9 +20,9 @@ pub fn tell(
     if end_ns <= begin_ns {
         return;
     }
-    tell_passed(
+    record_completed(
         lane,
-        &Passed {
+        &Completed {
             kind: Kind::from(operation),
             begin_ns,
             end_ns,
@@ -42,7 +42,7 @@ pub fn tell(
 /// told alone.
 pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_ns: u64) {
     lane.with_record_in_silence(|record| {
-        if length_ns < record.operations.limit.ns || now_ns < record.operations.told_until_ns {
+        if length_ns < record.operations.limit.ns || now_ns < record.operations.recorded_until_ns {
             return;
         }
         if lane.operations.postponed.is_any() {
@@ -58,7 +58,7 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
             });
         }
         // What is recorded from now on lies behind this reading.
-        record.operations.told_until_ns = now_ns;
-        record.operations.limit.told(now_ns);
+        record.operations.recorded_until_ns = now_ns;
+        record.operations.limit.recorded(now_ns);
     });
 }

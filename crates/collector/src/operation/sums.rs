@@ -44,7 +44,7 @@ struct Slot {
 pub struct Sums {
     slots: Table<Slot>,
     /// Calls that were told since this was last asked.
-    told: u64,
+    written: u64,
     /// Of these, how many are of an estimate.
     estimated: u64,
 }
@@ -117,7 +117,7 @@ impl Sums {
         if self.slots.capacity() == 0 {
             self.slots.grow(SLOTS, |slot| hash(slot.kind));
         } else if self.slots.is_full() {
-            room::apart(|| self.tell(output));
+            room::apart(|| self.write(output));
             self.slots.clear();
         }
         if let Some(at) = self.slots.position(hash(kind), |slot| slot.kind == kind) {
@@ -128,7 +128,7 @@ impl Sums {
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
         self.slots.clear();
-        (self.told, self.estimated) = (0, 0);
+        (self.written, self.estimated) = (0, 0);
     }
 
     /// Adds operations of which there is an estimate. Who called them is who calls the next one of the kind
@@ -178,7 +178,7 @@ impl Sums {
         slot.node_flags = flags;
         slot.region = region;
         slot.unfound_ns = 0;
-        self.told += u64::from(tell(slot, output));
+        self.written += u64::from(write(slot, output));
     }
 
     /// The last known caller of operations of this kind, and the flags of its path.
@@ -187,15 +187,15 @@ impl Sums {
     }
 
     /// Tells all that came together.
-    pub fn tell(&mut self, output: &mut Output) {
+    pub fn write(&mut self, output: &mut Output) {
         if self.slots.count() > 0 {
-            self.told += self.slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
+            self.written += self.slots.iter_mut().map(|slot| u64::from(write(slot, output))).sum::<u64>();
         }
     }
 
     /// Calls that were told since this was last asked: for what the hooks themselves took.
     pub fn take_calls(&mut self) -> u64 {
-        core::mem::take(&mut self.told).saturating_sub(core::mem::take(&mut self.estimated))
+        core::mem::take(&mut self.written).saturating_sub(core::mem::take(&mut self.estimated))
     }
 }
 
@@ -208,7 +208,7 @@ fn leave_out(calls: u32, ns: u64, output: &mut Output) {
 }
 
 /// Returns how many calls that were.
-fn tell(slot: &mut Slot, output: &mut Output) -> u32 {
+fn write(slot: &mut Slot, output: &mut Output) -> u32 {
     let calls = slot.calls;
     if calls == 0 {
         return 0;
@@ -275,7 +275,7 @@ mod tests {
             }
         }
         assert_eq!(sums.slots.capacity(), SLOTS);
-        sums.tell(&mut output);
+        sums.write(&mut output);
         assert_eq!(sums.take_calls(), 3 * Operation::ALL.len() as u64);
         assert_eq!(sums.take_calls(), 0);
     }

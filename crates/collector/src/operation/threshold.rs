@@ -74,7 +74,7 @@ impl Default for Limit {
 
 impl Limit {
     /// An operation was told alone at `now_ns`.
-    pub fn told(&mut self, now_ns: u64) {
+    pub fn recorded(&mut self, now_ns: u64) {
         self.in_window += 1;
         let passed_ns = now_ns.saturating_sub(self.window_begin_ns);
         if self.in_window > MOST_IN_WINDOW && passed_ns < WINDOW_NS {
@@ -101,12 +101,12 @@ mod tests {
         let mut limit = Limit::default();
         let base = limit.ns;
         for at in 0..1_000 {
-            limit.told(1_000_000_000 + at * 10_000);
+            limit.recorded(1_000_000_000 + at * 10_000);
         }
         assert!(limit.ns >= base * 64, "{limit:?}");
         assert_eq!(limit.coarsest_ns, limit.ns);
         for at in 0..400 {
-            limit.told(2_000_000_000 + at * 100_000_000);
+            limit.recorded(2_000_000_000 + at * 100_000_000);
         }
         assert_eq!(limit.ns, base);
     }
@@ -116,7 +116,7 @@ mod tests {
         let mut limit = Limit::default();
         let base = limit.ns;
         for at in 0..5_000 {
-            limit.told(1_000_000_000 + at * 600_000);
+            limit.recorded(1_000_000_000 + at * 600_000);
         }
         assert_eq!((limit.ns, limit.coarsest_ns), (base, 0));
     }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{Kind, Outcome, Passed, tell, waited};
+use super::{Kind, Outcome, Completed, record_completed, waited};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::path::memo::State;
@@ -149,7 +149,7 @@ fn finish(lane: &'static Lane, state: Option<State>) {
     if end_ns <= begin_ns {
         return;
     }
-    let passed = Passed {
+    let completed = Completed {
         kind: Kind::from(operation),
         begin_ns,
         end_ns,
@@ -161,5 +161,5 @@ fn finish(lane: &'static Lane, state: Option<State>) {
         node: (lane.operations.tries.node.load(Ordering::Relaxed), 0),
         is_postponed: false,
     };
-    tell(lane, &passed);
+    record_completed(lane, &completed);
 }

@@ -259,7 +259,7 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         postponed::settle_in(lane, record);
     }
     if lane.member.owes() {
-        team::tell_the_others(lane);
+        team::notify_the_others(lane);
     }
     if !lane.operations.open.is_free()
         && !lane.operations.open.is_live(leaf.sp, false, lane, || alternate_stack(context))
@@ -306,8 +306,8 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
         record.push_scheduler(begin, cpu_ns);
-        record.parallel.sites.tell(&mut record.output);
-        record.tell_lent();
+        record.parallel.sites.write(&mut record.output);
+        record.write_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }
     source::each(|source| source.sampled(record, begin));

@@ -20,7 +20,7 @@ pub trait About: Copy {
     fn objects(self) -> (u64, u64);
 
     /// Done around the real call.
-    fn around(self) {}
+    fn before_and_after(self) {}
 }
 
 /// A descriptor.
@@ -69,7 +69,7 @@ impl About for Closing {
     }
 
     #[inline]
-    fn around(self) {
+    fn before_and_after(self) {
         targets::forget(self.0);
     }
 }
@@ -107,16 +107,16 @@ pub fn bracket<R: Copy>(
     outcome: impl FnOnce(R) -> Outcome,
 ) -> R {
     let call = || {
-        about.around();
+        about.before_and_after();
         let result = call();
-        about.around();
+        about.before_and_after();
         result
     };
     if life::is_off_for_now() {
         return call();
     }
     let kind = Kind { operation, target: about.target() };
-    operation::around_two(kind, about.objects(), call, outcome)
+    operation::bracket_two(kind, about.objects(), call, outcome)
 }
 
 /// What a function that opens something returns.

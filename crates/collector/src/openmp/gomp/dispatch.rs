@@ -20,7 +20,7 @@ macro_rules! chunks {
             // They may have to wait until it is this thread's turn: timed always.
             $(
                 fn $ordered(from: *mut u64, to: *mut u64; _site, call) -> bool {
-                    operation::around(Operation::OmpDispatch, 0, call, |_| Outcome::default())
+                    operation::bracket(Operation::OmpDispatch, 0, call, |_| Outcome::default())
                 }
             )*
         }

@@ -233,7 +233,7 @@ pub unsafe extern "C" fn mutex_released(kind: c_int, object: u64, _: *const c_vo
         _ => return,
     };
     holders::leave(object);
-    releases::around_unlock(operation, object, || (), || here!());
+    releases::bracket_unlock(operation, object, || (), || here!());
 }
 
 /// `ompt_callback_work`

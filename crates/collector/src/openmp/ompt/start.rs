@@ -38,7 +38,7 @@ pub unsafe extern "C" fn ompt_start_tool(
     }
     if !other.is_null() {
         let both = chain::with(other);
-        tell_of_other(if both.is_some() { TOLD_TOO } else { GIVEN });
+        note_other_tool(if both.is_some() { SERVED_TOO } else { GIVEN });
         return both.unwrap_or(other);
     }
     (&raw const OURS).cast_mut()
@@ -74,9 +74,9 @@ const FIRST: u64 = 1;
 /// It comes after ours, or was named to the runtime; and another runtime tells both already.
 const GIVEN: u64 = 2;
 /// It comes after ours, or was named to the runtime, and is told what it asks for.
-const TOLD_TOO: u64 = 3;
+const SERVED_TOO: u64 = 3;
 
-fn tell_of_other(how: u64) {
+fn note_other_tool(how: u64) {
     if life::in_hook().is_some()
         && let Some(lane) = lane::current()
     {
@@ -103,7 +103,7 @@ pub fn look_for_other() {
     };
     // Our own function may be asked for by its name, too, and be theirs then: our data are not.
     if library_of(first) != library_of((&raw const OURS).cast_mut().cast()) {
-        tell_of_other(FIRST);
+        note_other_tool(FIRST);
     }
 }
 

@@ -7,7 +7,7 @@ use proust_log::operations::Operation;
 use super::part::{add, done, end_open};
 use super::{PLACES, Team};
 use crate::lane::{self, Lane};
-use crate::openmp::sites::Passed;
+use crate::openmp::sites::Segment;
 use crate::openmp::visits::OUTSIDE;
 use crate::path::memo::State;
 use crate::{clock, life};
@@ -18,7 +18,7 @@ const CLOSELY_NS: u64 = 20_000;
 /// Of regions that follow closely, one in so many tells the others at its end. To write what another
 /// processor reads, and to read what it wrote, takes as long as such a region; who has work again at once
 /// finds out from the team.
-const TOLD_ONE_IN: u32 = 16;
+const NOTIFIED_ONE_IN: u32 = 16;
 
 /// The calling thread, who opened the region, goes on behind it.
 pub fn close(team: &'static Team, state: Option<State>) {
@@ -54,26 +54,26 @@ pub fn close(team: &'static Team, state: Option<State>) {
     let ended = team.own.ended.load(Ordering::Relaxed);
     team.own.ended.store(ended.wrapping_add(1), Ordering::Relaxed);
     let follows = end_ns.saturating_sub(team.times.before_end_ns.load(Ordering::Relaxed)) < CLOSELY_NS;
-    let is_told = !follows || ended.is_multiple_of(TOLD_ONE_IN) || size as usize > PLACES;
+    let is_notified = !follows || ended.is_multiple_of(NOTIFIED_ONE_IN) || size as usize > PLACES;
     team.has_ended(fork_ns, end_ns);
-    team.own.owed.store(if is_told { 0 } else { size }, Ordering::Relaxed);
-    let mut passed = Passed {
+    team.own.owed.store(if is_notified { 0 } else { size }, Ordering::Relaxed);
+    let mut segment = Segment {
         end_ns,
         wait_ns: end_ns.saturating_sub(done_ns),
-        is_whole: !is_told,
+        is_whole: !is_notified,
         added: member.own_cost.take(),
-        ..Passed::default()
+        ..Segment::default()
     };
-    if is_told {
-        passed.latency_ns = release(team, lane, (0, size), done_ns);
+    if is_notified {
+        segment.latency_ns = release(team, lane, (0, size), done_ns);
     } else {
         if member.owes() {
             // Of a region inside.
-            tell_the_others(lane);
+            notify_the_others(lane);
         }
         member.owe(team);
     }
-    add(lane, Operation::OmpRegionEnd, team.region(), &passed);
+    add(lane, Operation::OmpRegionEnd, team.region(), &segment);
     if let Some(visits) = member.visits() {
         visits.publish(team, fork_ns.max(OUTSIDE + 1));
     }
@@ -114,7 +114,7 @@ pub(super) fn release_the_rest(team: &'static Team, opener: &Lane, size: u32) {
 /// The thread's newest region is over, and no other follows at once: tells those that wait at its end.
 #[cold]
 #[inline(never)]
-pub fn tell_the_others(lane: &Lane) {
+pub fn notify_the_others(lane: &Lane) {
     if let Some(team) = lane.member.take_owed() {
         let owed = team.own.owed.swap(0, Ordering::Relaxed);
         release(team, lane, (0, owed), team.own.done_ns.load(Ordering::Relaxed));
