@@ -18,7 +18,7 @@ mod table;
 
 pub use table::{Entry, Table, spread};
 
-/// Least size of what is given back and used again, and the greatest that comes out of an area.
+/// Least size of a block that is given back and used again, and the greatest that is taken from an area.
 const LEAST_BYTES: usize = free_list::ALIGNMENT;
 const MOST_BYTES: usize = 1 << 20;
 const SIZES: usize = (MOST_BYTES / LEAST_BYTES).ilog2() as usize + 1;
@@ -45,7 +45,7 @@ struct Area {
 }
 
 impl Area {
-    /// Makes an area of fresh memory that nobody else knows yet.
+    /// Makes an area of fresh memory that no other thread can reach yet.
     ///
     /// # Safety
     /// `bytes` bytes at `memory` are mapped for good, and aligned to a page.
@@ -175,7 +175,7 @@ fn take(size: usize) -> *mut u8 {
 /// Gives memory of [`pages`] back.
 ///
 /// # Safety
-/// `memory` came from `pages(bytes)` and nothing uses it any more.
+/// `memory` was returned by `pages(bytes)` and nothing uses it any more.
 pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
     let size = size_for(bytes);
     HANDED_OUT_BYTES.fetch_sub(size as u64, Ordering::Relaxed);
@@ -244,7 +244,7 @@ pub struct Arena;
 #[global_allocator]
 static ARENA: Arena = Arena;
 
-// SAFETY: addresses come from disjoint ranges of mapped memory, aligned as asked; nothing is freed.
+// SAFETY: addresses lie in disjoint ranges of mapped memory, aligned as asked; nothing is freed.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (bytes, alignment) = (layout.size(), layout.align());

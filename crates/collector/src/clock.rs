@@ -1,5 +1,5 @@
-//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO or told by the processor's counter; CPU time by
-//! system calls.
+//! Clocks: one time base, CLOCK_MONOTONIC, read through the vDSO or computed from the processor's counter;
+//! CPU time by system calls.
 //!
 //! The vDSO is called directly and not through the C library, since a program or another preloaded
 //! library may have put its own `clock_gettime` there.
@@ -65,7 +65,7 @@ pub fn after_fork() {
     ticks::after_fork();
 }
 
-/// CLOCK_MONOTONIC, nanoseconds, as the kernel tells it.
+/// CLOCK_MONOTONIC, nanoseconds, as the kernel reports it.
 fn system_ns() -> u64 {
     let function = GET_TIME.load(Ordering::Relaxed);
     if function == 0 {

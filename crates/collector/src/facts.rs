@@ -57,7 +57,7 @@ impl Facts {
         }
     }
 
-    /// Writes all of it, and what of the environment tells of parallelism.
+    /// Writes all of it, and those variables of the environment that concern parallelism.
     pub fn write(&self, output: &mut Output, environment: Option<Strings>) {
         for module in modules::all() {
             lane::write_module(output, module);
@@ -108,8 +108,8 @@ impl Facts {
     }
 }
 
-/// The path that exec was given, if it is a link of another name to the executable: programs of several names
-/// are told apart by it. A script's is no link, its interpreter is the executable.
+/// The path that exec was given, if it is a link of another name to the executable: it distinguishes programs
+/// of several names. A script's is no link, its interpreter is the executable.
 fn link_to(executable: &[u8]) -> &'static [u8] {
     // SAFETY: getauxval only reads the auxiliary vector.
     let given = unsafe { libc::getauxval(libc::AT_EXECFN) } as *const c_char;

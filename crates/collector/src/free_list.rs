@@ -1,7 +1,7 @@
 //! A list of things that are free, which any thread, and any handler on it, may take from and give to.
 //!
-//! Nobody waits: the head is changed by one exchange. It is a place and a number that changes each time, so
-//! that who was interrupted between looking and taking finds out.
+//! No thread waits: the head is changed by one exchange. It is a place and a number that changes each time,
+//! so that a thread that was interrupted between looking and taking notices.
 
 use crate::sync::{AtomicU64, Ordering, word_at};
 
@@ -56,8 +56,8 @@ impl FreeList {
             if place.is_null() {
                 return place;
             }
-            // SAFETY: a head's place was given. If somebody has taken it meanwhile its word is anything, and
-            // the exchange fails.
+            // SAFETY: a head's place was given. If another thread has taken it meanwhile its word is
+            // anything, and the exchange fails.
             let next = unsafe { self.link(place) }.load(Ordering::Relaxed) as *mut u8;
             match self.head.compare_exchange_weak(
                 head,

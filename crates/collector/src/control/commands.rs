@@ -21,7 +21,7 @@ fn switches() -> Option<NonNull<Switches>> {
 /// How many commands were given so far.
 #[inline]
 fn count() -> u32 {
-    // SAFETY: an aligned word of the page, which who gives a command stores atomically.
+    // SAFETY: an aligned word of the page, which the command's giver stores atomically.
     switches().map_or(0, |switches| unsafe {
         AtomicU32::from_ptr(&raw mut (*switches.as_ptr()).count).load(Ordering::Acquire)
     })
@@ -74,7 +74,8 @@ pub fn label(number: u32) -> ([u8; LABEL_BYTES], usize) {
     (label, bytes)
 }
 
-/// What holds where the process begins, by the newest command that switches; all then count as carried out.
+/// The state in which the process begins, by the newest command that switches; all commands then count as
+/// carried out.
 pub fn at_begin() -> Option<Command> {
     let count = count();
     SEEN.store(count, Ordering::Relaxed);

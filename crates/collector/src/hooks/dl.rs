@@ -1,8 +1,8 @@
 //! Loading and unloading of libraries.
 //!
-//! Who calls `dlopen` decides where it searches: the hook jumps to it, with the program's return address,
-//! after it has looked what is loaded until then. What that is bound to is decided; what comes may change it
-//! for others.
+//! The caller of `dlopen` decides where it searches: the hook jumps to it, with the program's return address,
+//! after it has looked at what is loaded so far. The bindings of that are settled; what is loaded now may
+//! change those of others.
 
 use core::ffi::{c_char, c_int, c_void};
 

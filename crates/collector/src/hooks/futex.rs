@@ -1,7 +1,7 @@
 //! System calls that the program makes through the C library's `syscall`, of which some wait.
 //!
 //! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are
-//! futexes that they reach in this way. What a futex stands for is told by its caller, afterwards.
+//! futexes that they reach in this way. What a futex stands for is decided in the analysis, by its caller.
 
 use core::ffi::{c_int, c_long, c_ulong};
 
@@ -15,7 +15,7 @@ use crate::sample::alarm;
 
 /// Operations of the `futex` call, without its flags, that wait.
 const WAITING: [usize; 5] = [0, 6, 9, 11, 13];
-/// Those that wake who waits.
+/// Those that wake waiting threads.
 const WAKING: [usize; 5] = [1, 3, 4, 5, 10];
 /// Flags of the `futex` call's operation.
 const FLAGS: usize = 128 | 256;

@@ -1,7 +1,7 @@
 //! Whether a program that is about to be executed can load the collector.
 //!
 //! A dynamic linker that cannot load what `LD_PRELOAD` names says so on the program's standard error, and one
-//! of another C library ends the program. So the file is looked into before: who interprets it, and whether
+//! of another C library ends the program. So the file is read first: which interpreter it names, and whether
 //! the collector lies where that interpreter will look. The calling process is in the root in which the
 //! program will run.
 

@@ -1,6 +1,6 @@
 //! Mutexes, spin locks and reader-writer locks, of POSIX and of C11.
 //!
-//! A lock is tried first: only if it is taken by somebody else is there anything to measure.
+//! A lock is tried first: only if another thread has taken it is there anything to measure.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -25,7 +25,7 @@ const THREAD_ERROR: c_int = 2;
 const KIND_OFFSET: usize = 16;
 const ROBUST: c_int = 16;
 
-/// The C library's try leaves a robust mutex locked that nobody can use any more.
+/// The C library's try leaves a robust mutex locked that no thread can use any more.
 ///
 /// # Safety
 /// The mutex is one that the program may lock.
@@ -45,7 +45,7 @@ unsafe fn has_kind(mutex: *const c_void, bits: c_int) -> bool {
     unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & bits != 0 }
 }
 
-/// A mutex that lends its holder the priority of who waits. Like a robust one it has its holder's thread
+/// A mutex that lends its holder the priority of its waiters. Like a robust one it has its holder's thread
 /// number in its word.
 const INHERITS_PRIORITY: c_int = 32;
 /// What the C library keeps in the word of any other mutex that is locked, while no thread sleeps until it is
@@ -86,7 +86,7 @@ const RECURSIVE: c_int = 1;
 /// The calling thread has the mutex.
 #[inline]
 unsafe fn is_nested(mutex: *const c_void) -> bool {
-    // SAFETY: the caller's promise: nobody else changes either word.
+    // SAFETY: the caller's promise: no other thread changes either word.
     unsafe {
         let word = |offset| mutex.cast::<u8>().add(offset).cast::<c_int>().read();
         word(KIND_OFFSET) & KINDS == RECURSIVE && word(COUNT_OFFSET) > 1
@@ -96,8 +96,8 @@ unsafe fn is_nested(mutex: *const c_void) -> bool {
 /// A mutex that threads of other processes lock, too.
 const SHARED: c_int = 128;
 
-/// Whether locking a mutex cannot wait: it is free, and nobody is there who could be faster. The C library
-/// locks such a one without an atomic instruction, which to try it takes.
+/// Whether locking a mutex cannot wait: it is free, and there is no thread that could take it first. The C
+/// library locks such a mutex without an atomic instruction, which a try needs.
 ///
 /// # Safety
 /// The mutex is one that the program may lock.
@@ -247,7 +247,7 @@ macro_rules! locks {
         $name($object: $type as $grammar($of) $(, $argument: $more as $more_grammar($more_of))*) -> c_int, or $none;
     )* }
 
-    /// Apart, so that who finds a lock free saves no registers for it.
+    /// Apart, so that a thread that finds a lock free saves no registers for it.
     mod waiting {
         use super::*;
 
@@ -390,7 +390,7 @@ macro_rules! unlocks {
     } };
 }
 
-/// As [`releases::bracket_unlock`], for mutexes: they say themselves whether anybody sleeps.
+/// As [`releases::bracket_unlock`], for mutexes: their word says whether a thread sleeps.
 #[inline(always)]
 fn bracket_mutex<R: Copy>(
     operation: Operation,
@@ -407,7 +407,7 @@ fn bracket_mutex<R: Copy>(
     if may_be_recorded { bracket_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
 }
 
-/// Apart, so that who unlocks what nobody waits for saves no registers for it.
+/// Apart, so that an unlock that no thread waits for saves no registers for it.
 #[inline(never)]
 fn bracket_noted_mutex<R: Copy>(
     operation: Operation,

@@ -2,8 +2,8 @@
 //!
 //! These hooks are not exported themselves. They answer what the dynamic linker does, but where that is the C
 //! library's function of which we have a hook that is not exported, the answer is the hook; and a name of an
-//! OpenMP runtime that nobody but this library defines is not found. Who asks decides what is found: whatever
-//! needs no change is jumped to, and otherwise the dynamic linker is asked in the caller's name.
+//! OpenMP runtime that only this library defines is not found. The caller decides what is found: a lookup
+//! that needs no change is jumped to, and otherwise the dynamic linker is asked in the caller's name.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn proust_dlvsym() {
 unexported! { dlsym by proust_dlsym }
 unexported! { dlvsym by proust_dlvsym }
 
-/// Leads what has been loaded to the hooks that are not exported. Not in a process whose record has ended:
+/// Binds what has been loaded to the hooks that are not exported. Not in a process whose record has ended:
 /// one that has confined itself may be killed for a system call.
 pub fn follow_changes() {
     if !life::has_stopped() && life::has_begun() && unexported::has_changed() {
@@ -109,7 +109,7 @@ impl Question {
     /// The name is a C string, and the version is none or another one.
     unsafe fn ask(&self, name: *const c_char) -> Option<*mut c_void> {
         if self.handle != libc::RTLD_DEFAULT && self.handle != libc::RTLD_NEXT {
-            // SAFETY: as the program called it. With a handle it does not matter who asks.
+            // SAFETY: as the program called it. With a handle the caller does not matter.
             return Some(unsafe { self.ask_as_ourselves(name) });
         }
         if has_shadow_stack() {

@@ -1,4 +1,4 @@
-//! Initialisation that happens once: whoever comes meanwhile waits for the one who does it.
+//! Initialisation that happens once: threads that arrive meanwhile wait for the one that does it.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -52,7 +52,7 @@ extern "C-unwind" fn initialise() {
     let Some(lane) = lane::current() else { return };
     let initialiser = lane.operations.initialiser.load(Ordering::Relaxed);
     operation::stop_waiting(lane);
-    // SAFETY: the hook stored a function of this type, in this thread, and nothing else came between: the C
+    // SAFETY: the hook stored a function of this type, in this thread, and nothing else ran in between: the C
     // library calls this from within that hook.
     let initialiser: Initialiser = unsafe { core::mem::transmute(initialiser) };
     initialiser();

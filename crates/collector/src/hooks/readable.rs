@@ -37,7 +37,7 @@ impl Readable {
             return true;
         }
         let outcome = raw::read_memory(self.process, address, &mut [0]);
-        // Where the call itself is forbidden nothing can be told: then the program is trusted.
+        // Where the call itself is forbidden nothing can be found out: then the program is trusted.
         let is_readable = outcome == 1 || outcome != -(libc::EFAULT as isize);
         if is_readable && page == self.to {
             self.to += PAGE;

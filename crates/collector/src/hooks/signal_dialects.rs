@@ -33,7 +33,7 @@ fn special(number: c_int) -> Option<u64> {
     (life::has_begun() && (signal::candidate(number).is_some() || bit == STAND_IN)).then_some(bit)
 }
 
-/// Sets a handler; the one before comes back, or `SIG_ERR`.
+/// Sets a handler; returns the one before, or `SIG_ERR`.
 fn set_handler(number: c_int, handler: usize, flags: c_int, mask: u64) -> usize {
     // SAFETY: all-zero is a valid action.
     let (mut new, mut old): (Action, Action) = unsafe { (core::mem::zeroed(), core::mem::zeroed()) };

@@ -1,5 +1,5 @@
-//! Where samples come from when the program uses the sampling signal: with the fallback. And where they stop:
-//! in a thread that blocks that one, too.
+//! Which signal takes samples when the program uses the sampling signal itself: the fallback. And where
+//! sampling stops: in a thread that blocks that one, too.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -55,7 +55,7 @@ pub fn give_way() {
     apart(give_way_under);
 }
 
-/// As [`give_way`], with all signals blocked; the thread goes on under `mask`.
+/// As [`give_way`], with all signals blocked; the thread continues under `mask`.
 fn give_way_under(mask: &mut u64) {
     if signal::current() != FALLBACK && take_over(FALLBACK) {
         signal::set_current(FALLBACK);
@@ -124,8 +124,8 @@ fn after_blocking(lane: &Lane, blocks: bool) {
     }
 }
 
-/// A signal came that the program blocks, as far as it knows: from here on it does, and the signal waits as
-/// it should.
+/// A signal was delivered that the program believes it has blocked: from here on it is blocked, and the
+/// signal waits as it should.
 ///
 /// # Safety
 /// The arguments are those that the kernel gave to the handler.
@@ -150,7 +150,7 @@ pub unsafe fn hand_back(number: c_int, info: *const libc::siginfo_t, context: &m
 /// Takes back the sampling signal if one of ours waits for the calling thread.
 pub fn drop_pending(candidate: usize) {
     raw::drop_pending(signal::bit(candidate), |info| {
-        // SAFETY: the kernel told of the signal.
+        // SAFETY: the kernel filled it in.
         unsafe { is_ours(info) }
     });
 }
@@ -203,7 +203,7 @@ impl Lane {
         }
     }
 
-    /// As [`Lane::follow_signal`], outside of it; the mask is that under which the thread goes on.
+    /// As [`Lane::follow_signal`], outside of it; the mask is the one under which the thread continues.
     fn follow_under(&self, mask: &mut u64) {
         self.follow(mask, || {});
     }
@@ -213,7 +213,7 @@ impl Lane {
         let (old, new) = (self.samples.signal.load(Ordering::Relaxed), signal::current());
         let Some(life) = owning().filter(|_| old != new) else { return false };
         self.stop_timers();
-        // One that came during the handler would take the place of the program's next.
+        // A signal delivered during the handler would take the place of the program's next one.
         settle();
         self.samples.signal.store(new, Ordering::Relaxed);
         *mask = signal_masks::kernel(signal_masks::wanted(*mask));

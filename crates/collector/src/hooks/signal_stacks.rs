@@ -1,4 +1,5 @@
-//! Alternate signal stacks: samples come on them, so one that is too small silences its thread.
+//! Alternate signal stacks: the sampling handler runs on them, so one that is too small ends sampling of its
+//! thread.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +17,14 @@ const OWN_BYTES: usize = 4 << 10;
 /// What the kernel puts there at most, where it does not say so itself: with AVX-512.
 const USUAL_FRAME_BYTES: usize = 3648;
 
-/// From which size on samples can come on an alternate stack.
+/// From which size on samples can be taken on an alternate stack.
 fn least_bytes() -> usize {
     // SAFETY: getauxval only reads the auxiliary vector.
     let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     OWN_BYTES + if frame == 0 { USUAL_FRAME_BYTES } else { frame }
 }
 
-/// The size of the calling thread's alternate stack, if it has one that samples cannot come on.
+/// The size of the calling thread's alternate stack, if it has one that is too small for samples.
 fn too_small() -> Option<usize> {
     let stack = raw::alternate_stack();
     let bytes = (stack.end - stack.start) as usize;
@@ -38,7 +39,7 @@ pub fn silence_at_begin() -> u8 {
 
 static NOTED: AtomicBool = AtomicBool::new(false);
 
-/// Calls a function that changes the thread's alternate stack, while no sample can come on it.
+/// Calls a function that changes the thread's alternate stack, while no sample can be taken on it.
 fn change(call: impl FnOnce() -> c_int) -> c_int {
     let lane = life::in_hook().filter(|life| !life::is_borrowed(life)).zip(lane::current());
     let Some((life, lane)) = lane else { return call() };

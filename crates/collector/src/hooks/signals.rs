@@ -1,7 +1,7 @@
 //! The program's signal actions, and our handler in front of those for the sampling signals.
 //!
-//! What the program wants for a sampling signal is kept here, and read back as it was set. Our handler tells
-//! by the timers' cookie whom a signal is for, and gives the program its own.
+//! What the program wants for a sampling signal is kept here, and read back as it was set. Our handler sees
+//! from the timers' cookie whether a signal is a sample's, and gives the program its own signals.
 //!
 //! Every function of the C library that sets an action ends here; `signal_dialects.rs` has the older ones.
 //! Masks of handlers are given to the kernel as masks of threads are (`signal_masks.rs`).
@@ -124,7 +124,7 @@ pub fn remembered(candidate: usize) -> Action {
         action.sa_flags = wanted.flags.load(Ordering::Relaxed) as c_int;
         set_first_word(&mut action.sa_mask, wanted.mask.load(Ordering::Relaxed));
         let restorer = wanted.restorer.load(Ordering::Relaxed);
-        // SAFETY: null, or the C library's restorer as the kernel told it.
+        // SAFETY: null, or the C library's restorer as the kernel reported it.
         action.sa_restorer = unsafe { core::mem::transmute::<usize, Option<extern "C" fn()>>(restorer) };
     }
     action
@@ -132,9 +132,9 @@ pub fn remembered(candidate: usize) -> Action {
 
 /// The action to be installed on a candidate: our handler, as the program wants its own to be called.
 ///
-/// Samples come on the thread's alternate stack: the stack that they interrupt may be a fiber's of a few KB.
-/// Where the program has a handler, that one decides on which stack it runs, but on the fallback, which it
-/// shares with samples for good.
+/// Samples are taken on the thread's alternate stack: the stack that they interrupt may be a fiber's of a few
+/// KB. Where the program has a handler, that one decides on which stack it runs, but on the fallback, which
+/// it shares with samples for good.
 fn installed_action(candidate: usize) -> Action {
     let mut action = remembered(candidate);
     if is_handler(action.sa_sigaction) {
@@ -291,7 +291,7 @@ fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int 
 /// What the C library looks at of an action: not where its handler returns to.
 ///
 /// # Safety
-/// `place` holds a valid action; where it does not, this faults as the C library would.
+/// There is a valid action at `place`; where there is none, this faults as the C library would.
 unsafe fn given_action(place: *const Action) -> Action {
     // SAFETY: all-zero is a valid action; and the caller's promise.
     unsafe {
@@ -332,7 +332,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
         report(&before);
         return 0;
     }
-    // What is told of the old action goes by what was kept out of it.
+    // The old action is reported by what was kept out of it.
     let before = kept_out();
     let changed = given.map(|given| as_kernel(number, given));
     let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);

@@ -18,7 +18,7 @@ fn slept(result: c_int) -> Outcome {
     Outcome::code(if result < 0 { libc::EINTR } else { 0 })
 }
 
-/// Of `sleep`: the seconds that were left when a signal came.
+/// Of `sleep`: the seconds that were left when a signal was delivered.
 fn unslept(left: c_uint) -> Outcome {
     Outcome::code(if left > 0 { libc::EINTR } else { 0 })
 }
@@ -79,7 +79,7 @@ fn as_ns(time: *const timespec) -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Of `clock_nanosleep`. Only a moment of our own clock can be told as a length.
+/// Of `clock_nanosleep`. Only an instant of our own clock can be converted to a length.
 fn until(clock: clockid_t, flags: c_int, time: *const timespec, begin_ns: u64) -> u64 {
     match (flags & libc::TIMER_ABSTIME != 0, clock) {
         (false, _) => as_ns(time),

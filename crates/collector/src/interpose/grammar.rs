@@ -1,5 +1,5 @@
-//! What an argument of a hooked function means to the function: what may be given, and who reads or writes
-//! behind it.
+//! What an argument of a hooked function means to the function: which values it may have, and whether the
+//! function reads or writes the memory it points to.
 //!
 //! | grammar | the argument is |
 //! |---|---|

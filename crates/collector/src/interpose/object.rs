@@ -2,8 +2,8 @@
 //! what it needs.
 //!
 //! Only what the ELF format fixes is read, never a structure of the dynamic linker. So nothing here takes the
-//! lock that `dlopen` holds while constructors run. [`hold`] keeps what is loaded in place; whatever is kept
-//! longer belongs to a library that something else keeps loaded.
+//! lock that `dlopen` holds while constructors run. [`hold`] keeps objects loaded; any that is used longer
+//! belongs to a library that something else keeps loaded.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
@@ -73,7 +73,7 @@ impl Object {
         if self.name.is_null() { c"" } else { unsafe { CStr::from_ptr(self.name) } }
     }
 
-    /// Whether it holds this address.
+    /// Whether this address lies in it.
     pub fn contains(&self, address: u64) -> bool {
         self.range.contains(&address)
     }

@@ -4,8 +4,8 @@
 //! reference or by `dlsym`. So the dynamic linker binds the program as without us, and afterwards each word
 //! that it has bound to the C library's function is given our hook's address: those of all that is loaded
 //! when our constructor runs, and those of what is loaded later at the next `dlsym` or `dlopen`. A word that
-//! is filled in at the first call gets the hook where nobody but the C library defines the name. `dlsym`
-//! itself is hooked in this way, and answers with the hook where the C library's function would be the answer
+//! is filled in at the first call gets the hook where only the C library defines the name. `dlsym` itself is
+//! hooked in this way, and answers with the hook where the C library's function would be the answer
 //! (`hooks::lookups`).
 //!
 //! Whatever is in doubt stays as it is: the program runs as without us, and such calls are not recorded.

@@ -56,7 +56,7 @@ mod of_this_machine {
         }
     }
 
-    /// Lets it make the call of this number again. Never asked for here ([`super::CAN_REPEAT_CALLS`]).
+    /// Makes it repeat the call of this number. Never used here ([`super::CAN_REPEAT_CALLS`]).
     pub fn repeat_call(_: &mut ucontext_t, _: c_long) {}
 
     /// Where a handler returns to that has not executed an instruction.

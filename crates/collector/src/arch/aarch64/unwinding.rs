@@ -51,14 +51,16 @@ pub fn uses_link(rule: Rule) -> bool {
     matches!(rule, Rule::FromStackPointer { saved: 0, .. })
 }
 
-/// Whether a path ends where a frame pointer that was saved is null: who begins a thread clears it, and framehop stops there, too.
+/// Whether a path ends at a saved frame pointer that is null: the code that begins a thread clears it, and
+/// framehop stops there, too.
 pub const ENDS_AT_NULL: bool = true;
 
 /// Whether what lies on the stack may differ from the address that it leads to.
 pub const IS_PROTECTED: bool = true;
 
-/// Bits of an address of code. Above them lies, where a function protects where it returns to (PAC), what
-/// proves that nobody has changed it. The kernel gives a program higher addresses only if it asks for them.
+/// Bits of an address of code. Above them lies, where a function protects where it returns to (PAC), a
+/// signature that shows that it is unchanged. The kernel gives a program higher addresses only if it asks for
+/// them.
 const ADDRESS_BITS: u32 = 48;
 const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 

@@ -57,7 +57,7 @@ pub fn set_argument(context: &mut ucontext_t, number: usize, value: i64) {
 /// Whether a call that failed can be made again: all that it was given is still in registers.
 pub const CAN_REPEAT_CALLS: bool = true;
 
-/// Lets it make the call of this number again.
+/// Makes it repeat the call of this number.
 pub fn repeat_call(context: &mut ucontext_t, number: c_long) {
     const INSTRUCTION_BYTES: i64 = 2;
     let registers = &mut context.uc_mcontext.gregs;

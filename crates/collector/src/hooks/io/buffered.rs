@@ -258,7 +258,7 @@ mod tests {
             libc::fgets(stored.as_mut_ptr(), 64, stream);
             assert_eq!(line(stream, 64), Some(12));
             libc::fgets(stored.as_mut_ptr(), 64, stream);
-            // Without its newline the last line may go on.
+            // Without its newline the last line may continue.
             assert_eq!((line(stream, 64), line(stream, 5)), (None, Some(4)));
             assert!(!has_line(stream, 64, true) && has_line(stream, 5, true));
             libc::fclose(stream);

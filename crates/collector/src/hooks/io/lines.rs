@@ -16,7 +16,7 @@ fn on(stream: *mut FILE) -> Descriptor {
 
 /// Bytes that `fgets` stored before its final zero, where it was asked for less than `size`.
 ///
-/// A line may have zeros within. The final one follows a newline, or fills the room, or comes at the stream's
+/// A line may have zeros within. The final one follows a newline, or fills the room, or is at the stream's
 /// end: a zero of which none of this is true belongs to the line. (The rest of a last line without newline
 /// that has zeros is not counted.)
 ///

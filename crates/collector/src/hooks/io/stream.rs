@@ -144,7 +144,7 @@ impl Stream {
         field!(self, flags) & END_SEEN != 0
     }
 
-    /// The error of reading that came to nothing: none at the end of the stream.
+    /// The error of a read that returned nothing: none at the end of the stream.
     pub fn read_error(self) -> u32 {
         if field!(self, flags) & (ERROR_SEEN | END_SEEN) == ERROR_SEEN { errno() } else { 0 }
     }

@@ -17,8 +17,8 @@ struct Relocation {
 
 const WEAK: u8 = 2;
 
-/// A name that an object has the dynamic linker look up: what it defines itself is among it, since others may
-/// come first.
+/// A name that an object has the dynamic linker look up. Names that it defines itself are among them, since
+/// other objects may precede it.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
     /// The name: the object's own string.
@@ -29,7 +29,7 @@ pub struct Reference {
     pub bound: Option<u64>,
     /// The address of the word that the dynamic linker fills in.
     pub place: u64,
-    /// Whether the object does without it where nobody defines it.
+    /// Whether the object works without it where nothing defines it.
     pub is_weak: bool,
 }
 
@@ -131,7 +131,7 @@ impl Tables {
         unsafe { read::<u16>(self.versions + index * 2) & 0x7fff }
     }
 
-    /// Behind the last symbol that it does not define itself: those that it does come after it where there is
+    /// After the last symbol that it does not define itself: those that it does define follow where there is
     /// a table to look them up.
     fn references_end(&self) -> u64 {
         // SAFETY: as the format lays both tables out.
