@@ -1,7 +1,8 @@
 //! The collector's life in a process: off, on, ended.
 //!
-//! It begins in the library's constructor, before the program's own code, and again in each forked child.
-//! A word in memory that the kernel wipes in a fork tells a child that nobody told of its birth.
+//! It begins in the library's constructor, before the program's own code, and again in each forked child. A
+//! word in memory that the kernel wipes in a fork shows a child that it is one, where no handler of a fork
+//! ran.
 
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -153,7 +154,7 @@ pub fn is_paused() -> bool {
     IS_PAUSED.load(Ordering::Relaxed)
 }
 
-/// Recording pauses in this process, or goes on.
+/// Recording pauses in this process, or resumes.
 pub fn set_paused(is_paused: bool) {
     IS_PAUSED.store(is_paused, Ordering::Relaxed);
     if STATE.load(Ordering::Acquire) == ON {
@@ -198,7 +199,7 @@ pub fn of_brief() -> Option<&'static Life> {
     unsafe { LIFE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether the caller is in another process than the one whose memory this is.
+/// Whether the caller is in another process than the one that owns this memory.
 pub fn is_other_process() -> bool {
     // SAFETY: as in `recording`.
     unsafe { LIFE.load(Ordering::Acquire).as_ref() }.is_none_or(is_borrowed)
@@ -214,12 +215,12 @@ fn not_known_to_record() -> Option<&'static Life> {
         return recording();
     }
     if was_brief() {
-        // A child of a brief one, of which nobody told.
+        // A child of a brief one, whose fork no handler reported.
         process::begin_in_child();
     }
     let life = recording()?;
     if HERE.began.load(Ordering::Relaxed) == 1 {
-        // It stopped, and goes on just now. Or tasks share their thread-local storage: none but the lane's
+        // It stopped, and resumes just now. Or tasks share their thread-local storage: none but the lane's
         // owner uses it.
         let is_owner = |lane: &lane::Lane| lane.owner.load(Ordering::Relaxed) == raw::gettid();
         return (!borrowers::share_storage() || lane::current().is_none_or(is_owner)).then_some(life);
@@ -267,7 +268,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
         return;
     }
     split_stacks::find();
-    // Where the kernel cannot, the C library alone tells of forks.
+    // Where the kernel cannot, only the C library reports forks.
     raw::madvise((&raw const HERE).cast_mut().cast(), size_of::<OfThisProcess>(), libc::MADV_WIPEONFORK);
     // SAFETY: as above.
     let library = unsafe { options::variable(environment, "LD_PRELOAD") }
@@ -370,7 +371,7 @@ pub fn begin_recording(
     });
     resume();
     control::begin(lane, begin);
-    // The timer starts last: from here on samples come.
+    // The timer starts last: from here on samples are taken.
     thread::start_timer(life, lane, raw::gettid());
     let started_ns = before.map_or(begin, |before| before.started_ns);
     logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(started_ns));
@@ -412,12 +413,12 @@ pub fn has_stopped() -> bool {
     STATE.load(Ordering::Acquire) == ENDED
 }
 
-/// How often recording began or went on: what a thread keeps of before may have lost its end meanwhile.
+/// How often recording began or resumed: what a thread keeps from before may lack its end.
 pub fn resumptions() -> u32 {
     RESUMPTIONS.load(Ordering::Relaxed)
 }
 
-/// Begins, or goes on after [`stop`].
+/// Begins, or resumes after [`stop`].
 pub fn resume() {
     RESUMPTIONS.fetch_add(1, Ordering::Relaxed);
     STATE.store(ON, Ordering::Release);

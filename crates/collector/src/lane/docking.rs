@@ -32,7 +32,7 @@ impl Lane {
     }
 
     /// The owner has work again; when the region at whose end it waited was over, and how long before that
-    /// the last one had come. None where nobody said so.
+    /// the last thread had arrived. None where no thread wrote it.
     pub fn undock(&self) -> Option<(u64, u64)> {
         if self.operations.open.has_alarm() {
             self.go_on();
@@ -60,8 +60,8 @@ impl Lane {
     }
 
     /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later.
-    /// For who opened it: a thread that was in the team before may be docked for another one by now, or have
-    /// ended, and its lane be another's.
+    /// For the thread that opened it: one that was in the team before may be docked for another one by now,
+    /// or have ended, and its lane be another's.
     pub fn is_docked_for(&self, team: u64, since_ns: u64) -> bool {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
@@ -76,7 +76,7 @@ impl Lane {
         }
     }
 
-    /// Since when the owner waits at a region's end, for who opened it.
+    /// Since when the owner waits at a region's end, for the thread that opened it.
     pub fn docked_since_ns(&self) -> u64 {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
@@ -86,7 +86,7 @@ impl Lane {
         unsafe { AtomicU64::from_ptr(&raw mut (*header).wait_since_ns).load(Ordering::Relaxed) }
     }
 
-    /// The region at whose end the owner waits is over; for who opened it.
+    /// The region at whose end the owner waits is over; for the thread that opened it.
     pub fn release_docked(&self, now_ns: u64, latency_ns: u64) {
         let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {

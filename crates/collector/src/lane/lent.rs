@@ -28,12 +28,12 @@ impl Lent {
         }
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Process ids and what they became, to be told now.
+    /// Process ids and what they became, to be written now.
     pub fn take(&mut self) -> impl Iterator<Item = (u32, &[u8])> {
         let count = core::mem::take(&mut self.count);
         let kept = self.children.get().map_or(&[][..], |children| children).iter().take(count);

@@ -17,7 +17,7 @@ pub struct OwnTime {
 /// at.
 const SURELY_OWN_NS: u64 = 20_000;
 
-/// Processor time of the calling thread since `begin_ns`, as far as it can be told cheaply. `switches` are
+/// Processor time of the calling thread since `begin_ns`, as far as it can be found cheaply. `switches` are
 /// those before.
 fn on_processor_since(begin_ns: u64, begin_cpu_ns: u64, switches: (u64, u64)) -> u64 {
     let elapsed_ns = clock::now_ns().saturating_sub(begin_ns);
@@ -42,9 +42,9 @@ impl Record {
         self.output.header(|header| header.own_ns = total);
     }
 
-    /// Adds what the thread spent in the collector since `begin_ns`, of which only processor time counts: who
-    /// loses the processor inside of a hook is displaced, and does not measure. `begin_cpu_ns` is its CPU
-    /// clock near the begin; 0 = it was not read.
+    /// Adds what the thread spent in the collector since `begin_ns`, of which only processor time counts: a
+    /// thread that loses the processor inside a hook is preempted, and does not measure. `begin_cpu_ns` is
+    /// its CPU clock near the begin; 0 = it was not read.
     pub fn spent_since(&mut self, begin_ns: u64, begin_cpu_ns: u64) {
         let own_ns = on_processor_since(begin_ns, begin_cpu_ns, self.usage.switches);
         self.spent(own_ns);

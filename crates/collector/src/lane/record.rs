@@ -68,7 +68,7 @@ pub struct Record {
     pub name: [u8; 16],
     /// Checks paths in debug mode.
     pub reference: Option<Box<Reference>>,
-    /// Images that vforked children loaded while this thread waited, to be told when it goes on.
+    /// Images that vforked children loaded while this thread waited, to be written when it continues.
     pub lent: Lent,
     /// Memory for the arguments and the environment of an exec.
     pub exec_memory: (*mut u8, usize),
@@ -188,7 +188,7 @@ impl Record {
     pub fn end(&mut self, tid: u32) {
         let time_ns = clock::now_ns();
         let cpu_ns = clock::thread_cpu_ns();
-        // Reading the scheduler's file costs more than it can tell of a thread that hardly waited.
+        // Reading the scheduler's file costs more than it yields for a thread that hardly waited.
         if self.is_worth_asking(time_ns, cpu_ns) {
             self.push_scheduler(time_ns, cpu_ns);
         }

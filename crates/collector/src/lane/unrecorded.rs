@@ -33,8 +33,8 @@ impl Lane {
         self.operations.open.leave();
     }
 
-    /// A record says so now. By the owner, or by who closes its record for it: what the owner has entered
-    /// since stays.
+    /// There is a record of it now. Called by the owner, or by a thread that closes its record for it: what
+    /// the owner has entered since stays.
     pub fn is_recorded(&self) {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {

@@ -1,5 +1,5 @@
-//! Who makes the log larger: one thread at a time, with all signals blocked, so that its system calls are not
-//! interrupted.
+//! Which thread makes the log larger: one at a time, with all signals blocked, so that its system calls are
+//! not interrupted.
 
 use super::patience::{Lost, Next, Patience};
 use crate::turn::{Mine, Turn};
@@ -21,7 +21,7 @@ pub enum Growing {
     Never,
 }
 
-/// Takes the right, or waits a moment for who has it.
+/// Takes the right, or waits a moment for the thread that has it.
 pub fn turn() -> Growing {
     if let Some(mine) = GROWING.try_begin() {
         return Growing::Mine(mine);

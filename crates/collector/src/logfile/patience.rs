@@ -1,8 +1,9 @@
 //! How long a thread waits for another one that grows the log.
 //!
-//! Growing takes some microseconds, but who is at it may lose its processor meanwhile, on a busy machine for
-//! milliseconds: then it gets the waiting thread's. It may also be stuck in slow storage, and whoever waits
-//! may be in a signal handler: patience is short, and who lost it has none for a while.
+//! Growing takes some microseconds, but the thread that grows may lose its processor meanwhile, on a busy
+//! machine for milliseconds: then it gets the waiting thread's. It may also be stuck in slow storage, and a
+//! waiting thread may be in a signal handler: so the wait is short, and after one in vain threads do not wait
+//! for a while.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,10 +11,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 const LOOKS: u32 = 1000;
 /// Most time given away at once.
 const MOST_NS: u64 = 20_000_000;
-/// How long nobody waits after that was in vain.
+/// How long no thread waits after a wait in vain.
 const PAUSE_NS: u64 = 1_000_000_000;
 
-/// When somebody's patience ended.
+/// When a wait last ended in vain.
 #[derive(Debug, Default)]
 pub struct Lost(AtomicU64);
 

@@ -1,10 +1,10 @@
-//! When the last thread of a team came to a barrier: until then the others waited for somebody, from then on
-//! for the runtime.
+//! When the last thread of a team arrived at a barrier: until then the others waited for threads, from then
+//! on for the runtime.
 //!
-//! Each thread stores when it came, and who came last has stored last. That line of the processor's cache
-//! goes from one thread to the next, which takes about as long as the runtime's own barrier. So where
-//! barriers follow each other closely some are *shared* in this way, by chance, and stand for the others: how
-//! a wait is split is an estimate then, how long it was is not.
+//! Each thread stores when it arrived, and the last to arrive has stored last. That cache line moves from one
+//! thread to the next, which takes about as long as the runtime's own barrier. So where barriers follow each
+//! other closely some are *shared* in this way, by chance, and stand for the others: how a wait is split is
+//! an estimate then, how long it was is not.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -18,7 +18,7 @@ const MOST_APART: u64 = 128;
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Arrival {
-    /// When the last one came.
+    /// When the last one arrived.
     ns: AtomicU64,
     /// The next barrier to be shared, as the team's first thread says.
     next: AtomicU32,
@@ -29,13 +29,13 @@ struct Arrival {
 /// What the team knows behind a shared barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// When the last one came.
+    /// When the last one arrived.
     pub ns: u64,
     /// The level of the barrier's site from now on.
     pub level: u32,
 }
 
-/// The team's side. Two in turn are enough: nobody can be two shared barriers ahead.
+/// The team's side. Two in turn are enough: no thread can be two shared barriers ahead.
 #[derive(Debug, Default)]
 pub struct Arrivals([Arrival; 2]);
 
@@ -54,10 +54,10 @@ pub struct Barriers {
     awaited_end_ns: AtomicU64,
 }
 
-/// What [`Barriers`] holds.
+/// The state of [`Barriers`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BarrierState {
-    /// Barriers that the thread came to.
+    /// Barriers at which the thread arrived.
     count: u32,
     /// Those of them that were shared.
     shared: u32,
@@ -65,12 +65,12 @@ pub struct BarrierState {
     next: u32,
     /// Whether the newest one is.
     is_shared: u32,
-    /// The newest shared one, and when the thread came to it. For the team's first thread.
+    /// The newest shared one, and when the thread arrived there. For the team's first thread.
     shared_count: u32,
     shared_ns: u64,
     /// A shared one of which the team's side is not known yet: 1 + the place of its site; 0 = none.
     awaited: u32,
-    /// When the thread came to that, since when it waited there, and until when.
+    /// When the thread arrived there, since when it waited there, and until when.
     awaited_came_ns: u64,
     awaited_since_ns: u64,
     awaited_end_ns: u64,
@@ -81,16 +81,16 @@ pub struct BarrierState {
 pub struct Visit {
     /// The place of its site.
     pub at: usize,
-    /// When the thread came.
+    /// When the thread arrived.
     pub came_ns: u64,
-    /// Since when it waited there: later than it came if it did a task first.
+    /// Since when it waited there: later than it arrived if it did a task first.
     pub since_ns: u64,
-    /// When it went on.
+    /// When it left.
     pub end_ns: u64,
 }
 
 impl Barriers {
-    /// What it holds.
+    /// The state that [`Barriers::restore`] sets again.
     pub fn state(&self) -> BarrierState {
         BarrierState {
             count: self.count.load(Ordering::Relaxed),
@@ -106,7 +106,7 @@ impl Barriers {
         }
     }
 
-    /// Holds that from now on.
+    /// Continues from that state.
     pub fn restore(&self, state: &BarrierState) {
         self.count.store(state.count, Ordering::Relaxed);
         self.shared.store(state.shared, Ordering::Relaxed);
@@ -121,8 +121,8 @@ impl Barriers {
     }
 
     /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it
-    /// has still to read what the team says of the one before: so all share the same ones, and nobody writes
-    /// where another one has still to read.
+    /// has still to read what the team says of the one before: so all share the same ones, and no thread
+    /// writes where another one has still to read.
     fn count(&self) -> (u32, bool) {
         let count = self.count.load(Ordering::Relaxed);
         self.count.store(count.wrapping_add(1), Ordering::Relaxed);
@@ -146,7 +146,7 @@ impl Barriers {
         Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) }
     }
 
-    /// The barrier after this one that the team shares, where this thread came to this one, `count`, at
+    /// The barrier after this one that the team shares, where this thread arrived at this one, `count`, at
     /// `now_ns`.
     fn following(&self, count: u32, now_ns: u64) -> u32 {
         let since = self.shared_count.load(Ordering::Relaxed);
@@ -165,8 +165,8 @@ impl Barriers {
 }
 
 impl Arrivals {
-    /// A thread comes to its next barrier that is measured, as the team's first one if `leads`: then it says
-    /// which `level` the barrier's site shall have.
+    /// A thread arrives at its next barrier that is measured, as the team's first one if `leads`: then it
+    /// decides which `level` the barrier's site shall have.
     #[inline]
     pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
         let (count, is_shared) = own.count();
@@ -192,10 +192,10 @@ impl Arrivals {
         Some(own.learn(self))
     }
 
-    /// A thread has passed its next measured barrier, and said nothing before it: what it writes where others
-    /// read would have delayed it, and so changed what is measured. If this one is shared, it says now when
-    /// it came; all of the team have said so when they are at their next measured one. Gives what is known by
-    /// then of the one before. `leads` and `level` as above.
+    /// A thread has passed its next measured barrier, and wrote nothing before it: what it writes where
+    /// others read would have delayed it, and so changed what is measured. If this one is shared, it writes
+    /// now when it arrived; all of the team have done so when they are at their next measured one. Returns
+    /// what is known by then of the one before. `leads` and `level` as above.
     pub fn passed(
         &self,
         own: &Barriers,
@@ -221,8 +221,8 @@ impl Arrivals {
         None
     }
 
-    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], behind the next one to
-    /// which the thread came by [`Arrivals::come`].
+    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], after the next one at
+    /// which the thread arrived by [`Arrivals::come`].
     #[inline]
     pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
         let awaited = own.awaited.load(Ordering::Relaxed);
@@ -244,8 +244,8 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    /// The barriers of two threads, `apart_ns` from one to the next; when the last one came, as both of them
-    /// found it.
+    /// The barriers of two threads, `apart_ns` from one to the next; when the last one arrived, as both of
+    /// them found it.
     fn found(barriers: u64, apart_ns: u64) -> Vec<[Option<u64>; 2]> {
         let (team, first, second) = (Arrivals::default(), Barriers::default(), Barriers::default());
         let barrier = |number: u64| {
@@ -286,7 +286,7 @@ mod tests {
         for number in 0..barriers {
             let now_ns = 1_000_000_000 + number * apart_ns;
             let late = number as usize % 2;
-            // Each of them goes on first now and then.
+            // Each of them is first to leave now and then.
             for who in [number as usize / 2 % 2, 1 - number as usize / 2 % 2] {
                 let came_ns = now_ns + if who == late { 5 } else { 0 };
                 let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns: now_ns + 9 };

@@ -1,4 +1,4 @@
-//! What waiting at barriers comes to where only drawn instances are measured: the estimate. A pure function.
+//! How long the waits at barriers are where only drawn instances are measured: the estimate. A pure function.
 //!
 //! Between two readings of the clock a thread passes some barriers that are not drawn. How long that took in
 //! all is known (the *gap*), and how often each site was visited. How much of it was waiting follows from the
@@ -22,8 +22,8 @@ pub struct Tally {
     most_ns: u64,
 }
 
-/// A sum over drawn instances, and how many visits they stand for. What came before the last settlement is
-/// kept until there is something newer.
+/// A sum over drawn instances, and how many visits they stand for. Those before the last settlement are kept
+/// until there are newer ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Ratio {
     ns: u64,
@@ -40,7 +40,7 @@ impl Ratio {
         self.weight += weight;
     }
 
-    /// What so many visits come to.
+    /// The estimated time of so many visits.
     fn of(&self, visits: u64) -> u64 {
         if self.weight == 0 {
             return 0;
@@ -50,8 +50,8 @@ impl Ratio {
 }
 
 impl Tally {
-    /// A drawn instance that stands for `weight` visits took `wait_ns`. The variance of the estimate grows by
-    /// what comes back, ns².
+    /// A drawn instance that stands for `weight` visits took `wait_ns`. Returns by how much the variance of
+    /// the estimate grows, ns².
     ///
     /// One instance of each block is drawn, so that a block alone does not show how much instances differ:
     /// successive ones do. Half the square of their difference is the variance within a block, and more if
@@ -81,7 +81,7 @@ impl Tally {
     }
 }
 
-/// What the visits of a site that were not drawn come to.
+/// The estimated time of the visits of a site that were not drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
     /// Waiting, ns.
@@ -90,8 +90,8 @@ pub struct Settled {
     pub work_ns: u64,
 }
 
-/// Divides a gap of `gap_ns` among the sites, of which `visits` were made that were not drawn. What comes
-/// back sums to the gap, if there was any visit.
+/// Divides a gap of `gap_ns` among the sites, of which `visits` were made that were not drawn. The returned
+/// times sum to the gap, if there was any visit.
 pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tally; N]) -> [Settled; N] {
     let mut all = [Settled::default(); N];
     let mut owed_ns: u128 = 0;

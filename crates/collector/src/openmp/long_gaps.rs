@@ -1,12 +1,12 @@
 //! Gaps between measured instances that are much longer than others: somewhere in one a thread waited long,
 //! or worked long.
 //!
-//! Drawn instances say what waits of the usual length come to. A wait that is a thousand times as long,
+//! Drawn instances show how long waits of the usual length are. A wait that is a thousand times as long,
 //! because another thread lost its processor or had something else to do, would be drawn once in so many
 //! times, and stand for all the others: right in the long run, and far off in a short one. But the gap that
-//! it lies in is long, and long gaps are few: each is looked at by itself. Who was sampled in it was seen at
-//! a barrier or at work; who gave its processor away was at a barrier. Of what neither is known the same part
-//! is waiting as of those of which something is, and of long ones that were drawn.
+//! it lies in is long, and long gaps are few: each is examined by itself. A thread that was sampled in it was
+//! seen at a barrier or at work; one that gave its processor away was at a barrier. Of gaps of which neither
+//! is known the same part is waiting as of those of which something is, and of long ones that were drawn.
 
 use proust_log::operations::Operation;
 
@@ -74,7 +74,7 @@ impl Long {
 }
 
 /// The thread's segment ends at `now_ns`, and its work is counted up to then. If barriers were passed in it
-/// without measuring them, and it took long, what was long of it is taken out and told.
+/// without measuring them, and it took long, the long part of it is taken out and recorded.
 #[inline]
 pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     if visits.is_in_gap() {
@@ -82,8 +82,8 @@ pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     }
 }
 
-/// As [`take_out`], where a wait begins that is recorded by itself, inside of a gap that goes on behind it: what
-/// was long so far is recorded before that wait, where it was.
+/// As [`take_out`], where a wait begins that is recorded by itself, inside a gap that continues after it:
+/// what was long so far is recorded before that wait, where it was.
 #[inline]
 pub fn take_out_before(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     if visits.is_in_gap() && lane.member.worked_ns() >= LEAST_NS && is_long(lane, visits) {

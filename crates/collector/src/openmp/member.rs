@@ -50,7 +50,7 @@ pub struct Member {
     since_ns: AtomicU64,
     /// Work since the last site, but for that since `since_ns`.
     worked_ns: AtomicU64,
-    /// Waiting that was interrupted by work, and goes on.
+    /// Waiting that was interrupted by work, and continues.
     waited_ns: AtomicU64,
     /// Address of what the copier of the task that is being made needs.
     given: AtomicUsize,
@@ -62,7 +62,7 @@ pub struct Member {
     docked_ns: AtomicU64,
     /// The team at the end of whose region it docked last; null = none.
     docked_in: AtomicPtr<Team>,
-    /// A team whose newest region it closed without telling the others; null = none.
+    /// A team whose newest region it closed without notifying the others; null = none.
     owed: AtomicPtr<Team>,
     /// Path of a thread of the runtime without work; 0 = not known.
     idle_node: AtomicU32,
@@ -103,7 +103,7 @@ impl Member {
         self.region.load(Ordering::Relaxed)
     }
 
-    /// Sets that number, for records to come.
+    /// Sets that number, for records from now on.
     #[inline]
     pub fn set_region(&self, region: u32) {
         self.region.store(region, Ordering::Relaxed);
@@ -211,7 +211,7 @@ impl Member {
         self.given.load(Ordering::Relaxed)
     }
 
-    /// Sets it; the one before comes back.
+    /// Sets it; returns the one before.
     #[inline]
     pub fn give(&self, address: usize) -> usize {
         let before = self.given();
@@ -246,7 +246,7 @@ impl Member {
         self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
     }
 
-    /// The next member of the team that it is in the list of. For who opened that team.
+    /// The next member of the team whose list it is in. For the thread that opened that team.
     #[inline]
     pub fn next(&self) -> *mut Lane {
         self.next.load(Ordering::Relaxed)

@@ -1,8 +1,8 @@
 //! What measuring regions and sections takes: some executions are timed, each for several.
 //!
-//! Of what a hook does the clock shows what lies between a reading that it makes anyway and another one at
-//! its end. What lies before the first reading it does not show: about as long as a reading takes, which is
-//! the error that is told. How barriers are done [`visits`](super::visits) say.
+//! Of a hook's own time the clock shows what lies between a reading that it makes anyway and another one at
+//! its end. It does not show what lies before the first reading: about as long as a reading takes, which is
+//! the reported error. How barriers are timed is in [`visits`](super::visits).
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -109,7 +109,7 @@ impl OwnCost {
         Added { ns: 2 * times * entry_ns, error_ns, behind_ns: 0 }
     }
 
-    /// What came together for parts of regions since this was last asked.
+    /// The times of parts of regions since the last call.
     pub fn take(&self) -> Added {
         let taken = |of: &AtomicU64| {
             let ns = of.load(Ordering::Relaxed);

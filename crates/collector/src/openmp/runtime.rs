@@ -7,10 +7,10 @@
 //!
 //! - [`routes`]: from the address of a call, or of the function that it passes, to the table; what every call
 //!   does
-//! - [`calls`]: at the first call from a place: who the caller is
+//! - [`calls`]: at the first call from a place: which object the caller is in
 //! - [`callers`]: what is known of each caller, from its first call until it is unloaded
 //!
-//! LLVM's runtime tells a tool of itself. Calls that end in it, and calls of which it is not certain where
+//! LLVM's runtime reports to a tool itself. Calls that end in it, and calls of which it is not certain where
 //! they end, are passed on by a jump, with the program's arguments and its return address: the hook leaves no
 //! trace.
 
@@ -28,7 +28,7 @@ use super::gomp::names::{COUNT, Function};
 pub enum World {
     /// Hooks record them.
     Recorded = 0,
-    /// The runtime tells of itself: they are passed on.
+    /// The runtime reports to tools itself: its calls are passed on.
     TellsOfItself = 1,
     /// It is not certain that this is the runtime the caller would have without us: they are passed on, and
     /// the log says so.

@@ -1,6 +1,7 @@
 //! What a thread did in its regions, summed up by the site at which each segment ended.
 //!
-//! Bounded whatever the count: a thread that meets more sites than there is room for has them told earlier.
+//! Bounded whatever the count: a thread that meets more sites than there is room for has them written
+//! earlier.
 
 use proust_log::operations::Operation;
 use proust_log::records::{Segments, Trials};
@@ -21,7 +22,7 @@ pub struct Site {
     pub region: u32,
     /// [`Operation`] as number; 0 = free.
     pub operation: u16,
-    /// Address behind the call, or another word that tells the construct; 0 = the region itself.
+    /// Address behind the call, or another word that identifies the construct; 0 = the region itself.
     pub address: u64,
     /// Stack pointer there.
     pub sp: u64,
@@ -49,7 +50,7 @@ pub struct Segment {
     pub work_ns: u64,
     /// Time in it.
     pub wait_ns: u64,
-    /// Of that, when there was nobody to wait for any more.
+    /// Of that, after the last thread had arrived.
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
@@ -57,11 +58,11 @@ pub struct Segment {
     pub is_estimated: bool,
     /// By how much the variance grows of what is estimated from it, ns².
     pub variance_ns2: f64,
-    /// Whether it is not known when there was nobody to wait for any more.
+    /// Whether it is not known when the last thread arrived.
     pub is_whole: bool,
-    /// Whether it is known who came last, and whether it was this thread.
+    /// Whether it is known which thread arrived last, and whether it was this one.
     pub came: Came,
-    /// Whether somebody had to be waited for.
+    /// Whether the thread had to wait for another one.
     pub contended: bool,
     /// Threads of the team.
     pub team: u16,
@@ -81,26 +82,26 @@ pub struct Added {
     pub behind_ns: u64,
 }
 
-/// Whether the thread came to a barrier as the last one.
+/// Whether the thread was the last to arrive at a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Came {
     /// That is not known.
     #[default]
     NotKnown,
-    /// Another one came later.
+    /// Another one arrived later.
     Early,
     /// It did.
     Last,
 }
 
-/// A wait in a sum, of which it turns out later when there was nobody to wait for any more.
+/// A wait in a sum, of which it turns out later when the last thread arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Divided {
     /// How long it was.
     pub wait_ns: u64,
-    /// Of that, when there was nobody to wait for any more.
+    /// Of that, after the last thread had arrived.
     pub latency_ns: u64,
-    /// Whether the thread came last.
+    /// Whether the thread arrived last.
     pub came: Came,
 }
 
@@ -173,7 +174,7 @@ impl Slot {
         }
     }
 
-    /// Takes what came together. Waits that were not split are as those that were, of this site, or of all of
+    /// Takes the sums. Waits that were not split are treated like those that were, of this site, or of all of
     /// the thread's.
     fn take(&mut self, all: &mut Split) -> Segments {
         let mut sums = core::mem::take(&mut self.sums);
@@ -192,7 +193,7 @@ impl Slot {
     }
 }
 
-/// Waits of which it is known when there was nobody to wait for any more.
+/// Waits of which it is known when the last thread arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Split {
     wait_ns: u64,
@@ -211,7 +212,7 @@ impl Split {
 #[derive(Default)]
 pub struct Sites {
     slots: Table<Slot>,
-    /// The slot that was found last: a thread mostly comes to the same site again.
+    /// The slot that was found last: a thread mostly returns to the same site.
     last: usize,
     /// Of sites where not all waits are split.
     split: Split,
@@ -331,7 +332,7 @@ impl Sites {
         })
     }
 
-    /// Tells all that came together since the last time.
+    /// Writes all sums since the last time.
     pub fn write(&mut self, output: &mut Output) {
         for slot in self.slots.iter_mut().filter(|slot| slot.sums.since_ns != 0) {
             let sums = slot.take(&mut self.split);

@@ -56,8 +56,8 @@ pub fn are_followed() -> bool {
     life::in_hook().is_some() && lane::current().is_some()
 }
 
-/// The calling thread begins a task; `construct` tells it from tasks of other places. Whether it is followed:
-/// where recording was stopped just then it is not, and has no end either.
+/// The calling thread begins a task; `construct` distinguishes it from tasks of other places. Returns whether
+/// it is followed: where recording was stopped just then it is not, and has no end either.
 pub fn begin(construct: u64) -> bool {
     if life::recording().is_none() {
         return false;
@@ -125,8 +125,8 @@ pub fn end() {
         let depth = tasks.depth.checked_sub(1)?;
         tasks.depth = depth;
         let interrupted = tasks.levels.get()?.get(depth).copied()?;
-        // Tasks that began or ended while nothing was recorded are not among them: whose end this is cannot
-        // be told, and the frame of an outer wait may be gone.
+        // Tasks that began or ended while nothing was recorded are not among them: it is unknown whose end
+        // this is, and the frame of an outer wait may be gone.
         if interrupted.resumptions != life::resumptions() {
             tasks.depth = 0;
             return None;

@@ -1,13 +1,13 @@
 //! The threads of a parallel region, from its begin to its end.
 //!
 //! A team belongs to the thread that opened the region and is used again for its next one of that depth.
-//! Until the region is over the others may look at it; afterwards none of them does, since no runtime lets
-//! the opener go on before all have come to the region's end.
+//! Until the region is over the others may read it; afterwards none of them does, since no runtime lets the
+//! opener continue before all have arrived at the region's end.
 //!
 //! - [`opening`]: a thread opens a region
-//! - [`given`]: what the others are told with their work
+//! - [`given`]: what the others are given with their work
 //! - [`part`]: a thread begins its part, does it, and waits for the others
-//! - [`closing`]: who opened the region goes on behind it
+//! - [`closing`]: the thread that opened the region continues after it
 
 pub mod closing;
 pub mod given;
@@ -42,26 +42,26 @@ pub struct Team {
     data: AtomicUsize,
     /// [`Opening::runtime`].
     runtime: AtomicPtr<Table>,
-    /// Who opened it.
+    /// The thread that opened it.
     opener: AtomicPtr<Lane>,
-    /// When. What comes before it is one line of the processor's cache that all threads read in each region,
-    /// and that is written only where something is not as in the region before.
+    /// When. The fields before it are one cache line that all threads read in each region, and that is
+    /// written only where something is not as in the region before.
     times: Times,
     /// The opener's, and its alone.
     own: Own,
     /// Those that began their part, by their number, in this execution or an earlier one. What stays the same
-    /// from one execution to the next is not written again: the processors keep it. So who is not docked for
-    /// this team, since it was opened, is no member of it.
+    /// from one execution to the next is not written again: the processors keep it. So a thread that has not
+    /// docked for this team since it was opened is no member of it.
     members: Members,
     /// Those whose number is too high for that, the newest first.
     first: First,
-    /// When the last one came to a barrier.
+    /// When the last one arrived at a barrier.
     pub arrivals: Arrivals,
     /// How many visits to barriers are measured where its next region begins.
     pub levels: Levels,
 }
 
-/// The opener writes them in each region. Who was given them with its work does not read them.
+/// The opener writes them in each region. A thread that was given them with its work does not read them.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Times {
@@ -84,7 +84,7 @@ struct Own {
     done_ns: AtomicU64,
     /// Regions that are over.
     ended: AtomicU32,
-    /// Threads of the region before this one, if nobody told them that it is over; otherwise 0.
+    /// Threads of the region before this one, if they were not notified that it is over; otherwise 0.
     owed: AtomicU32,
     /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such
     /// frame.
@@ -218,7 +218,7 @@ impl Team {
         unsafe { self.runtime.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Whether it is told from others by this word.
+    /// Whether this word distinguishes it from others.
     pub fn is_of(&self, construct: u64) -> bool {
         self.construct.load(Ordering::Relaxed) == construct
     }

@@ -5,8 +5,8 @@
 //! ([`estimate`](super::estimate)), at the latest when the thread is sampled. Sites are found by their
 //! address and stack pointer. A thread has room for so many; visits to others are all measured.
 //!
-//! A team of one waits for nobody, so a visit of its thread is only counted ([`pass_alone`]): the hook does
-//! not stand between the runtime and the program when the runtime returns.
+//! A team of one waits for no other thread, so a visit of its thread is only counted ([`pass_alone`]): the
+//! hook does not stand between the runtime and the program when the runtime returns.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -32,7 +32,7 @@ pub use inside::Interrupted;
 /// Sites at which a thread may leave out visits.
 pub const SITES: usize = 32;
 
-/// Outside of any region, and inside one of which nobody knows the team.
+/// Outside of any region, and inside one whose team is unknown.
 pub const OUTSIDE: u64 = 1;
 
 /// A site's level is thought of no more often than that.
@@ -89,7 +89,7 @@ struct Now {
     epoch: AtomicU64,
     /// The word of the lane's header that says what the thread is in.
     wait_operation: AtomicPtr<u32>,
-    /// Of a drawn visit: when the thread arrived, and when it began or went on to wait.
+    /// Of a drawn visit: when the thread arrived, and when it began or continued to wait.
     came_ns: AtomicU64,
     waits_since_ns: AtomicU64,
     inside: AtomicU32,
@@ -129,7 +129,7 @@ pub struct Pending {
     pub long: Long,
     /// What counting a visit takes, by site.
     pub trials: [Trial; SITES],
-    /// When a site's level was last thought of, and at which visit. By who says the level.
+    /// When a site's level was last reconsidered, and at which visit. By the thread that sets the level.
     thought: [(u64, u64); SITES],
 }
 
@@ -182,8 +182,8 @@ pub struct CallSite {
     pub sp: u64,
 }
 
-/// Counts the visit of a team of one to a barrier that is not drawn. Whether that is all there is to do: the
-/// hook may go on to the runtime by a jump. An instruction behind a system call that returns to the program
+/// Counts the visit of a team of one to a barrier that is not drawn. Returns whether that is all there is to
+/// do: the hook may then jump to the runtime. An instruction behind a system call that returns to the program
 /// takes longer than all of this, since the kernel leaves the processor no way to predict it.
 #[inline(always)]
 pub fn pass_alone(call: CallSite) -> bool {
@@ -286,7 +286,7 @@ impl Visits {
     }
 
     /// The thread is sampled at `sp`, on its `own_stack` or another: whether it is inside. In a gap that
-    /// tells where the time goes.
+    /// shows where the time goes.
     pub fn is_sampled_inside(&self, sp: u64, own_stack: OwnStack) -> bool {
         let is_inside = self.is_inside_at(sp, own_stack) || self.is_inside_alone(sp, own_stack);
         // The time in a drawn visit is no part of the gap before it.
@@ -363,7 +363,7 @@ impl Visits {
             .any(|site| site.undrawn.load(Ordering::Relaxed) > site.settled.load(Ordering::Relaxed))
     }
 
-    /// The visits that were not drawn since this was last asked, by site. For who has taken the record.
+    /// The visits that were not drawn since the last call, by site. For the thread that has taken the record.
     pub fn take_undrawn(&self) -> [u64; SITES] {
         core::array::from_fn(|at| {
             let site = &self.sites[at];

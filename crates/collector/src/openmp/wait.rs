@@ -1,4 +1,4 @@
-//! Waiting at a site of a region: for all others, or for who is in a section.
+//! Waiting at a site of a region: for all others, or for the thread that is in a section.
 //!
 //! An operation like any other; besides, the segment of work before it ends here. Of barriers that follow
 //! each other closely only some are measured ([`visits`]).
@@ -35,7 +35,8 @@ fn at_barrier_of_several<R: Copy>(site: CallSite, call: impl FnOnce() -> R) -> R
     result
 }
 
-/// Runs `call`, in which the thread waits until all of its team, or all tasks that it waits for, have come.
+/// Runs `call`, in which the thread waits until all of its team have arrived, or all tasks that it waits for
+/// are done.
 #[inline(always)]
 pub fn for_all<R: Copy>(operation: Operation, site: CallSite, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
@@ -61,7 +62,8 @@ pub enum Begun {
     Unknown,
 }
 
-/// What waiting for all counts as: a team of one waits for nobody, and all that it takes is the runtime's.
+/// What waiting for all counts as: a team of one waits for no other thread, and all that it takes is the
+/// runtime's.
 #[inline]
 pub fn of_team(operation: Operation, member: &Member) -> Operation {
     let is_alone = if member.team().is_some() { member.team_size() == 1 } else { member.is_outside() };
@@ -126,7 +128,8 @@ fn wanted_level(lane: &'static Lane, visits: &Visits, now_ns: u64) -> u32 {
     level.unwrap_or_else(|| visits.level())
 }
 
-/// Whether the thread agrees with nobody on what is drawn. A worker may not know how many are in its team.
+/// Whether the thread draws alone, without a team to agree with. A worker may not know how many are in its
+/// team.
 fn is_alone(member: &Member) -> bool {
     member.team().is_none() || member.team_size() == 1
 }
@@ -181,7 +184,7 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
             ..Segment::default()
         };
         let mut level = None;
-        // Without a team of known members nobody knows who came last.
+        // Without a team of known members it is unknown which thread arrived last.
         if let Some(team) = team.filter(|_| comes) {
             match team.arrivals.last(&member.barriers) {
                 Some(last) => {
@@ -223,8 +226,8 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
     }
 }
 
-/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time comes only now,
-/// when nobody waits for the thread any more. `state` is a frame that is still there.
+/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time is done only
+/// now, when no thread waits for this one any more. `state` is a frame that is still there.
 #[cold]
 #[inline(never)]
 pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
@@ -277,7 +280,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     visits.took(end_ns);
 }
 
-/// A drawn visit is over while another thread uses the record: what the team agrees on goes on all the same.
+/// A drawn visit is over while another thread uses the record: the team's agreement advances all the same.
 #[cold]
 #[inline(never)]
 fn keep_step(lane: &Lane, visits: &Visits, level: Option<u32>, awaited: Option<(Visit, Shared)>) {
@@ -296,7 +299,7 @@ fn place_of(of: &SiteOf) -> Site {
     Site { region: of.region, operation: Operation::OmpBarrier as u16, address: of.address, sp: of.sp }
 }
 
-/// What the team knows by now of a barrier whose times were exchanged behind it.
+/// What the team knows by now of a barrier whose times were exchanged after it.
 #[cold]
 #[inline(never)]
 fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last): &(Visit, Shared)) {
@@ -412,7 +415,7 @@ fn node_of(record: &mut lane::Record, state: State) -> u32 {
     }
 }
 
-/// A section was entered in which nobody was: counts it, and leaves the segment as it is.
+/// A free section was entered: counts it, and leaves the segment as it is.
 #[inline]
 pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: State) {
     add(lane, operation, site, state, &Segment { executions: 1, ..Segment::default() });
@@ -423,7 +426,7 @@ pub fn took(lane: &'static Lane, operation: Operation, site: u64, state: State, 
     add(lane, operation, site, state, &Segment { added, ..Segment::default() });
 }
 
-/// A section was entered after somebody had been in it.
+/// A section was entered after another thread had been in it.
 #[inline]
 pub fn waited_for_holder(
     lane: &'static Lane,

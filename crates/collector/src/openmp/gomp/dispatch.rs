@@ -1,4 +1,4 @@
-//! Who hands out iterations: counted always, and timed once in a while, since it is done for every chunk.
+//! Handing out iterations: counted always, and timed once in a while, since it happens for every chunk.
 
 use core::ffi::c_uint;
 

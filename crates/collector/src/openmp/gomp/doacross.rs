@@ -1,7 +1,7 @@
 //! Iterations that wait for others of their loop: `ordered depend(sink)`.
 //!
 //! The call names one number for each loop of the nest, and takes as many as there are: what the program gave
-//! is passed on as it came, in registers and on the stack.
+//! is passed on unchanged, in registers and on the stack.
 
 use core::ffi::c_long;
 

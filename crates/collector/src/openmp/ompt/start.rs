@@ -1,4 +1,4 @@
-//! How a runtime finds us, and what we ask it to tell.
+//! How a runtime finds us, and which events we ask it for.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -13,9 +13,9 @@ static NEXT: Real = Real::new(c"ompt_start_tool");
 
 static OURS: StartToolResult = StartToolResult { initialize, finalize, tool_data: Data { value: 0 } };
 
-/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime tells one tool. Where the user
-/// has another one, ours tells that one what it asks for ([`chain`]); of a second runtime the other tool
-/// alone is told, and the log says so.
+/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime reports to one tool. Where the
+/// user has another one, ours passes that one the events it asks for ([`chain`]); of a second runtime only
+/// the other tool gets them, and the log says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(
     omp_version: c_uint,
@@ -71,9 +71,9 @@ fn named() -> impl Iterator<Item = *mut c_void> {
 
 /// The other tool is found before ours by name.
 const FIRST: u64 = 1;
-/// It comes after ours, or was named to the runtime; and another runtime tells both already.
+/// It is found after ours, or was named to the runtime; and another runtime reports to both already.
 const GIVEN: u64 = 2;
-/// It comes after ours, or was named to the runtime, and is told what it asks for.
+/// It is found after ours, or was named to the runtime, and gets the events it asks for.
 const SERVED_TOO: u64 = 3;
 
 fn note_other_tool(how: u64) {

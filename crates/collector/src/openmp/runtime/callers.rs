@@ -2,8 +2,9 @@
 //!
 //! The whole family is looked up at once, for all callers that are loaded: when one of them first opens a
 //! region, and before anything else is loaded or unloaded. So what a caller was bound to stays what it is,
-//! although a library that is opened for all may come in between; and the threads of a region find the tables
-//! of all that they may call, since they must not wait for the lock that `dlopen` holds ([`scope`]).
+//! although a library that is opened for all may be searched before it by then; and the threads of a region
+//! find the tables of all that they may call, since they must not wait for the lock that `dlopen` holds
+//! ([`scope`]).
 
 use crate::arena::spread;
 use core::ffi::CStr;
@@ -76,7 +77,7 @@ impl Callee {
     }
 }
 
-/// The caller that holds this address, if it is known already.
+/// The caller that contains this address, if it is known already.
 pub fn known_at(address: u64) -> Option<Callee> {
     live().find(|known| known.object.contains(address)).map(|known| Callee { known })
 }
@@ -92,7 +93,7 @@ pub fn are_several() -> bool {
 pub enum Lock {
     /// The dynamic linker's lock may be waited for.
     MayWait,
-    /// It may be held by a thread that waits for this one.
+    /// It may be locked by a thread that waits for this one.
     MustNot,
 }
 
@@ -196,7 +197,8 @@ fn learn_of(caller: &Object, lock: Lock) -> Option<Callee> {
         if lock == Lock::MustNot {
             return None;
         }
-        // SAFETY: the caller is running, or somebody is just about to load or unload something, and holds it.
+        // SAFETY: the caller is running, or a thread is just about to load or unload something, and keeps it
+        // loaded.
         unsafe { scope::ask_for_the_rest(caller, &names::MARKS, NAMES, &mut references.wanted) };
     }
     let table = table_of(&references.wanted)?;
@@ -218,7 +220,7 @@ pub enum InDoubt {
     LoadedNow = 2,
 }
 
-/// Tells the log of it.
+/// Writes it to the log.
 pub fn note(why: InDoubt) {
     if life::in_hook().is_some()
         && let Some(lane) = lane::current()
@@ -291,7 +293,7 @@ pub fn table_of_runtime(address: u64) -> Option<&'static Table> {
     if wanted[Function::GOMP_barrier as usize].is_wanted { table_of(wanted) } else { None }
 }
 
-/// The table of the runtime that comes first in this process, and whether there is no other.
+/// The table of the runtime that is first in this process, and whether there is no other.
 pub fn table_of_any() -> Option<(&'static Table, bool)> {
     let mut workspace = Workspace::new()?;
     let wanted = &mut workspace.get().wanted;
@@ -433,7 +435,8 @@ pub fn before_unloading() {
     before_change();
     for known in live().filter(|known| !known.is_pinned.swap(true, Ordering::Relaxed)) {
         // SAFETY: this thread has not begun to unload it. Where another one does just now, it has no code any
-        // more that could be running, and the dynamic linker is asked about an address that is nobody's.
+        // more that could be running, and the dynamic linker is asked about an address that belongs to no
+        // object.
         unsafe { scope::depend(&known.object, &NAMES[known.pin], None) };
     }
     routes::close();

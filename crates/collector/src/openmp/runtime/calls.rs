@@ -1,4 +1,4 @@
-//! Who calls, at the first call from a place.
+//! Which caller a call belongs to, at the first call from a place.
 //!
 //! A function that is given a body is called by the object in which the body lies: the compiler made both.
 //! Otherwise the caller is where the call returns to, if the call there leads to a hook. It need not: a
@@ -168,9 +168,9 @@ fn of_region() -> Option<&'static Table> {
     lane::current()?.member.team()?.runtime()
 }
 
-/// Nobody is known who could have called. It belongs to the region, or to the only runtime; if there are
-/// several it is in doubt, and if there is none one is loaded: the program was told that there is one, by our
-/// names.
+/// No known object can have made the call. It belongs to the region's runtime, or to the only one; if there
+/// are several it is in doubt, and if there is none one is loaded: our names made the program believe that
+/// there is one.
 #[cold]
 fn of_nobody(place: usize) -> &'static Table {
     if let Some(table) = of_region() {
@@ -188,7 +188,7 @@ fn of_nobody(place: usize) -> &'static Table {
 }
 
 /// What GCC's runtime is called where it is installed, and where systems have it: the folders that the
-/// environment names may hold something else of that name.
+/// environment names may contain something else of that name.
 const LIBRARIES: [&CStr; 5] = [
     c"libgomp.so.1",
     c"/usr/lib/x86_64-linux-gnu/libgomp.so.1",
@@ -228,9 +228,9 @@ pub extern "C" fn undefined() -> ! {
     refuse(c"of OpenMP's runtime, which is older than what calls it")
 }
 
-/// The function that a hook would call for the object that holds `caller`; null if that refers to nothing of
-/// the family, or if there is none. For tests, which compare it with what the dynamic linker says of the bare
-/// program.
+/// The function that a hook would call for the object that contains `caller`; null if that refers to nothing
+/// of the family, or if there is none. For tests, which compare it with what the dynamic linker says of the
+/// bare program.
 ///
 /// # Safety
 /// `name` is a C string.

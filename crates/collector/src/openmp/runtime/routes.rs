@@ -38,7 +38,7 @@ pub struct Places([AtomicPtr<Route>; PLACES]);
 /// The places.
 pub static ROUTES: Places = Places([const { AtomicPtr::new(core::ptr::null_mut()) }; PLACES]);
 
-/// Who changes them, with all signals blocked. Nothing that may wait is called meanwhile.
+/// Which thread changes them, with all signals blocked. Nothing that may wait is called meanwhile.
 static CHANGING: Turn = Turn::new();
 /// How long one waits for it before one looks whether its holder is still there.
 const PATIENCE_NS: u64 = 20_000_000;
@@ -49,7 +49,7 @@ fn place_of(key: u64) -> usize {
     ((key.wrapping_mul(FACTOR) >> SHIFT) & MASK) as usize / 8
 }
 
-/// Runs `change` while nobody else changes routes or callers.
+/// Runs `change` while no other thread changes routes or callers.
 pub(super) fn changing<R>(change: impl FnOnce() -> R) -> R {
     let _mine = loop {
         if let Some(mine) = CHANGING.begin_within(PATIENCE_NS) {

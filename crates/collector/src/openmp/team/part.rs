@@ -18,8 +18,8 @@ use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use crate::{clock, life};
 
-/// The calling thread begins its part, as number `number` of `size`; who did not open the region need not
-/// know that, and says 0. `given`: what it was told of the region with its work.
+/// The calling thread begins its part, as number `number` of `size`; a thread that did not open the region
+/// need not know that, and passes 0. `given`: what it was given of the region with its work.
 pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
     if life::recording().is_none() {
         return;
@@ -151,8 +151,8 @@ fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
     lane.operations.open.begin_ns()
 }
 
-/// A thread that was docked is so no more: tells what it waited for since. `team` is the one in which it got
-/// work again.
+/// A thread that was docked is so no more: records what it waited for since. `team` is the one in which it
+/// got work again.
 fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now_ns: u64) {
     let member = &lane.member;
     let (region, fork_ns) = (team.map_or(0, Team::region), opened.fork_ns);
@@ -166,7 +166,7 @@ fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now
         let ended_ns = || {
             let docked_in = member.docked_in()?;
             let is_same = team.is_some_and(|team| core::ptr::eq(team, docked_in));
-            // Who is not in every region of its team is told of the end of those that it is in.
+            // A thread that is not in every region of its team is notified of the end of those that it is in.
             let given_ns = opened.before_end_ns.filter(|&end_ns| is_same && docked_ns <= end_ns);
             given_ns.or_else(|| docked_in.ended_ns(docked_ns))
         };

@@ -58,7 +58,7 @@ impl Visits {
             let team = lane.member.team();
             let level = match team {
                 Some(team) => team.levels.of(call.address),
-                // Alone, there is nobody to agree with.
+                // Alone, the thread need not agree with others.
                 None => site.level(),
             };
             site.epoch.store(epoch, Ordering::Relaxed);
@@ -98,8 +98,8 @@ impl Visits {
     }
 
     /// The level that the site of the newest visit that was looked at shall have from now on, by how closely
-    /// its visits follow each other. For who says it to the team, or has nobody to say it to; `pending` is
-    /// its own.
+    /// its visits follow each other. For the thread that passes it to the team, or has no team to pass it to;
+    /// `pending` is its own.
     pub fn wanted_level(&self, pending: &mut Pending, now_ns: u64) -> u32 {
         let at = self.at();
         let Some(site) = self.sites.get(at) else { return 0 };
@@ -185,8 +185,8 @@ impl Visits {
         self.sites.get(at).is_some_and(|site| site.epoch.load(Ordering::Relaxed) == lane.member.epoch())
     }
 
-    /// Levels that have changed, as the team shall have them when it is next brought together. By who opened
-    /// the region, at its end.
+    /// Levels that have changed, as the team shall have them when it is next brought together. By the thread
+    /// that opened the region, at its end.
     pub fn publish(&self, team: &Team, epoch: u64) {
         if !self.now.has_changed.load(Ordering::Relaxed) {
             return;
@@ -200,8 +200,8 @@ impl Visits {
     }
 }
 
-/// The levels at which a team begins a region, by site. Written by who opens its regions, between two of
-/// them.
+/// The levels at which a team begins a region, by site. Written by the thread that opens its regions, between
+/// two of them.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct Levels([AtomicU64; 16]);

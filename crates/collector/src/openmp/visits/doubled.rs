@@ -1,10 +1,11 @@
 //! What counting a visit takes, found within the run: in some stretches between two drawn visits each visit
 //! is counted twice, and those stretches take longer by as many times the cost of counting once.
 //!
-//! The second counting goes through the same instructions on a line of its own, and nothing comes of it. All
-//! threads of a team do it in the same stretches ([`draws::is_doubled`](crate::openmp::draws::is_doubled)),
-//! so that what is seen is what the program loses, the waits of the others included. A stretch is compared
-//! with the ones before and behind it: the program may do more or less from one phase to the next.
+//! The second counting executes the same instructions on a cache line of its own, and its result is not used.
+//! All threads of a team do it in the same stretches
+//! ([`draws::is_doubled`](crate::openmp::draws::is_doubled)), so that what is seen is what the program loses,
+//! the waits of the others included. A stretch is compared with the ones before and behind it: the program
+//! may do more or less from one phase to the next.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,14 +23,14 @@ use crate::{clock, lane, life};
 pub(super) struct Doubled {
     /// Takes the second counting.
     shadow: Visit,
-    /// Whether visits are counted twice at all: not where a runtime tells of them, by two calls that the
-    /// second counting would have to stand between.
+    /// Whether visits are counted twice at all: not where a runtime reports them by two calls, which the
+    /// second counting would have to separate.
     is_on: AtomicBool,
     /// Up to this visit to the site all are counted twice; 0 = none is.
     until: [AtomicU64; SITES],
     /// How many were counted twice.
     made: [AtomicU64; SITES],
-    /// When the program went on behind the newest drawn visit.
+    /// When the program continued after the newest drawn visit.
     since_ns: [AtomicU64; SITES],
     /// What recording drawn visits took since that was last asked, ns.
     added_ns: [AtomicU64; SITES],
@@ -56,7 +57,7 @@ impl Doubled {
         count < self.until[at].load(Ordering::Relaxed)
     }
 
-    /// How visits to barriers come to be known, which is the same for all of a region.
+    /// How visits to barriers are observed, which is the same for all of a region.
     pub(super) fn come_as(&self, inside: Inside) {
         self.is_on.store(inside == Inside::WithFrame, Ordering::Relaxed);
     }
@@ -247,7 +248,7 @@ impl Trial {
     }
 
     fn add(&mut self, stretch: Stretch, longest_ns: u64) {
-        // Somebody lost a processor, or did something else: it would hide what is looked for.
+        // A thread lost its processor, or did something else: that would hide the effect that is measured.
         if stretch.visits == 0 || stretch.ns > longest_ns {
             return self.breaks_off();
         }
@@ -274,7 +275,7 @@ impl Trial {
         sums.product = sums.product.saturating_add(more_ns.saturating_mul(twice.twice as i64));
     }
 
-    /// What came together since this was last asked.
+    /// The sums since the last call.
     pub fn take(&mut self) -> Trials {
         core::mem::take(&mut self.sums)
     }
