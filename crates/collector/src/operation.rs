@@ -1,11 +1,11 @@
 //! Intercepted operations: what a thread does between the call of a hooked function and its return.
 //!
 //! A hook brackets the real function with [`begin`] and [`end`], by [`bracket`]. Before the thread may block,
-//! the log's lane header says what it is in and since when. Afterwards the operation is told alone if it was
-//! long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one of the same
-//! thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor:
-//! cancellation, exceptions and longjmp leave an operation open, which the thread's next record notices
-//! ([`open`]).
+//! the log's lane header says which operation it is in and since when. Afterwards the operation is recorded
+//! alone if it was long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one
+//! of the same thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a
+//! destructor: cancellation, exceptions and longjmp leave an operation open, which the thread's next record
+//! notices ([`open`]).
 
 use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS, OFF};
 use proust_log::operations::{Nature, Operation, Target};
@@ -98,7 +98,7 @@ impl From<Operation> for Kind {
     }
 }
 
-/// An operation that has begun, as its hook holds it.
+/// An operation that has begun, as its hook keeps it.
 #[derive(Clone, Copy)]
 pub struct Ticket {
     lane: Option<&'static Lane>,
@@ -146,8 +146,8 @@ fn not_wanted() -> bool {
     false
 }
 
-/// Runs `call` as an operation; `outcome` tells what came of it. Expanded in the hook itself, whose frame the
-/// call path begins at.
+/// Runs `call` as an operation; `outcome` turns its result into the operation's outcome. Expanded in the hook
+/// itself, whose frame the call path begins at.
 #[inline(always)]
 pub fn bracket<R: Copy>(
     kind: impl Into<Kind>,
@@ -182,7 +182,7 @@ pub fn bracket_lock<R: Copy>(
     result
 }
 
-/// As [`bracket`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it
+/// As [`bracket`], of a call that asks for some time; `asked_ns` says how much, from its result and when it
 /// began.
 #[inline(always)]
 pub fn bracket_asking<R: Copy>(
@@ -354,7 +354,8 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
     }
 }
 
-/// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.
+/// Ends the `pthread_once` that the calling thread is in: it waits for no other thread, but initialises
+/// itself.
 pub fn stop_waiting(lane: &'static Lane) {
     if lane
         .operations

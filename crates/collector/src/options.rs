@@ -86,7 +86,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
     })
 }
 
-/// System call filters that this process runs under; None where the kernel does not tell.
+/// System call filters that this process runs under; None where the kernel does not report it.
 fn filters() -> Option<u32> {
     raw::with_text::<2048, _>(c"/proc/self/status", |text| {
         let line =

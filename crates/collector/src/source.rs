@@ -26,9 +26,8 @@ pub trait Source: Sync {
     /// of the thread is in the log yet.
     fn thread_born(&self, _lane: &Lane, _tid: u32) {}
 
-    /// A thread's record begins: what the last one in this lane left there is forgotten. Behind
-    /// `thread_born`, or when a thread goes on whose end was written because its process was to become
-    /// another program.
+    /// A thread's record begins: what the last one in this lane left there is forgotten. After `thread_born`,
+    /// or when a thread continues whose end was written because its process was to become another program.
     fn record_begins(&self, _record: &mut Record) {}
 
     /// The calling thread was sampled at `time_ns`, in its handler.

@@ -30,7 +30,7 @@
 //! - [`writer`]: appends records to a mapped lane; usable in signal handlers
 //! - [`reader`]: validates and yields what is intact, whatever happened to the file
 //!
-//! Who writes must be on the same kind of machine (byte order) as the file says; the reader refuses others.
+//! The writer must be on the same kind of machine (byte order) as the file says; the reader refuses others.
 
 pub mod children;
 pub mod control;

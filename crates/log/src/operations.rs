@@ -9,7 +9,7 @@ pub enum Nature {
     Lock,
     /// Waits for a holder by trying again and again.
     Spin,
-    /// Waits until all have come.
+    /// Waits until all have arrived.
     Barrier,
     /// Waits for a condition variable.
     Condition,
@@ -19,7 +19,7 @@ pub enum Nature {
     Join,
     /// Sleeps for a time that it names.
     Sleep,
-    /// Gives the processor to others, and goes on.
+    /// Gives the processor to others, and continues.
     Yield,
     /// Waits for descriptors to become ready.
     Poll,
@@ -43,9 +43,9 @@ pub enum Nature {
     Transfer,
     /// Opens, closes, connects, synchronises.
     Manage,
-    /// Lets a lock go. Never an operation of its own: told by [`crate::records::Release`].
+    /// Releases a lock. Never an operation of its own: recorded by [`crate::records::Release`].
     Release,
-    /// Wakes who waits for something else than a lock. Told in the same way.
+    /// Wakes threads that wait for something else than a lock. Recorded in the same way.
     Wake,
     /// A parallel runtime's own work: opening a region, handing out iterations.
     Runtime,
@@ -60,7 +60,7 @@ impl Nature {
     }
 }
 
-/// Whose operations they are: the upper bits of an operation's number.
+/// Which interface's operations they are: the upper bits of an operation's number.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -115,7 +115,7 @@ macro_rules! operations {
 }
 
 impl Operation {
-    /// Whose it is.
+    /// Which interface's it is.
     pub const fn family(self) -> Family {
         match self as u16 >> FAMILY_SHIFT {
             0 => Family::Library,

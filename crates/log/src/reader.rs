@@ -109,7 +109,7 @@ pub enum Record<'a> {
     Event(u16, u16, Event),
     /// Short operations; first their [`crate::operations::Operation`], then the target.
     Sum(u16, u16, Sum),
-    /// A lock was let go or somebody woken; first by which [`crate::operations::Operation`], then flags.
+    /// A lock was released or a thread woken; first by which [`crate::operations::Operation`], then flags.
     Release(u16, u16, Release),
     /// A parallel region; first a [`crate::records::RegionOrigin`].
     Region(u16, Region),

@@ -67,8 +67,8 @@ impl Shapes {
         }
     }
 
-    /// Goes on with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Gives the
-    /// one before back.
+    /// Continues with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Returns
+    /// the one before.
     ///
     /// # Panics
     /// Never in release builds; the number of slots must be a power of two.
@@ -96,7 +96,7 @@ impl Shapes {
         !self.slots.is_empty()
     }
 
-    /// From here on the log holds none of them: the next use of each writes it again.
+    /// From here on the log has none of them: the next use of each writes it again.
     pub(crate) fn forget(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.generation = 0);
     }
@@ -127,7 +127,7 @@ impl Shapes {
         let generation = self.generation.checked_add(1).unwrap_or(1);
         self.generation = generation;
         let Some(slot) = self.slots.get_mut(usize::from(slot)) else { return 0 };
-        // Only what the log holds may be found, and only if it was stored whole.
+        // Only what is in the log may be found, and only if it was stored whole.
         slot.generation = 0;
         compiler_fence(Ordering::SeqCst);
         write(generation);

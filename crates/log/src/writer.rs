@@ -86,7 +86,7 @@ impl LaneWriter {
         writer
     }
 
-    /// Goes on in `chunk`.
+    /// Continues in `chunk`.
     ///
     /// # Safety
     /// As for [`LaneWriter::begin`].

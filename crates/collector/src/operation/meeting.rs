@@ -1,7 +1,7 @@
 //! Waits of a team for each other: operations like others, begun and ended by a shorter way.
 //!
-//! There are a million of them a second in some programs. They wait for no lock and no condition, nobody lets
-//! them go by a call, and what is summed up by site is written in the same bracket as the operation.
+//! There are a million of them a second in some programs. They wait for no lock and no condition, no call
+//! releases them, and the sums by site are written in the same bracket as the operation.
 
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;

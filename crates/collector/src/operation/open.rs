@@ -29,7 +29,7 @@ pub struct Open {
     pc: AtomicU64,
     sp: AtomicU64,
     bp: AtomicU64,
-    /// Address of a word in the hook's frame that holds `begin_ns`.
+    /// Address of a word in the hook's frame that contains `begin_ns`.
     marker: AtomicU64,
 }
 

@@ -1,10 +1,10 @@
-//! The end of a wait for a lock that was not long, and of a section: recorded later, when nobody waits for
-//! the calling thread.
+//! The end of a wait for a lock that was not long, and of a section: recorded later, when no thread waits for
+//! the calling one.
 //!
-//! The thread that had the lock before is back for it in a moment. If it is still held then, that thread has
+//! The thread that had the lock before wants it again in a moment. If it is still held then, that thread has
 //! to sleep, and so on: a tenth of a microsecond more with the lock costs several of them. So between the
 //! wait and the program's own section a clock is read, and no more. Nor is the wait recorded where the lock
-//! is unlocked: two threads that take turns are out of step if one of them comes back later than it otherwise
+//! is unlocked: two threads that take turns fall out of step if one of them returns later than it otherwise
 //! would, which costs as much. Where a thread has just found a lock taken it has time: there it records the
 //! wait and the section before. So does whatever the thread records next, its sampler included.
 
@@ -41,7 +41,7 @@ pub struct Postponed {
 
 /// There is a wait.
 const WAIT: u8 = 1;
-/// It was so long that the thread's CPU clock is read, which tells something only soon after it.
+/// It was so long that the thread's CPU clock is read, which is meaningful only soon after it.
 const DUE: u8 = 2;
 /// There is a section.
 const SECTION: u8 = 4;
@@ -69,7 +69,7 @@ impl WithoutPath {
         self.0.store(SUM_PATH_NS, Ordering::Relaxed);
     }
 
-    /// Whether a short wait is one whose call path is found, for all of this thread since the last such one.
+    /// Whether a short wait gets its call path found, for all of this thread since the last such one.
     #[inline]
     fn wants_path(&self, ns: u64) -> bool {
         let without_ns = self.0.load(Ordering::Relaxed) + ns;
@@ -109,7 +109,7 @@ impl Postponed {
         self.pending.store(self.pending.load(Ordering::Relaxed) | what, Ordering::Release);
     }
 
-    /// For who has taken the lane's record.
+    /// For the thread that has taken the lane's record.
     fn take(&self, section: &Section) -> (Option<Completed>, Option<releases::Postponed>) {
         let pending = self.pending.load(Ordering::Acquire);
         let wait = if pending & WAIT != 0 { self.wait() } else { None };
@@ -229,8 +229,8 @@ fn find_caller(life: &Life, lane: &'static Lane, kind: Kind) -> NodeId {
     }
 }
 
-/// Records what was postponed, before an operation begins; when it does. Who has found a lock taken waits
-/// already.
+/// Records what was postponed, before an operation begins; returns when it does. A thread that has found a
+/// lock taken waits already.
 #[inline(never)]
 pub fn settle_before(lane: &'static Lane, operation: Operation) -> u64 {
     let waits_since_ns = if waited::is_for_lock(operation) { clock::now_ns() } else { 0 };
@@ -250,8 +250,8 @@ pub fn settle(lane: &'static Lane) {
 /// As [`settle`], where the lane's record has been taken.
 #[inline(never)]
 pub fn settle_in(lane: &Lane, record: &mut Record) {
-    // SAFETY: the record has been taken; should this not be the owner, it is who closes its record for it,
-    // with all signals blocked.
+    // SAFETY: the record has been taken; should this not be the owner, it is a thread that closes its record
+    // for it, with all signals blocked.
     unsafe { lane.with_room_for(|| settle_here(lane, record)) }
 }
 

@@ -1,5 +1,5 @@
 //! How an operation that is over gets into the log: alone, with its call path, or as part of a sum. And the
-//! one that a thread is still in, told for it by others.
+//! one that a thread is still in, recorded for it by others.
 
 use core::sync::atomic::Ordering;
 
@@ -20,11 +20,12 @@ const CLOCKED_NS: u64 = 10_000;
 /// The same of what is postponed: a reading takes 0.4 µs.
 pub(super) const CLOCKED_LATER_NS: u64 = 100_000;
 
-/// What ended less than that before it is told was over just now.
+/// An operation that ended less than that before it is recorded was over just now.
 const JUST_NOW_NS: u64 = 10_000;
 
-/// Since when telling what ended at `end_ns` took the thread's time, if it was begun at `entered_ns`: what is
-/// known only when it is over, such as waiting without work, may have ended long before.
+/// Since when recording an operation that ended at `end_ns` took the thread's time, if recording began at
+/// `entered_ns`: an operation that is known only when it is over, such as waiting without work, may have
+/// ended long before.
 fn taken_since(end_ns: u64, entered_ns: u64) -> u64 {
     if is_just_now(end_ns, entered_ns) { end_ns } else { entered_ns }
 }
@@ -47,7 +48,7 @@ pub struct Completed {
     pub(super) state: Option<State>,
     /// The call path, where there is no such frame.
     pub(super) node: (NodeId, u16),
-    /// The thread went on with its own work before it records this.
+    /// The thread continued its own work before it records this.
     pub(super) is_postponed: bool,
 }
 
@@ -65,7 +66,7 @@ impl Completed {
     }
 }
 
-/// Tells an operation, alone or as part of a sum.
+/// Records an operation, alone or as part of a sum.
 #[inline]
 pub(super) fn record_completed(lane: &'static Lane, completed: &Completed) {
     let Some(_held) = lane.take() else { return };
@@ -73,8 +74,8 @@ pub(super) fn record_completed(lane: &'static Lane, completed: &Completed) {
     record_in(lane, unsafe { lane.record() }, completed);
 }
 
-/// As [`record_completed`], where the lane's record has been taken. A wait that ended before this operation is recorded
-/// first: the log is in the order of time.
+/// As [`record_completed`], where the lane's record has been taken. A wait that ended before this operation
+/// is recorded first: the log is in the order of time.
 #[inline(always)]
 pub(super) fn record_in(lane: &Lane, record: &mut Record, completed: &Completed) {
     if lane.operations.postponed.is_any() {
@@ -83,7 +84,7 @@ pub(super) fn record_in(lane: &Lane, record: &mut Record, completed: &Completed)
     record_next(lane, record, completed);
 }
 
-/// As [`record_in`], of what ended before anything that is not recorded yet.
+/// As [`record_in`], of an operation that ended before anything that is not recorded yet.
 #[inline(always)]
 pub(super) fn record_next(lane: &Lane, record: &mut Record, completed: &Completed) {
     let ns = completed.end_ns.saturating_sub(completed.begin_ns);
@@ -96,15 +97,15 @@ pub(super) fn record_next(lane: &Lane, record: &mut Record, completed: &Complete
         failed: completed.outcome.error != 0,
     };
     let wants_path = !is_long && record.operations.sums.add(&short, &mut record.output);
-    // Of what is postponed it was settled when it ended whose path is found.
+    // Whether the path of a postponed one is found was settled when it ended.
     let has_path = if completed.is_postponed { completed.node.0 != 0 } else { wants_path };
     if is_long || has_path {
         look(lane, record, &{ *completed }, is_long);
     }
 }
 
-/// Tells an operation alone, or finds who called one that was added to a sum. Not part of what all short ones
-/// go through, which has neither to keep the whole of `passed` in memory.
+/// Records an operation alone, or finds the caller of one that was added to a sum. Not part of what all short
+/// ones execute, which therefore need not keep the whole of `completed` in memory.
 #[cold]
 #[inline(never)]
 fn look(lane: &Lane, record: &mut Record, completed: &Completed, is_long: bool) {
@@ -112,8 +113,8 @@ fn look(lane: &Lane, record: &mut Record, completed: &Completed, is_long: bool) 
         record_postponed(lane, record, completed);
         return;
     }
-    // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his
-    // stack, too.
+    // SAFETY: the record has been taken; should this not be the owner, but its vforked child, the child has
+    // the owner's stack, too.
     unsafe {
         lane.with_room(|| {
             if is_long { record_alone(lane, record, completed) } else { find_caller(lane, record, completed) }
@@ -159,7 +160,7 @@ fn path_of(record: &mut Record, completed: &Completed) -> (NodeId, u16) {
 #[inline(never)]
 fn record_alone(lane: &Lane, record: &mut Record, completed: &Completed) {
     let is_owner = is_owner(lane);
-    // Who closes the record of another thread tells what that thread has postponed.
+    // A thread that closes the record of another one records what that one has postponed.
     if !is_owner && (is_current(lane) || !completed.is_postponed) {
         return;
     }
@@ -185,7 +186,7 @@ fn record_alone(lane: &Lane, record: &mut Record, completed: &Completed) {
 /// the record part of the log, so that it may be left at any instruction.
 #[inline(never)]
 fn record_postponed(lane: &Lane, record: &mut Record, completed: &Completed) {
-    // Who closes the record of another thread is not its current owner; a vforked child seems to be.
+    // A thread that closes another one's record is not its current owner; a vforked child seems to be.
     if is_current(lane) && !is_owner(lane) {
         return;
     }
@@ -195,8 +196,8 @@ fn record_postponed(lane: &Lane, record: &mut Record, completed: &Completed) {
     record.spent_since(entered_ns, 0);
 }
 
-/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread
-/// did since then it did with a processor, so far as can be known.
+/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be known. Since then the
+/// thread had a processor, so far as can be known.
 fn cpu_at_end(completed: &Completed, entered_ns: u64) -> u64 {
     if !is_just_now(completed.end_ns, entered_ns) {
         return 0;
@@ -214,8 +215,9 @@ fn push_event(
     cpu_ns: u64,
     push: impl FnOnce(&mut Output, u16, u16, &Event) -> bool,
 ) {
-    // What is known only when it is over may have been told in part: what the thread called meanwhile.
-    // And two readings of the clock may differ by some nanoseconds the wrong way round.
+    // Parts of an operation that is known only when it is over may have been recorded already: what the
+    // thread called meanwhile. And two readings of the clock may differ by some nanoseconds the wrong way
+    // round.
     let end_ns = completed.end_ns.max(record.operations.recorded_until_ns);
     let begin_ns = completed.begin_ns.max(record.operations.recorded_until_ns).min(end_ns);
     record.operations.recorded_until_ns = end_ns;
@@ -242,7 +244,7 @@ fn push_event(
     }
 }
 
-/// Tells the operation that the thread has left without a return; its record has been taken.
+/// Records the operation that the thread has left without a return; its record has been taken.
 pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     let Some(kind) = lane.operations.open.kind() else { return };
     let completed = Completed {
@@ -267,8 +269,8 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
 }
 
 /// Finds the call path of the operation that thread `owner` is blocked in, another one than the caller, and
-/// tells its sums: at the process's end, or before it is cancelled. The thread may wake up meanwhile: then
-/// nothing is told.
+/// writes its sums: at the process's end, or before it is cancelled. The thread may wake up meanwhile: then
+/// nothing is written.
 pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
     if let Some(_held) = lane.hold.take_from_owner()
         && lane.owner.load(Ordering::Acquire) == owner
@@ -278,7 +280,7 @@ pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
     }
 }
 
-/// As [`look_into`], of a lane whose record the caller holds.
+/// As [`look_into`], of a lane whose record the caller has taken.
 pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
     postponed::settle_in(lane, record);
     source::each(|source| source.settle(record));

@@ -44,7 +44,7 @@ pub struct Shared {
     pub sections: Sections,
     /// A section that has ended and is not recorded yet.
     pub postponed_section: Section,
-    /// Who called its operations.
+    /// The callers of its operations.
     pub callers: Callers,
 }
 

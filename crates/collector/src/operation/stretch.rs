@@ -8,7 +8,7 @@ use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
 
-/// Tells that the thread was in `operation` on `object` (0 = on none) from the one instant to the other;
+/// Records that the thread was in `operation` on `object` (0 = on none) from the one instant to the other;
 /// `node` is its call path, 0 if that is known from its region.
 #[inline]
 pub fn record(
@@ -37,9 +37,9 @@ pub fn record(
     );
 }
 
-/// Tells the thread's CPU clock at `now_ns`, where an operation begins: what was used before it, and what in
-/// it. It is read only if what is to be told apart takes about `length_ns`, and operations of that length are
-/// told alone.
+/// Records the thread's CPU clock at `now_ns`, where an operation begins: it separates the CPU time used
+/// before it from that used in it. It is read only if the stretch to be separated is about `length_ns` long,
+/// and operations of that length are recorded alone.
 pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_ns: u64) {
     lane.with_record_in_silence(|record| {
         if length_ns < record.operations.limit.ns || now_ns < record.operations.recorded_until_ns {

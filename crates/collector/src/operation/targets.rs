@@ -1,6 +1,6 @@
 //! What descriptors lead to.
 //!
-//! Kept by descriptor, for all threads, and asked of the kernel anew when the descriptor is closed or given
+//! Kept by descriptor, for all threads, and asked of the kernel again when the descriptor is closed or given
 //! to something else by a function that is hooked, when an operation on it was long, and once in so many
 //! operations of a thread: a descriptor may be closed and used again behind the collector's back. Never
 //! followed by a lock, never counted per use: threads that use neighbouring descriptors must not pull a cache
@@ -18,13 +18,13 @@ use crate::{clock, lane, life, options, raw};
 /// Descriptors from here on are looked up each time.
 const KEPT: usize = 1 << 16;
 
-/// Operations of a thread after which it looks anew, whatever the descriptor. A prime: a thread that uses its
-/// descriptors in turns comes to each of them.
+/// Operations of a thread after which it asks again, whatever the descriptor. A prime: a thread that uses its
+/// descriptors in turns asks about each of them.
 const ANEW_EVERY: u32 = 61;
 
 /// [`Target`] by descriptor; 0 = not known. Memory that is never touched costs nothing.
 ///
-/// With [`GUESSED`] it is what the path tells: enough for closing it again, and asked of the kernel before
+/// With [`GUESSED`] it is what the path suggests: enough for closing it again, and asked of the kernel before
 /// anything else.
 static TARGETS: [AtomicU8; KEPT] = [const { AtomicU8::new(0) }; KEPT];
 
@@ -59,7 +59,7 @@ pub fn known(descriptor: c_int) -> Target {
     })
 }
 
-/// As [`known`] or, where only that is known, as the path told, as a number below 8: one comparison, one
+/// As [`known`] or, where only that is known, as the path suggested, as a number below 8: one comparison, one
 /// load.
 #[inline(always)]
 pub fn number(descriptor: c_int) -> Option<usize> {
@@ -68,7 +68,7 @@ pub fn number(descriptor: c_int) -> Option<usize> {
     Some(usize::from(unsafe { place.as_ptr().read_volatile() } & 7))
 }
 
-/// As [`known`], or what its path told.
+/// As [`known`], or what its path suggested.
 #[inline]
 fn supposed(descriptor: c_int) -> Target {
     place(descriptor)
@@ -128,7 +128,7 @@ pub unsafe fn of_opened(descriptor: c_int, path: *const c_char, begin_ns: u64) -
     }
 }
 
-/// As many bytes of a path as tell what it is.
+/// As many bytes of a path as identify what it is.
 const TELLING: usize = 16;
 
 /// The path's first bytes, and whether these are all.
@@ -149,7 +149,7 @@ unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
 }
 
 /// What a path that begins so leads to, unless it is a pipe with a name: those wait when they are opened.
-/// None where that cannot be told.
+/// None where that is not known.
 #[inline]
 fn guess(begin: &[u8; TELLING], is_whole: bool) -> Option<Target> {
     const DEVICES: [&[u8]; 5] = [b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"];
@@ -220,7 +220,7 @@ fn is_terminal(major: c_uint) -> bool {
     matches!(major, 4 | 5 | 136..=143)
 }
 
-/// Whether somebody else decides when bytes move.
+/// Whether another party decides when bytes move.
 fn is_waited_for(target: Target) -> bool {
     matches!(target, Target::Pipe | Target::Socket | Target::Terminal | Target::Event)
 }

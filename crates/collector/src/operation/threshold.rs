@@ -1,4 +1,4 @@
-//! From which length on a wait or I/O call is told alone. Shorter ones are summed.
+//! From which length on a wait or I/O call is recorded alone. Shorter ones are summed.
 //!
 //! The limit is found as Oracle's Collector found its own for synchronisation delays (Performance Analyzer
 //! manual, "Synchronization Wait Tracing"): six times what an uncontended lock takes, rounded up to a
@@ -58,7 +58,7 @@ const HIGHEST_NS: u64 = 4_000_000;
 /// One thread's limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Operations at least so long are told alone.
+    /// Operations at least so long are recorded alone.
     pub ns: u64,
     /// The highest it ever was, if that is more than the process's.
     pub coarsest_ns: u64,
@@ -73,7 +73,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// An operation was told alone at `now_ns`.
+    /// An operation was recorded alone at `now_ns`.
     pub fn recorded(&mut self, now_ns: u64) {
         self.in_window += 1;
         let passed_ns = now_ns.saturating_sub(self.window_begin_ns);

@@ -96,7 +96,7 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     tries.since_ns.store(now_ns, Ordering::Relaxed);
     tries.cpu_read_ns.store(0, Ordering::Relaxed);
     tries.tried(now_ns);
-    // Whatever comes next ends the streak.
+    // Any other operation ends the streak.
     tries.operation.store(operation as u16, Ordering::Relaxed);
     waited::want(object);
 }

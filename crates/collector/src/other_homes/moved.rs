@@ -3,12 +3,12 @@
 //!
 //! Naming those libraries would load them into every program, and a loaded `libpthread` makes an old C
 //! library lock where there is one thread. So the functions are imported weakly, under the version that both
-//! homes have, and called through the thunks below, which have their names. Where nobody has loaded `libdl`,
-//! it is loaded when it is first needed. Of threads nothing is needed before there are some: then
-//! `libpthread` is there.
+//! homes have, and called through the thunks below, which have their names. Where `libdl` is not loaded, it
+//! is loaded when it is first needed. Of threads nothing is needed before there are some: then `libpthread`
+//! is there.
 //!
 //! A thunk jumps: the function behind it sees the address that its caller returns to, by which the dynamic
-//! linker knows who asks.
+//! linker identifies the caller.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};

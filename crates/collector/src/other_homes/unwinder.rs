@@ -4,8 +4,8 @@
 //! read what the program's unwinder hands to a personality routine: the layout is private to each copy. So no
 //! unwinder is linked. An exception or a cancellation passes through the hooks' frames by their unwind tables
 //! alone. Where one of these frames names Rust's personality routine, that routine finds no table of cleanups
-//! (`_Unwind_GetLanguageSpecificData` answers null) and lets the unwinder go on, as it does for frames that
-//! hold nothing to be dropped.
+//! (`_Unwind_GetLanguageSpecificData` answers null) and makes the unwinder continue, as it does for frames
+//! that have nothing to be dropped.
 //!
 //! A panic cannot unwind: `_Unwind_RaiseException` refuses, and the standard library aborts. What prints a
 //! panic's backtrace asks for `stat64` and `fstat64`, which old C libraries lack; it does without files.

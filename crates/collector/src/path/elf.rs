@@ -55,7 +55,7 @@ pub struct ImageLayout {
     pub range: (u64, u64),
     /// SVMA range of `.eh_frame_hdr`.
     pub unwind_index: Option<(u64, u64)>,
-    /// SVMA range, and offset in the file, of the file-backed part of the segment that holds the index.
+    /// SVMA range, and offset in the file, of the file-backed part of the segment that contains the index.
     pub unwind_segment: Option<(u64, u64, u64)>,
     /// SVMA range of the executable segment.
     pub text: (u64, u64),

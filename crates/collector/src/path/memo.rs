@@ -82,7 +82,7 @@ pub struct Surroundings<'a> {
     pub own_stack: OwnStack,
     /// Process id.
     pub process: u32,
-    /// Told of new modules and nodes.
+    /// Gets new modules and nodes.
     pub announce: &'a mut dyn Announce,
 }
 
@@ -91,7 +91,7 @@ enum Verdict {
     Holds,
     /// Unchanged up to this entry, from which it must be stepped.
     Until(usize),
-    /// Changed on the way from this entry to its caller; what lies above may still hold.
+    /// Changed on the way from this entry to its caller; the entries above may still be valid.
     BrokenAt(usize),
 }
 
@@ -229,7 +229,7 @@ impl Memo {
             }
             let caller = self.known.get(index - 1);
             // Entries without a barrier lie between the interrupted stack pointer and the top of its stack,
-            // where words are read directly; those left over from another stack do not hold.
+            // where words are read directly; those left over from another stack are not valid.
             let returns = return_place(caller.sp, entry.saved)
                 .is_some_and(|place| reader.direct_word(place).map(strip) == Some(caller.pc));
             let restores = entry.saved == 0

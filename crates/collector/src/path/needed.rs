@@ -1,4 +1,4 @@
-//! Which of the images that are loaded at the start stay loaded: those that others need who stay.
+//! Which of the images that are loaded at the start stay loaded: those that other images which stay need.
 //!
 //! Another library's constructor may have opened more by then, and may close it. So the program, the
 //! collector, the dynamic linker and the kernel's own image stay, and whatever one of them needs, as far as
@@ -64,14 +64,14 @@ impl Image {
         self.name == wanted || base == wanted || self.path == wanted
     }
 
-    /// Whether it is the kernel's, which no file holds.
+    /// Whether it is the kernel's, which no file contains.
     fn is_of_kernel(&self) -> bool {
         self.path.starts_with(b"linux-vdso") || self.path.starts_with(b"linux-gate")
     }
 }
 
-/// Of each image, whether it stays loaded. The first one is the program; `is_own` knows the collector. What
-/// was loaded first comes first, so that of two with one name it is the one that was needed at the start.
+/// Of each image, whether it stays loaded. The first one is the program; `is_own` knows the collector. Images
+/// are in the order of loading, so that of two with one name it is the one that was needed at the start.
 pub fn by(images: &[Image], is_own: impl Fn(&Image) -> bool) -> Vec<bool> {
     let mut stays: Vec<bool> = images
         .iter()

@@ -48,8 +48,8 @@ impl OwnStack {
         OwnStack { low: end.max(arguments).saturating_sub(limit), top: arguments }
     }
 
-    /// The stack of the calling thread, which the C library made from the attributes that `given` tells of:
-    /// it ends below the thread's control block.
+    /// The stack of the calling thread, which the C library made from the attributes in `given`: it ends
+    /// below the thread's control block.
     pub fn of_created_thread(given: Given, control_block: u64) -> OwnStack {
         let low = match given {
             Given::Unknown => return OwnStack::default(),
@@ -127,8 +127,8 @@ impl StackReader {
         reader
     }
 
-    /// Tells that a frame at `sp` was reached (first, or behind a signal frame). The first stack pointer
-    /// seen on the own stack is where direct reading begins.
+    /// Notes that a frame at `sp` was reached (first, or behind a signal frame). The first stack pointer seen
+    /// on the own stack is where direct reading begins.
     #[inline]
     pub fn reached(&mut self, own: OwnStack, sp: u64) {
         if self.floor == u64::MAX && own.contains(sp) {
@@ -148,8 +148,8 @@ impl StackReader {
         if !self.is_direct(address) {
             return None;
         }
-        // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped,
-        // and the thread is inside this handler, so nobody changes it.
+        // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped, and
+        // the thread is inside this handler, so nothing changes it.
         Some(unsafe { (address as *const u64).read_unaligned() })
     }
 

@@ -19,7 +19,7 @@ pub fn may(path: &CStr, mode: i32) -> bool {
     !failed(sys!(SYS_faccessat, libc::AT_FDCWD as isize, path.as_ptr(), mode, 0))
 }
 
-/// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the
+/// Opens a file by an absolute path in which nothing is a symbolic link: another user may have put one in the
 /// place of the run's folder, or of the one with the logs.
 pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
     until_done(|| open_without_links(path, flags, mode))

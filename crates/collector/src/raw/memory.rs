@@ -35,7 +35,7 @@ pub fn protect(start: *mut u8, bytes: usize, protection: i32) -> Outcome {
     sys!(SYS_mprotect, start, bytes, protection)
 }
 
-/// Lets the kernel take memory away from a process that has locked all that it maps.
+/// Allows the kernel to take memory away from a process that has locked all that it maps.
 pub fn unlock(start: *mut u8, bytes: usize) {
     sys!(SYS_munlock, start, bytes);
 }

@@ -1,6 +1,6 @@
 //! The alarm: a thread's timer on the wall's clock, which brings its sample between two ticks.
 //!
-//! It goes on while the thread is blocked, and its signal would then interrupt a system call that a CPU
+//! It keeps running while the thread is blocked, and its signal would then interrupt a system call that a CPU
 //! timer's signal never interrupts. Three things prevent that:
 //!
 //! - A hook that is about to block says so first (the operation is open), then disarms. The handler arms
@@ -10,7 +10,7 @@
 //! - The timer is armed only in threads all of whose voluntary context switches lie in hooked operations.
 //!   That is looked at while the timer would be armed, for some samples before it ever is ([`AT_FIRST`]), and
 //!   whenever it was. One switch that no hook explains ends it, for longer each time (`Pace::suspect`).
-//! - What it interrupts all the same goes on ([`resume`](super::resume)).
+//! - A call that it interrupts all the same is continued ([`resume`](super::resume)).
 //!
 //! Disarming and arming cost more than a short operation takes. So both are done a few times for one sample
 //! at most (`ARMED_AT_MOST`), and not at all for a while where that was never enough ([`Rest`]).
@@ -49,7 +49,7 @@ pub enum Alarm {
     /// It is armed, or would be if the thread were trusted: a hook that is about to block calls
     /// [`Lane::hold_sample`].
     Set = 1,
-    /// It was, and is wanted again when the thread goes on: [`Lane::go_on`].
+    /// It was, and is wanted again when the thread continues: [`Lane::go_on`].
     Held = 2,
 }
 
@@ -116,7 +116,7 @@ impl Pace {
 
 impl Lane {
     /// The handler wants the alarm in `left_ns`; but a thread that is about to block, or does, sets it when
-    /// it goes on.
+    /// it continues.
     pub(super) fn want_alarm(&self, arrival: &Arrival, left_ns: u64) {
         let paused = self.samples.pace.paused.load(Ordering::Relaxed);
         if !self.operations.open.is_free()
@@ -167,7 +167,7 @@ impl Lane {
         }
     }
 
-    /// The owner is about to block, and has said so: its timer must not come before it goes on.
+    /// The owner is about to block, and has said so: its timer must not expire before it continues.
     #[cold]
     #[inline(never)]
     pub fn hold_sample(&self) {
@@ -182,7 +182,7 @@ impl Lane {
         self.look_at_switches(&Usage::now());
     }
 
-    /// As [`Lane::hold_sample`], where nobody knows when the owner goes on.
+    /// As [`Lane::hold_sample`], where it is unknown when the owner continues.
     pub fn leave_sample_to_tick(&self) {
         if self.operations.open.alarm() == Alarm::Set {
             self.hold_sample();
@@ -190,8 +190,8 @@ impl Lane {
         }
     }
 
-    /// The owner goes on: where its next sample was due meanwhile, it is taken here, otherwise its timers are
-    /// set for what is left.
+    /// The owner continues: where its next sample was due meanwhile, it is taken here, otherwise its timers
+    /// are set for what is left.
     #[cold]
     #[inline(never)]
     pub fn go_on(&self) {

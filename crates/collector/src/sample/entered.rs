@@ -57,7 +57,7 @@ mod tests {
     static FOUND_SP: AtomicU64 = AtomicU64::new(0);
     static INSIDE_PC: AtomicU64 = AtomicU64::new(0);
 
-    /// Comes on top of `lower`, since the kernel prepares the handlers of all signals that wait.
+    /// Is entered on top of `lower`, since the kernel prepares the handlers of all signals that wait.
     extern "C" fn upper(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the kernel passes a valid context.
         let state = interrupted(unsafe { &*context.cast::<libc::ucontext_t>() });
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_two_handlers_interrupt_is_found_from_the_upper_one() {
-        // SAFETY: handlers that only store numbers, of signals that nobody else uses here; the mask is this
+        // SAFETY: handlers that only store numbers, of signals that nothing else uses here; the mask is this
         // thread's own and is put back.
         unsafe {
             let mut action: libc::sigaction = core::mem::zeroed();

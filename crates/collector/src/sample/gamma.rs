@@ -1,4 +1,4 @@
-//! How long a thread goes on from one sample to the next: gamma distributed, of shape 4.
+//! How long a thread runs from one sample to the next: gamma distributed, of shape 4.
 //!
 //! Instants at regular distances alias with what the program repeats: five phases of equal cost that take
 //! 20 ms together seem to differ by a factor of two. Distances that are drawn do not, if the distribution has
@@ -110,8 +110,8 @@ impl Random {
         DISTANCES.draw(self.take(), mean_ns)
     }
 
-    /// From where sampling begins to the first sample: as if it had been going on since long before. Were it
-    /// a whole distance, what short threads do at first would hardly be seen.
+    /// From where sampling begins to the first sample: as if it had been running since long before. Were it a
+    /// whole distance, what short threads do at first would hardly be seen.
     pub fn first_ns(&mut self, mean_ns: u64) -> u64 {
         let around_ns = AROUND.draw(self.take(), mean_ns);
         ((u128::from(around_ns) * u128::from(self.take())) >> 64) as u64

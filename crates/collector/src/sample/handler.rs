@@ -53,7 +53,7 @@ impl Source {
 
 /// A sample that is due.
 struct Due {
-    /// Where and when its signal came.
+    /// Where and when its signal was delivered.
     arrival: Arrival,
     /// Expirations that the signal stands for besides its own.
     overrun: u32,
@@ -64,7 +64,7 @@ struct Due {
 /// Whether a signal is from one of our timers.
 ///
 /// # Safety
-/// `info` is what the kernel tells of a signal.
+/// `info` is the kernel's data of a signal.
 pub unsafe fn is_ours(info: *const libc::siginfo_t) -> bool {
     // SAFETY: the kernel's siginfo is larger than what a timer fills in.
     let timer = unsafe { &*info.cast::<TimerInfo>() };
@@ -135,7 +135,7 @@ fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, source: S
     resume::interrupted_call(lane, context);
 }
 
-/// A signal of ours came: takes the sample, if it is due, and sets the timers for the next one.
+/// A signal of ours was delivered: takes the sample, if it is due, and sets the timers for the next one.
 fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     let begin = clock::now_ns();
     let Some(lane) = sampled_lane(source) else { return };
@@ -170,11 +170,11 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     lane.await_sample(&now);
 }
 
-/// The lane of the thread that a signal of ours came to.
+/// The lane of the thread to which a signal of ours was delivered.
 ///
-/// The kernel sends a timer's signal to the thread that the timer was made for. A task that shares its maker's
-/// thread-local storage finds its maker's lane, though, and its timer may have the same number in another
-/// process: there the kernel has to say who runs.
+/// The kernel sends a timer's signal to the thread that the timer was made for. A task that shares its
+/// maker's thread-local storage finds its maker's lane, though, and its timer may have the same number in
+/// another process: there the kernel has to say which task runs.
 fn sampled_lane(source: Source) -> Option<&'static Lane> {
     let current = lane::current();
     if !borrowers::may_be()
@@ -240,8 +240,8 @@ fn alternate_stack(context: &libc::ucontext_t) -> Range<u64> {
     }
 }
 
-/// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock goes on
-/// while the thread is preempted: a long time is read from the CPU clock.
+/// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock keeps
+/// running while the thread is preempted: a long time is read from the CPU clock.
 fn own_time(begin: u64, cpu_ns: u64) -> u64 {
     let elapsed = clock::now_ns().saturating_sub(begin);
     if elapsed < LONG_NS { elapsed } else { elapsed.min(clock::thread_cpu_ns().saturating_sub(cpu_ns)) }

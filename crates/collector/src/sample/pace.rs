@@ -6,16 +6,16 @@
 //! brings the sample between two ticks.
 //!
 //! An interrupt costs more than all the handler does (20 µs where a virtual machine's host takes part in it),
-//! while a signal at a tick that comes anyway costs little. So each sample has one interrupt, whichever of
-//! two ways it takes:
+//! while a signal at a tick that happens anyway costs little. So each sample has one interrupt, in one of two
+//! ways:
 //!
 //! - A thread that ran through since its last sample (`Pace::is_calm`) gets the alarm for the whole distance
-//!   at once, and no signal of the CPU timer. That one is only the net below it, many ticks away, and is
-//!   moved on when it has come near.
+//!   at once, and no signal of the CPU timer. That one is only a safety net, many ticks away, and is moved on
+//!   when it is near.
 //! - For others the CPU timer expires at a tick up to a tick before the instant, and the alarm is set for the
-//!   rest: the shorter it is set, the more rarely a wait or another program's turn comes between.
+//!   rest: the shorter it is set, the more rarely a wait or another program's turn falls between.
 //!
-//! Where the alarm must not be set, or would be set in vain, samples come at the ticks next to their
+//! Where the alarm must not be set, or would be set in vain, samples are taken at the ticks next to their
 //! instants, and say so ([`SAMPLE_AT_TICK`]).
 
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -43,8 +43,8 @@ const AHEAD_NS: u64 = 50_000;
 /// costs a system call, so it is set for several samples at once.
 const NET_TICKS: u64 = 8;
 
-/// While recording is paused timers expire after so much CPU time: often enough to notice soon that it goes
-/// on.
+/// While recording is paused timers expire after so much CPU time: often enough to notice soon that it
+/// resumes.
 const PAUSED_NS: u64 = 20_000_000;
 
 /// `one_shot`: there is none yet.
@@ -254,7 +254,7 @@ impl Pace {
     }
 }
 
-/// Where a thread stands: where the handler's signal came, or a hook goes on.
+/// Where a thread stands: where the handler's signal was delivered, or where a hook continues.
 #[derive(Clone, Copy)]
 pub struct Arrival {
     /// When that is.
@@ -309,7 +309,7 @@ impl Lane {
         self.set_cpu_timer(cpu_ns + PAUSED_NS);
     }
 
-    /// In the owner's handler: recording goes on, and the next sample is drawn as a thread's first one is.
+    /// In the owner's handler: recording resumes, and the next sample is drawn as a thread's first one is.
     pub fn begin_anew(&self, cpu_ns: u64, mean_ns: u64) {
         let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);

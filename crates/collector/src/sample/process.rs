@@ -1,4 +1,4 @@
-//! Samples of the whole process: what it has used, and what it holds.
+//! Samples of the whole process: what it has used, and what it occupies.
 //!
 //! The process takes them itself, since only it is there when it begins, forks, loads another image, pauses and
 //! ends, and on every machine that a job uses. Once a second the handler of whichever thread is sampled does

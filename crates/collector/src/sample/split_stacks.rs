@@ -4,9 +4,8 @@
 //! behind the piece, which ends the program. A sample may arrive at any instruction, so a thread of such a
 //! program gets an alternate stack for them if it has none, of which the program does not get to know.
 //!
-//! What tells these programs from others is the first instruction of their functions. Only the begin of the
-//! program's code is looked at: the compiler's own start-up code is short, and what follows it is the
-//! program.
+//! These programs are recognised by the first instruction of their functions. Only the begin of the program's
+//! code is looked at: the compiler's own start-up code is short, and the program follows it.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 

@@ -12,7 +12,7 @@ pub(super) struct Known {
     shapes: Vec<Option<(u8, Shape)>>,
 }
 
-/// What came of a record.
+/// The result of reading a record.
 pub(super) enum Taken {
     /// It is none of these kinds.
     No,

@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Region {
     /// Number in the process, from 1.
     pub id: u32,
-    /// Context node of this lane: who opened it; 0 = not known.
+    /// Context node of this lane: the path that opened it; 0 = not known.
     pub node: u32,
     /// The region in which it was opened; 0 = none.
     pub parent: u32,
@@ -23,12 +23,12 @@ pub struct Region {
 pub enum RegionOrigin {
     /// By what the program calls of GCC's runtime.
     Gomp = 1,
-    /// By what the runtime tells tools.
+    /// By what the runtime reports to tools.
     Ompt = 2,
 }
 
-/// A thread was in a parallel region, long enough to be told alone. `head.a` is the thread's number in the
-/// team, `head.b` the number of threads in it, 0 = not known; both saturate.
+/// A thread was in a parallel region, long enough to be recorded alone. `head.a` is the thread's number in
+/// the team, `head.b` the number of threads in it, 0 = not known; both saturate.
 ///
 /// What lies before `begin_ns` back to `fork_ns` is the way in, and no part of the stay; the end is that of
 /// the thread's own part, before it waits for the others.
@@ -63,7 +63,7 @@ pub struct Segments {
     pub work_ns: u64,
     /// Time in the site.
     pub wait_ns: u64,
-    /// Of that, after the last of the team had come, or after the lock was free.
+    /// Of that, after the last of the team had arrived, or after the lock was free.
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
@@ -72,11 +72,11 @@ pub struct Segments {
     pub unmeasured: u64,
     /// Standard error of [`Segments::wait_ns`], and of the work likewise.
     pub wait_error_ns: u64,
-    /// Of the executions, how many there are of which it is known who of the team came last.
+    /// Of the executions, how many there are of which it is known which of the team arrived last.
     pub known: u32,
     /// Of those, how often this thread did.
     pub last: u32,
-    /// Of the executions, how often somebody had to wait for a holder.
+    /// Of the executions, how often the thread had to wait for a holder.
     pub contended: u32,
     /// [`Region::id`].
     pub region: u32,

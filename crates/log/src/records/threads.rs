@@ -103,9 +103,9 @@ pub enum Birth {
 /// Recording was switched off or on: where a thread of the process, or the process, stood then. `head.a` is a
 /// [`SwitchedTo`].
 ///
-/// Whichever thread notices the command first writes one for each thread and one for the process, into its own
-/// lane. Between the command and that the threads went on; what they used of their clocks meanwhile is taken
-/// off again as far as it can be told.
+/// Whichever thread notices the command first writes one for each thread and one for the process, into its
+/// own lane. Between the command and that the threads kept running; what they used of their clocks meanwhile
+/// is taken off again as far as it is known.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Switched {

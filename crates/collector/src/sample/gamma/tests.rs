@@ -70,8 +70,8 @@ fn numbers_of_two_threads_have_nothing_in_common() {
     assert!((31_000..33_000).contains(&bits), "{bits}");
 }
 
-/// How the pulls of a run's share come out, where a program repeats `phases` of equal cost with a period of
-/// `period` mean distances: each run is one pull, of its first phase.
+/// How the pulls of a run's share are distributed, where a program repeats `phases` of equal cost with a
+/// period of `period` mean distances: each run is one pull, of its first phase.
 fn pulls(period: f64, runs: usize, random: &mut Random, distance: impl Fn(&mut Random) -> f64) -> Vec<f64> {
     const PHASES: f64 = 5.0;
     const TRUE: f64 = 1.0 / PHASES;
