@@ -1,11 +1,11 @@
 //! The collector's memory: never the program's heap.
 //!
 //! Memory is taken from areas, by one atomic exchange; an area that is used up is followed by a new one, a
-//! quarter as large as all before it together. So little is mapped that is not used, and the mappings are
-//! few. What is given back is kept in a list for its size and used again. None of it locks or fails over into
-//! the C library, so it may be met anywhere.
+//! quarter as large as all before it together. So little unused memory is mapped, and the mappings are few. A
+//! block that is given back is kept in a list for its size and used again. None of it locks or falls back to
+//! the C library, so it may be called anywhere.
 //!
-//! What the language's own collections take by the global allocator is never taken back.
+//! Memory that the language's own collections take by the global allocator is never taken back.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -134,10 +134,10 @@ unsafe fn unmap_area(memory: *mut u8, bytes: usize) {
     unsafe { raw::unmap(memory, bytes) };
 }
 
-/// What was given back, by size; the first word is the list's.
+/// Blocks that were given back, by size; the first word is the list's.
 static RETURNED: [FreeList; SIZES] = [const { FreeList::new(0) }; SIZES];
 
-/// What is handed out for `bytes`: a power of two, or whole pages.
+/// The size handed out for `bytes`: a power of two, or whole pages.
 fn size_for(bytes: usize) -> usize {
     if bytes > MOST_BYTES {
         bytes.next_multiple_of(PAGE_BYTES)
@@ -193,8 +193,8 @@ pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
     }
 }
 
-/// A value that takes memory when it is first used: most threads need few of what a thread may need. Whoever
-/// owns this is never dropped, and neither is the value.
+/// A value that takes memory when it is first used: most threads need few of what a thread may need. The
+/// owner of this is never dropped, and neither is the value.
 #[derive(Debug)]
 pub struct Lazily<T>(*mut T);
 

@@ -6,8 +6,8 @@
 //! first expires. Until then [`life::is_brief`] is true, it has no lane, and hooks that record nothing worth
 //! a log only call the real function. At its end it fills its slot.
 //!
-//! What a child of it needs is inherited: the chunk stays mapped, and a grandchild takes a slot in it, too.
-//! Where there is none left, or anything speaks against waiting (a sampling signal that is blocked or deadly,
+//! Its own children inherit what they need: the chunk stays mapped, and a grandchild takes a slot in it, too.
+//! Where there is none left, or there is a reason not to wait (a sampling signal that is blocked or deadly,
 //! another clock), a child makes its log at once.
 
 use core::cell::UnsafeCell;

@@ -27,7 +27,7 @@ pub fn forbid_counter() {
     GET_TIME.store(0, Ordering::Release);
 }
 
-/// Finds the clocks. What the program that called exec had forbidden itself stays so.
+/// Finds the clocks. A counter that the program which called exec had forbidden itself stays forbidden.
 pub fn find() {
     find_vdso();
     if raw::may_read_counter() {
@@ -58,8 +58,8 @@ fn find_vdso() {
 pub use anchor::{now, now_ns, ordered_ns};
 pub use reading::{ordered_reading_ns, reading_ns};
 
-/// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of
-/// its own the clock counts from another beginning.
+/// A forked child begins: another thread's work at the fork is void, and in a time namespace of its own the
+/// clock counts from another beginning.
 pub fn after_fork() {
     anchor::after_fork();
     ticks::after_fork();

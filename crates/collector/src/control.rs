@@ -5,8 +5,8 @@
 //! when a thread's timer expires, whichever is first; a process that does neither has nothing to record. The
 //! command carries its time, so a switch applies from there on, not from when it was noticed.
 //!
-//! Whoever notices first switches for the whole process: it writes where each thread's CPU clock stood at
-//! that time ([`Switched`]). What the threads used between the command and the notice is little, since each
+//! The thread that notices first switches for the whole process: it writes where each thread's CPU clock
+//! stood at that time ([`Switched`]). The threads used little between the command and the notice, since each
 //! would have noticed at its next sample (`MOST_UNNOTICED_NS`).
 //!
 //! While recording is off hooks that measure end at one comparison ([`life::measuring`]). Those that follow
@@ -35,7 +35,7 @@ const MOST_UNNOTICED_NS: u64 = 40_000_000;
 
 static SWITCHES: AtomicU32 = AtomicU32::new(0);
 
-/// How often this process was switched: what a thread counted before belongs to another stretch.
+/// How often this process was switched: counts that a thread made before belong to another stretch.
 pub fn switches() -> u32 {
     SWITCHES.load(Ordering::Relaxed)
 }

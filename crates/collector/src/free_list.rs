@@ -44,7 +44,7 @@ impl FreeList {
     /// # Safety
     /// `place` was given to this list once.
     unsafe fn link<'a>(&self, place: *mut u8) -> &'a AtomicU64 {
-        // SAFETY: what was ever in the list stays mapped, and the word inside it is aligned.
+        // SAFETY: whatever was ever in the list stays mapped, and the word inside it is aligned.
         unsafe { word_at(place.add(self.link).cast()) }
     }
 

@@ -49,15 +49,15 @@ pub use usage::{Usage, scheduler_numbers};
 /// `owner` of a lane that was claimed for a thread which does not run yet.
 pub const RESERVED: u32 = u32::MAX;
 
-/// A lane: whose it is, which thread uses it, and what each source of data keeps of its thread. What every
-/// operation reads is in as few cache lines as possible: the program and the kernel have evicted them since
-/// the last one.
+/// A lane: whose it is, which thread uses it, and what each source of data keeps of its thread. Fields that
+/// every operation reads are in as few cache lines as possible: the program and the kernel have evicted them
+/// since the last one.
 #[repr(C, align(64))]
 pub struct Lane {
     /// The lane's header in the log; null = none. Other threads read it for each region that they open:
     /// nothing in this line, up to `hold`, is written often.
     header: AtomicPtr<LaneHeader>,
-    /// What the owner is in of a parallel program.
+    /// The owner's place in a parallel program.
     pub member: &'static Member,
     /// Kernel id of the thread it belongs to; 0 = free.
     pub owner: AtomicU32,
@@ -75,7 +75,7 @@ pub struct Lane {
     /// Which thread uses the record: the owner in a hook or in its handler, or a thread that closes it in the
     /// owner's place.
     pub hold: Hold,
-    /// What the owner does in hooked functions.
+    /// The owner's state in hooked functions.
     pub operations: operation::Shared,
     /// When the owner's samples are due, and what brings them.
     pub samples: sample::Shared,
@@ -256,7 +256,7 @@ impl Lane {
         self.born_ns.load(Ordering::Relaxed)
     }
 
-    /// What the owner does from here on is recorded: its first instant.
+    /// The owner's time from here on is recorded: its first instant.
     pub fn is_born(&self, now_ns: u64) {
         self.born_ns.store(now_ns, Ordering::Relaxed);
     }

@@ -9,16 +9,16 @@
 //!
 //! - [`life`]: off → on → ended, and the facts of the process
 //! - [`control`]: recording pauses, resumes, or ends while the program runs
-//! - [`options`], [`logfile`], [`lane`]: what the run asks, where it goes, one thread's record
+//! - [`options`], [`logfile`], [`lane`]: the run's options, its log, one thread's record
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
-//! - [`source`]: what measuring consists of, and when each part of it is asked
-//! - [`operation`]: what a thread does inside a hooked function that takes time
-//! - [`hooks`]: what the program calls instead of the C library
+//! - [`source`]: the sources that are measured, and when each is asked
+//! - [`operation`]: a thread's time inside a hooked function
+//! - [`hooks`]: the functions that the program calls instead of the C library's
 //! - [`interpose`]: which functions these are, as data, and how the real ones are found
 //! - [`openmp`]: parallel regions, by interception or as the runtime reports them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
-//! - `other_homes`: what other roots lack of what the library needs
+//! - `other_homes`: parts of the library's needs that other roots lack
 //! - [`arch`]: all that knows the processor
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
 

@@ -28,13 +28,13 @@ use crate::{
     arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, source, thread,
 };
 
-/// What stays the same while a process records.
+/// State that stays the same while a process records.
 pub struct Life {
     /// Process id.
     pub pid: u32,
-    /// What the run asks.
+    /// The run's options.
     pub options: Options,
-    /// What its log says of it.
+    /// The facts of the process that its log records.
     pub facts: Facts,
     /// Environment at the start, for the strings the collector puts back into children's.
     pub library: &'static core::ffi::CStr,
@@ -73,8 +73,8 @@ static HERE: OfThisProcess = OfThisProcess {
 
 const _: () = assert!(size_of::<OfThisProcess>() == arch::PAGE_BYTES);
 
-/// What a log says of so many modules, about 130 bytes each, leaves room in a page for all else that a short
-/// process has to say.
+/// So many modules, about 130 bytes each, leave room in a page of the log for all other facts of a short
+/// process.
 const FEW_MODULES: usize = 12;
 
 /// Largest stack assumed for a first thread without a limit.
@@ -162,7 +162,7 @@ pub fn set_paused(is_paused: bool) {
     }
 }
 
-/// What the word says while this process records: hooks compare it with [`ON`], and look closer otherwise.
+/// The value of the word while this process records: hooks compare it with [`ON`], and look closer otherwise.
 fn word_of_records() -> u32 {
     if is_paused() {
         PAUSED
@@ -315,13 +315,12 @@ fn first_stack(arguments: u64) -> OwnStack {
         libc::RLIM64_INFINITY => UNLIMITED_STACK_BYTES,
         limit => limit,
     };
-    // What the kernel put at the upper end.
-    // SAFETY: asks for a number.
+    // An address that the kernel put at the upper end. SAFETY: asks for a number.
     let end = unsafe { libc::getauxval(libc::AT_EXECFN) }.next_multiple_of(arch::PAGE_BYTES as u64);
     OwnStack::of_first_thread(arguments, end, limit)
 }
 
-/// What is known of the time before a process makes its log.
+/// State from before a process makes its log.
 pub struct Before {
     /// The process's CPU clock when its measurement began.
     pub process_cpu_ns: u64,
@@ -413,7 +412,7 @@ pub fn has_stopped() -> bool {
     STATE.load(Ordering::Acquire) == ENDED
 }
 
-/// How often recording began or resumed: what a thread keeps from before may lack its end.
+/// How often recording began or resumed: state that a thread keeps from before may lack its end.
 pub fn resumptions() -> u32 {
     RESUMPTIONS.load(Ordering::Relaxed)
 }

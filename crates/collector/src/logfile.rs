@@ -99,7 +99,7 @@ pub fn create(options: &Options, pid: u32, start_ns: u64, units: u32) -> bool {
         }
         break (path, outcome as i32);
     };
-    // Whatever the program's mask of permissions is: the file is opened again by its path.
+    // Whatever the program's umask is: the file is opened again by its path.
     raw::fchmod(descriptor, MODE);
     BUDGET_BYTES.store(options.budget_bytes, Ordering::Relaxed);
     PATH_BYTES.store(path.to_bytes_with_nul().len(), Ordering::Relaxed);
@@ -295,7 +295,7 @@ fn grow_file(reserved: u32, more: u32) -> Result<(), u32> {
         return Err(-descriptor as u32);
     }
     let descriptor = descriptor as i32;
-    // Mapped first: what is reserved and cannot be used would be missing elsewhere.
+    // Mapped first: space that is reserved and cannot be used would be missing elsewhere.
     let outcome = window::map(descriptor, reserved + more).and_then(|()| {
         reserve(descriptor, u64::from(reserved) * UNIT_BYTES as u64, u64::from(more) * UNIT_BYTES as u64)
     });
@@ -386,7 +386,7 @@ mod tests {
 
     use super::*;
 
-    /// One thread's exec fails again and again while others need chunks: what they get is theirs, and lies in
+    /// One thread's exec fails again and again while others need chunks: their chunks are theirs, and lie in
     /// the file.
     #[test]
     fn what_is_handed_out_beside_an_end_that_is_taken_back_lies_in_the_file() {

@@ -1,4 +1,4 @@
-//! Intercepted operations: what a thread does between the call of a hooked function and its return.
+//! Intercepted operations: a thread's time between the call of a hooked function and its return.
 //!
 //! A hook brackets the real function with [`begin`] and [`end`], by [`bracket`]. Before the thread may block,
 //! the log's lane header says which operation it is in and since when. Afterwards the operation is recorded
@@ -70,12 +70,12 @@ impl Source for Operations {
     }
 }
 
-/// An operation and what it is about: what is summed together.
+/// An operation and its kind of object: the key of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// Which.
     pub operation: Operation,
-    /// What its descriptor leads to.
+    /// The kind of file or device that its descriptor leads to.
     pub target: Target,
 }
 
@@ -255,7 +255,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         clock::now_ns()
     };
     let marker = core::ptr::from_mut(marker);
-    // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
+    // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
     unsafe { marker.write_volatile(begin_ns) };
     if kind.operation.nature() == Nature::Condition {
         releases::unlocked_by_wait(lane, objects.1, state);
@@ -316,8 +316,8 @@ pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
     end_with(ticket, outcome, |kind, object| (kind, object))
 }
 
-/// Ends an operation of which only its end shows what it was about: `found` makes of its kind and object what
-/// they really are. What that takes is no part of the operation.
+/// Ends an operation whose end shows what it really was: `found` replaces its kind and object. The cost of
+/// that is no part of the operation.
 #[inline]
 pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) -> u64 {
     let Some(lane) = ticket.lane else { return 0 };

@@ -2,8 +2,8 @@
 //!
 //! The kernel puts a mapping into the highest hole that is large enough. A program may have left that hole on
 //! purpose, as for a stack that grows downwards, so the collector asks for places of its own, far below its
-//! code. What it maps there later follows what it has there already, and both become one mapping: the number
-//! of mappings is limited, too.
+//! code. Its later mappings there follow its earlier ones, and become one mapping with them: the number of
+//! mappings is limited, too.
 //!
 //! A mapping is made without access first, and opened when the kernel has instructions not to lock it: a
 //! program that locks all its future memory would otherwise lock ours, too, of which most is not used yet.
@@ -139,7 +139,7 @@ mod tests {
         let second = map_private(first as usize + 4 * PAGE, 4 * PAGE);
         assert_eq!(second as usize, first as usize + 4 * PAGE);
         assert_eq!(mapping_of(first as usize), (first as usize, first as usize + 8 * PAGE));
-        // What is taken is not taken again.
+        // A range that is taken is not taken again.
         let third = map_private(first as usize, PAGE);
         assert!(!third.is_null() && third != first);
         // SAFETY: mapped above, and used by nothing else.

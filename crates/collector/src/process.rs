@@ -65,7 +65,7 @@ unsafe extern "C" fn before_fork() {
     }
 }
 
-/// Whatever became of the recording meanwhile, the thread gets back what was taken from it.
+/// Whatever happened to the recording meanwhile, the thread gets back the signals that were blocked.
 unsafe extern "C" fn after_fork() {
     if let Some(mask) = lane::end_fork() {
         raw::signal_mask(libc::SIG_SETMASK, mask);
@@ -154,7 +154,7 @@ pub fn end(life: &Life, ending: Ending, status: i32) {
     if life::is_borrowed(life) {
         return;
     }
-    // What was commanded while nothing of this process ran.
+    // The commands given while nothing of this process ran.
     control::look_here(life);
     if !life::stop() {
         return;

@@ -29,8 +29,8 @@ static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
 /// Rounds of key destructors that the C library makes; the last one is ours.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-/// What must be there before threads can be followed. Where the C library has its threads in a library of
-/// their own that is not loaded, there are none to be followed, and [`prepare_for_second`] does this.
+/// State that must be there before threads can be followed. Where the C library has its threads in a library
+/// of their own that is not loaded, there are none to be followed, and [`prepare_for_second`] does this.
 pub fn prepare() -> bool {
     let mut key = 0;
     // SAFETY: the destructor has the type the library expects.
@@ -110,7 +110,7 @@ pub struct Beginning {
     pub cpu_ns: u64,
     /// How long it had been in the run queue, microseconds.
     pub queued_us: u32,
-    /// What the kernel had counted.
+    /// The kernel's counts by then.
     pub usage: lane::Usage,
     /// How long it took to find out.
     pub own_ns: u64,
@@ -179,7 +179,7 @@ fn begin_record(
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);
-    // Whoever is killed does not get to write it at its end.
+    // A thread that is killed cannot write it at its end.
     record.push_name(tid);
     record.usage = beginning.usage;
     record.spent(beginning.own_ns);
@@ -188,7 +188,7 @@ fn begin_record(
 
 /// The context of a thread's start function, for threads that end before their first sample.
 ///
-/// What lies above it is the same for all threads that one function of the C library made: it is unwound
+/// The frames above it are the same for all threads that one function of the C library made: they are unwound
 /// once for a lane and start of path.
 fn start_node(life: &Life, record: &mut Record, routine: u64, caller: State) -> NodeId {
     let generation = modules::generation();
@@ -362,7 +362,7 @@ fn adopt(life: &Life, record: &mut Record, tid: u32, cpu_ns: u64) {
         tid,
         ..ThreadBegin::default()
     };
-    // What is not known of its stack cannot be found out from here: it is read as a foreign one.
+    // Unknown facts of its stack cannot be found out from here: it is read as a foreign one.
     theirs.own_stack = OwnStack::default();
     theirs.begin(&begin, ThreadOrigin::Found);
     if life.options.check_paths && theirs.reference.is_none() {

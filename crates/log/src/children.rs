@@ -27,7 +27,7 @@ pub const SLOT_BYTES: usize = 256;
 /// Most bytes of the name of an image that a child loads.
 pub const TARGET_BYTES: usize = 104;
 
-/// What a child writes when it begins.
+/// A child's data when it begins.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct ChildBegin {
@@ -51,7 +51,7 @@ pub struct ChildBegin {
     pub check: u32,
 }
 
-/// What a child writes when it ends without a log of its own. Amounts are since its begin.
+/// A child's data when it ends without a log of its own. Amounts are since its begin.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct ChildEnd {
@@ -94,7 +94,7 @@ pub struct ChildEnd {
 /// [`ChildEnd::queued_ns`] that was not asked for.
 pub const NOT_READ: u64 = u64::MAX;
 
-/// What became of a child (`state` of [`ChildSlot`]).
+/// The state of a child (`state` of [`ChildSlot`]).
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

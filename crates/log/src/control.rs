@@ -76,7 +76,7 @@ pub struct Control {
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.
 pub const CALIBRATED: u64 = u64::MAX;
 
-/// What a command asks of all processes of the run.
+/// The request of a command to all processes of the run.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -149,7 +149,7 @@ const _: () = assert!(LABELS_AT + size_of::<Labels>() <= CONTROL_BYTES);
 /// Where the kernel shows which boot of which machine this is.
 pub const BOOT_FILE: &core::ffi::CStr = c"/proc/sys/kernel/random/boot_id";
 
-/// What distinguishes one machine's clocks from another's, of the contents of [`BOOT_FILE`].
+/// The part of [`BOOT_FILE`]'s content that distinguishes one machine's clocks from another's.
 pub fn boot_number(text: &[u8]) -> u32 {
     // FNV-1a
     text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

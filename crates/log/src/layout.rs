@@ -222,7 +222,8 @@ impl ChunkHeader {
 /// record says so yet.
 pub const WAIT_PASSED: u32 = 1 << 31;
 
-/// What changes while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first chunk.
+/// The fields that change while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first
+/// chunk.
 ///
 /// It is what is known of a thread that never got to write its last record.
 #[repr(C)]
@@ -246,8 +247,8 @@ pub struct LaneHeader {
     pub wait_passed_ns: u32,
     /// Innermost parallel region that the thread is in; 0 = none.
     pub region: u32,
-    /// When the thread that opened the region at whose end this thread waits continued; 0 = not yet. Written
-    /// by that thread; from then on this one is without work.
+    /// When the opener of the region at whose end this thread waits continued; 0 = not yet. Written by the
+    /// opener; from then on this thread is without work.
     pub wait_released_ns: u64,
     /// How long before that the last of the team had arrived. Written like it.
     pub wait_latency_ns: u64,

@@ -1,8 +1,8 @@
-//! The operations that are intercepted: what each is called, and what a thread does in it.
+//! The operations that are intercepted: the name of each, and its nature.
 //!
 //! Numbers are part of the log's layout: they are never given twice. Each family has 4095 of its own.
 
-/// What a thread does in an operation, before anything is known of the code that called it.
+/// The nature of an operation, before anything is known of the code that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nature {
     /// Waits, blocked, for a holder: a mutex, a reader-writer lock, a once, a locked file.
@@ -33,7 +33,7 @@ pub enum Nature {
     Accept,
     /// Waits for a message of a queue.
     Queue,
-    /// Waits for a futex: what for, only its caller knows.
+    /// Waits for a futex: only its caller knows its purpose.
     Futex,
     /// Takes bytes in.
     Read,
@@ -92,7 +92,7 @@ macro_rules! operations {
                 match self { $($(Operation::$name => $text,)*)* }
             }
 
-            /// What a thread does in it.
+            /// Its nature.
             pub const fn nature(self) -> Nature {
                 match self { $($(Operation::$name => Nature::$nature,)*)* }
             }
@@ -305,7 +305,7 @@ operations! {
     }
 }
 
-/// What a descriptor leads to.
+/// The kind of file or device that a descriptor leads to.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {

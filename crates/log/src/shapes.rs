@@ -18,7 +18,7 @@ const LOOKED_AT: u32 = 2 * MOST_SLOTS as u32;
 /// that is used once makes a record longer and slower.
 const LONG_IN_A_ROW: u32 = 16 * LOOKED_AT;
 
-/// A slot: what was last written for its number.
+/// A slot: the shape that was last written for its number.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slot {

@@ -69,7 +69,7 @@ pub(super) fn forbid() {
     IS_FORBIDDEN.store(true, Ordering::Release);
 }
 
-/// What the counter would be, by the clock.
+/// The counter's value, computed from the clock.
 #[cold]
 #[inline(never)]
 fn by_clock() -> u64 {
@@ -78,7 +78,7 @@ fn by_clock() -> u64 {
     LAST_TICKS.load(Ordering::Relaxed).saturating_add(ticks as u64)
 }
 
-/// A forked child: what the parent measured from is none of its own, and whoever was measuring is not there
+/// A forked child: the parent's starting point does not apply, and a thread that was measuring does not exist
 /// any more.
 pub fn after_fork() {
     let (ticks, ns, _) = reading();

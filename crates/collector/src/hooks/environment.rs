@@ -1,4 +1,4 @@
-//! The environment of children: what the collector needs in it, and how it is put back.
+//! The environment of children: the collector's entries in it, and how they are put back.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -43,7 +43,7 @@ pub fn library() -> Option<&'static CStr> {
     if preload.is_null() {
         return None;
     }
-    // SAFETY: made by `prepare`, and stays; what follows the name ends where the whole does.
+    // SAFETY: made by `prepare`, and stays; the text after the name ends where the whole does.
     unsafe { Some(CStr::from_ptr(preload.add(PRELOAD.len()))) }
 }
 

@@ -427,7 +427,7 @@ interpose! {
     ) -> c_int, or libc::ENOSYS;
 }
 
-// What these call is another row's.
+// These call functions of other rows.
 declare! {
     execv(path: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
     execvp(file: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;

@@ -48,9 +48,8 @@ unsafe fn has_kind(mutex: *const c_void, bits: c_int) -> bool {
 /// A mutex that lends its holder the priority of its waiters. Like a robust one it has its holder's thread
 /// number in its word.
 const INHERITS_PRIORITY: c_int = 32;
-/// What the C library keeps in the word of any other mutex that is locked, while no thread sleeps until it is
-/// free: 1; and 2 if one does, or one that slept is on its way. Above them is the priority of a mutex that
-/// has one.
+/// The word of any other mutex that is locked: 1 while no thread sleeps until it is free, and 2 if one does,
+/// or one that slept is on its way. Above them is the priority of a mutex that has one.
 const STATE: c_int = 0x7ffff;
 const LOCKED: c_int = 1;
 
@@ -186,7 +185,7 @@ macro_rules! may_be_taken {
     };
 }
 
-/// Declares hooks of functions that lock: what the try answers, unless it is `busy`, is the answer.
+/// Declares hooks of functions that lock: the result of the try, unless it is `busy`, is the result.
 ///
 /// The exported function passes the address that it returns to on to the hook, as one argument more: where a
 /// lock was acquired costs one load then.

@@ -49,7 +49,7 @@ extern "C" fn before_dlvsym(arguments: *mut Arguments) -> *mut c_void {
     unsafe { before(arguments, libc::dlvsym as *const () as usize, true) }
 }
 
-/// What to jump to: the real function, or one that gives the answer.
+/// The function to jump to: the real one, or one that gives the answer.
 ///
 /// # Safety
 /// `arguments` are those of a call of `function`, as `jump_to_found` laid them down.
@@ -67,7 +67,7 @@ unsafe fn before(arguments: *mut Arguments, function: usize, is_versioned: bool)
     let answer = match known {
         Some(Known::Hooked(row)) if row.real() != 0 => {
             let question = Question { function, handle: call[0] as *mut c_void, version: call[2], site };
-            // SAFETY: what the program asks for.
+            // SAFETY: the program's own arguments.
             unsafe { question.ask(name) }
                 .map(|found| if found as u64 == row.real() { row.hook() as *mut c_void } else { found })
         }
@@ -103,7 +103,7 @@ struct Question {
 }
 
 impl Question {
-    /// What the real function answers to the program; None if it cannot be asked in the program's name.
+    /// The real function's answer to the program; None if it cannot be asked in the program's name.
     ///
     /// # Safety
     /// The name is a C string, and the version is none or another one.

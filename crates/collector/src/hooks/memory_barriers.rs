@@ -1,5 +1,5 @@
-//! The system call `membarrier`: what the collector asked the kernel to be ready for is not what the program
-//! asked for.
+//! The system call `membarrier`: the collector's own registrations with the kernel are hidden from the
+//! program.
 //!
 //! A process that wants to order the memory of its threads has to say so before. The collector has, for
 //! itself; the program is answered as if it had not.

@@ -15,7 +15,7 @@ type Initialiser = extern "C-unwind" fn();
 /// Result of a function without one.
 type Nothing = ();
 
-/// What the C library writes into the control word once all is done.
+/// The C library's value in the control word once all is done.
 const DONE: c_int = 2;
 
 /// Runs `call` as an operation that ends where the thread itself begins to initialise.

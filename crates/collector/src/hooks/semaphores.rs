@@ -87,7 +87,7 @@ pub mod posix {
             => SemaphoreClockWait, deadlines::is_plain_by(clock, until);
     }
 
-    /// What is not hooked.
+    /// Functions that are not hooked.
     mod others {
         use super::{c_int, real_functions, sem_t};
 

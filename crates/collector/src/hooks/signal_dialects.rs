@@ -147,7 +147,7 @@ pub unsafe extern "C-unwind" fn siginterrupt(number: c_int, interrupts: c_int) -
 /// `__sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
-    // SAFETY: what the program gave to the function of the other name.
+    // SAFETY: the arguments that the program gave to the function of the other name.
     unsafe { sigaction(number, new, old) }
 }
 
@@ -237,7 +237,7 @@ pub unsafe extern "C-unwind" fn __xpg_sigpause(number: c_int) -> c_int {
     unsafe { pause_for(number, || real::__xpg_sigpause().map_or(-1, |function| function(number))) }
 }
 
-/// What both kinds of `sigpause` call
+/// The function that both kinds of `sigpause` call
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __sigpause(signal_or_mask: c_int, is_signal: c_int) -> c_int {
     // SAFETY: the real function with the arguments that the program gave.

@@ -92,7 +92,7 @@ pub fn kernel(mask: u64) -> u64 {
     kernel_for(signal::bit(signal::current()), mask)
 }
 
-/// A program begins: what it inherited is what it wants.
+/// A program begins: the inherited mask is the one it wants.
 pub fn begin() {
     let inherited = raw::signal_mask(libc::SIG_BLOCK, 0);
     signal_moves::before_mask(inherited);

@@ -42,7 +42,7 @@ pub fn begin(lane: &Lane, origin: ThreadOrigin) {
     lane.samples.silence.begin(if blocked { BLOCKED } else { 0 } | stack);
 }
 
-/// A forked child is recorded from now on, under the forking thread's mask: what was blocked until now says
+/// A forked child is recorded from now on, under the forking thread's mask: signals blocked until now show
 /// nothing.
 pub fn begin_child(mask: u64) {
     if let Some((life, lane)) = owning().zip(lane::current()) {
@@ -66,7 +66,7 @@ fn give_way_under(mask: &mut u64) {
 }
 
 /// Runs `work` on a stack of the collector's, if the caller's has little left, with all signals blocked: it
-/// takes 3 KiB. What it makes of the thread's mask is the mask afterwards.
+/// takes 3 KiB. The mask that it sets is the thread's mask afterwards.
 #[inline(never)]
 fn apart(work: impl FnOnce(&mut u64)) {
     let mut mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);

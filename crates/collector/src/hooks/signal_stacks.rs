@@ -12,9 +12,9 @@ use crate::interpose::interpose;
 use crate::sample::split_stacks;
 use crate::{lane, life, raw};
 
-/// What a sample uses of an alternate stack beside what the kernel puts there.
+/// How much of an alternate stack a sample uses beside the kernel's own frame.
 const OWN_BYTES: usize = 4 << 10;
-/// What the kernel puts there at most, where it does not say so itself: with AVX-512.
+/// The kernel's frame at most, where it does not report its size: with AVX-512.
 const USUAL_FRAME_BYTES: usize = 3648;
 
 /// From which size on samples can be taken on an alternate stack.

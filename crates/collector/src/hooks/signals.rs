@@ -1,6 +1,6 @@
 //! The program's signal actions, and our handler in front of those for the sampling signals.
 //!
-//! What the program wants for a sampling signal is kept here, and read back as it was set. Our handler sees
+//! The program's action for a sampling signal is kept here, and read back as it was set. Our handler sees
 //! from the timers' cookie whether a signal is a sample's, and gives the program its own signals.
 //!
 //! Every function of the C library that sets an action ends here; `signal_dialects.rs` has the older ones.
@@ -19,7 +19,7 @@ use crate::sample::handler::on_signal;
 use crate::sample::signal::{self, CANDIDATES, FALLBACK};
 use crate::{lane, life, logfile, raw};
 
-/// What the program wants to happen on a candidate.
+/// The program's action for a candidate.
 struct Wanted {
     handler: AtomicUsize,
     flags: AtomicU64,
@@ -43,7 +43,7 @@ static WANTED: [Wanted; CANDIDATES.len()] = [const {
 /// to. A bit each.
 static KEPT_OUT: [AtomicU64; CANDIDATES.len()] = [const { AtomicU64::new(0) }; CANDIDATES.len()];
 
-/// What the kernel takes out of every mask.
+/// Signals that the kernel takes out of every mask.
 const NEVER_BLOCKED: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
 
 /// The C library's flag that an action has a restorer; it sets it in every action.
@@ -115,7 +115,7 @@ fn remember(candidate: usize, action: &Action) {
     wanted.handler.store(action.sa_sigaction, Ordering::Release);
 }
 
-/// What the program wants to happen on a candidate.
+/// The program's action for a candidate.
 pub fn remembered(candidate: usize) -> Action {
     // SAFETY: all-zero is a valid action.
     let mut action: Action = unsafe { core::mem::zeroed() };
@@ -274,8 +274,8 @@ fn set_wanted(candidate: usize, given: &Action) {
     }
 }
 
-/// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the
-/// kernel as it is, and what it has not set is its parent's.
+/// A vforked child has actions of its own, though it sees its parent's memory: an action that it sets goes to
+/// the kernel unchanged, and one that it has not set is its parent's.
 fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int {
     let result = call_real!(real::sigaction(signal::number(candidate), new, old) else -1);
     if result == 0
@@ -288,7 +288,7 @@ fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int 
     result
 }
 
-/// What the C library looks at of an action: not where its handler returns to.
+/// The fields of an action that the C library reads: not where its handler returns to.
 ///
 /// # Safety
 /// There is a valid action at `place`; where there is none, this faults as the C library would.

@@ -26,7 +26,7 @@ pub trait Address {}
 pub trait Place: Address {}
 /// A type of functions.
 pub trait Function {}
-/// What stands for arguments that have no type.
+/// Stands for arguments that have no type.
 pub trait Rest {}
 
 macro_rules! numbers {

@@ -1,5 +1,5 @@
-//! A loaded program or library, as its own tables in memory describe it: what it defines, what it refers to,
-//! what it needs.
+//! A loaded program or library, as its own tables in memory describe it: its definitions, references and
+//! dependencies.
 //!
 //! Only what the ELF format fixes is read, never a structure of the dynamic linker. So nothing here takes the
 //! lock that `dlopen` holds while constructors run. [`hold`] keeps objects loaded; any that is used longer
@@ -146,7 +146,7 @@ pub fn hold<R>(work: impl FnOnce() -> R) -> Option<R> {
     result
 }
 
-/// What is loaded at this address.
+/// The object that is loaded at this address.
 pub fn at(address: u64) -> Option<Object> {
     let mut found = None;
     each(&mut |object| {

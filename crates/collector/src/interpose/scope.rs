@@ -1,4 +1,4 @@
-//! What the dynamic linker would have given a caller without this library.
+//! The definition that the dynamic linker would have given a caller without this library.
 //!
 //! A preloaded library precedes every runtime that is loaded later, so it answers for all of them; which one
 //! a caller would have got depends on what loaded the caller. The global scope behind us is searched first:
@@ -29,19 +29,19 @@ pub struct Wanted<'a> {
     pub is_wanted: bool,
     /// In this version.
     pub version: Option<&'a CStr>,
-    /// What was found.
+    /// The result of a search.
     pub found: Found,
     /// Which of the objects that define it is the first one.
     first: Option<Definition>,
     /// Whether one of them is such that `dlvsym` passes over it.
     has_unversioned: bool,
-    /// What the caller defines itself, where nothing precedes all others.
+    /// The caller's own definition, where nothing precedes all others.
     own: Option<Definition>,
     /// Objects that define it, if none of those precedes all others.
     candidates: usize,
 }
 
-/// What a name leads to.
+/// The definition that a name leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Found {
     /// Nothing that is loaded defines it.

@@ -1,6 +1,6 @@
-//! What a lane's header in the log says of a thread that is *docked*: it has done its part of a region and
-//! waits for the others, then for work. Its owner writes that it is; whoever opened the region, when it was
-//! over.
+//! The fields of a lane's header in the log for a thread that is *docked*: it has done its part of a region
+//! and waits for the others, then for work. Its owner writes that it is docked; the opener of the region
+//! writes when it was over.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -67,8 +67,8 @@ impl Lane {
         if header.is_null() {
             return self.member.docked_ns() >= since_ns;
         }
-        // SAFETY: the header is mapped for the process's life. What its owner writes meanwhile concerns
-        // another region, and is one of the two numbers or the other.
+        // SAFETY: the header is mapped for the process's life. The owner's writes meanwhile concern another
+        // region, and yield one of the two numbers or the other.
         unsafe {
             (&raw const (*header).wait_operation).read_volatile() == Operation::OmpRegionEnd as u32
                 && (&raw const (*header).wait_object).read_volatile() == team

@@ -12,7 +12,7 @@
 //! that frame left (`left.rs`) takes the record. Where that cannot be decided, the owner's sampler takes it
 //! when it has met the same owner a few times: between two samples a hook has long ended. Both are sound only
 //! because of what may be done by an owner that can be interrupted: it adds to numbers whose places are
-//! fixed. What changes places, nodes, or where the log ends, is done with all signals blocked
+//! fixed. Changes of places, of nodes, or of the log's end are made with all signals blocked
 //! (`Lane::with_room`).
 
 use core::ops::Range;

@@ -1,4 +1,4 @@
-//! What vforked children leave behind in the memory they borrow.
+//! Facts that vforked children leave behind in the memory they borrow.
 
 use crate::arena::Lazily;
 
@@ -6,7 +6,7 @@ const LENT_CHILDREN: usize = 4;
 
 const LENT_PATH_BYTES: usize = 200;
 
-/// What vforked children left in the memory that they borrowed; more than fits is forgotten.
+/// Facts that vforked children left in the memory that they borrowed; more than fits is forgotten.
 #[derive(Default)]
 pub struct Lent {
     count: usize,

@@ -1,4 +1,4 @@
-//! What the collector itself takes of a thread's processor time.
+//! The collector's own share of a thread's processor time.
 
 use super::Record;
 use super::usage::Usage;
@@ -13,8 +13,8 @@ pub struct OwnTime {
     pub total_ns: u64,
 }
 
-/// So long the collector is at work at most times. What takes longer may have been interrupted, and is looked
-/// at.
+/// The collector is at work for so long at most times. A longer stretch may have been interrupted, and is
+/// examined.
 const SURELY_OWN_NS: u64 = 20_000;
 
 /// Processor time of the calling thread since `begin_ns`, as far as it can be found cheaply. `switches` are

@@ -1,5 +1,5 @@
-//! What a lane's header in the log says of a wait, before its thread blocks: whoever reads the log of a
-//! process that was killed must know what each thread was in.
+//! The fields of a lane's header in the log for a wait, before its thread blocks: a reader of the log of a
+//! killed process must know which operation each thread was in.
 //!
 //! The owner writes; docking apart, where the opener of a region writes when it was over. All stores are
 //! volatile or atomic: they are made now and in this order, since the process may be killed in the wait.

@@ -15,7 +15,7 @@ static LOST: Lost = Lost::never();
 pub enum Growing {
     /// It can.
     Mine(Mine),
-    /// Another thread was at it until just now: what this one needs may be there.
+    /// Another thread was growing the log until just now: this one may find enough room.
     Over,
     /// Another thread is at it, and was waited for long enough.
     Never,

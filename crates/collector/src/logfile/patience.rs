@@ -25,7 +25,7 @@ impl Lost {
     }
 }
 
-/// What a thread that has to wait is to do now.
+/// The next step of a thread that has to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Look again.
@@ -44,7 +44,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// What to do after one more look in vain.
+    /// The next step after one more look in vain.
     pub fn next(&mut self, lost: &Lost, now_ns: impl FnOnce() -> u64) -> Next {
         if self.looks < LOOKS {
             self.looks += 1;

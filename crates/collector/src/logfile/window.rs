@@ -1,8 +1,8 @@
 //! The part of the log's file that is mapped: pieces, of which each new one continues the last one if that
 //! place is free.
 //!
-//! What is mapped counts against the process's address space, and is locked where the program locks all of
-//! its memory: so a quarter more than needed is mapped, and not all that the log may grow to.
+//! Mapped memory counts against the process's address space, and is locked where the program locks all of its
+//! memory: so a quarter more than needed is mapped, and not all that the log may grow to.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};

@@ -8,13 +8,13 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// About so far apart are shared barriers: what it takes to share one, up to 800 ns where processors share no
+/// About so far apart are shared barriers: the cost of sharing one, up to 800 ns where processors share no
 /// cache, then stays below 1 % of the time.
 const APART_NS: u64 = 100_000;
 /// Of many barriers one in so many is shared at least, on average.
 const MOST_APART: u64 = 128;
 
-/// A line of the processor's cache: what several threads write often has one of its own.
+/// A cache line: data that several threads write often have one of their own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Arrival {
@@ -26,7 +26,7 @@ struct Arrival {
     level: AtomicU32,
 }
 
-/// What the team knows behind a shared barrier.
+/// The team's knowledge after a shared barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
     /// When the last one arrived.
@@ -138,7 +138,7 @@ impl Barriers {
         &team.0[shared as usize % 2]
     }
 
-    /// What the team says of the newest one that was shared.
+    /// The team's data of the newest one that was shared.
     fn learn(&self, team: &Arrivals) -> Shared {
         let arrival = &team.0[self.shared.load(Ordering::Relaxed).wrapping_sub(1) as usize % 2];
         // All of the team read this between the same two barriers: so all share the same ones.
@@ -182,7 +182,7 @@ impl Arrivals {
         }
     }
 
-    /// What the team knows of the barrier that the thread has just left; None if that one was not shared.
+    /// The team's data of the barrier that the thread has just left; None if that one was not shared.
     #[inline]
     pub fn last(&self, own: &Barriers) -> Option<Shared> {
         if own.is_shared.load(Ordering::Relaxed) == 0 {
@@ -192,8 +192,8 @@ impl Arrivals {
         Some(own.learn(self))
     }
 
-    /// A thread has passed its next measured barrier, and wrote nothing before it: what it writes where
-    /// others read would have delayed it, and so changed what is measured. If this one is shared, it writes
+    /// A thread has passed its next measured barrier, and wrote nothing before it: a write to memory that
+    /// others read would have delayed it, and so changed the measurement. If this one is shared, it writes
     /// now when it arrived; all of the team have done so when they are at their next measured one. Returns
     /// what is known by then of the one before. `leads` and `level` as above.
     pub fn passed(
@@ -221,8 +221,8 @@ impl Arrivals {
         None
     }
 
-    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], after the next one at
-    /// which the thread arrived by [`Arrivals::come`].
+    /// The team's data of the barrier that was shared by [`Arrivals::passed`], after the next one at which
+    /// the thread arrived by [`Arrivals::come`].
     #[inline]
     pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
         let awaited = own.awaited.load(Ordering::Relaxed);
@@ -278,8 +278,8 @@ mod tests {
         assert!((320..480).contains(&shared(0)) && (320..480).contains(&shared(1)));
     }
 
-    /// The barriers of two threads that say nothing before them; each time one of them is later. What both
-    /// learn of them, by their number.
+    /// The barriers of two threads that write nothing before them; each time one of them is later. The
+    /// results of both, by their number.
     fn found_later(barriers: u64, apart_ns: u64) -> [Vec<(u64, u64)>; 2] {
         let (team, own) = (Arrivals::default(), [Barriers::default(), Barriers::default()]);
         let mut learnt = [vec![], vec![]];

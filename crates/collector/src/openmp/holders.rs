@@ -28,7 +28,7 @@ fn slot(object: u64) -> &'static AtomicU32 {
     &TABLE[(spread(object) >> 54) as usize % SLOTS].0
 }
 
-/// What stands for the turn of the calling thread's team in an ordered loop.
+/// Stands for the turn of the calling thread's team in an ordered loop.
 #[inline]
 pub fn turn() -> u64 {
     lane::current().and_then(|lane| lane.member.team()).map_or(1, |team| Team::object(team) + 1)
@@ -92,7 +92,7 @@ pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     }
 }
 
-/// As [`entered_at`]; what that takes is timed, after arriving took `came_ns`.
+/// As [`entered_at`]; the time that this takes is measured, after arriving took `came_ns`.
 #[cold]
 #[inline(never)]
 fn enter_timed(

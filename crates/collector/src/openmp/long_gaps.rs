@@ -23,10 +23,10 @@ const LEAST_NS: u64 = 200_000;
 /// Until the mean is known.
 const FIRST_MEAN_NS: u64 = 100_000;
 
-/// What one sample stands for, about.
+/// The time that one sample stands for, about.
 const SAMPLE_NS: u64 = 5_000_000;
 
-/// What is known of a thread's long gaps.
+/// The data of a thread's long gaps.
 #[derive(Debug, Default)]
 pub struct Long {
     /// Mean length of those that are not long; 0 = not known.
@@ -82,8 +82,8 @@ pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     }
 }
 
-/// As [`take_out`], where a wait begins that is recorded by itself, inside a gap that continues after it:
-/// what was long so far is recorded before that wait, where it was.
+/// As [`take_out`], where a wait begins that is recorded by itself, inside a gap that continues after it: the
+/// long part so far is recorded before that wait, where it was.
 #[inline]
 pub fn take_out_before(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     if visits.is_in_gap() && lane.member.worked_ns() >= LEAST_NS && is_long(lane, visits) {

@@ -1,4 +1,4 @@
-//! What a thread is in: its innermost region, the segment of work that it is at, and since when it has been
+//! A thread's place: its innermost region, the segment of work that it is at, and since when it has been
 //! without any.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ mod work;
 /// Regions inside regions that one thread opens; deeper ones are not followed.
 pub const LEVELS: usize = 16;
 
-/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: what of it was on
+/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: the part of it on
 /// a processor is known then, and not only by samples.
 pub const LONG_WORK_NS: u64 = 1_000_000;
 
@@ -38,7 +38,7 @@ pub struct Member {
     visits: AtomicPtr<Visits>,
     /// Its barriers in that team.
     pub barriers: Barriers,
-    /// What measuring its parts of regions takes.
+    /// The cost of measuring its parts of regions.
     pub own_cost: OwnCost,
     /// Requests for iterations.
     requests: AtomicU32,
@@ -75,7 +75,7 @@ pub struct Member {
     depth: AtomicU32,
 }
 
-/// What [`Member`] says of the region around one that is opened.
+/// The state of [`Member`] for the region around one that is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
     /// Its number; 0 = none.
@@ -219,7 +219,7 @@ impl Member {
         before
     }
 
-    /// What it is in, to be taken up again after a region inside.
+    /// Its place, to be restored after a region inside.
     pub fn place(&self) -> Place {
         Place {
             region: self.region(),

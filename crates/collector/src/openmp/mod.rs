@@ -2,17 +2,17 @@
 //!
 //! Two interfaces, one result: of GCC's runtime the program's calls are intercepted ([`gomp`]), LLVM's and
 //! Intel's report to tools themselves ([`ompt`]). Both report the same few things to [`team`]: a region is
-//! opened, a thread begins and ends its part in it, a thread waits, the region is over. What is waited for is
-//! an operation like any other ([`crate::operation`]). What is too frequent for single records is summed up
-//! by site ([`sites`]).
+//! opened, a thread begins and ends its part in it, a thread waits, the region is over. A wait is an
+//! operation like any other ([`crate::operation`]). Events that are too frequent for single records are
+//! summed up by site ([`sites`]).
 //!
-//! - [`member`]: what a thread is in
+//! - [`member`]: a thread's place
 //! - [`team`]: the threads of a region, from its begin to its end
 //! - [`arrivals`]: which thread arrived last at a barrier
 //! - [`wait`], [`holders`]: waiting for all others, and for the thread in a section
 //! - [`visits`]: which visits to barriers are measured, and how many there are of each; [`draws`] is the rule
 //! - [`estimate`], [`long_gaps`], [`settling`]: how long those are that are not measured
-//! - [`own_cost`]: what measuring regions and sections takes
+//! - [`own_cost`]: the cost of measuring regions and sections
 //! - [`regions`]: numbers for regions, by the call path that opens them
 //! - [`sites`]: work and waits, by region and site
 //! - [`tasks`]: deferred work, wherever it is done

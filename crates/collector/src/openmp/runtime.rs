@@ -5,10 +5,10 @@
 //! have without us. For each caller there is a [`Table`] of the functions behind the hooks, and each hook
 //! begins by finding the table of its caller:
 //!
-//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; what every call
-//!   does
+//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; executed at
+//!   every call
 //! - [`calls`]: at the first call from a place: which object the caller is in
-//! - [`callers`]: what is known of each caller, from its first call until it is unloaded
+//! - [`callers`]: the data of each caller, from its first call until it is unloaded
 //!
 //! LLVM's runtime reports to a tool itself. Calls that end in it, and calls of which it is not certain where
 //! they end, are passed on by a jump, with the program's arguments and its return address: the hook leaves no
@@ -22,7 +22,7 @@ use core::ffi::{c_int, c_void};
 
 use super::gomp::names::{COUNT, Function};
 
-/// What becomes of calls that end in a runtime.
+/// How calls are treated that end in a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum World {
@@ -65,7 +65,7 @@ impl Table {
         self.functions.get(place).map_or(core::ptr::null_mut(), |&address| address as *mut c_void)
     }
 
-    /// What becomes of calls.
+    /// How calls are treated.
     pub fn world(&self) -> World {
         self.world
     }

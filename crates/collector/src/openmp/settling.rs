@@ -58,7 +58,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             address: of.address,
             sp: of.sp,
         };
-        // What measuring took waits until the site's call path is known: that is found at the end of its
+        // The cost of measuring is kept until the site's call path is known: that is found at the end of its
         // first visit.
         if !(is_passed || visits.has_added_at(at) && record.parallel.sites.knows(&site)) {
             continue;

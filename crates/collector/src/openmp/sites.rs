@@ -1,4 +1,4 @@
-//! What a thread did in its regions, summed up by the site at which each segment ended.
+//! A thread's time in its regions, summed up by the site at which each segment ended.
 //!
 //! Bounded whatever the count: a thread that meets more sites than there is room for has them written
 //! earlier.
@@ -15,7 +15,7 @@ use crate::turn::Quiet;
 const FIRST_SLOTS: usize = 32;
 const MOST_SLOTS: usize = 4096;
 
-/// What makes a site.
+/// The key of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     /// The region.
@@ -41,7 +41,7 @@ impl Site {
     }
 }
 
-/// What is added to a site.
+/// Times and counts to be added to a site.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
     /// When it ended.
@@ -66,17 +66,17 @@ pub struct Segment {
     pub contended: bool,
     /// Threads of the team.
     pub team: u16,
-    /// What measuring took, as far as that was timed, and what may lie before and behind the readings of the
-    /// clock, ns.
+    /// The cost of measuring, as far as that was timed, and the time that may lie before and after the
+    /// readings of the clock, ns.
     pub added: Added,
 }
 
-/// What measuring took, ns.
+/// The cost of measuring, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Added {
     /// Between readings of the clock.
     pub ns: u64,
-    /// What may lie outside of them.
+    /// The time that may lie outside of them.
     pub error_ns: u64,
     /// Between such readings, when the region was over already.
     pub behind_ns: u64,

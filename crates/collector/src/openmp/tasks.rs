@@ -12,10 +12,10 @@ use crate::path::memo::State;
 use crate::path::stack::OwnStack;
 use crate::{clock, life};
 
-/// Tasks inside tasks that one thread is in; what is deeper belongs to the one around it.
+/// Tasks inside tasks that one thread is in; deeper ones belong to the one around them.
 const LEVELS: usize = 64;
 
-/// What a thread was doing when a task began.
+/// The state of a thread when a task began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Interrupted {
     /// The wait; None = it was at work.

@@ -5,7 +5,7 @@
 //! opener continue before all have arrived at the region's end.
 //!
 //! - [`opening`]: a thread opens a region
-//! - [`given`]: what the others are given with their work
+//! - [`given`]: the word that the others get with their work
 //! - [`part`]: a thread begins its part, does it, and waits for the others
 //! - [`closing`]: the thread that opened the region continues after it
 
@@ -37,7 +37,7 @@ pub struct Team {
     number: AtomicU32,
     /// [`Opening::construct`].
     construct: AtomicU64,
-    /// What the program wants to be run, and its argument.
+    /// The function that the program wants to be run, and its argument.
     function: AtomicUsize,
     data: AtomicUsize,
     /// [`Opening::runtime`].
@@ -49,9 +49,9 @@ pub struct Team {
     times: Times,
     /// The opener's, and its alone.
     own: Own,
-    /// Those that began their part, by their number, in this execution or an earlier one. What stays the same
-    /// from one execution to the next is not written again: the processors keep it. So a thread that has not
-    /// docked for this team since it was opened is no member of it.
+    /// Those that began their part, by their number, in this execution or an earlier one. Values that stay
+    /// the same from one execution to the next are not written again: they stay in the processors' caches. So
+    /// a thread that has not docked for this team since it was opened is no member of it.
     members: Members,
     /// Those whose number is too high for that, the newest first.
     first: First,
@@ -74,7 +74,7 @@ struct Times {
     before_end_ns: AtomicU64,
 }
 
-/// What the opener writes while others read the rest.
+/// Fields that the opener writes while others read the rest.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Own {
@@ -89,7 +89,7 @@ struct Own {
     /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such
     /// frame.
     frame: Frame,
-    /// What it is in otherwise.
+    /// Its other state.
     outer: Outer,
 }
 
@@ -182,7 +182,7 @@ impl Team {
         self.region.load(Ordering::Relaxed)
     }
 
-    /// What stands for it among the objects that threads wait for.
+    /// Stands for it among the objects that threads wait for.
     #[inline]
     pub fn object(&self) -> u64 {
         core::ptr::from_ref(self) as u64
@@ -207,7 +207,7 @@ impl Team {
         }
     }
 
-    /// What the program wants to be run, and its argument.
+    /// The function that the program wants to be run, and its argument.
     pub fn body(&self) -> (usize, *mut core::ffi::c_void) {
         (self.function.load(Ordering::Relaxed), self.data.load(Ordering::Relaxed) as *mut _)
     }

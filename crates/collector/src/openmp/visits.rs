@@ -1,7 +1,7 @@
 //! A thread's visits to barriers: how many of each, and which of them are measured ([`draws`]).
 //!
 //! A visit that is not drawn reads no clock and touches no memory that other threads write: it finds its
-//! site's line, counts, and says that it is inside. What such visits took is estimated later
+//! site's line, counts, and notes that it is inside. The time of such visits is estimated later
 //! ([`estimate`](super::estimate)), at the latest when the thread is sampled. Sites are found by their
 //! address and stack pointer. A thread has room for so many; visits to others are all measured.
 //!
@@ -80,7 +80,7 @@ struct Visit {
 const _: () = assert!(size_of::<Visit>() == 64);
 const LEVEL_BITS: u32 = 8;
 
-/// What every visit needs besides its site's line.
+/// The data that every visit needs besides its site's line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Now {
@@ -114,20 +114,20 @@ struct Now {
 
 const _: () = assert!(size_of::<Now>() == 64);
 
-/// What is written with the lane's record taken.
+/// Fields that are written with the lane's record taken.
 #[derive(Debug, Default)]
 pub struct Pending {
     /// Time that passed with visits that were not drawn, but for what was measured meanwhile.
     pub gap_ns: u64,
     /// Begin of the first such time.
     pub since_ns: u64,
-    /// What is known of waits and work, by site.
+    /// The data of waits and work, by site.
     pub tallies: [Tally; SITES],
     /// Drawn visits by site, in all executions.
     pub drawn: [u64; SITES],
     /// Of gaps that are long.
     pub long: Long,
-    /// What counting a visit takes, by site.
+    /// The cost of counting a visit, by site.
     pub trials: [Trial; SITES],
     /// When a site's level was last reconsidered, and at which visit. By the thread that sets the level.
     thought: [(u64, u64); SITES],
@@ -143,7 +143,7 @@ pub struct Visits {
     pending: UnsafeCell<Pending>,
 }
 
-/// What is to be done with a visit.
+/// How a visit is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// It is measured.
@@ -159,7 +159,7 @@ pub enum Way {
 pub struct SiteOf {
     /// Number of the region.
     pub region: u32,
-    /// What the visits count as.
+    /// The operation that the visits count as.
     pub operation: Option<Operation>,
     /// Address behind the call.
     pub address: u64,
@@ -346,7 +346,7 @@ impl Visits {
         self.now.weight.load(Ordering::Relaxed).max(1)
     }
 
-    /// What is still to be settled.
+    /// The visits still to be settled.
     ///
     /// # Safety
     /// The caller has taken the lane's record, and no other reference from this function is alive.

@@ -62,8 +62,8 @@ pub enum Begun {
     Unknown,
 }
 
-/// What waiting for all counts as: a team of one waits for no other thread, and all that it takes is the
-/// runtime's.
+/// The operation that waiting for all counts as: a team of one waits for no other thread, and all its time
+/// there is the runtime's.
 #[inline]
 pub fn of_team(operation: Operation, member: &Member) -> Operation {
     let is_alone = if member.team().is_some() { member.team_size() == 1 } else { member.is_outside() };
@@ -299,7 +299,7 @@ fn place_of(of: &SiteOf) -> Site {
     Site { region: of.region, operation: Operation::OmpBarrier as u16, address: of.address, sp: of.sp }
 }
 
-/// What the team knows by now of a barrier whose times were exchanged after it.
+/// The team's data by now of a barrier whose times were exchanged after it.
 #[cold]
 #[inline(never)]
 fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last): &(Visit, Shared)) {
@@ -386,7 +386,7 @@ fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (Ca
     }
 }
 
-/// What [`learn_path`] does on a stack with room.
+/// The work of [`learn_path`] on a stack with room.
 #[inline(never)]
 fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
     let node = node_of(record, state);
@@ -401,7 +401,7 @@ fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state
     unsafe { lane.with_room(|| find_and_add(record, place, state, segment)) };
 }
 
-/// What [`add_first`] does on a stack with room.
+/// The work of [`add_first`] on a stack with room.
 #[inline(never)]
 fn find_and_add(record: &mut lane::Record, place: &Site, state: State, segment: &Segment) {
     let node = node_of(record, state);
@@ -421,7 +421,7 @@ pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: Stat
     add(lane, operation, site, state, &Segment { executions: 1, ..Segment::default() });
 }
 
-/// What measuring took at a site.
+/// The cost of measuring at a site.
 pub fn took(lane: &'static Lane, operation: Operation, site: u64, state: State, added: Added) {
     add(lane, operation, site, state, &Segment { added, ..Segment::default() });
 }

@@ -40,7 +40,7 @@ pub fn begin(
     }
     let marker = marker.map_or(0, |marker| {
         let marker = core::ptr::from_mut(marker);
-        // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
+        // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
         unsafe { marker.write_volatile(begin_ns) };
         marker as u64
     });

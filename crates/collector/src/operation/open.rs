@@ -71,7 +71,7 @@ impl Open {
         unsafe { (marker as *const u64).read_volatile() == self.begin_ns() }
     }
 
-    /// What the thread's timer on the wall's clock is doing.
+    /// The state of the thread's timer on the wall's clock.
     #[inline]
     pub fn alarm(&self) -> Alarm {
         match self.alarm.load(Ordering::Relaxed) {

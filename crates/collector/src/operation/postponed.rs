@@ -6,7 +6,8 @@
 //! wait and the program's own section a clock is read, and no more. Nor is the wait recorded where the lock
 //! is unlocked: two threads that take turns fall out of step if one of them returns later than it otherwise
 //! would, which costs as much. Where a thread has just found a lock taken it has time: there it records the
-//! wait and the section before. So does whatever the thread records next, its sampler included.
+//! wait and the section before. So does the next code that records something for the thread, its sampler
+//! included.
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 

@@ -33,10 +33,10 @@ const LONG_NS: u64 = 200_000;
 #[derive(Debug, Default)]
 pub struct LastWake(AtomicU64);
 
-/// A section that ends: what its thread knows of it when it unlocks.
+/// A section that ends: the data that its thread has of it when it unlocks.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
-    /// What the processor's counter stood at before the unlock.
+    /// The processor's counter before the unlock.
     ticks: u64,
     /// It lasted so long, or at most so long if `is_bound`.
     own_ticks: u64,
@@ -114,7 +114,7 @@ pub fn may_be_long(lane: &Lane) -> bool {
         .is_none_or(|ticks| ticks.saturating_sub(lane.operations.sampling.read_ticks()) >= LONG_TICKS)
 }
 
-/// The section of `object` ends: what is to be recorded of it.
+/// The section of `object` ends: returns what of it is to be recorded.
 #[inline]
 fn end(lane: &Lane, object: u64, has_sleeper: bool) -> Option<Ended> {
     let timed = lane.operations.sections.end(object);
@@ -164,8 +164,8 @@ pub fn unlocked_by_wait(lane: &'static Lane, mutex: u64, state: State) {
     }
 }
 
-/// Whether the thread, seen from a hook's frame, is in no operation and in no barrier: what a runtime unlocks
-/// and wakes there belongs to that.
+/// Whether the thread, seen from a hook's frame, is in no operation and in no barrier: unlocks and wakes that
+/// a runtime makes there belong to that.
 fn is_free(lane: &Lane, state: &State) -> bool {
     lane.operations.open.is_free() && !is_at_barrier(lane, state.sp)
 }
@@ -190,7 +190,7 @@ fn record(lane: &'static Lane, operation: Operation, object: u64, ended: &Ended,
 /// The end of a section that was not recorded at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Postponed {
-    /// What ended it.
+    /// The operation that ended it.
     pub operation: Operation,
     /// The lock.
     pub object: u64,

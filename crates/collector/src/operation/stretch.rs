@@ -57,7 +57,7 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
                 record.output.push_shaped(operation as u16, EVENT_CLOCK, &event);
             });
         }
-        // What is recorded from now on lies behind this reading.
+        // All later records lie after this reading.
         record.operations.recorded_until_ns = now_ns;
         record.operations.limit.recorded(now_ns);
     });

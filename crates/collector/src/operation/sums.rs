@@ -16,8 +16,7 @@ use crate::turn::Quiet;
 /// written earlier.
 const SLOTS: usize = 32;
 
-/// One line of the processor's cache: what the program or the kernel did since the last operation has made it
-/// forget the others.
+/// One cache line: the program or the kernel has evicted the others since the last operation.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Slot {

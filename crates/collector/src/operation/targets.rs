@@ -1,4 +1,4 @@
-//! What descriptors lead to.
+//! The kinds of files and devices that descriptors lead to.
 //!
 //! Kept by descriptor, for all threads, and asked of the kernel again when the descriptor is closed or given
 //! to something else by a function that is hooked, when an operation on it was long, and once in so many
@@ -38,7 +38,7 @@ fn place(descriptor: c_int) -> Option<&'static AtomicU8> {
     TARGETS.get(usize::try_from(descriptor).ok()?)
 }
 
-/// What a descriptor leads to, as far as it is known without much ado.
+/// A descriptor's target, as far as it is known cheaply.
 #[inline]
 pub fn of(descriptor: c_int) -> Target {
     if descriptor < 0 {
@@ -50,7 +50,7 @@ pub fn of(descriptor: c_int) -> Target {
     if looks { look_up(descriptor) } else { known }
 }
 
-/// What a descriptor is known to lead to.
+/// A descriptor's known target.
 #[inline]
 pub fn known(descriptor: c_int) -> Target {
     place(descriptor).map_or(Target::None, |place| {
@@ -86,8 +86,8 @@ fn is_time_to_look(used: &AtomicU32) -> bool {
 /// Whether the last descriptor to be closed was none.
 static CLOSES_IN_VAIN: AtomicBool = AtomicBool::new(false);
 
-/// As [`of`] for a descriptor that is about to be closed. Programs that close all there could be, before an
-/// exec, do so a million times: what is not known is not asked for then.
+/// As [`of`] for a descriptor that is about to be closed. Programs that close all possible descriptors,
+/// before an exec, do so a million times: the kernel is not asked about unknown ones then.
 #[inline]
 pub fn of_closing(descriptor: c_int) -> Target {
     match supposed(descriptor) {
@@ -107,8 +107,8 @@ pub fn closed(in_vain: bool) {
 /// An open that took so long waited for something.
 const LONG_NS: u64 = 10_000;
 
-/// What `path` led to, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the path
-/// says nothing: what is read and written shows when it happens, and is asked for then.
+/// The target of `path`, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the
+/// path shows nothing: reads and writes of the descriptor ask when they happen.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -148,8 +148,8 @@ unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
     (begin, false)
 }
 
-/// What a path that begins so leads to, unless it is a pipe with a name: those wait when they are opened.
-/// None where that is not known.
+/// The target of a path with this beginning, unless it is a pipe with a name: those wait when they are
+/// opened. None where that is not known.
 #[inline]
 fn guess(begin: &[u8; TELLING], is_whole: bool) -> Option<Target> {
     const DEVICES: [&[u8]; 5] = [b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"];
@@ -198,7 +198,7 @@ pub fn forget(descriptor: c_int) {
     keep(descriptor, Target::None);
 }
 
-/// What the kernel says of a descriptor.
+/// The kernel's answer for a descriptor.
 fn ask(descriptor: c_int) -> Target {
     raw::fstat(descriptor).map_or(Target::None, |status| of_status(status.st_mode, status.st_rdev))
 }
@@ -225,13 +225,13 @@ fn is_waited_for(target: Target) -> bool {
     matches!(target, Target::Pipe | Target::Socket | Target::Terminal | Target::Event)
 }
 
-/// What a transfer between two descriptors leads to: that of the two which it may have to wait for.
+/// The target of a transfer between two descriptors: that of the two which it may have to wait for.
 #[inline]
 pub fn of_transfer(from: Target, to: Target) -> Target {
     if !is_waited_for(from) && is_waited_for(to) || from == Target::None { to } else { from }
 }
 
-/// What an operation that turned out long really was about: it is worth asking.
+/// The real target of an operation that turned out long: it is worth asking.
 pub fn settled(kind: Kind, object: u64, object2: u64) -> Kind {
     let look = |object: u64| c_int::try_from(object).map_or(Target::None, look_up);
     let target = match kind.operation.nature() {

@@ -43,7 +43,7 @@ pub fn base_ns() -> u64 {
     BASE_NS.load(Ordering::Relaxed)
 }
 
-/// What a hook adds to a short operation, about: two readings of the clock.
+/// The time that a hook adds to a short operation, about: two readings of the clock.
 pub fn hook_ns() -> u64 {
     2 * clock::reading_ns()
 }
@@ -52,7 +52,7 @@ pub fn hook_ns() -> u64 {
 const WINDOW_NS: u64 = 50_000_000;
 /// More than so many in a window (2000 a second) are too many.
 const MOST_IN_WINDOW: u32 = 100;
-/// The limit is never raised further: what blocks so long does not happen often.
+/// The limit is never raised further: operations that block so long do not happen often.
 const HIGHEST_NS: u64 = 4_000_000;
 
 /// One thread's limit.

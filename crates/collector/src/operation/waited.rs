@@ -1,5 +1,5 @@
-//! What threads of this process wait for: so that a thread that unlocks it or wakes others knows that one
-//! does.
+//! The objects that threads of this process wait for: so that a thread that unlocks one or wakes others knows
+//! that one waits.
 //!
 //! For objects that threads are woken from there is a table of counters by address. Two objects may share
 //! one: then some wakes are recorded that no thread waited for. A thread that waits for a lock counts

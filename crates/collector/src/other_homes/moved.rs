@@ -46,8 +46,7 @@ const NOW_AS_OF_LIBC: c_int = libc::RTLD_NOW | 0x8000_0000_u32 as c_int;
 /// The library in which they lie before.
 const OLD_HOME: &CStr = c"libdl.so.2";
 
-/// The function `name`: `imported`, or the one in its old home, or `missing`. What is found is kept in
-/// `slot`.
+/// The function `name`: `imported`, or the one in its old home, or `missing`. The result is kept in `slot`.
 ///
 /// # Safety
 /// `slot` is a word that is only changed here, `name` a C string.

@@ -76,7 +76,7 @@ pub struct Path {
     pub upper_end: UpperEnd,
 }
 
-/// What a path walk needs from its surroundings.
+/// The surroundings that a path walk needs.
 pub struct Surroundings<'a> {
     /// The thread's own stack.
     pub own_stack: OwnStack,
@@ -173,7 +173,7 @@ impl Memo {
                         state = entry.state();
                         cursor = index;
                     }
-                    // What was verified up to there is stepped again; only what lies above can be met.
+                    // Frames that were verified up to there are stepped again; only those above can match.
                     Verdict::BrokenAt(index) => cursor = index,
                 }
             }

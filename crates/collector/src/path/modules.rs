@@ -1,10 +1,10 @@
 //! Which module an address belongs to, learnt without the dynamic linker's locks.
 //!
-//! What the program and the collector need is listed by `dl_iterate_phdr`, outside of signal handlers; these
-//! modules are never unloaded, and their unwind tables are read where they are. All else is found when a path
-//! first leads through it, from `/proc/self/maps`, even if it was there at the start: another library's
-//! constructor may have opened it, and may close it. Such a module's unwind tables are mapped a second time
-//! from its file and belong to the collector.
+//! The modules that the program and the collector need are listed by `dl_iterate_phdr`, outside of signal
+//! handlers; these are never unloaded, and their unwind tables are read where they are. Any other module is
+//! found when a path first leads through it, from `/proc/self/maps`, even if it was there at the start:
+//! another library's constructor may have opened it, and may close it. Such a module's unwind tables are
+//! mapped a second time from its file and belong to the collector.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -135,7 +135,7 @@ fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
         Some(module) if module.start <= address && address < module.end => {
             announce.module(module);
             let mut modules: Vec<_> = list().to_vec();
-            // What overlaps the new module is gone, whoever unloaded it.
+            // Modules that overlap the new one are gone, whichever thread unloaded them.
             modules.retain(|old| old.end <= module.start || module.end <= old.start);
             publish(modules, module);
             Some(module)
@@ -172,7 +172,7 @@ pub fn load_initial() {
     store(modules.map(|module| &*Box::leak(Box::new(module))).collect());
 }
 
-/// What the dynamic linker says of an image.
+/// The dynamic linker's data of an image.
 struct Loaded {
     bias: u64,
     headers: &'static [ProgramHeader],
@@ -309,7 +309,7 @@ fn unwinder(
 
 /// A module that was loaded after the start, from the mapping its code was found in.
 ///
-/// What its file says is believed only as far as it cannot do harm: any file may be mapped executable.
+/// Its file is trusted only as far as it cannot do harm: any file may be mapped executable.
 fn load_from_file(mine: &Mine, mapping: &Mapping, now: u64) -> &'static Module {
     // A file that waits for another process (a pipe) is not opened for good; it is none that was mapped.
     let descriptor = raw::open(mapping.path(), libc::O_RDONLY | libc::O_NONBLOCK, 0);

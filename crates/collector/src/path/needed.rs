@@ -15,7 +15,7 @@ const DT_STRTAB: u64 = 5;
 const DT_STRSZ: u64 = 10;
 const DT_SONAME: u64 = 14;
 
-/// What an image is called, and what it needs.
+/// An image's name and dependencies.
 pub struct Image {
     /// Its addresses.
     pub range: Range<u64>,
@@ -27,7 +27,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// What the dynamic section says of an image at `range`.
+    /// The data in the dynamic section of an image at `range`.
     ///
     /// # Safety
     /// The image is loaded, by the dynamic linker, and stays so as long as the result is used.

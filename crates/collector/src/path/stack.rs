@@ -16,7 +16,7 @@ const FIRST_WIDE_BYTES: usize = 4 << 10;
 /// At least as much as lies between a thread's control block and the end of its stack's memory.
 const CONTROL_BLOCK_BYTES: u64 = 4096;
 
-/// What is known beforehand of a new thread's stack.
+/// The stack of a new thread, as far as it is known beforehand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Given {
     /// Nothing.
@@ -30,9 +30,9 @@ pub enum Given {
 
 /// Range of a thread's own stack; empty when unknown.
 ///
-/// It ends where the thread's control block begins, or the program's arguments: what lies above belongs to
-/// others, even if the kernel shows one mapping. A stack pointer outside of it is on a stack of the program's
-/// making.
+/// It ends where the thread's control block begins, or the program's arguments: memory above is not the
+/// stack's, even if the kernel shows one mapping. A stack pointer outside of it is on a stack of the
+/// program's making.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnStack {
     /// Lowest address that can be a stack pointer of this stack.

@@ -16,7 +16,7 @@ const SMALL_BYTES: usize = 64 << 10;
 /// Most tables that are mapped. A process may have 65 530 mappings, as it is set up usually.
 const MOST_MAPPED: u32 = 4096;
 
-/// What makes a part of a file this one: device, number, length, time of its last change, and the part.
+/// The identity of a part of a file: device, number, length, time of its last change, and the part.
 type Identity = [u64; 6];
 
 struct Kept {

@@ -24,8 +24,8 @@ use crate::path::memo::State;
 use crate::{clock, life, raw};
 
 /// How often the timer is armed for one sample. A thread that is interrupted more often, by its own waits or
-/// by others that want its processor, gets this sample at a tick: what it costs is bounded by the samples,
-/// not by how often the thread waits.
+/// by others that want its processor, gets this sample at a tick: the cost is bounded by the number of
+/// samples, not by how often the thread waits.
 const ARMED_AT_MOST: u32 = 6;
 /// As [`ARMED_AT_MOST`], of a timer that is armed for longer than a tick. After that the CPU timer brings the
 /// thread near its sample first.
@@ -39,8 +39,8 @@ const AT_MOST: u32 = 1 << 24;
 /// In so many samples before the timer may be armed (again) its switches are looked at.
 pub const LOOKED_AT: u32 = 8;
 
-/// What a thread's timer on the wall's clock is doing: a word beside that of the operation that the thread is
-/// in, since both are asked at once.
+/// The state of a thread's timer on the wall's clock: a word beside that of the operation that the thread is
+/// in, since both are read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Alarm {
@@ -55,7 +55,7 @@ pub enum Alarm {
 
 /// Whether a thread calls hooked functions so often that its alarm never expires between two of them.
 ///
-/// Such a thread's samples come at ticks whatever is tried, and each try costs the program several system
+/// Such a thread's samples are taken at ticks in any case, and each try costs the program several system
 /// calls in its own hooks. After some tries in a row that failed, samples are taken without one for a while,
 /// for longer each time.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ pub struct Allowance {
     spent_until_ns: u64,
     /// Samples left out since the last one that was taken.
     left_out: u64,
-    /// What the longest sample of late took.
+    /// The time of the longest sample of late.
     longest_ns: u64,
 }
 

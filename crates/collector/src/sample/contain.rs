@@ -2,7 +2,7 @@
 //!
 //! A panic is a fault of ours. It is reported before anything is unwound, on the stack on which it happened;
 //! from there the thread returns to where the handler began, whatever lies between, and this process is not
-//! recorded any more. What the handler had taken is lost with it: it is not used again.
+//! recorded any more. Anything that the handler had taken is lost with it: it is not used again.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -14,8 +14,8 @@ use crate::raw;
 /// Handlers of so many signals may be prepared at once, one on top of the other.
 const MOST: usize = 4;
 
-/// What a thread with this context was doing: what the handlers interrupted that it has only just entered,
-/// otherwise what the registers say.
+/// The context of a thread's own work: the one that the handlers interrupted if it has only just entered
+/// them, otherwise the registers' content.
 #[inline]
 pub fn interrupted(registers: &ucontext_t) -> State {
     let mut state = context::state(registers);

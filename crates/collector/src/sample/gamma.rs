@@ -75,7 +75,7 @@ impl Quantiles {
             at += 1;
         }
         quantiles[0] = (shortest * ONE) as u32;
-        // The last piece has no end. It gets the one with which its mean is right: what is beyond x has the
+        // The last piece has no end. It gets the one with which its mean is right: the part beyond x has the
         // mean shape · P(shape + 1 > x) / P(shape > x).
         let mean = shape as f64 * above(shape + 1, x).0 * PIECES as f64;
         quantiles[PIECES] = ((2.0 * mean - x) * scale) as u32;

@@ -1,4 +1,5 @@
-//! The signal handler: what the interrupted thread is doing, and what it used since its last record.
+//! The signal handler: it records the interrupted thread's call path, and its use of time since its last
+//! record.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -30,7 +31,7 @@ struct TimerInfo {
     value: usize,
 }
 
-/// What a signal of ours says of itself.
+/// The data of a signal of ours.
 #[derive(Clone, Copy)]
 struct Source {
     /// The timer that sent it.
@@ -112,8 +113,7 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
         let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
         match lane::current() {
             // SAFETY: the owner's handler, with all signals blocked. (A task that shares its maker's storage
-            // works on a stack of the collector's, too, or on the maker's: what it finds out about itself it
-            // finds out there.)
+            // works on a stack of the collector's, too, or on the maker's: it finds the same state there.)
             Some(lane) => unsafe { lane.with_room_at_once(|| handle(Some(lane), context, source)) },
             None => handle(None, context, source),
         }
@@ -164,7 +164,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     } else {
         sample(life, lane, context, &Due { arrival, overrun: source.overrun, flags })
     };
-    // Whatever made the thread wait in here took longer than this.
+    // A wait in here took longer than this.
     let usage = if own_ns < LONG_NS { arrival.usage } else { Usage::now() };
     let now = Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, usage, ..arrival };
     lane.await_sample(&now);

@@ -33,7 +33,7 @@ use crate::{clock, options, raw};
 
 /// As near to its instant a sample is taken: an interrupt takes as long.
 pub(super) const NEAR_NS: u64 = 20_000;
-/// Later than that a sample is marked: what ran may have been the reason.
+/// Later than that a sample is marked: the code that ran may have been the reason.
 const LATE_NS: u64 = 100_000;
 /// The tick of a kernel that does not say how long it is.
 const USUAL_TICK_NS: u64 = 10_000_000;
@@ -265,7 +265,7 @@ pub struct Arrival {
     pub sp: u64,
     /// Whether the thread sent the signal itself, to be sampled here and now.
     pub is_asked: bool,
-    /// What the thread has used.
+    /// The thread's use of time.
     pub usage: Usage,
 }
 

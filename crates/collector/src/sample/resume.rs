@@ -22,7 +22,7 @@ use crate::arch::{context, system};
 use crate::lane::Lane;
 use crate::{clock, options, raw};
 
-/// What a thread keeps for a call that is continued.
+/// A thread's data for a call that is continued.
 #[derive(Debug, Default)]
 pub struct Resumed {
     /// When the operation began that the call belongs to.
@@ -45,7 +45,7 @@ impl Default for Left {
     }
 }
 
-/// What a call does with its time.
+/// How a call treats its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Time {
     /// It has none, it is a moment, or the kernel writes back what is left.

@@ -18,7 +18,7 @@ use crate::{arena, raw};
 /// So much of the program's code is looked at.
 const LOOKED_AT_BYTES: u64 = 64 << 10;
 
-/// Bytes of a stack: what a sample needs of an alternate stack, several times.
+/// Bytes of a stack: a sample's need of an alternate stack, several times.
 const BYTES: usize = 64 << 10;
 
 /// In the lowest word of a stack, together with its address.

@@ -1,4 +1,4 @@
-//! What a lane has said once and short records refer to.
+//! Data that a lane has written once and short records refer to.
 
 use zerocopy::FromBytes;
 
@@ -20,7 +20,7 @@ pub(super) enum Taken {
     Kept,
     /// It was a short one: this is the long form.
     Record(Record<'static>),
-    /// What it refers to was lost.
+    /// The record that it refers to was lost.
     Lost,
 }
 

@@ -15,7 +15,8 @@ pub struct Event {
     pub end_ns: u64,
     /// Thread CPU clock at the end; 0 = not read.
     pub cpu_ns: u64,
-    /// What was waited for: the address of the lock, condition, futex; the descriptor, process or thread id.
+    /// The object of the operation: the address of the lock, condition, futex; the descriptor, process or
+    /// thread id.
     pub object: u64,
     /// A second object: the mutex of a condition variable, the other descriptor; of a sleep that was not cut
     /// short, how long it was to be, ns.

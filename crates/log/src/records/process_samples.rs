@@ -47,7 +47,7 @@ pub struct ProcessSample {
     /// Label given with the request for it: number of the [`super::Subject::SampleLabel`] before it; 0 =
     /// none.
     pub label: u32,
-    /// What taking it took, ns.
+    /// How long taking it took, ns.
     pub own_ns: u32,
 }
 

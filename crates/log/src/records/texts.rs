@@ -8,7 +8,7 @@ use super::Head;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct TextHead {
-    /// What the subject needs: argument number, module number, thread id.
+    /// A number that depends on the subject: argument number, module number, thread id.
     pub id: u32,
     /// Bytes of text in this record.
     pub bytes: u32,
@@ -17,7 +17,7 @@ pub struct TextHead {
 /// Most bytes of text in one record.
 pub const TEXT_BYTES: usize = 255 * 8 - size_of::<Head>() - size_of::<TextHead>();
 
-/// What a text is about.
+/// The subject of a text.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
@@ -42,7 +42,7 @@ pub enum Subject {
     MonotonicOffset = 9,
     /// Processors that this process may run on when it begins, as ranges of numbers: `0-3,8`.
     Processors = 10,
-    /// What its control group may use of them, in thousandths of a processor, in decimal. Without one: all.
+    /// The limit of its control group on them, in thousandths of a processor, in decimal. Without one: all.
     ProcessorQuota = 11,
     /// Path by which the executable was started, where that is a symbolic link to it of another name.
     StartedAs = 12,
@@ -82,7 +82,7 @@ pub struct Note {
     pub value: u64,
 }
 
-/// What a note says.
+/// The content of a note.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteCode {

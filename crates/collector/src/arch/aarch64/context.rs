@@ -39,7 +39,7 @@ mod of_this_machine {
         [context.uc_mcontext.regs[1], context.uc_mcontext.regs[2]]
     }
 
-    /// What the system call returned behind which it is, if there is one.
+    /// The result of the system call right before this instruction, if there is one.
     pub fn result(context: &ucontext_t) -> i64 {
         context.uc_mcontext.regs[0] as i64
     }
@@ -64,7 +64,7 @@ mod of_this_machine {
         Some(handler.link.address())
     }
 
-    /// What that handler interrupted, and the second and third argument of that.
+    /// The context that the handler interrupted, and the values of its second and third argument registers.
     pub fn state_below(frame: &[u8; FRAME_BYTES]) -> Option<(State, [u64; 2])> {
         let [pc, sp, bp, link, first, second] = registers_in(frame)?;
         Some((State { pc, sp, bp, link: Link::of(link), exact: true }, [first, second]))

@@ -44,8 +44,8 @@ pub unsafe fn call_as(
     unsafe { as_called_by(function, handle, name, version, gadget) }
 }
 
-/// What is called returns to the gadget, which takes the two words that are laid down here for it, gives back
-/// as much of the stack as its instruction says, and returns to the label.
+/// The called function returns to the gadget, which takes the two words that are stored here for it, gives
+/// back as much of the stack as its instruction says, and returns to the label.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 unsafe extern "C" fn as_called_by(

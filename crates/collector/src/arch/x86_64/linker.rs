@@ -49,7 +49,7 @@ core::arch::global_asm!(
     "lea r10, [rip + 2f]",
     "push r10",
     ".cfi_adjust_cfa_offset 8",
-    // What is called returns here, to the instruction that then returns to the one below.
+    // The called function returns here, to the instruction that then returns to the one below.
     "push r8",
     ".cfi_adjust_cfa_offset 8",
     "jmp rax",

@@ -213,7 +213,7 @@ pub unsafe extern "C" fn miss() {
         ".cfi_adjust_cfa_offset 8",
         "mov rdi, r11",
         "mov esi, r10d",
-        // What the hook itself finds on top of the stack.
+        // The hook itself finds this on top of the stack.
         "lea rdx, [rsp + 56]",
         "call {route}",
         "mov r10, rax",

@@ -11,15 +11,15 @@ use crate::life;
 use crate::operation::targets::{self, NO_DESCRIPTOR};
 use crate::operation::{self, Kind, Outcome, errno, here};
 
-/// What an I/O function is about.
+/// The object of an I/O function.
 pub trait About: Copy {
-    /// What it leads to.
+    /// The kind of file or device that it leads to.
     fn target(self) -> Target;
 
     /// The operation's objects.
     fn objects(self) -> (u64, u64);
 
-    /// Done around the real call.
+    /// Called before and after the real call.
     fn before_and_after(self) {}
 }
 
@@ -119,7 +119,7 @@ pub fn bracket<R: Copy>(
     operation::bracket_two(kind, about.objects(), call, outcome)
 }
 
-/// What a function that opens something returns.
+/// The result of a function that opens something.
 pub trait Opened: Copy {
     /// The new descriptor; None if it failed.
     fn descriptor(self) -> Option<c_int>;
@@ -197,7 +197,7 @@ macro_rules! return_in_memory {
 }
 pub(crate) use return_in_memory;
 
-/// What `in_memory` asks apart; false without it.
+/// The condition `in_memory` in a call of its own; false without it.
 macro_rules! is_in_memory {
     () => {
         false

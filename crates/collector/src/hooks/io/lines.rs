@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_line_is_as_long_as_it_was_read() {
-        // SAFETY: what is stored ends with a zero.
+        // SAFETY: the stored text ends with a zero.
         let bytes = |stored: &[u8], size, at_end| unsafe { line_bytes(stored.as_ptr(), size, at_end) };
         assert_eq!(bytes(b"abc\n\0", 100, false), 4);
         assert_eq!(bytes(b"\n\0", 100, false), 1);

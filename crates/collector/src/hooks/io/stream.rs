@@ -1,4 +1,4 @@
-//! What can be seen of a stream from outside: the part of the C library's `FILE` that is public
+//! The state of a stream that is visible from outside: the part of the C library's `FILE` that is public
 //! (`struct_FILE.h`).
 //!
 //! Read without the stream's lock, as a hint: another thread may change it meanwhile.

@@ -1,4 +1,4 @@
-//! What a loaded object has had looked up, and what the dynamic linker found for it.
+//! References of a loaded object, and the definitions that the dynamic linker found for them.
 
 use core::ffi::CStr;
 use core::ops::Range;
@@ -25,7 +25,7 @@ pub struct Reference {
     pub name: &'static CStr,
     /// The version that it asks for, as above.
     pub version: Option<&'static CStr>,
-    /// What it is bound to; None until the dynamic linker has filled it in.
+    /// The definition it is bound to; None until the dynamic linker has filled it in.
     pub bound: Option<u64>,
     /// The address of the word that the dynamic linker fills in.
     pub place: u64,
@@ -114,7 +114,7 @@ impl Tables {
     /// far fewer than places.
     pub fn may_refer_to(&self, versions: Versions, is_wanted: &dyn Fn(&CStr) -> bool) -> bool {
         let end = self.references_end();
-        // What exports nothing does not say how many names it refers to.
+        // An object that exports nothing does not say how many names it refers to.
         end <= 1
             || (1..end).any(|index| {
                 versions.contain(self.version_number(index))

@@ -1,5 +1,5 @@
-//! What programs compiled by GCC call of its OpenMP runtime, GCC 9 to 15, with the old two-call form of
-//! regions.
+//! The calls that programs compiled by GCC make to its OpenMP runtime, GCC 9 to 15, with the old two-call
+//! form of regions.
 //!
 //! Each family is a table: one line for each function.
 //!

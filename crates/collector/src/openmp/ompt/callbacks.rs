@@ -19,7 +19,7 @@ use crate::openmp::visits::{CallSite, Inside};
 use crate::openmp::{holders, tasks, visits, wait};
 use crate::operation::{here, releases};
 
-/// What the word of a region says of it, to the threads that do its work, too: [`Team::given`].
+/// The region's data in its word, for the threads that do its work, too: [`Team::given`].
 unsafe fn given(data: *const Data) -> Option<Given> {
     // SAFETY: the runtime's word, or null. It is what was stored at the region's begin, or nothing.
     unsafe {
@@ -282,8 +282,8 @@ pub unsafe extern "C" fn task_create(
 }
 
 /// A thread that waited for tasks by their dependences continues. In LLVM's runtime up to 14 at least, the
-/// thread that did the last of them may still be about to give back what lies in the waiting thread's frame,
-/// some instructions later. What we do next would overwrite that, earlier than the program does. The frame is
+/// thread that did the last of them may still be about to give back data in the waiting thread's frame, some
+/// instructions later. Our next calls would overwrite those, earlier than the program does. The frame is
 /// still there now: the other one gets the time that it needs.
 fn let_go_of_frame() {
     // One to two microseconds on processors of today.
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn task_schedule(prior: *mut Data, status: c_int, next: *m
     if mark(prior).is_some() && matches!(status, STATUS_COMPLETE | STATUS_CANCEL) {
         tasks::end();
     }
-    // What a thread goes back to has begun already.
+    // A task to which a thread returns has begun already.
     if let Some(construct) = mark(next)
         && !matches!(status, STATUS_COMPLETE | STATUS_CANCEL)
     {

@@ -12,7 +12,7 @@ use super::layout::{Data, GetCallback, GetParallelInfo, GetTaskInfo, Lookup, Set
 use super::pairs::Words;
 
 static BOTH: StartToolResult = StartToolResult { initialize, finalize, tool_data: Data { value: 0 } };
-/// What the other tool said that it is.
+/// The other tool's result of `ompt_start_tool`.
 static OTHER: AtomicPtr<StartToolResult> = AtomicPtr::new(core::ptr::null_mut());
 
 /// More than there are events.
@@ -82,7 +82,7 @@ unsafe extern "C" fn finalize(_: *mut Data) {
     }
 }
 
-/// What the other tool finds by a name.
+/// The function that the other tool finds by a name.
 unsafe extern "C" fn find_for_other(name: *const c_char) -> *mut c_void {
     let Some(lookup) = of_runtime::<Lookup>(&LOOKUP) else { return core::ptr::null_mut() };
     // SAFETY: the other tool's string.
@@ -151,7 +151,7 @@ unsafe extern "C" fn get_parallel_info(level: c_int, parallel: *mut *mut Data, s
     }
 }
 
-/// What these return when they have filled in all.
+/// Returned by these when they have filled in everything.
 const KNOWN: c_int = 2;
 
 /// `ompt_get_task_info`, for the other tool.

@@ -14,7 +14,7 @@ use super::{callbacks, chain};
 type Word = *mut Data;
 type Pointer = *const c_void;
 
-/// What each tool gets of an argument.
+/// Each tool's form of an argument.
 trait Shown: Copy {
     /// # Safety
     /// A word is the runtime's.

@@ -28,7 +28,7 @@ pub type GetTaskInfo = unsafe extern "C" fn(
 /// `ompt_set_callback`
 pub type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
 
-/// What `ompt_start_tool` returns.
+/// The result of `ompt_start_tool`.
 #[repr(C)]
 pub struct StartToolResult {
     /// Called first; 0 = the tool is not interested any more.
@@ -149,7 +149,7 @@ pub mod event {
     pub const TARGET: c_int = 8;
     /// A lock is released.
     pub const MUTEX_RELEASED: c_int = 17;
-    /// What a task depends on.
+    /// The objects that a task depends on.
     pub const DEPENDENCES: c_int = 18;
     /// A task waits for another one.
     pub const TASK_DEPENDENCE: c_int = 19;

@@ -82,7 +82,7 @@ fn make() -> Option<*mut Pair> {
 }
 
 fn put(back: *mut Pair) {
-    // SAFETY: whoever calls this has it from `take`, and gives it up here.
+    // SAFETY: the caller has it from `take`, and gives it up here.
     let (number, next) = unsafe { ((*back).number, &(*back).next) };
     let mut free = FREE.load(Ordering::Acquire);
     loop {
@@ -95,7 +95,7 @@ fn put(back: *mut Pair) {
     }
 }
 
-/// What each of the two tools is shown of one word.
+/// The half of one word that each of the two tools is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// Null where there is no word, or no memory for one.
@@ -104,7 +104,7 @@ pub struct Words {
     pub other: *mut Data,
 }
 
-/// What the other tool is shown where there is no memory left: it may write there, and finds what was written
+/// The other tool is shown this where there is no memory left: it may write there, and finds what was written
 /// last.
 static SPARE: AtomicU64 = AtomicU64::new(0);
 
@@ -139,7 +139,7 @@ impl Words {
     }
 }
 
-/// What `word` stands for is over.
+/// The region or task of `word` is over.
 ///
 /// # Safety
 /// As for [`Words::of`]; and no tool uses its half any more.

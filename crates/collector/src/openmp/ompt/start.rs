@@ -95,7 +95,7 @@ fn library_of(address: *mut c_void) -> usize {
 
 /// Looks whether runtimes will find another tool before they find ours: one of the program's own.
 pub fn look_for_other() {
-    // SAFETY: a name, in all that is loaded; whatever message this leaves is forgotten.
+    // SAFETY: a name, in all that is loaded; the error message that this leaves is cleared.
     let first = unsafe {
         let first = libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr());
         libc::dlerror();

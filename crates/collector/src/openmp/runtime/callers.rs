@@ -1,4 +1,4 @@
-//! What is known of each caller: of the programs and libraries that refer to functions of the family.
+//! The data of each caller: of the programs and libraries that refer to functions of the family.
 //!
 //! The whole family is looked up at once, for all callers that are loaded: when one of them first opens a
 //! region, and before anything else is loaded or unloaded. So what a caller was bound to stays what it is,
@@ -97,7 +97,7 @@ pub enum Lock {
     MustNot,
 }
 
-/// What a caller refers to, of the family: too much for the stack of a small thread.
+/// The references of a caller to the family: too large for the stack of a small thread.
 struct References {
     wanted: [Wanted<'static>; COUNT],
     refers: [u64; COUNT.div_ceil(64)],
@@ -131,8 +131,8 @@ impl Drop for Workspace {
     }
 }
 
-/// Calls `visit` with what an object refers to, of the family, and with whether it is bound: to us. What is
-/// bound elsewhere is found before we are, and never leads here.
+/// Calls `visit` with each reference of an object to the family, and with whether it is bound: to us. A
+/// reference that is bound elsewhere is found before we are, and never leads here.
 fn each_reference(object: &Object, visit: &mut dyn FnMut(usize, Option<&'static CStr>, bool)) {
     let Some(tables) = object.tables() else { return };
     tables.each_reference(&object.range, &mut |reference| {
@@ -249,7 +249,8 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
                     *function = address as usize;
                     world = World::InDoubt;
                 }
-                // What the caller does not name itself, its tail calls may: these are of the same runtime.
+                // Functions that the caller does not name itself, its tail calls may: these are of the same
+                // runtime.
                 Found::Nothing | Found::Ambiguous => {
                     let definition = provider.tables()?.definition(name, Some(name.version));
                     *function = definition

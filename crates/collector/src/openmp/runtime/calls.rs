@@ -2,10 +2,10 @@
 //!
 //! A function that is given a body is called by the object in which the body lies: the compiler made both.
 //! Otherwise the caller is where the call returns to, if the call there leads to a hook. It need not: a
-//! function that ends by calling a hook jumps to it, and the hook returns to whoever called that function. If
+//! function that ends by calling a hook jumps to it, and the hook returns to the caller of that function. If
 //! it was called through the usual table the table says in which object it is; if it was the body of a region
-//! or task that we called, what we put on the stack says so ([`run_body`]). What remains belongs to the
-//! region in which it is done.
+//! or task that we called, the word that we put on the stack shows it ([`run_body`]). Any other call belongs
+//! to the region in which it is made.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -110,7 +110,7 @@ fn of_site(site: u64, place: usize) -> &'static Table {
     }
 }
 
-/// What stands before the address that a call returns to.
+/// The instruction before the address that a call returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     /// A call of one of our hooks.
@@ -187,7 +187,7 @@ fn of_nobody(place: usize) -> &'static Table {
     }
 }
 
-/// What GCC's runtime is called where it is installed, and where systems have it: the folders that the
+/// The names of GCC's runtime where it is installed, and where systems have it: the folders that the
 /// environment names may contain something else of that name.
 const LIBRARIES: [&CStr; 5] = [
     c"libgomp.so.1",
@@ -212,7 +212,8 @@ fn load(place: usize) -> &'static Table {
     refuse(NAMES.get(place).map_or(c"?", |name| name.text))
 }
 
-/// What the dynamic linker does where a function is called that is nowhere: says so, and ends the process.
+/// Does what the dynamic linker does where a function is called that is nowhere: reports it, and ends the
+/// process.
 fn refuse(name: &CStr) -> ! {
     for part in [c"symbol lookup error: undefined symbol: ", name, c"\n"] {
         let bytes = part.to_bytes();

@@ -15,14 +15,14 @@ use crate::path::modules;
 use crate::path::tree::Frame as PathFrame;
 use crate::{clock, life};
 
-/// What a region is made of.
+/// The data from which a region is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
     /// A word that distinguishes the construct from others.
     pub construct: u64,
     /// Which interface reports it.
     pub origin: RegionOrigin,
-    /// What the program wants to be run, and its argument, if that is known.
+    /// The function that the program wants to be run, and its argument, if that is known.
     pub function: usize,
     /// See `function`.
     pub data: usize,

@@ -14,8 +14,8 @@ use crate::openmp::team::Team;
 use crate::openmp::{draws, settling};
 
 impl Visits {
-    /// Counts a visit that [`pass`](super::pass) did not: what is to be done with it, and whether it is the
-    /// first of the region's execution.
+    /// Counts a visit that [`pass`](super::pass) did not: how it is treated, and whether it is the first of
+    /// the region's execution.
     pub fn come(&self, lane: &Lane, operation: Operation, call: CallSite, inside: Inside) -> (Way, bool) {
         let epoch = lane.member.epoch();
         self.doubled.come_as(inside);
@@ -66,7 +66,7 @@ impl Visits {
             site.set_level(level);
             self.set_next(at, draws::next(self.seed(lane), 0, level), false);
         }
-        // What it counts as depends on the team's size.
+        // The operation it counts as depends on the team's size.
         site.set_operation(operation);
         site.region.store(lane.member.region(), Ordering::Relaxed);
         Some(at)
@@ -115,8 +115,8 @@ impl Visits {
         let (count, epoch) = (site.count.load(Ordering::Relaxed), site.epoch.load(Ordering::Relaxed));
         let beside = self.sites.iter().filter(|other| {
             let of_other = other.count.load(Ordering::Relaxed);
-            // What is visited much less often takes little, and of what is visited much more often little is
-            // measured.
+            // Sites that are visited much less often take little time, and of those visited much more often
+            // little is measured.
             let is_like = of_other.saturating_mul(4) >= count && of_other <= count.saturating_mul(4);
             other.epoch.load(Ordering::Relaxed) == epoch && is_like
         });

@@ -1,4 +1,4 @@
-//! What counting a visit takes, found within the run: in some stretches between two drawn visits each visit
+//! The cost of counting a visit, found within the run: in some stretches between two drawn visits each visit
 //! is counted twice, and those stretches take longer by as many times the cost of counting once.
 //!
 //! The second counting executes the same instructions on a cache line of its own, and its result is not used.
@@ -32,7 +32,7 @@ pub(super) struct Doubled {
     made: [AtomicU64; SITES],
     /// When the program continued after the newest drawn visit.
     since_ns: [AtomicU64; SITES],
-    /// What recording drawn visits took since that was last asked, ns.
+    /// The cost of recording drawn visits since the last call, ns.
     added_ns: [AtomicU64; SITES],
 }
 
@@ -138,7 +138,7 @@ impl Visits {
         true
     }
 
-    /// What [`pass_alone`](super::pass_alone) does to count a visit, for nothing.
+    /// Counts a visit as [`pass_alone`](super::pass_alone) does, without using the result.
     #[inline(never)]
     pub(super) fn count_alone_once_more(&'static self, at: usize, call: CallSite) {
         self.doubled.is_for(call);
@@ -158,7 +158,7 @@ impl Visits {
         self.doubled.was_made(at);
     }
 
-    /// What measuring a visit takes since the clock was read, at `since_ns`, is no time of the program's.
+    /// The cost of measuring a visit since the clock was read, at `since_ns`, is no time of the program's.
     pub fn took(&self, since_ns: u64) {
         let at = self.at();
         let Some(added_ns) = self.doubled.added_ns.get(at) else { return };
@@ -172,7 +172,7 @@ impl Visits {
         added_ns.store(added_ns.load(Ordering::Relaxed) + took_ns, Ordering::Relaxed);
     }
 
-    /// What measuring visits to the site at a place took since this was last asked, ns.
+    /// The cost of measuring visits to the site at a place since the last call, ns.
     pub fn take_added(&self, at: usize) -> u64 {
         let added_ns = &self.doubled.added_ns[at];
         let ns = added_ns.load(Ordering::Relaxed);
@@ -222,7 +222,7 @@ struct Stretch {
     twice: u64,
 }
 
-/// What was known when a stretch began.
+/// The state when a stretch began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Begin {
     epoch: u64,
@@ -242,7 +242,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What the newest stretches were does not continue.
+    /// The newest stretches cannot be continued.
     fn breaks_off(&mut self) {
         (self.before, self.twice) = (None, None);
     }

@@ -1,4 +1,4 @@
-//! What the memo keeps of each frame.
+//! The memo's data of each frame.
 
 use super::State;
 use crate::arch::unwinding::Link;

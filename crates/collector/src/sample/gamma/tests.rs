@@ -102,8 +102,8 @@ fn spread(pulls: &[f64]) -> (f64, f64, f64) {
     (mean, square.sqrt(), pulls.iter().fold(0.0, |most, pull| most.max(pull.abs())))
 }
 
-/// Mean distances: 0.1 to 20 are 0.5 to 100 ms at the usual rate, 0.8 is the tick of 4 ms; what is in between
-/// is in step with nothing.
+/// Mean distances: 0.1 to 20 are 0.5 to 100 ms at the usual rate, 0.8 is the tick of 4 ms; values in between
+/// are in step with nothing.
 const PERIODS: [f64; 18] =
     [0.1, 0.16, 0.2, 0.4, 0.5, 0.67, 0.8, 0.93, 1.0, 1.18, 1.6, 2.0, 2.7, 4.0, 5.3, 8.0, 13.1, 20.0];
 
