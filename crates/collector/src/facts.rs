@@ -82,7 +82,7 @@ impl Facts {
         write_processors(output);
         self.write_arguments(output);
         if let Some(environment) = environment {
-            for entry in environment.filter(|entry| hooks::environment::tells_of_parallelism(entry)) {
+            for entry in environment.filter(|entry| hooks::environment::concerns_parallelism(entry)) {
                 output.push_text(Subject::Variable, 0, entry);
             }
         }

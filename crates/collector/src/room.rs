@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_plenty_stays_and_all_others_move() {
+    fn a_thread_with_plenty_stays_and_all_others_move() {
         let sp = stack_pointer();
         let near = |other: u64| other.abs_diff(sp) < PLENTY_BYTES;
         let plenty = OwnStack { low: sp - 4 * PLENTY_BYTES, top: sp + PLENTY_BYTES };

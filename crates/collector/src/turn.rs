@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_it_or_gives_up() {
+    fn a_waiting_thread_gets_it_or_gives_up() {
         static TURN: Turn = Turn::new();
         let mine = TURN.try_begin();
         std::thread::scope(|scope| {

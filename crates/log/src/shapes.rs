@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_while_a_shape_is_written_finds_no_half_of_it() {
+    fn a_thread_that_leaves_while_a_shape_is_written_finds_no_half_of_it() {
         let mut shapes = table(16);
         let shape = Shape { object: 5, ..Shape::default() };
         let place = shapes.place(&shape).expect("there is memory");

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anchor_that_nobody_used_for_long_holds_nothing_back() {
+    fn an_anchor_that_was_not_used_for_long_delays_nothing() {
         // Wrong by a thousandth: after a minute that would be a twentieth of a second.
         let old = Laid { ticks: 0, ns: 0, length: LENGTH + LENGTH / 1_000, good_for: 3_000_000 };
         let next = after(&old, 180_000_000_000, 60_000_000_000, LENGTH, 1_000_000);

@@ -13,7 +13,7 @@ use crate::turn::Turn;
 /// A tick's length is measured over ever longer times, from this one on.
 const FIRST_MEASURED_NS: u64 = 100_000;
 /// It is measured again over intervals like this one, without end.
-const MEASURED_ANEW_NS: u64 = 1_000_000_000;
+const MEASURE_AGAIN_NS: u64 = 1_000_000_000;
 
 /// The processor may be taken away in between, but not again and again.
 const READINGS: usize = 4;
@@ -167,11 +167,11 @@ pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
             let length = (u128::from(passed_ns) << 32) / u128::from(passed_ticks);
             LENGTH.store(length as u64, Ordering::Relaxed);
             KNOWN_OVER_NS.store(passed_ns, Ordering::Relaxed);
-            if next_ns >= MEASURED_ANEW_NS {
+            if next_ns >= MEASURE_AGAIN_NS {
                 BASE_NS.store(now_ns, Ordering::Relaxed);
                 BASE_TICKS.store(now_ticks, Ordering::Relaxed);
             } else {
-                NEXT_NS.store((2 * passed_ns).min(MEASURED_ANEW_NS), Ordering::Relaxed);
+                NEXT_NS.store((2 * passed_ns).min(MEASURE_AGAIN_NS), Ordering::Relaxed);
             }
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counter_tells_the_time_of_the_clock() {
+    fn the_counter_yields_the_time_of_the_clock() {
         crate::clock::find();
         std::thread::sleep(std::time::Duration::from_millis(20));
         time_ns(now());

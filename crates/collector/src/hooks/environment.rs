@@ -48,7 +48,7 @@ pub fn library() -> Option<&'static CStr> {
 }
 
 /// Whether a variable says how a program runs in parallel; only these are recorded.
-pub fn tells_of_parallelism(entry: &[u8]) -> bool {
+pub fn concerns_parallelism(entry: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 18] = [
         b"OMP_",
         b"GOMP_",

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn who_blocks_everything_is_sampled() {
+    fn a_thread_that_blocks_everything_is_sampled() {
         for ours in [signal::bit(0), signal::bit(FALLBACK)] {
             assert_eq!(kernel_for(ours, ALL), ALL & !ours);
             assert_eq!(wanted(kernel_for(ours, ALL)), ALL);

@@ -332,7 +332,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
         report(&before);
         return 0;
     }
-    // The old action is reported by what was kept out of it.
+    // The old action is reported according to the signals that were kept out of it.
     let before = kept_out();
     let changed = given.map(|given| as_kernel(number, given));
     let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_it_by_a_jump_does_not_keep_it() {
+    fn a_thread_that_left_it_by_a_jump_does_not_keep_it() {
         let own = OwnStack { low: 0, top: 1 << 47 };
         let hold = Hold::new();
         let here = stack_pointer();

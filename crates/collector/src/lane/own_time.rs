@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_off_the_processor_does_not_measure() {
+    fn a_thread_off_the_processor_does_not_measure() {
         let (begin_ns, cpu_ns, before) = (clock::now_ns(), clock::thread_cpu_ns(), Usage::now().switches);
         std::thread::sleep(std::time::Duration::from_millis(40));
         assert!(clock::now_ns() - begin_ns >= 40_000_000);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_needs_more_waits_for_who_is_at_it_but_not_for_ever() {
+    fn a_thread_that_needs_more_waits_for_the_growing_one_but_not_for_ever() {
         let mine = GROWING.try_begin();
         assert!(mine.is_some());
         std::thread::scope(|scope| {

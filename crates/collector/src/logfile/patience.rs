@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_in_vain_does_not_wait_again_at_once() {
+    fn a_thread_that_waited_in_vain_does_not_wait_again_at_once() {
         let lost = Lost::never();
         assert_eq!(waited(&lost, 1_000, 3_000_000), (LOOKS, 21_000_000));
         assert_eq!(waited(&lost, 500_000_000, 3_000_000), (LOOKS, 0));

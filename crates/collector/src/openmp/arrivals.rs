@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_when_it_came_afterwards_learns_of_the_same_barriers_as_the_others() {
+    fn a_thread_that_writes_its_arrival_afterwards_learns_of_the_same_barriers() {
         for apart_ns in [800, 50_000] {
             let learnt = found_later(20_000, apart_ns);
             assert_eq!(learnt[0], learnt[1]);

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_second_finds_somebody() {
+    fn the_second_thread_finds_the_first() {
         let object = 0x7f12_3450;
         assert!(come(object));
         assert!(!come(object));

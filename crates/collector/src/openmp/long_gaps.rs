@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_nobody_saw_the_same_part_is_waiting() {
+    fn of_unseen_gaps_the_same_part_is_waiting() {
         let mut long = Long::default();
         assert_eq!(long.part_of(100), 50);
         long.waited(3_000, 16);

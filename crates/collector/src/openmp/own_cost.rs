@@ -109,7 +109,7 @@ impl OwnCost {
         Added { ns: 2 * times * entry_ns, error_ns, behind_ns: 0 }
     }
 
-    /// The times of parts of regions since the last call.
+    /// The cost of parts of regions since the last call.
     pub fn take(&self) -> Added {
         let taken = |of: &AtomicU64| {
             let ns = of.load(Ordering::Relaxed);

@@ -29,7 +29,7 @@ pub enum World {
     /// Hooks record them.
     Recorded = 0,
     /// The runtime reports to tools itself: its calls are passed on.
-    TellsOfItself = 1,
+    ReportsToTools = 1,
     /// It is not certain that this is the runtime the caller would have without us: they are passed on, and
     /// the log says so.
     InDoubt = 2,

@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_since_what_ended_long_ago_was_not_taken_by_telling() {
+    fn time_since_an_operation_that_ended_long_ago_was_not_taken_by_recording() {
         let entered_ns = 1_000_000_000;
         let since = |ago_ns: u64| entered_ns - taken_since(entered_ns - ago_ns, entered_ns);
         assert_eq!(since(300), 300);

@@ -20,7 +20,7 @@ const KEPT: usize = 1 << 16;
 
 /// Operations of a thread after which it asks again, whatever the descriptor. A prime: a thread that uses its
 /// descriptors in turns asks about each of them.
-const ANEW_EVERY: u32 = 61;
+const ASK_AGAIN_EVERY: u32 = 61;
 
 /// [`Target`] by descriptor; 0 = not known. Memory that is never touched costs nothing.
 ///
@@ -78,7 +78,7 @@ fn supposed(descriptor: c_int) -> Target {
 #[inline]
 fn is_time_to_look(used: &AtomicU32) -> bool {
     let now = used.load(Ordering::Relaxed) + 1;
-    let looks = now >= ANEW_EVERY;
+    let looks = now >= ASK_AGAIN_EVERY;
     used.store(if looks { 0 } else { now }, Ordering::Relaxed);
     looks
 }
@@ -129,15 +129,15 @@ pub unsafe fn of_opened(descriptor: c_int, path: *const c_char, begin_ns: u64) -
 }
 
 /// As many bytes of a path as identify what it is.
-const TELLING: usize = 16;
+const IDENTIFYING_BYTES: usize = 16;
 
 /// The path's first bytes, and whether these are all.
 ///
 /// # Safety
 /// A C string.
 #[inline]
-unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
-    let mut begin = [0; TELLING];
+unsafe fn beginning(path: *const c_char) -> ([u8; IDENTIFYING_BYTES], bool) {
+    let mut begin = [0; IDENTIFYING_BYTES];
     for (at, place) in begin.iter_mut().enumerate() {
         // SAFETY: the string did not end before.
         *place = unsafe { path.add(at).read() } as u8;
@@ -151,9 +151,9 @@ unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
 /// The target of a path with this beginning, unless it is a pipe with a name: those wait when they are
 /// opened. None where that is not known.
 #[inline]
-fn guess(begin: &[u8; TELLING], is_whole: bool) -> Option<Target> {
+fn guess(begin: &[u8; IDENTIFYING_BYTES], is_whole: bool) -> Option<Target> {
     const DEVICES: [&[u8]; 5] = [b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"];
-    let length = if is_whole { begin.iter().position(|&byte| byte == 0)? } else { TELLING };
+    let length = if is_whole { begin.iter().position(|&byte| byte == 0)? } else { IDENTIFYING_BYTES };
     let text = begin.get(..length)?;
     if text.starts_with(b"/dev/") {
         return (is_whole && DEVICES.contains(&text)).then_some(Target::Device);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_tells_what_it_leads_to_or_nothing() {
+    fn a_path_shows_its_target_or_nothing() {
         for (path, target) in [
             (c"/etc/hostname", Some(Target::File)),
             (c"a", Some(Target::File)),
@@ -341,7 +341,7 @@ mod tests {
             assert_eq!(known(place), Target::Socket);
             let used = AtomicU32::new(0);
             let uses = (1..).find(|_| is_time_to_look(&used));
-            assert_eq!(uses, Some(ANEW_EVERY));
+            assert_eq!(uses, Some(ASK_AGAIN_EVERY));
             keep(place, ask(place));
             assert_eq!(known(place), Target::File);
             for descriptor in [file, socket, place] {

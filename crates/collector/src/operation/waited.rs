@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_is_known_until_he_waits_no_more() {
+    fn a_waiting_thread_is_known_until_it_waits_no_more() {
         let object = 0x7f00_1234_5678;
         assert_eq!(waiters(object), 0);
         begin(object);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_needs_may_be_closed() {
+    fn an_image_that_no_other_needs_may_be_closed() {
         let images = [
             image(b"", b"", &[b"liba.so.1", b"libc.so.6"]),
             image(b"linux-vdso.so.1", b"linux-vdso.so.1", &[]),

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sample_between_ticks_begins_the_count_anew() {
+    fn one_sample_between_ticks_resets_the_count() {
         let rest = Rest::default();
         for sample in 0..100 {
             assert!(!rest.is_on(), "sample {sample}");

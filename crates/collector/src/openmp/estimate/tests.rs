@@ -151,7 +151,7 @@ fn a_wait_is_never_longer_than_the_time_that_passed() {
 
 /// The waits that a long wait stands for are not assigned to a site that was not visited since.
 #[test]
-fn nothing_is_waited_where_nobody_was() {
+fn no_wait_is_estimated_where_no_thread_was() {
     let mut tallies = [Tally::default(); 2];
     tallies[0].waited(1_000_000, 128);
     tallies[1].waited(100, 16);

@@ -81,7 +81,7 @@ family! {
 pub const MARKS: [Mark; 3] = [c"omp_get_num_threads", c"omp_get_thread_num", c"omp_get_max_threads"];
 
 /// A function that only runtimes have which report to tools themselves.
-pub static TELLS: Name = Name::new(c"__kmpc_fork_call", c"VERSION");
+pub static REPORTS_TO_TOOLS: Name = Name::new(c"__kmpc_fork_call", c"VERSION");
 
 /// The function of this name.
 pub fn place(name: &core::ffi::CStr) -> Option<usize> {

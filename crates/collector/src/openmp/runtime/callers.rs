@@ -93,7 +93,7 @@ pub fn are_several() -> bool {
 pub enum Lock {
     /// The dynamic linker's lock may be waited for.
     MayWait,
-    /// It may be locked by a thread that waits for this one.
+    /// The lock may be held by a thread that waits for this one.
     MustNot,
 }
 
@@ -240,7 +240,7 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
         let tells_of = |object: &Object| {
             object
                 .tables()
-                .is_some_and(|tables| tables.definition(&names::TELLS, Some(names::TELLS.version)).is_some())
+                .is_some_and(|tables| tables.definition(&names::REPORTS_TO_TOOLS, Some(names::REPORTS_TO_TOOLS.version)).is_some())
         };
         for ((function, wanted), name) in functions.iter_mut().zip(wanted).zip(NAMES) {
             match wanted.found {
@@ -271,7 +271,7 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
             }
         }
         if world == World::Recorded && is_mixed == Some(true) {
-            world = World::TellsOfItself;
+            world = World::ReportsToTools;
         }
         Some(shared(Table { world, functions }))
     })?

@@ -152,7 +152,7 @@ mod tests {
     use crate::openmp::runtime::callers;
 
     #[test]
-    fn a_bucket_is_two_places_that_one_bit_of_the_address_tells_apart() {
+    fn a_bucket_is_two_places_that_differ_in_one_bit_of_the_address() {
         for (number, place) in ROUTES.0.iter().enumerate() {
             let other = core::ptr::from_ref(place) as usize ^ 8;
             assert_eq!(other, core::ptr::from_ref(&ROUTES.0[number ^ 1]) as usize);
