@@ -48,7 +48,7 @@ impl Area {
     /// Makes an area of fresh memory that no other thread can reach yet.
     ///
     /// # Safety
-    /// `bytes` bytes at `memory` are mapped for good, and aligned to a page.
+    /// `bytes` bytes at `memory` stay mapped, and are aligned to a page.
     unsafe fn lay(memory: *mut u8, bytes: usize) -> *mut Area {
         let area = memory.cast::<Area>();
         let next = AtomicUsize::new(memory as usize + size_of::<Area>());

@@ -140,8 +140,8 @@ pub fn kept() -> core::ops::Range<usize> {
 /// The process has one thread and has taken the slot.
 pub unsafe fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: OwnStack) -> bool {
     let Ok(timer) = timer::create(life.pid, signal::number(signal::current())) else {
-        // The log that it makes now says so.
-        // SAFETY: the slot is this process's, and still zero: it reads as never written.
+        // The log that it makes now shows that. SAFETY: the slot is this process's, and still zero: it reads
+        // as never written.
         return false;
     };
     let Ok(due_ns) = pace::start_without_lane(timer, clock::thread_cpu_ns(), life.options.period_ns) else {

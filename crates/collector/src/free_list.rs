@@ -11,7 +11,7 @@ pub const ALIGNMENT: usize = 64;
 /// The low bits of a head are a place, in units of [`ALIGNMENT`].
 const PLACE_BITS: u32 = 41;
 
-/// Free things that stay mapped for good; each has a word at the same place for the next one.
+/// Free items that stay mapped; each has a word at the same place for the next one.
 #[derive(Debug)]
 pub struct FreeList {
     head: AtomicU64,
@@ -74,7 +74,7 @@ impl FreeList {
     /// Gives one.
     ///
     /// # Safety
-    /// `place` is mapped for good, is aligned to [`ALIGNMENT`], has the list's word, and nothing uses it.
+    /// `place` stays mapped, is aligned to [`ALIGNMENT`], has the list's word, and nothing uses it.
     pub unsafe fn give(&self, place: *mut u8) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {

@@ -285,7 +285,7 @@ impl Lane {
         let _quiet = Quiet::begin();
         // SAFETY: called by the owner.
         let _held = self.hold.take_in_time(unsafe { self.own_stack() })?;
-        // SAFETY: called by the owner, who has taken the record.
+        // SAFETY: called by the owner, which has taken the record.
         Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
 

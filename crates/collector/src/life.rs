@@ -376,7 +376,7 @@ pub fn begin_recording(
     logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(started_ns));
 }
 
-/// Stops recording in this process, for good or until [`resume()`].
+/// Stops recording in this process, finally or until [`resume()`].
 pub fn stop() -> bool {
     let stops = STATE.compare_exchange(ON, ENDED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     if stops {

@@ -153,7 +153,7 @@ impl Lane {
     }
 }
 
-/// Runs `work` with plenty of stack, for whoever has not taken a lane's record; `work` may take it.
+/// Runs `work` with plenty of stack, for a caller that has not taken a lane's record; `work` may take it.
 pub fn apart<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: a copy of two words that only the owner changes, whose thread this is (or a child that has its
     // stack).

@@ -84,7 +84,7 @@ pub enum Command {
     Pause = 1,
     /// Record again.
     Resume = 2,
-    /// Record nothing any more, for good.
+    /// Record nothing for the rest of the run.
     Stop = 3,
     /// Take a sample of each process. Its label is in [`Labels`].
     Sample = 4,

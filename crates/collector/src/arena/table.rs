@@ -67,7 +67,7 @@ impl<T: Entry> Table<T> {
     /// The slot at this position; None where there is none.
     #[inline]
     pub fn at(&mut self, position: usize) -> Option<&mut T> {
-        // SAFETY: below the capacity; so many slots are mapped, and whoever has the table alone uses them.
+        // SAFETY: below the capacity; so many slots are mapped, and only the table's owner uses them.
         (position < self.capacity).then(|| unsafe { &mut *self.slots.add(position) })
     }
 

@@ -28,7 +28,7 @@ struct Anchor {
     version: AtomicU32,
     /// The counter at the anchor.
     ticks: AtomicU64,
-    /// The clock at it.
+    /// The clock at that moment.
     ns: AtomicU64,
     /// Length of a tick in units of 2⁻³² ns.
     length: AtomicU64,
@@ -61,7 +61,8 @@ pub fn forbid_counter() {
     ANCHOR.is_forbidden.store(true, Ordering::Release);
 }
 
-/// A forked child: the parent's anchor is none of its own, and whoever was laying one is not there any more.
+/// A forked child: the parent's anchor is none of its own, and a thread that was laying one does not exist
+/// any more.
 pub fn after_fork() {
     let version = ANCHOR.version.load(Ordering::Relaxed) | 1;
     ANCHOR.ns.store(0, Ordering::Relaxed);

@@ -126,7 +126,7 @@ macro_rules! cannot_wait {
     };
 }
 
-/// Whether a lock was got: that of a holder that died is got, too, and says so.
+/// Whether a lock was got: a lock whose holder died is got, too, and the result shows that.
 macro_rules! got_it {
     ($result:expr) => {
         matches!($result, 0 | libc::EOWNERDEAD)

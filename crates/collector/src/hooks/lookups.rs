@@ -127,8 +127,8 @@ impl Question {
         unsafe { core::mem::transmute::<usize, Lookup>(self.function)(self.handle, name, self.version) }
     }
 
-    /// Has the dynamic linker find nothing, so that `dlerror` says so: it is asked for the name with a space
-    /// behind it.
+    /// Makes the dynamic linker find nothing, so that `dlerror` reports that: it is asked for the name with a
+    /// space behind it.
     fn ask_in_vain(&self, name: &Name) -> *mut c_void {
         const MOST_BYTES: usize = 64;
         let mut text = [0_u8; MOST_BYTES];

@@ -1,7 +1,7 @@
 //! The system call `membarrier`: the collector's own registrations with the kernel are hidden from the
 //! program.
 //!
-//! A process that wants to order the memory of its threads has to say so before. The collector has, for
+//! A process that wants to order the memory of its threads has to register first. The collector has, for
 //! itself; the program is answered as if it had not.
 
 use core::ffi::{c_int, c_long};

@@ -47,7 +47,7 @@ macro_rules! once {
 once!(pthread_once, c_int, libc::ENOSYS, Once, Outcome::code);
 once!(call_once, Nothing, Default::default(), CallOnce, |()| Outcome::default());
 
-/// Called in the thread that initialises: it waits no more.
+/// Called in the thread that initialises: it no longer waits.
 extern "C-unwind" fn initialise() {
     let Some(lane) = lane::current() else { return };
     let initialiser = lane.operations.initialiser.load(Ordering::Relaxed);

@@ -97,7 +97,7 @@ impl Object {
         (self.base, self.dynamic, &self.range) == (other.base, other.dynamic, &other.range)
     }
 
-    /// Where in its code it returns to whoever is on the stack.
+    /// Where in its code it returns to the address on the stack.
     pub fn returns_at(&self) -> Option<u64> {
         const MOST_BYTES: u64 = 1 << 20;
         let bytes = (self.text.end - self.text.start).min(MOST_BYTES) as usize;

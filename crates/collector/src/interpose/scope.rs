@@ -144,7 +144,7 @@ fn is_of_start(target: &Object, place: usize, own: usize, depth: usize) -> bool 
             return true;
         }
         // Preloaded objects follow right behind us; the first object that another one needs ends them.
-        if this > own && this < place && is_needed(other, count) {
+        if this > own && this < place && is_needed_by_any(other, count) {
             is_preloaded = false;
         }
         if this != place
@@ -158,7 +158,7 @@ fn is_of_start(target: &Object, place: usize, own: usize, depth: usize) -> bool 
     is_needed || is_preloaded
 }
 
-fn is_needed(target: &Object, count: usize) -> bool {
+fn is_needed_by_any(target: &Object, count: usize) -> bool {
     let (mut number, mut is_needed) = (0, false);
     object::each(&mut |other| {
         number += 1;
@@ -227,7 +227,7 @@ const NEEDED: usize = 64;
 /// Finds more without a lock, where the caller can have been loaded for its own sake only: then its scope is
 /// what it needs. Inside of [`object::hold`].
 pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) {
-    if IS_GLOBAL_GROWN.load(Ordering::Relaxed) || is_needed(caller, usize::MAX) {
+    if IS_GLOBAL_GROWN.load(Ordering::Relaxed) || is_needed_by_any(caller, usize::MAX) {
         return;
     }
     let mut found: [Option<Object>; NEEDED] = [const { None }; NEEDED];

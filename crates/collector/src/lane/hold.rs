@@ -43,7 +43,7 @@ pub fn prepare() {
 pub struct Hold {
     /// The owner does, or is about to look whether it may: its stack pointer; 0 = it does not.
     owner: AtomicU64,
-    /// How often the sampler has met the owner at it without a sample in between.
+    /// How often the sampler has found the owner using it without a sample in between.
     met: AtomicU32,
     /// Another thread does, or is about to look whether it may.
     other: AtomicBool,
@@ -177,7 +177,7 @@ impl Drop for ByOwner<'_> {
     #[inline]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
-        // Another context of the thread may have taken it, and be at it.
+        // Another context of the thread may have taken it, and still use it.
         if self.0.owner.load(Ordering::Relaxed) == self.1 {
             self.0.owner.store(0, Ordering::Release);
         }

@@ -56,7 +56,7 @@ impl Output {
         // SAFETY: fresh memory of so many slots, which zero bytes are; it is ours until it is given back below.
         let old = self.shapes.move_to(unsafe { core::slice::from_raw_parts_mut(memory, slots) });
         if !old.is_empty() {
-            // SAFETY: taken here for the table before, which is used no more.
+            // SAFETY: taken here for the table before, which is no longer used.
             unsafe { arena::give_back(old.as_mut_ptr().cast(), size_of_val(old)) };
         }
     }

@@ -17,7 +17,7 @@ pub enum Growing {
     Mine(Mine),
     /// Another thread was growing the log until just now: this one may find enough room.
     Over,
-    /// Another thread is at it, and was waited for long enough.
+    /// Another thread is growing the log, and was waited for long enough.
     Never,
 }
 

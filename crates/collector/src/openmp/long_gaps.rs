@@ -104,7 +104,7 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     let gap_ns = lane.member.worked_ns();
     let seen = visits.take_seen();
     let found = lane.with_record_in_silence(|record| {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let long = unsafe { &mut visits.pending().long };
         if gap_ns < long.from_ns() {
             long.is_usual(gap_ns);

@@ -59,7 +59,7 @@ impl OwnCost {
         }
     }
 
-    /// As [`OwnCost::took`], behind the region.
+    /// As [`OwnCost::took`], after the region.
     #[inline]
     pub fn took_behind(&self, since_ns: u64) {
         if let Some(ns) = self.timed(since_ns) {

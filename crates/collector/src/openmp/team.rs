@@ -195,7 +195,7 @@ impl Team {
         team
     }
 
-    /// The word by which the others get to know of the region, for [`given::Given`]. By the opener.
+    /// The word by which the others learn of the region, for [`given::Given`]. By the opener.
     #[inline]
     pub fn given(&'static self) -> usize {
         match self.number.load(Ordering::Relaxed) {

@@ -35,7 +35,7 @@ pub const SITES: usize = 32;
 /// Outside of any region, and inside one whose team is unknown.
 pub const OUTSIDE: u64 = 1;
 
-/// A site's level is thought of no more often than that.
+/// A site's level is reconsidered no more often than that.
 const THOUGHT_APART_NS: u64 = 100_000;
 
 const NOT_SEEN: u32 = 0;

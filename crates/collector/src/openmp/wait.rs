@@ -148,7 +148,7 @@ fn pass_without_measuring(
         lane.member.pause(now_ns);
         let work_ns = lane.member.take_work();
         lane.with_record_in_silence(|record| {
-            // SAFETY: the owner, who has taken the record.
+            // SAFETY: the owner, which has taken the record.
             let tally = unsafe { &mut visits.pending().tallies[visits.at()] };
             tally.worked(work_ns, visits.weight().into());
             tally.segment_was_measured();
@@ -250,7 +250,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         is_recorded = true;
         let ns = end_ns.saturating_sub(since_ns);
         member.has_waited(ns);
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let pending = unsafe { visits.pending() };
         let mut segment = Segment {
             end_ns,
@@ -381,7 +381,7 @@ fn add_to(
 fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (CallSite, State)) {
     let place = place_at(lane, Operation::OmpBarrier, site);
     if !record.parallel.sites.knows(&place) {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         unsafe { lane.with_room(|| find_and_learn(record, &place, state)) };
     }
 }
@@ -397,7 +397,7 @@ fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
 #[cold]
 #[inline(never)]
 fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, segment: &Segment) {
-    // SAFETY: the owner, who has taken the record.
+    // SAFETY: the owner, which has taken the record.
     unsafe { lane.with_room(|| find_and_add(record, place, state, segment)) };
 }
 

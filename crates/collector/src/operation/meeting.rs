@@ -63,7 +63,7 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
     }
     let (begin_ns, end_ns) = (lane.operations.open.begin_ns(), clock::now_ns());
     if let Some(_held) = lane.take() {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let record = unsafe { lane.record() };
         let what = (operation, lane.operations.open.object());
         record_one(lane, record, what, (begin_ns, end_ns), lane.operations.open.state());
@@ -84,7 +84,7 @@ pub fn record_passed(
     add: impl FnOnce(&mut Record),
 ) {
     if let Some(_held) = lane.take() {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let record = unsafe { lane.record() };
         record_one(lane, record, what, times, state);
         add(record);

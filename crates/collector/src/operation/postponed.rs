@@ -243,7 +243,7 @@ pub fn settle_before(lane: &'static Lane, operation: Operation) -> u64 {
 #[inline(never)]
 pub fn settle(lane: &'static Lane) {
     if let Some(_held) = lane.take() {
-        // SAFETY: called by the owner, who has taken the record.
+        // SAFETY: called by the owner, which has taken the record.
         settle_in(lane, unsafe { lane.record() });
     }
 }

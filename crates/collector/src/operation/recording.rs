@@ -70,7 +70,7 @@ impl Completed {
 #[inline]
 pub(super) fn record_completed(lane: &'static Lane, completed: &Completed) {
     let Some(_held) = lane.take() else { return };
-    // SAFETY: called by the owner, who has taken the record.
+    // SAFETY: called by the owner, which has taken the record.
     record_in(lane, unsafe { lane.record() }, completed);
 }
 

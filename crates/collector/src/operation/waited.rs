@@ -84,7 +84,7 @@ pub fn begin(object: u64) {
     slot(object).waiters.fetch_add(1, Ordering::Relaxed);
 }
 
-/// It waits no more.
+/// It no longer waits.
 #[inline]
 pub fn end(object: u64) {
     slot(object).waiters.fetch_sub(1, Ordering::Relaxed);

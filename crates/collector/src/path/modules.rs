@@ -394,7 +394,7 @@ impl Unloading {
         forget_left(lane, sp.saturating_add(1));
         let word = lane.unloading();
         if word.load(Ordering::Relaxed) != 0 {
-            // Of a library's own destructor: the one around it is still at it.
+            // Of a library's own destructor: the outer one is still unloading.
             return Unloading(false);
         }
         UNLOADING.fetch_add(1, Ordering::AcqRel);

@@ -3,7 +3,7 @@
 //! It keeps running while the thread is blocked, and its signal would then interrupt a system call that a CPU
 //! timer's signal never interrupts. Three things prevent that:
 //!
-//! - A hook that is about to block says so first (the operation is open), then disarms. The handler arms
+//! - A hook that is about to block first marks that (the operation is open), then disarms. The handler arms
 //!   nothing while an operation is open. After the wait the timer is armed for what is left by the CPU clock;
 //!   if the instant has passed meanwhile, the thread used its processor inside of the operation then, and the
 //!   sample is taken there.
@@ -66,7 +66,7 @@ pub struct Rest {
     left: AtomicU32,
 }
 
-/// So many samples in a row may be tried in vain.
+/// So many tries in a row may fail.
 const TRIED_IN_VAIN: u32 = 4;
 /// The longest rest is two to this power, in samples.
 const LONGEST_REST: u32 = 4;

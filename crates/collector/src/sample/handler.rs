@@ -151,7 +151,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     }
     if lane.samples.pace.ends_rest() {
         lane.with_record(Record::follow_switch);
-        lane.begin_anew(cpu_ns, life.options.period_ns);
+        lane.begin_again(cpu_ns, life.options.period_ns);
         return;
     }
     let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
@@ -215,7 +215,7 @@ fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t
         let on_alternate_stack = alternate.contains(&(core::ptr::from_ref(context) as u64));
         let sampling = || take(life, lane, record, context, due);
         // An alternate stack may lie within the thread's own, which has plenty of room elsewhere.
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         unsafe {
             if on_alternate_stack { lane.with_own_room(sampling) } else { lane.with_room_in_quiet(sampling) }
         };

@@ -310,7 +310,7 @@ impl Lane {
     }
 
     /// In the owner's handler: recording resumes, and the next sample is drawn as a thread's first one is.
-    pub fn begin_anew(&self, cpu_ns: u64, mean_ns: u64) {
+    pub fn begin_again(&self, cpu_ns: u64, mean_ns: u64) {
         let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
         self.operations.open.set_alarm(Alarm::Off);

@@ -30,7 +30,7 @@ static IN_USE: AtomicBool = AtomicBool::new(false);
 pub fn find() {
     object::each(&mut |program| {
         let end = program.text.end.min(program.text.start + LOOKED_AT_BYTES);
-        // SAFETY: the begin of the program's executable segment, which is mapped for good.
+        // SAFETY: the begin of the program's executable segment, which stays mapped.
         let code = unsafe { elf::memory(program.text.start..end) };
         IN_USE.store(splits(code), Ordering::Relaxed);
         true

@@ -94,7 +94,7 @@ impl Tables {
         found.or(only.filter(|_| count == 1))
     }
 
-    /// Calls `visit` with symbols among which are all of this name, until it says so.
+    /// Calls `visit` with symbols among which are all of this name, until it returns true.
     fn each_of_hash(&self, name: &Name, visit: &mut dyn FnMut(u64) -> bool) {
         if self.gnu_hash != 0 {
             self.each_of_gnu_hash(name.hash, visit);

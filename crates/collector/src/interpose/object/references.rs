@@ -53,7 +53,7 @@ impl Tables {
         self.each_reference_to(own, Versions::ALL, &|_| true, visit);
     }
 
-    /// The versions that it asks for of which `is_wanted` says so, by the names of library and version.
+    /// The versions that it asks for and for which `is_wanted` is true, by the names of library and version.
     pub fn versions(&self, is_wanted: impl Fn(&CStr, &CStr) -> bool) -> Versions {
         let mut versions = 0;
         self.each_needed_version(&mut |number, file, version| {

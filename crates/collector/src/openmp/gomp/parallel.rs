@@ -1,4 +1,4 @@
-//! Regions: the program's function is run by way of ours, on every thread of the team.
+//! Regions: the program's function is run through ours, on every thread of the team.
 
 use core::ffi::{c_long, c_uint, c_void};
 

@@ -1,4 +1,4 @@
-//! Deferred work: the program's function is run by way of ours, wherever and whenever the runtime does it.
+//! Deferred work: the program's function is run through ours, wherever and whenever the runtime does it.
 //!
 //! A task's data are copied when it is made. Ours are copied with them, after the program's: their length is
 //! part of the type of the function that runs the task. The runtime reads the program's data itself, too, so

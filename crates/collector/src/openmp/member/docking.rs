@@ -32,7 +32,7 @@ impl Member {
         self.docked_ns.load(Ordering::Relaxed)
     }
 
-    /// It docks, or with 0 does so no more.
+    /// It docks, or with 0 undocks.
     #[inline]
     pub fn set_docked(&self, now_ns: u64) {
         self.docked_ns.store(now_ns, Ordering::Relaxed);

@@ -237,7 +237,7 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
         let mut is_mixed = None;
         let mut functions = [0; COUNT];
         let provider = object::at(main)?;
-        let tells_of = |object: &Object| {
+        let reports_to_tools = |object: &Object| {
             object
                 .tables()
                 .is_some_and(|tables| tables.definition(&names::REPORTS_TO_TOOLS, Some(names::REPORTS_TO_TOOLS.version)).is_some())
@@ -265,8 +265,8 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
             } else {
                 object::at(*function as u64)?
             };
-            let tells = tells_of(&owner);
-            if *is_mixed.get_or_insert(tells) != tells {
+            let reports = reports_to_tools(&owner);
+            if *is_mixed.get_or_insert(reports) != reports {
                 world = World::InDoubt;
             }
         }

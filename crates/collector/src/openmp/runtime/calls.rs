@@ -82,12 +82,12 @@ fn of_body(body: u64, place: usize) -> &'static Table {
             routes::keep(body, caller.table());
             caller.table()
         }
-        None => of_nobody(place),
+        None => of_unknown_caller(place),
     }
 }
 
 fn of_site(site: u64, place: usize) -> &'static Table {
-    let Some(object) = object::at(site) else { return of_nobody(place) };
+    let Some(object) = object::at(site) else { return of_unknown_caller(place) };
     let caller = match call_before(site, &object) {
         Call::OfHook => learn(site),
         Call::Of(function) => learn(function).filter(|caller| caller.refers_to(place)),
@@ -95,7 +95,7 @@ fn of_site(site: u64, place: usize) -> &'static Table {
             let caller = learn(site).filter(|caller| caller.refers_to(place));
             if caller.is_some() && callers::are_several() {
                 // It may have called a function of another caller, which jumped here.
-                return of_region().or(caller.map(Callee::table)).unwrap_or_else(|| of_nobody(place));
+                return of_region().or(caller.map(Callee::table)).unwrap_or_else(|| of_unknown_caller(place));
             }
             caller
         }
@@ -106,7 +106,7 @@ fn of_site(site: u64, place: usize) -> &'static Table {
             routes::keep(site, table);
             table
         }
-        None => of_nobody(place),
+        None => of_unknown_caller(place),
     }
 }
 
@@ -172,7 +172,7 @@ fn of_region() -> Option<&'static Table> {
 /// are several it is in doubt, and if there is none one is loaded: our names made the program believe that
 /// there is one.
 #[cold]
-fn of_nobody(place: usize) -> &'static Table {
+fn of_unknown_caller(place: usize) -> &'static Table {
     if let Some(table) = of_region() {
         return table;
     }

@@ -112,7 +112,7 @@ pub(super) fn close() {
     });
 }
 
-/// That is over; of the routes that were valid those are again for which `stays` says so of key and table.
+/// That is over; routes that were valid become valid again if `stays` is true for their key and table.
 pub(super) fn open(stays: &dyn Fn(u64, &'static Table) -> bool) {
     changing(|| {
         if CLOSING.fetch_sub(1, Ordering::AcqRel) != 1 {

@@ -100,7 +100,7 @@ pub fn done(team: &'static Team) {
                 interval: 0,
             };
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
-            // SAFETY: the owner, who has taken the record.
+            // SAFETY: the owner, which has taken the record.
             unsafe { lane.with_room(|| record.output.push_shaped(number, member.team_size(), &stay)) };
             record.parallel.stay_limit.recorded(now_ns);
         }
@@ -151,8 +151,8 @@ fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
     lane.operations.open.begin_ns()
 }
 
-/// A thread that was docked is so no more: records what it waited for since. `team` is the one in which it
-/// got work again.
+/// A thread that was docked is no longer docked: records what it waited for since. `team` is the one in which
+/// it got work again.
 fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now_ns: u64) {
     let member = &lane.member;
     let (region, fork_ns) = (team.map_or(0, Team::region), opened.fork_ns);

@@ -83,7 +83,7 @@ impl Visits {
             site.epoch.store(0, Ordering::Relaxed);
             site.kind.store(0, Ordering::Relaxed);
             site.set_operation(operation);
-            // SAFETY: the owner, who has taken the record.
+            // SAFETY: the owner, which has taken the record.
             let pending = unsafe { self.pending() };
             pending.tallies[at] = Tally::default();
             pending.trials[at] = Trial::default();

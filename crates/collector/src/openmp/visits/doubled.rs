@@ -4,8 +4,8 @@
 //! The second counting executes the same instructions on a cache line of its own, and its result is not used.
 //! All threads of a team do it in the same stretches
 //! ([`draws::is_doubled`](crate::openmp::draws::is_doubled)), so that what is seen is what the program loses,
-//! the waits of the others included. A stretch is compared with the ones before and behind it: the program
-//! may do more or less from one phase to the next.
+//! the waits of the others included. A stretch is compared with the ones before and after it: the program may
+//! do more or less from one phase to the next.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -236,7 +236,7 @@ pub struct Trial {
     begin: Begin,
     /// The newest stretch in which all were counted once.
     before: Option<Stretch>,
-    /// One behind it in which they were counted twice.
+    /// One after it in which they were counted twice.
     twice: Option<Stretch>,
     sums: Trials,
 }
