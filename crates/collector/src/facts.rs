@@ -116,7 +116,8 @@ fn link_to(executable: &[u8]) -> &'static [u8] {
     if given.is_null() {
         return &[];
     }
-    // SAFETY: the kernel puts the path there, above the stack, for the image's life; programs do not change it.
+    // SAFETY: the kernel puts the path there, above the stack, for the image's life; programs do not change
+    // it.
     let given: &'static CStr = unsafe { CStr::from_ptr(given) };
     let name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
     if name(given.to_bytes()) == name(executable) {

@@ -27,10 +27,10 @@ mod left;
 mod lent;
 mod output;
 mod own_time;
-mod unrecorded;
 mod paths;
 mod record;
 mod scheduler;
+mod unrecorded;
 mod usage;
 mod waiting;
 

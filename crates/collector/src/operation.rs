@@ -25,6 +25,7 @@ pub mod meeting;
 pub mod open;
 mod outcome;
 pub mod postponed;
+mod recording;
 pub mod releases;
 pub mod sampling;
 pub mod sections;
@@ -32,15 +33,14 @@ mod state;
 pub mod stretch;
 pub mod sums;
 pub mod targets;
-mod recording;
 pub mod threshold;
 pub mod tries;
 pub mod waited;
 
 pub use outcome::{Outcome, errno, set_errno};
-pub use state::{Owned, Shared, fits_at, settle};
 use recording::{Completed, is_owner, record_completed};
 pub use recording::{look_into, look_into_record, note_left};
+pub use state::{Owned, Shared, fits_at, settle};
 
 /// Operations as a source of data: waits and I/O.
 pub struct Operations;

@@ -194,7 +194,10 @@ mod tests {
             let after = system_ns();
             let converted = time_ns(ticks);
             // A length measured over 20 ms is known to a few millionths, and what passed since is short.
-            assert!(converted + 2_000 >= before && converted <= after + 2_000, "{before} {converted} {after}");
+            assert!(
+                converted + 2_000 >= before && converted <= after + 2_000,
+                "{before} {converted} {after}"
+            );
         }
     }
 }

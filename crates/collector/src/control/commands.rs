@@ -64,8 +64,8 @@ pub fn take(number: u32) -> bool {
 /// The label of command number `number`, and how many bytes of it count.
 pub fn label(number: u32) -> ([u8; LABEL_BYTES], usize) {
     let Some(page) = options::page() else { return ([0; LABEL_BYTES], 0) };
-    // SAFETY: the page is mapped whole and for the process's life, and the labels lie in it. Bytes that change
-    // meanwhile are those of another label.
+    // SAFETY: the page is mapped whole and for the process's life, and the labels lie in it. Bytes that
+    // change meanwhile are those of another label.
     let label = unsafe {
         let labels = page.cast::<u8>().add(LABELS_AT).cast::<Labels>();
         (&raw const (*labels.as_ptr())[number as usize % LABELS]).read_volatile()

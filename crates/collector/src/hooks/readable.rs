@@ -1,5 +1,5 @@
-//! Whether what the program points to can be read or written, found out as the kernel does: by an error, not by
-//! a fault.
+//! Whether what the program points to can be read or written, found out as the kernel does: by an error, not
+//! by a fault.
 //!
 //! A system call that is given a bad address fails with EFAULT. A hook in front of it that reads the same
 //! memory itself would end the program instead: it asks here first, and where something cannot be read it

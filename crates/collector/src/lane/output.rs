@@ -53,7 +53,8 @@ impl Output {
         if memory.is_null() {
             return;
         }
-        // SAFETY: fresh memory of so many slots, which zero bytes are; it is ours until it is given back below.
+        // SAFETY: fresh memory of so many slots, which zero bytes are; it is ours until it is given back
+        // below.
         let old = self.shapes.move_to(unsafe { core::slice::from_raw_parts_mut(memory, slots) });
         if !old.is_empty() {
             // SAFETY: taken here for the table before, which is no longer used.

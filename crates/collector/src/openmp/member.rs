@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::arrivals::{Barriers, BarrierState};
+use super::arrivals::{BarrierState, Barriers};
 use super::own_cost::OwnCost;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};

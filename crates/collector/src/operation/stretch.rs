@@ -3,7 +3,7 @@
 use proust_log::operations::Operation;
 use proust_log::records::{EVENT_CLOCK, Event};
 
-use super::{Kind, Outcome, Completed, postponed, record_completed};
+use super::{Completed, Kind, Outcome, postponed, record_completed};
 use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{Kind, Outcome, Completed, record_completed, waited};
+use super::{Completed, Kind, Outcome, record_completed, waited};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::path::memo::State;

@@ -299,7 +299,8 @@ impl Lane {
         Ok(())
     }
 
-    /// In the owner's handler: recording is paused, and it is enough to look now and then whether it still is.
+    /// In the owner's handler: recording is paused, and it is enough to look now and then whether it still
+    /// is.
     pub fn rest_while_paused(&self, cpu_ns: u64) {
         if !self.samples.pace.is_paused.swap(true, Ordering::Relaxed) {
             self.with_record(Record::follow_switch);

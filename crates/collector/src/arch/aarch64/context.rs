@@ -90,8 +90,8 @@ pub const INFO: u64 = 0;
 /// Where the context begins: behind the siginfo.
 pub const CONTEXT: u64 = 128;
 
-/// Where the registers begin in the context: behind flags, link, stack, 128 bytes for the mask, a gap, and the
-/// address of a fault.
+/// Where the registers begin in the context: behind flags, link, stack, 128 bytes for the mask, a gap, and
+/// the address of a fault.
 const REGISTERS: u64 = 184;
 
 const fn place_of(register: usize) -> u64 {
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn registers_are_found_in_the_frame_of_a_handler() {
         let mut frame = [0; FRAME_BYTES];
-        // The kernel's structures: siginfo 128, then ucontext: 8 + 8 + 24 + 128 + 8 to the next multiple of 16,
-        // then the fault's address and x0 to x30, sp, pc.
+        // The kernel's structures: siginfo 128, then ucontext: 8 + 8 + 24 + 128 + 8 to the next multiple of
+        // 16, then the fault's address and x0 to x30, sp, pc.
         let first = 128 + 176 + 8;
         for register in 0..33_u64 {
             let at = first + 8 * register as usize;

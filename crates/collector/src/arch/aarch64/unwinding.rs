@@ -38,8 +38,8 @@ pub const RED_ZONE_BYTES: u64 = 0;
 /// The rule of code without unwind tables, on the chance that it keeps frame pointers.
 pub const FRAME_POINTER: Rule = Rule::FromFramePointer { cfa: 2, saved: 2 };
 
-/// Where a frame keeps the address that it returns to, with this CFA and the frame pointer so many words below
-/// that: None if it does not lie in memory.
+/// Where a frame keeps the address that it returns to, with this CFA and the frame pointer so many words
+/// below that: None if it does not lie in memory.
 #[inline(always)]
 pub fn return_place(cfa: u64, saved: u16) -> Option<u64> {
     (saved != 0).then(|| cfa.wrapping_sub(8 * u64::from(saved)).wrapping_add(8))

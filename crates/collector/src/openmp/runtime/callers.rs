@@ -238,9 +238,9 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
         let mut functions = [0; COUNT];
         let provider = object::at(main)?;
         let reports_to_tools = |object: &Object| {
-            object
-                .tables()
-                .is_some_and(|tables| tables.definition(&names::REPORTS_TO_TOOLS, Some(names::REPORTS_TO_TOOLS.version)).is_some())
+            object.tables().is_some_and(|tables| {
+                tables.definition(&names::REPORTS_TO_TOOLS, Some(names::REPORTS_TO_TOOLS.version)).is_some()
+            })
         };
         for ((function, wanted), name) in functions.iter_mut().zip(wanted).zip(NAMES) {
             match wanted.found {
