@@ -316,11 +316,11 @@ mod tests {
     fn a_region_inside_leaves_the_outer_ones_barriers_alone() {
         let (outer, inner, own) = (Arrivals::default(), Arrivals::default(), Barriers::default());
         outer.come(&own, true, 1_000, || 3);
-        let passed = own.passed();
+        let state = own.state();
         own.restore(&BarrierState::default());
         inner.come(&own, true, 2_000, || 0);
         assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0 }));
-        own.restore(&passed);
+        own.restore(&state);
         assert_eq!(outer.last(&own), Some(Shared { ns: 1_000, level: 3 }));
     }
 }
