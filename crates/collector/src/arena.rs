@@ -1,11 +1,11 @@
 //! The collector's memory: never the program's heap.
 //!
 //! Memory is taken from areas, by one atomic exchange; an area that is used up is followed by a new one, a
-//! quarter as large as all before it together. So little is mapped that is not used, and the mappings are
-//! few. What is given back is kept in a list for its size and used again. None of it locks or fails over into
-//! the C library, so it may be met anywhere.
+//! quarter as large as all before it together. So little unused memory is mapped, and the mappings are few. A
+//! block that is given back is kept in a list for its size and used again. None of it locks or falls back to
+//! the C library, so it may be called anywhere.
 //!
-//! What the language's own collections take by the global allocator is never taken back.
+//! Memory that the language's own collections take by the global allocator is never taken back.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ mod table;
 
 pub use table::{Entry, Table, spread};
 
-/// Least size of what is given back and used again, and the greatest that comes out of an area.
+/// Least size of a block that is given back and used again, and the greatest that is taken from an area.
 const LEAST_BYTES: usize = free_list::ALIGNMENT;
 const MOST_BYTES: usize = 1 << 20;
 const SIZES: usize = (MOST_BYTES / LEAST_BYTES).ilog2() as usize + 1;
@@ -45,10 +45,10 @@ struct Area {
 }
 
 impl Area {
-    /// Makes an area of fresh memory that nobody else knows yet.
+    /// Makes an area of fresh memory that no other thread can reach yet.
     ///
     /// # Safety
-    /// `bytes` bytes at `memory` are mapped for good, and aligned to a page.
+    /// `bytes` bytes at `memory` stay mapped, and are aligned to a page.
     unsafe fn lay(memory: *mut u8, bytes: usize) -> *mut Area {
         let area = memory.cast::<Area>();
         let next = AtomicUsize::new(memory as usize + size_of::<Area>());
@@ -134,10 +134,10 @@ unsafe fn unmap_area(memory: *mut u8, bytes: usize) {
     unsafe { raw::unmap(memory, bytes) };
 }
 
-/// What was given back, by size; the first word is the list's.
+/// Blocks that were given back, by size; the first word is the list's.
 static RETURNED: [FreeList; SIZES] = [const { FreeList::new(0) }; SIZES];
 
-/// What is handed out for `bytes`: a power of two, or whole pages.
+/// The size handed out for `bytes`: a power of two, or whole pages.
 fn size_for(bytes: usize) -> usize {
     if bytes > MOST_BYTES {
         bytes.next_multiple_of(PAGE_BYTES)
@@ -175,7 +175,7 @@ fn take(size: usize) -> *mut u8 {
 /// Gives memory of [`pages`] back.
 ///
 /// # Safety
-/// `memory` came from `pages(bytes)` and nothing uses it any more.
+/// `memory` was returned by `pages(bytes)` and nothing uses it any more.
 pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
     let size = size_for(bytes);
     HANDED_OUT_BYTES.fetch_sub(size as u64, Ordering::Relaxed);
@@ -193,8 +193,8 @@ pub unsafe fn give_back(memory: *mut u8, bytes: usize) {
     }
 }
 
-/// A value that takes memory when it is first used: most threads need few of what a thread may need. Whoever
-/// owns this is never dropped, and neither is the value.
+/// A value that takes memory when it is first used: most threads need few of what a thread may need. The
+/// owner of this is never dropped, and neither is the value.
 #[derive(Debug)]
 pub struct Lazily<T>(*mut T);
 
@@ -244,7 +244,7 @@ pub struct Arena;
 #[global_allocator]
 static ARENA: Arena = Arena;
 
-// SAFETY: addresses come from disjoint ranges of mapped memory, aligned as asked; nothing is freed.
+// SAFETY: addresses lie in disjoint ranges of mapped memory, aligned as asked; nothing is freed.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (bytes, alignment) = (layout.size(), layout.align());

@@ -3,11 +3,11 @@
 //!
 //! Such a child takes a slot in a chunk of its parent's log ([`proust_log::children`]) and makes a log of its
 //! own when it has something to record: in the first hook that asks [`life::in_hook`], or when its timer
-//! first expires. Until then [`life::is_brief`] holds, it has no lane, and hooks that record nothing worth a
-//! log pass on. At its end it fills its slot.
+//! first expires. Until then [`life::is_brief`] is true, it has no lane, and hooks that record nothing worth
+//! a log only call the real function. At its end it fills its slot.
 //!
-//! What a child of it needs is inherited: the chunk stays mapped, and a grandchild takes a slot in it, too.
-//! Where there is none left, or anything speaks against waiting (a sampling signal that is blocked or deadly,
+//! Its own children inherit what they need: the chunk stays mapped, and a grandchild takes a slot in it, too.
+//! Where there is none left, or there is a reason not to wait (a sampling signal that is blocked or deadly,
 //! another clock), a child makes its log at once.
 
 use core::cell::UnsafeCell;
@@ -61,8 +61,8 @@ pub struct Begun {
 
 struct Place(UnsafeCell<Begun>);
 
-// SAFETY: written by the only thread of a new child, and read by it, or by who has changed the life's state
-// from brief.
+// SAFETY: written by the only thread of a new child, and read by it, or by the thread that changed the life's
+// state from brief.
 unsafe impl Sync for Place {}
 
 static BEGUN: Place = Place(UnsafeCell::new(Begun {
@@ -100,13 +100,13 @@ fn take_chunk() {
     let Some(chunk) = logfile::take_chunk(chunk_bytes(CHUNKS.fetch_add(1, Ordering::Relaxed))) else {
         return;
     };
-    // SAFETY: fresh, and nobody else's. Two threads that fork at once may both come here: the slots of one
-    // chunk are lost.
+    // SAFETY: fresh, and no other thread has it. Two threads that fork at once may both get here: the slots
+    // of one chunk are then lost.
     unsafe { children::begin_chunk(chunk) };
     CHUNK.store(chunk.start, Ordering::Release);
 }
 
-/// In a forked child: nothing that was the parent's own is this one's. Before [`take`].
+/// In a forked child: nothing that belonged to the parent is used in this process. Before [`take`].
 pub fn after_fork() {
     SLOT.store(core::ptr::null_mut(), Ordering::Relaxed);
     TIMER.store(-1, Ordering::Relaxed);
@@ -114,8 +114,8 @@ pub fn after_fork() {
     CHUNKS.store(0, Ordering::Relaxed);
 }
 
-/// A slot for a forked child that began at `begin_ns` and goes on under `mask`; None if it shall make its log
-/// at once.
+/// A slot for a forked child that began at `begin_ns` and continues under `mask`; None if it shall make its
+/// log at once.
 pub fn take(begin_ns: u64, mask: u64) -> Option<*mut ChildSlot> {
     let signal = signal::current();
     let can_be_sampled = !signal::is_deadly(signal)
@@ -140,8 +140,8 @@ pub fn kept() -> core::ops::Range<usize> {
 /// The process has one thread and has taken the slot.
 pub unsafe fn begin(life: &Life, slot: *mut ChildSlot, begin_ns: u64, stack: OwnStack) -> bool {
     let Ok(timer) = timer::create(life.pid, signal::number(signal::current())) else {
-        // The log that it makes now says so.
-        // SAFETY: the slot is this process's, and still zero: it reads as never written.
+        // The log that it makes now shows that. SAFETY: the slot is this process's, and still zero: it reads
+        // as never written.
         return false;
     };
     let Ok(due_ns) = pace::start_without_lane(timer, clock::thread_cpu_ns(), life.options.period_ns) else {
@@ -194,7 +194,7 @@ pub fn begin_log() {
     raw::signal_mask(libc::SIG_SETMASK, mask);
 }
 
-/// As [`begin_log`], with all signals blocked; the thread goes on under `mask`.
+/// As [`begin_log`], with all signals blocked; the thread continues under `mask`.
 pub fn begin_log_under(mask: u64) {
     if !HAS_NO_LOG.load(Ordering::Relaxed) {
         room::apart_from(begun().stack, || make_log(mask));
@@ -295,7 +295,7 @@ fn write_end(ending: Ending, status: i32, target: &[u8]) {
     }
 }
 
-/// The exec before which [`end`] was called failed: the process goes on with a log of its own.
+/// The exec before which [`end`] was called failed: the process continues with a log of its own.
 pub fn after_failed_exec(errno: i32) {
     let quiet = Quiet::begin();
     let slot = SLOT.load(Ordering::Acquire);

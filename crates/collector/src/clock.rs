@@ -1,5 +1,5 @@
-//! Clocks: one time base, CLOCK_MONOTONIC, through the vDSO or told by the processor's counter; CPU time by
-//! system calls.
+//! Clocks: one time base, CLOCK_MONOTONIC, read through the vDSO or computed from the processor's counter;
+//! CPU time by system calls.
 //!
 //! The vDSO is called directly and not through the C library, since a program or another preloaded
 //! library may have put its own `clock_gettime` there.
@@ -27,7 +27,7 @@ pub fn forbid_counter() {
     GET_TIME.store(0, Ordering::Release);
 }
 
-/// Finds the clocks. What the program that called exec had forbidden itself stays so.
+/// Finds the clocks. A counter that the program which called exec had forbidden itself stays forbidden.
 pub fn find() {
     find_vdso();
     if raw::may_read_counter() {
@@ -58,14 +58,14 @@ fn find_vdso() {
 pub use anchor::{now, now_ns, ordered_ns};
 pub use reading::{ordered_reading_ns, reading_ns};
 
-/// A forked child begins: what another thread was at when it was forked is over, and in a time namespace of
-/// its own the clock counts from another beginning.
+/// A forked child begins: another thread's work at the fork is void, and in a time namespace of its own the
+/// clock counts from another beginning.
 pub fn after_fork() {
     anchor::after_fork();
     ticks::after_fork();
 }
 
-/// CLOCK_MONOTONIC, nanoseconds, as the kernel tells it.
+/// CLOCK_MONOTONIC, nanoseconds, as the kernel reports it.
 fn system_ns() -> u64 {
     let function = GET_TIME.load(Ordering::Relaxed);
     if function == 0 {

@@ -1,18 +1,19 @@
 //! Recording is switched off and on while the program runs, by commands in the run's control page.
 //!
-//! Nobody sends this process anything: a signal from outside could interrupt a call of the program's, and
-//! meet an image that has no handler for it yet. The process notices by itself, in the next operation that it
-//! begins or when a thread's timer expires, whichever comes first; a process that does neither has nothing to
-//! record. The command carries its time, so a switch holds from there on, not from when it was noticed.
+//! Nothing notifies this process: a signal from outside could interrupt a call of the program's, and meet an
+//! image that has no handler for it yet. The process notices by itself, when it next begins an operation or
+//! when a thread's timer expires, whichever is first; a process that does neither has nothing to record. The
+//! command carries its time, so a switch applies from there on, not from when it was noticed.
 //!
-//! Whoever notices first switches for the whole process: it writes where each thread's CPU clock stood at
-//! that time ([`Switched`]). What the threads used between the command and the notice is little, since each
+//! The thread that notices first switches for the whole process: it writes where each thread's CPU clock
+//! stood at that time ([`Switched`]). The threads used little between the command and the notice, since each
 //! would have noticed at its next sample (`MOST_UNNOTICED_NS`).
 //!
 //! While recording is off hooks that measure end at one comparison ([`life::measuring`]). Those that follow
-//! threads, processes, modules and signals go on, or nothing could be measured afterwards; so do those of
-//! parallel regions, whose threads count together: what they write is cut off in the analysis. Timers go on
-//! at long distances ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted again.
+//! threads, processes, modules and signals stay active, or nothing could be measured afterwards; so do those
+//! of parallel regions, whose threads count together: what they write is cut off in the analysis. Timers keep
+//! running at long intervals ([`pace::Resting`](crate::sample::pace)), to notice that recording is wanted
+//! again.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -34,7 +35,7 @@ const MOST_UNNOTICED_NS: u64 = 40_000_000;
 
 static SWITCHES: AtomicU32 = AtomicU32::new(0);
 
-/// How often this process was switched: what a thread counted before belongs to another stretch.
+/// How often this process was switched: counts that a thread made before belong to another stretch.
 pub fn switches() -> u32 {
     SWITCHES.load(Ordering::Relaxed)
 }
@@ -95,7 +96,7 @@ pub fn look_here(life: &Life) {
     }
 }
 
-/// When a command was given by this process's clock; when it was noticed if that cannot be told.
+/// When a command was given, by this process's clock; when it was noticed, if that time is unknown.
 fn instant(life: &Life, given: &proust_log::control::Switch, now_ns: u64) -> u64 {
     let time_ns = given.time_ns.checked_add_signed(life.facts.clock_offset_ns());
     match time_ns.filter(|&time_ns| time_ns <= now_ns) {

@@ -1,7 +1,7 @@
-//! What a log says of its process beside its measurements: host, program, arguments, folder, clock.
+//! The facts that a log has of its process beside its measurements: host, program, arguments, folder, clock.
 //!
-//! A forked child has most of it from its parent. What lies below `/proc` is asked once for an image: the
-//! kernel makes nodes there for each process that asks, which takes as long as the rest of a child's begin.
+//! A forked child has most of it from its parent. Files below `/proc` are read once for an image: the kernel
+//! makes nodes there for each process that asks, which takes as long as the rest of a child's begin.
 
 use core::ffi::{CStr, c_char};
 
@@ -17,7 +17,7 @@ const ARGUMENT_BYTES: usize = 16 * 1024;
 /// So many are kept without memory of their own.
 const FEW_BYTES: usize = 1024;
 
-/// What does not change while an image runs.
+/// Facts that do not change while an image runs.
 pub struct Facts {
     executable: &'static [u8],
     /// The link by which it was started, if that has another name.
@@ -57,7 +57,7 @@ impl Facts {
         }
     }
 
-    /// Writes all of it, and what of the environment tells of parallelism.
+    /// Writes all of it, and those variables of the environment that concern parallelism.
     pub fn write(&self, output: &mut Output, environment: Option<Strings>) {
         for module in modules::all() {
             lane::write_module(output, module);
@@ -82,7 +82,7 @@ impl Facts {
         write_processors(output);
         self.write_arguments(output);
         if let Some(environment) = environment {
-            for entry in environment.filter(|entry| hooks::environment::tells_of_parallelism(entry)) {
+            for entry in environment.filter(|entry| hooks::environment::concerns_parallelism(entry)) {
                 output.push_text(Subject::Variable, 0, entry);
             }
         }
@@ -108,15 +108,16 @@ impl Facts {
     }
 }
 
-/// The path that exec was given, if it is a link of another name to the executable: programs of several names
-/// are told apart by it. A script's is no link, its interpreter is the executable.
+/// The path that exec was given, if it is a link of another name to the executable: it distinguishes programs
+/// of several names. A script's is no link, its interpreter is the executable.
 fn link_to(executable: &[u8]) -> &'static [u8] {
     // SAFETY: getauxval only reads the auxiliary vector.
     let given = unsafe { libc::getauxval(libc::AT_EXECFN) } as *const c_char;
     if given.is_null() {
         return &[];
     }
-    // SAFETY: the kernel puts the path there, above the stack, for the image's life; programs do not change it.
+    // SAFETY: the kernel puts the path there, above the stack, for the image's life; programs do not change
+    // it.
     let given: &'static CStr = unsafe { CStr::from_ptr(given) };
     let name = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
     if name(given.to_bytes()) == name(executable) {
@@ -139,7 +140,7 @@ fn write_processors(output: &mut Output) {
     }
 }
 
-/// Room for the ranges of a set of processors; what does not fit is left out at the end.
+/// Room for the ranges of a set of processors; ranges that do not fit are left out at the end.
 const RANGES_BYTES: usize = 512;
 
 /// A set of processors as ranges: `0-3,8`.
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(of(&[1 << 63, 1]), "63-64");
         assert_eq!(of(&[0, u64::MAX]), "64-127");
         assert_eq!(of(&[0, 0]), "");
-        // Every second one of many: what fits is there, and nothing else.
+        // Every second one of many: those that fit are there, and nothing else.
         let many = of(&[0x5555_5555_5555_5555; 128]);
         assert!(many.starts_with("0,2,4,") && many.len() <= RANGES_BYTES && !many.ends_with(','));
     }

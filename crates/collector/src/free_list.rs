@@ -1,7 +1,7 @@
 //! A list of things that are free, which any thread, and any handler on it, may take from and give to.
 //!
-//! Nobody waits: the head is changed by one exchange. It is a place and a number that changes each time, so
-//! that who was interrupted between looking and taking finds out.
+//! No thread waits: the head is changed by one exchange. It is a place and a number that changes each time,
+//! so that a thread that was interrupted between looking and taking notices.
 
 use crate::sync::{AtomicU64, Ordering, word_at};
 
@@ -11,7 +11,7 @@ pub const ALIGNMENT: usize = 64;
 /// The low bits of a head are a place, in units of [`ALIGNMENT`].
 const PLACE_BITS: u32 = 41;
 
-/// Free things that stay mapped for good; each has a word at the same place for the next one.
+/// Free items that stay mapped; each has a word at the same place for the next one.
 #[derive(Debug)]
 pub struct FreeList {
     head: AtomicU64,
@@ -44,7 +44,7 @@ impl FreeList {
     /// # Safety
     /// `place` was given to this list once.
     unsafe fn link<'a>(&self, place: *mut u8) -> &'a AtomicU64 {
-        // SAFETY: what was ever in the list stays mapped, and the word inside it is aligned.
+        // SAFETY: whatever was ever in the list stays mapped, and the word inside it is aligned.
         unsafe { word_at(place.add(self.link).cast()) }
     }
 
@@ -56,8 +56,8 @@ impl FreeList {
             if place.is_null() {
                 return place;
             }
-            // SAFETY: a head's place was given. If somebody has taken it meanwhile its word is anything, and
-            // the exchange fails.
+            // SAFETY: a head's place was given. If another thread has taken it meanwhile its word is
+            // anything, and the exchange fails.
             let next = unsafe { self.link(place) }.load(Ordering::Relaxed) as *mut u8;
             match self.head.compare_exchange_weak(
                 head,
@@ -74,7 +74,7 @@ impl FreeList {
     /// Gives one.
     ///
     /// # Safety
-    /// `place` is mapped for good, is aligned to [`ALIGNMENT`], has the list's word, and nothing uses it.
+    /// `place` stays mapped, is aligned to [`ALIGNMENT`], has the list's word, and nothing uses it.
     pub unsafe fn give(&self, place: *mut u8) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {

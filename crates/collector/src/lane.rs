@@ -2,7 +2,7 @@
 //!
 //! Lanes are made once and go from thread to thread. A lane's record is used by its owner only, in the
 //! owner's signal handler or in a hook, never both at once; another thread may look into it at the process's
-//! end. Each holds it meanwhile (`hold.rs`).
+//! end. Each takes it first (`hold.rs`).
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -27,10 +27,10 @@ mod left;
 mod lent;
 mod output;
 mod own_time;
-mod passed;
 mod paths;
 mod record;
 mod scheduler;
+mod unrecorded;
 mod usage;
 mod waiting;
 
@@ -49,15 +49,15 @@ pub use usage::{Usage, scheduler_numbers};
 /// `owner` of a lane that was claimed for a thread which does not run yet.
 pub const RESERVED: u32 = u32::MAX;
 
-/// A lane: whose it is, who is at work on it, and what each source of data keeps of its thread. What every
-/// operation asks is in as few lines of the processor's cache as can be: what the program and the kernel did
-/// since the last one has made it forget them.
+/// A lane: whose it is, which thread uses it, and what each source of data keeps of its thread. Fields that
+/// every operation reads are in as few cache lines as possible: the program and the kernel have evicted them
+/// since the last one.
 #[repr(C, align(64))]
 pub struct Lane {
     /// The lane's header in the log; null = none. Other threads read it for each region that they open:
     /// nothing in this line, up to `hold`, is written often.
     header: AtomicPtr<LaneHeader>,
-    /// What the owner is in of a parallel program.
+    /// The owner's place in a parallel program.
     pub member: &'static Member,
     /// Kernel id of the thread it belongs to; 0 = free.
     pub owner: AtomicU32,
@@ -72,9 +72,10 @@ pub struct Lane {
     born_ns: AtomicU64,
     /// The stack pointer of the owner's hook that unloads a library; 0 = none does.
     unloading: AtomicU64,
-    /// Who uses the record: the owner in a hook or in its handler, or who closes it in the owner's place.
+    /// Which thread uses the record: the owner in a hook or in its handler, or a thread that closes it in the
+    /// owner's place.
     pub hold: Hold,
-    /// What the owner does in hooked functions.
+    /// The owner's state in hooked functions.
     pub operations: operation::Shared,
     /// When the owner's samples are due, and what brings them.
     pub samples: sample::Shared,
@@ -124,7 +125,7 @@ pub fn counts() -> (usize, usize) {
     (OWNED.load(Ordering::Acquire), CLAIMED.load(Ordering::Acquire))
 }
 
-/// A lane for a thread to come; None if there is no memory or no room in the log.
+/// A lane for a thread about to be created; None if there is no memory or no room in the log.
 pub fn claim() -> Option<&'static Lane> {
     // SAFETY: the list has lanes, which are never freed.
     if let Some(lane) = unsafe { FREE.take().cast::<Lane>().as_ref() } {
@@ -165,7 +166,7 @@ pub fn claim() -> Option<&'static Lane> {
     }
 }
 
-/// Forgets all lanes: a forked child begins anew (its memory is a copy, its log another file).
+/// Forgets all lanes: a forked child starts from scratch (its memory is a copy, its log another file).
 pub fn abandon_all() {
     LANES.store(core::ptr::null_mut(), Ordering::Release);
     GENERATION.fetch_add(1, Ordering::Relaxed);
@@ -183,14 +184,13 @@ impl Lane {
         CLAIMED.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whether this process made it: a signal handler may fork in a hook that holds a lane, and the child
-    /// goes on in that hook.
+    /// Whether this process made it: a signal handler may fork in a hook that has a lane, and the child
+    /// continues in that hook.
     pub fn is_of_this_process(&self) -> bool {
         self.generation == GENERATION.load(Ordering::Relaxed)
     }
 
-    /// Gives a claimed or finished lane back. One of a process that this one was forked off belongs to
-    /// nobody.
+    /// Gives a claimed or finished lane back. A lane of a process that this one was forked off is left alone.
     pub fn release(&self) {
         if !self.is_of_this_process() {
             return;
@@ -203,7 +203,7 @@ impl Lane {
             return;
         }
         if owner == RESERVED { &CLAIMED } else { &OWNED }.fetch_sub(1, Ordering::AcqRel);
-        // SAFETY: lanes are never freed, and nobody owns this one.
+        // SAFETY: lanes are never freed, and this one has no owner.
         unsafe { FREE.give(core::ptr::from_ref(self).cast_mut().cast()) };
     }
 
@@ -213,9 +213,9 @@ impl Lane {
     }
 
     /// In a forked child: nothing is written through the parent's lane any more, by whatever hook the child
-    /// goes on in. Returns where the lane's header lay, null = nowhere: its address may be in a register.
+    /// continues in. Returns where the lane's header lay, null = nowhere: its address may be in a register.
     pub fn leave_log(&self) -> *mut u8 {
-        // SAFETY: the child's only thread, with all signals blocked: nobody is at work on the record.
+        // SAFETY: the child's only thread, with all signals blocked: nothing else uses the record.
         unsafe { self.record() }.output = Output::new(None);
         self.header.swap(core::ptr::null_mut(), Ordering::Relaxed).cast()
     }
@@ -223,8 +223,8 @@ impl Lane {
     /// The owner's part.
     ///
     /// # Safety
-    /// The caller has taken the record, in the owner's handler, in a hook or for a closed process, or holds
-    /// the lane [`RESERVED`]; and no other reference from this function is alive.
+    /// The caller has taken the record, in the owner's handler, in a hook or for a closed process, or has the
+    /// lane [`RESERVED`]; and no other reference from this function is alive.
     #[expect(clippy::mut_from_ref, reason = "exclusive by ownership of the lane, which the type cannot show")]
     pub unsafe fn record(&self) -> &mut Record {
         // SAFETY: the caller's promise.
@@ -240,7 +240,7 @@ impl Lane {
         unsafe { (*self.record.get()).own_stack }
     }
 
-    /// From which length on the owner's operations are told alone, ns.
+    /// From which length on the owner's operations are recorded alone, ns.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -256,7 +256,7 @@ impl Lane {
         self.born_ns.load(Ordering::Relaxed)
     }
 
-    /// What the owner does from here on is recorded: its first instant.
+    /// The owner's time from here on is recorded: its first instant.
     pub fn is_born(&self, now_ns: u64) {
         self.born_ns.store(now_ns, Ordering::Relaxed);
     }
@@ -285,7 +285,7 @@ impl Lane {
         let _quiet = Quiet::begin();
         // SAFETY: called by the owner.
         let _held = self.hold.take_in_time(unsafe { self.own_stack() })?;
-        // SAFETY: called by the owner, who has taken the record.
+        // SAFETY: called by the owner, which has taken the record.
         Some(unsafe { self.with_room_in_quiet(|| timed(self.record(), work)) })
     }
 

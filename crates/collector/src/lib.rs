@@ -1,24 +1,24 @@
 //! Proust's collector: the library that `proust record` preloads into the measured program.
 //!
-//! It samples every thread by its CPU clock, unwinds in the signal handler, and writes what it finds
-//! through shared memory into the process's log. The program comes first: the collector never allocates
-//! from its heap, never blocks it, never changes its results, keeps its `errno`, and switches itself off
-//! where it cannot work.
+//! It samples every thread by its CPU clock, unwinds in the signal handler, and writes what it finds through
+//! shared memory into the process's log. The program has priority: the collector never allocates from its
+//! heap, never blocks it, never changes its results, keeps its `errno`, and switches itself off where it
+//! cannot work.
 //!
 //! A sample's way: [`sample::handler`] → [`path::memo`] → [`path::tree`] → [`lane`] → [`logfile`].
 //!
 //! - [`life`]: off → on → ended, and the facts of the process
-//! - [`control`]: recording pauses, goes on, or ends while the program runs
-//! - [`options`], [`logfile`], [`lane`]: what the run asks, where it goes, one thread's record
+//! - [`control`]: recording pauses, resumes, or ends while the program runs
+//! - [`options`], [`logfile`], [`lane`]: the run's options, its log, one thread's record
 //! - [`thread`], [`process`]: begin and end of threads; fork, exec, exit
-//! - [`source`]: what measuring consists of, and when each part of it is asked
-//! - [`operation`]: what a thread does inside a hooked function that takes time
-//! - [`hooks`]: what the program calls instead of the C library
+//! - [`source`]: the sources that are measured, and when each is asked
+//! - [`operation`]: a thread's time inside a hooked function
+//! - [`hooks`]: the functions that the program calls instead of the C library's
 //! - [`interpose`]: which functions these are, as data, and how the real ones are found
-//! - [`openmp`]: parallel regions, by interception or as the runtime tells of them
+//! - [`openmp`]: parallel regions, by interception or as the runtime reports them
 //! - [`real`]: the functions behind the hooks
 //! - [`room`]: a stack to work on where the thread's own has little room
-//! - `other_homes`: what other roots lack of what the library needs
+//! - `other_homes`: parts of the library's needs that other roots lack
 //! - [`arch`]: all that knows the processor
 //! - [`raw`], [`clock`], [`arena`]: system calls, clocks and memory that belong to the collector alone
 

@@ -1,7 +1,8 @@
 //! The collector's life in a process: off, on, ended.
 //!
-//! It begins in the library's constructor, before the program's own code, and again in each forked child.
-//! A word in memory that the kernel wipes in a fork tells a child that nobody told of its birth.
+//! It begins in the library's constructor, before the program's own code, and again in each forked child. A
+//! word in memory that the kernel wipes in a fork shows a child that it is one, where no handler of a fork
+//! ran.
 
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -27,13 +28,13 @@ use crate::{
     arch, brief, clock, control, hooks, interpose, logfile, process, raw, single_threaded, source, thread,
 };
 
-/// What stays the same while a process records.
+/// State that stays the same while a process records.
 pub struct Life {
     /// Process id.
     pub pid: u32,
-    /// What the run asks.
+    /// The run's options.
     pub options: Options,
-    /// What its log says of it.
+    /// The facts of the process that its log records.
     pub facts: Facts,
     /// Environment at the start, for the strings the collector puts back into children's.
     pub library: &'static core::ffi::CStr,
@@ -72,8 +73,8 @@ static HERE: OfThisProcess = OfThisProcess {
 
 const _: () = assert!(size_of::<OfThisProcess>() == arch::PAGE_BYTES);
 
-/// What a log says of so many modules, about 130 bytes each, leaves room in a page for all else that a short
-/// process has to say.
+/// So many modules, about 130 bytes each, leave room in a page of the log for all other facts of a short
+/// process.
 const FEW_MODULES: usize = 12;
 
 /// Largest stack assumed for a first thread without a limit.
@@ -153,7 +154,7 @@ pub fn is_paused() -> bool {
     IS_PAUSED.load(Ordering::Relaxed)
 }
 
-/// Recording pauses in this process, or goes on.
+/// Recording pauses in this process, or resumes.
 pub fn set_paused(is_paused: bool) {
     IS_PAUSED.store(is_paused, Ordering::Relaxed);
     if STATE.load(Ordering::Acquire) == ON {
@@ -161,7 +162,7 @@ pub fn set_paused(is_paused: bool) {
     }
 }
 
-/// What the word says while this process records: hooks compare it with [`ON`], and look closer otherwise.
+/// The value of the word while this process records: hooks compare it with [`ON`], and look closer otherwise.
 fn word_of_records() -> u32 {
     if is_paused() {
         PAUSED
@@ -198,7 +199,7 @@ pub fn of_brief() -> Option<&'static Life> {
     unsafe { LIFE.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether the caller is in another process than the one whose memory this is.
+/// Whether the caller is in another process than the one that owns this memory.
 pub fn is_other_process() -> bool {
     // SAFETY: as in `recording`.
     unsafe { LIFE.load(Ordering::Acquire).as_ref() }.is_none_or(is_borrowed)
@@ -214,12 +215,12 @@ fn not_known_to_record() -> Option<&'static Life> {
         return recording();
     }
     if was_brief() {
-        // A child of a brief one, of which nobody told.
+        // A child of a brief one, whose fork no handler reported.
         process::begin_in_child();
     }
     let life = recording()?;
     if HERE.began.load(Ordering::Relaxed) == 1 {
-        // It stopped, and goes on just now. Or tasks share their thread-local storage: none but the lane's
+        // It stopped, and resumes just now. Or tasks share their thread-local storage: none but the lane's
         // owner uses it.
         let is_owner = |lane: &lane::Lane| lane.owner.load(Ordering::Relaxed) == raw::gettid();
         return (!borrowers::share_storage() || lane::current().is_none_or(is_owner)).then_some(life);
@@ -267,7 +268,7 @@ extern "C" fn construct(_: c_int, arguments: *const *const c_char, environment: 
         return;
     }
     split_stacks::find();
-    // Where the kernel cannot, the C library alone tells of forks.
+    // Where the kernel cannot, only the C library reports forks.
     raw::madvise((&raw const HERE).cast_mut().cast(), size_of::<OfThisProcess>(), libc::MADV_WIPEONFORK);
     // SAFETY: as above.
     let library = unsafe { options::variable(environment, "LD_PRELOAD") }
@@ -314,13 +315,12 @@ fn first_stack(arguments: u64) -> OwnStack {
         libc::RLIM64_INFINITY => UNLIMITED_STACK_BYTES,
         limit => limit,
     };
-    // What the kernel put at the upper end.
-    // SAFETY: asks for a number.
+    // An address that the kernel put at the upper end. SAFETY: asks for a number.
     let end = unsafe { libc::getauxval(libc::AT_EXECFN) }.next_multiple_of(arch::PAGE_BYTES as u64);
     OwnStack::of_first_thread(arguments, end, limit)
 }
 
-/// What is known of the time before a process makes its log.
+/// State from before a process makes its log.
 pub struct Before {
     /// The process's CPU clock when its measurement began.
     pub process_cpu_ns: u64,
@@ -370,13 +370,13 @@ pub fn begin_recording(
     });
     resume();
     control::begin(lane, begin);
-    // The timer starts last: from here on samples come.
+    // The timer starts last: from here on samples are taken.
     thread::start_timer(life, lane, raw::gettid());
     let started_ns = before.map_or(begin, |before| before.started_ns);
     logfile::with_header(|header| header.startup_ns = clock::now_ns().saturating_sub(started_ns));
 }
 
-/// Stops recording in this process, for good or until [`resume()`].
+/// Stops recording in this process, finally or until [`resume()`].
 pub fn stop() -> bool {
     let stops = STATE.compare_exchange(ON, ENDED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     if stops {
@@ -412,12 +412,12 @@ pub fn has_stopped() -> bool {
     STATE.load(Ordering::Acquire) == ENDED
 }
 
-/// How often recording began or went on: what a thread keeps of before may have lost its end meanwhile.
+/// How often recording began or resumed: state that a thread keeps from before may lack its end.
 pub fn resumptions() -> u32 {
     RESUMPTIONS.load(Ordering::Relaxed)
 }
 
-/// Begins, or goes on after [`stop`].
+/// Begins, or resumes after [`stop`].
 pub fn resume() {
     RESUMPTIONS.fetch_add(1, Ordering::Relaxed);
     STATE.store(ON, Ordering::Release);

@@ -1,8 +1,7 @@
 //! The process's log file: a mapped window that grows by pieces, from which chunks are handed out.
 //!
-//! A chunk is reserved on storage before it is touched, since a write to a mapped page that the storage
-//! cannot hold would kill the program. No descriptor is kept: the file is opened by path whenever it must
-//! grow.
+//! A chunk is reserved on storage before it is touched, since a write to a mapped page without storage behind
+//! it would kill the program. No descriptor is kept: the file is opened by path whenever it must grow.
 
 use core::ffi::CStr;
 use core::ops::Range;
@@ -24,7 +23,7 @@ use growth::{GROWING, Growing};
 /// The file's first page.
 static HEADER: AtomicPtr<FileHeader> = AtomicPtr::new(core::ptr::null_mut());
 /// The first unit that was not handed out yet, and in the upper half how often the log was closed and opened
-/// again: who looked before that must not take from it.
+/// again: a thread that read it before that must not take from it.
 static NEXT: AtomicU64 = AtomicU64::new(CLOSED as u64);
 /// Units from the file's begin on that are reserved on storage and mapped.
 static RESERVED: AtomicU32 = AtomicU32::new(0);
@@ -100,7 +99,7 @@ pub fn create(options: &Options, pid: u32, start_ns: u64, units: u32) -> bool {
         }
         break (path, outcome as i32);
     };
-    // Whatever the program's mask of permissions is: the file is opened again by its path.
+    // Whatever the program's umask is: the file is opened again by its path.
     raw::fchmod(descriptor, MODE);
     BUDGET_BYTES.store(options.budget_bytes, Ordering::Relaxed);
     PATH_BYTES.store(path.to_bytes_with_nul().len(), Ordering::Relaxed);
@@ -122,16 +121,16 @@ pub fn create(options: &Options, pid: u32, start_ns: u64, units: u32) -> bool {
 pub struct ParentLog(window::Left);
 
 impl ParentLog {
-    /// Gives it up; `followed` tells whether the child has a log of its own now. Where a handler has forked
-    /// inside a hook, the child goes on in the middle of it, and may still write what the hook was about to:
-    /// into the lane's header `left`, or the file's. So memory that nobody reads takes the place of these two
-    /// pages.
+    /// Gives it up; `followed` says whether the child has a log of its own now. Where a handler has forked
+    /// inside a hook, the child continues in the middle of it, and may still write what the hook was about
+    /// to: into the lane's header `left`, or the file's. So memory that nothing reads takes the place of
+    /// these two pages.
     pub fn give_up(self, followed: bool, left: *mut u8) {
         let header = self.0.header().cast::<FileHeader>();
         if header.is_null() {
             return;
         }
-        // SAFETY: the header is mapped, shared with the parent; the child is single-threaded and holds no
+        // SAFETY: the header is mapped, shared with the parent; the child is single-threaded and has no
         // writer.
         unsafe {
             if !followed {
@@ -147,7 +146,7 @@ impl ParentLog {
         if header.is_null() {
             return;
         }
-        // SAFETY: mapped by this process's parent, shared with it; the child is single-threaded and holds no
+        // SAFETY: mapped by this process's parent, shared with it; the child is single-threaded and has no
         // writer.
         unsafe {
             self.0.unmap_but(kept);
@@ -223,7 +222,7 @@ pub fn take_chunk(bytes: usize) -> Option<Chunk> {
         }
         let (start, behind) = window::at(unit).filter(|_| free > 0)?;
         let units = wanted.min(free).min(behind);
-        // Nobody else may have taken it, or closed the log meanwhile.
+        // No other thread may have taken it, or closed the log meanwhile.
         if NEXT.compare_exchange(next, next + u64::from(units), Ordering::AcqRel, Ordering::Relaxed).is_err()
         {
             continue;
@@ -296,7 +295,7 @@ fn grow_file(reserved: u32, more: u32) -> Result<(), u32> {
         return Err(-descriptor as u32);
     }
     let descriptor = descriptor as i32;
-    // Mapped first: what is reserved and cannot be used would be missing elsewhere.
+    // Mapped first: space that is reserved and cannot be used would be missing elsewhere.
     let outcome = window::map(descriptor, reserved + more).and_then(|()| {
         reserve(descriptor, u64::from(reserved) * UNIT_BYTES as u64, u64::from(more) * UNIT_BYTES as u64)
     });
@@ -304,7 +303,7 @@ fn grow_file(reserved: u32, more: u32) -> Result<(), u32> {
     outcome
 }
 
-/// Makes sure that the storage holds these bytes of the file.
+/// Makes sure that the storage has room for these bytes of the file.
 fn reserve(descriptor: i32, start: u64, bytes: u64) -> Result<(), u32> {
     // Growing a file beyond this limit would raise SIGXFSZ.
     if start + bytes > raw::limit(libc::RLIMIT_FSIZE) {
@@ -370,7 +369,7 @@ pub fn close() {
 /// Where [`close`] found the log.
 static CLOSED_AT: AtomicU32 = AtomicU32::new(0);
 
-/// Takes back [`close`] (exec failed and the process goes on); what was given back is gone.
+/// Takes back [`close`] (exec failed and the process continues); what was given back is gone.
 pub fn reopen() {
     let closed = NEXT.load(Ordering::Acquire);
     if closed as u32 == CLOSED && !header().is_null() {
@@ -387,7 +386,7 @@ mod tests {
 
     use super::*;
 
-    /// One thread's exec fails again and again while others need chunks: what they get is theirs, and lies in
+    /// One thread's exec fails again and again while others need chunks: their chunks are theirs, and lie in
     /// the file.
     #[test]
     fn what_is_handed_out_beside_an_end_that_is_taken_back_lies_in_the_file() {

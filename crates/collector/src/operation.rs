@@ -1,11 +1,11 @@
-//! Intercepted operations: what a thread does between the call of a hooked function and its return.
+//! Intercepted operations: a thread's time between the call of a hooked function and its return.
 //!
-//! A hook brackets the real function with [`begin`] and [`end`], by [`around`]. Before the thread may block,
-//! the log's lane header says what it is in and since when. Afterwards the operation is told alone if it was
-//! long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one of the same
-//! thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a destructor:
-//! cancellation, exceptions and longjmp leave an operation open, which the thread's next record notices
-//! ([`open`]).
+//! A hook brackets the real function with [`begin`] and [`end`], by [`bracket`]. Before the thread may block,
+//! the log's lane header says which operation it is in and since when. Afterwards the operation is recorded
+//! alone if it was long enough ([`threshold`]), otherwise summed ([`sums`]). An operation inside another one
+//! of the same thread (a signal handler's, a stream's own reads) belongs to the outer one. Nothing here has a
+//! destructor: cancellation, exceptions and longjmp leave an operation open, which the thread's next record
+//! notices ([`open`]).
 
 use proust_log::control::{CHECK_PATHS, NO_IO, NO_WAITS, OFF};
 use proust_log::operations::{Nature, Operation, Target};
@@ -25,6 +25,7 @@ pub mod meeting;
 pub mod open;
 mod outcome;
 pub mod postponed;
+mod recording;
 pub mod releases;
 pub mod sampling;
 pub mod sections;
@@ -32,15 +33,14 @@ mod state;
 pub mod stretch;
 pub mod sums;
 pub mod targets;
-mod telling;
 pub mod threshold;
 pub mod tries;
 pub mod waited;
 
 pub use outcome::{Outcome, errno, set_errno};
+use recording::{Completed, is_owner, record_completed};
+pub use recording::{look_into, look_into_record, note_left};
 pub use state::{Owned, Shared, fits_at, settle};
-use telling::{Passed, is_owner, tell};
-pub use telling::{look_into, look_into_record, note_left};
 
 /// Operations as a source of data: waits and I/O.
 pub struct Operations;
@@ -70,12 +70,12 @@ impl Source for Operations {
     }
 }
 
-/// An operation and what it is about: what is summed together.
+/// An operation and its kind of object: the key of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// Which.
     pub operation: Operation,
-    /// What its descriptor leads to.
+    /// The kind of file or device that its descriptor leads to.
     pub target: Target,
 }
 
@@ -98,7 +98,7 @@ impl From<Operation> for Kind {
     }
 }
 
-/// An operation that has begun, as its hook holds it.
+/// An operation that has begun, as its hook keeps it.
 #[derive(Clone, Copy)]
 pub struct Ticket {
     lane: Option<&'static Lane>,
@@ -146,10 +146,10 @@ fn not_wanted() -> bool {
     false
 }
 
-/// Runs `call` as an operation; `outcome` tells what came of it. Expanded in the hook itself, whose frame the
-/// call path begins at.
+/// Runs `call` as an operation; `outcome` turns its result into the operation's outcome. Expanded in the hook
+/// itself, whose frame the call path begins at.
 #[inline(always)]
-pub fn around<R: Copy>(
+pub fn bracket<R: Copy>(
     kind: impl Into<Kind>,
     object: u64,
     call: impl FnOnce() -> R,
@@ -165,9 +165,9 @@ pub fn around<R: Copy>(
     result
 }
 
-/// As [`around`], of a wait for a lock: its end may be recorded later.
+/// As [`bracket`], of a wait for a lock: its end may be recorded later.
 #[inline(always)]
-pub fn around_lock<R: Copy>(
+pub fn bracket_lock<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -182,10 +182,10 @@ pub fn around_lock<R: Copy>(
     result
 }
 
-/// As [`around`], of a call that asks for some time; `asked_ns` tells for how long, of its result and when it
+/// As [`bracket`], of a call that asks for some time; `asked_ns` says how much, from its result and when it
 /// began.
 #[inline(always)]
-pub fn around_asking<R: Copy>(
+pub fn bracket_asking<R: Copy>(
     operation: Operation,
     call: impl FnOnce() -> R,
     outcome: impl FnOnce(R) -> Outcome,
@@ -201,9 +201,9 @@ pub fn around_asking<R: Copy>(
     result
 }
 
-/// As [`around`], with a second object.
+/// As [`bracket`], with a second object.
 #[inline(always)]
-pub fn around_two<R: Copy>(
+pub fn bracket_two<R: Copy>(
     kind: impl Into<Kind>,
     objects: (u64, u64),
     call: impl FnOnce() -> R,
@@ -247,7 +247,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         return Ticket::NONE;
     }
     if lane.member.owes() {
-        team::tell_the_others(lane);
+        team::notify_the_others(lane);
     }
     let begin_ns = if lane.operations.postponed.is_any() {
         postponed::settle_before(lane, kind.operation)
@@ -255,7 +255,7 @@ pub fn begin(kind: Kind, objects: (u64, u64), state: State, marker: &mut u64) ->
         clock::now_ns()
     };
     let marker = core::ptr::from_mut(marker);
-    // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
+    // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
     unsafe { marker.write_volatile(begin_ns) };
     if kind.operation.nature() == Nature::Condition {
         releases::unlocked_by_wait(lane, objects.1, state);
@@ -316,8 +316,8 @@ pub fn end(ticket: &Ticket, outcome: Outcome) -> u64 {
     end_with(ticket, outcome, |kind, object| (kind, object))
 }
 
-/// Ends an operation of which only its end shows what it was about: `found` makes of its kind and object what
-/// they really are. What that takes is no part of the operation.
+/// Ends an operation whose end shows what it really was: `found` replaces its kind and object. The cost of
+/// that is no part of the operation.
 #[inline]
 pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64) -> (Kind, u64)) -> u64 {
     let Some(lane) = ticket.lane else { return 0 };
@@ -334,7 +334,7 @@ pub fn end_with(ticket: &Ticket, outcome: Outcome, found: impl FnOnce(Kind, u64)
 /// Ends the operation that the lane's owner, the caller, is in, as one of that kind and object.
 #[inline]
 fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end_ns: u64, outcome: Outcome) {
-    let passed = Passed {
+    let completed = Completed {
         kind,
         begin_ns: ticket.begin_ns,
         end_ns,
@@ -346,15 +346,16 @@ fn end_at(lane: &'static Lane, ticket: &Ticket, (kind, object): (Kind, u64), end
         node: (0, 0),
         is_postponed: false,
     };
-    tell(lane, &passed);
+    record_completed(lane, &completed);
     lane.leave_as(kind.operation);
     if kind.operation.nature() == Nature::Condition {
         // The thread has the mutex again, where it had acquired it before.
-        releases::acquired(lane, passed.object2, lane.operations.sections.site(passed.object2));
+        releases::acquired(lane, completed.object2, lane.operations.sections.site(completed.object2));
     }
 }
 
-/// Ends the `pthread_once` that the calling thread is in: it waits for nobody, but initialises itself.
+/// Ends the `pthread_once` that the calling thread is in: it waits for no other thread, but initialises
+/// itself.
 pub fn stop_waiting(lane: &'static Lane) {
     if lane
         .operations

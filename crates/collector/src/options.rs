@@ -1,4 +1,4 @@
-//! What the run asks of the collector: read once from the environment and the control page.
+//! The run's options for the collector: read once from the environment and the control page.
 
 use core::ffi::CStr;
 use core::ptr::NonNull;
@@ -24,7 +24,7 @@ pub struct Options {
     pub check_paths: bool,
     /// Bytes all logs of the run may take together.
     pub budget_bytes: u64,
-    /// What the run's control group may use, in thousandths of a processor; 0 = all.
+    /// The limit of the run's control group, in thousandths of a processor; 0 = all.
     pub quota_milli: u32,
     /// Operations shorter than this are summed, ns; None = what is worth it here.
     pub sync_threshold_ns: Option<u64>,
@@ -86,7 +86,7 @@ pub unsafe fn read(environment: *const *const core::ffi::c_char) -> Option<Optio
     })
 }
 
-/// System call filters that this process runs under; None where the kernel does not tell.
+/// System call filters that this process runs under; None where the kernel does not report it.
 fn filters() -> Option<u32> {
     raw::with_text::<2048, _>(c"/proc/self/status", |text| {
         let line =

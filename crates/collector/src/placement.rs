@@ -2,11 +2,11 @@
 //!
 //! The kernel puts a mapping into the highest hole that is large enough. A program may have left that hole on
 //! purpose, as for a stack that grows downwards, so the collector asks for places of its own, far below its
-//! code. What it maps there later follows what it has there already, and both become one mapping: the number
-//! of mappings is limited, too.
+//! code. Its later mappings there follow its earlier ones, and become one mapping with them: the number of
+//! mappings is limited, too.
 //!
-//! A mapping is made without access first, and opened when the kernel has been told not to lock it: a program
-//! that locks all its future memory would otherwise lock ours, too, of which most is not used yet.
+//! A mapping is made without access first, and opened when the kernel has instructions not to lock it: a
+//! program that locks all its future memory would otherwise lock ours, too, of which most is not used yet.
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -94,7 +94,7 @@ fn map(wanted: usize, bytes: usize, protection: i32, flags: i32, descriptor: i32
     }
     raw::unlock(memory, bytes);
     if raw::failed(raw::protect(memory, bytes, protection)) {
-        // SAFETY: mapped above, and nobody else knows of it.
+        // SAFETY: mapped above, and not yet known to other threads.
         unsafe { raw::unmap(memory, bytes) };
         return core::ptr::null_mut();
     }
@@ -125,7 +125,7 @@ mod tests {
         let pieces = [map_large(PAGE), map_large(3 * PAGE)];
         assert!(pieces.iter().all(|piece| place.contains(&(*piece as usize))), "{place:x?} {pieces:?}");
         assert_eq!(pieces[1] as usize % PAGE, 0);
-        // SAFETY: mapped above, and used by nobody else.
+        // SAFETY: mapped above, and used by nothing else.
         unsafe {
             raw::unmap(pieces[0], PAGE);
             raw::unmap(pieces[1], 3 * PAGE);
@@ -139,10 +139,10 @@ mod tests {
         let second = map_private(first as usize + 4 * PAGE, 4 * PAGE);
         assert_eq!(second as usize, first as usize + 4 * PAGE);
         assert_eq!(mapping_of(first as usize), (first as usize, first as usize + 8 * PAGE));
-        // What is taken is not taken again.
+        // A range that is taken is not taken again.
         let third = map_private(first as usize, PAGE);
         assert!(!third.is_null() && third != first);
-        // SAFETY: mapped above, and used by nobody else.
+        // SAFETY: mapped above, and used by nothing else.
         unsafe {
             assert_eq!(first.read(), 0);
             second.write(1);

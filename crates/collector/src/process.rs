@@ -1,4 +1,4 @@
-//! Fork, exec, exit: where a process's record begins anew, is handed on, or ends.
+//! Fork, exec, exit: where a process's record begins from scratch, is handed on, or ends.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -25,7 +25,7 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Asks the C library to tell of forks.
+/// Asks the C library to call us at forks.
 pub fn watch_forks() {
     // SAFETY: the handlers have the expected type and stay loaded: a preloaded library is never unloaded.
     unsafe { __register_atfork(Some(before_fork), Some(after_fork), Some(in_child), core::ptr::null_mut()) };
@@ -43,7 +43,7 @@ pub fn forked_ns() -> u64 {
 const MOST_FORK_NS: u64 = 50_000_000;
 
 /// Whether the clock of a forked child that began at `begin_ns` seems to be another one than its parent's:
-/// only a child can come into a new time namespace.
+/// only a child can enter a new time namespace.
 pub fn may_have_other_clock(begin_ns: u64) -> bool {
     begin_ns.wrapping_sub(forked_ns()) >= MOST_FORK_NS
 }
@@ -65,7 +65,7 @@ unsafe extern "C" fn before_fork() {
     }
 }
 
-/// Whatever became of the recording meanwhile, the thread gets back what was taken from it.
+/// Whatever happened to the recording meanwhile, the thread gets back the signals that were blocked.
 unsafe extern "C" fn after_fork() {
     if let Some(mask) = lane::end_fork() {
         raw::signal_mask(libc::SIG_SETMASK, mask);
@@ -74,7 +74,7 @@ unsafe extern "C" fn after_fork() {
 
 unsafe extern "C" fn in_child() {
     let mask = lane::end_fork();
-    // Where another thread was about to end the parent's record, or to replace its image, the child goes on
+    // Where another thread was about to end the parent's record, or to replace its image, the child continues
     // alone.
     if life::recording().is_some() || life::was_brief() || life::has_stopped() && !is_confined() {
         let mask = mask.unwrap_or_else(|| raw::signal_mask(libc::SIG_BLOCK, u64::MAX));
@@ -85,7 +85,7 @@ unsafe extern "C" fn in_child() {
     }
 }
 
-/// Begins the record of a forked child that nobody told of.
+/// Begins the record of a forked child whose fork no handler reported.
 #[cold]
 #[inline(never)]
 pub fn begin_in_child() {
@@ -96,15 +96,15 @@ pub fn begin_in_child() {
     raw::signal_mask(libc::SIG_SETMASK, mask);
 }
 
-/// The stack that a forked child goes on: the forking thread's, as far as it is known.
+/// The stack on which a forked child continues: the forking thread's, as far as it is known.
 fn own_stack() -> OwnStack {
-    // SAFETY: nobody but this thread lives in the child.
+    // SAFETY: this thread is the only one in the child.
     lane::current().map_or_else(brief::stack_of_parent, |lane| unsafe { lane.own_stack() })
 }
 
 /// Begins the record of a forked child, all signals being blocked: its memory is a copy of the parent's, the
-/// log is not. The child goes on under `mask`, the forking thread's, and on that thread's stack. It makes no
-/// log yet if `slot` gives it one.
+/// log is not. The child continues under `mask`, the forking thread's, and on that thread's stack. It makes
+/// no log yet if `slot` gives it one.
 fn begin_under(mask: u64, slot: fn(u64, u64) -> Option<*mut ChildSlot>) {
     let stack = own_stack();
     clock::after_fork();
@@ -154,7 +154,7 @@ pub fn end(life: &Life, ending: Ending, status: i32) {
     if life::is_borrowed(life) {
         return;
     }
-    // What was commanded while nothing of this process ran.
+    // The commands given while nothing of this process ran.
     control::look_here(life);
     if !life::stop() {
         return;
@@ -166,7 +166,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
     let tid = raw::gettid();
     let mine = lane::current().filter(|lane| lane.owner.load(Ordering::Relaxed) == tid);
     let until_ns = clock::now_ns() + PATIENCE_NS;
-    lane::live().for_each(openmp::team::tell_the_others);
+    lane::live().for_each(openmp::team::notify_the_others);
     for lane in lane::live().filter(|lane| !mine.is_some_and(|mine| core::ptr::eq(mine, *lane))) {
         close_for_other(life, lane, until_ns);
     }
@@ -197,7 +197,7 @@ fn close(life: &Life, ending: Ending, status: i32) {
 /// How long the end of a process waits for threads that are writing a record just then, all of them together.
 const PATIENCE_NS: u64 = 20_000_000;
 
-/// Closes the tail of a thread that goes on (until the process ends a moment later): into the lane's
+/// Closes the tail of a thread that keeps running (until the process ends a moment later): in the lane's
 /// header, since the lane's records belong to that thread.
 ///
 /// A thread that is just ending writes what it knows: nothing could be written after the log was closed.
@@ -233,7 +233,7 @@ fn close_for_other(life: &Life, lane: &'static lane::Lane, until_ns: u64) {
     }
 }
 
-/// Writes how far the thread had come, if there is one; its clocks come back.
+/// Writes how far the thread had got, if there is one; returns its clocks.
 fn close_tail_of(lane: &lane::Lane, tid: u32) -> Option<(u64, u64)> {
     let cpu_ns = raw::clock_ns(clock::cpu_clock_of(tid));
     if cpu_ns == 0 {
@@ -244,7 +244,7 @@ fn close_tail_of(lane: &lane::Lane, tid: u32) -> Option<(u64, u64)> {
     Some((now_ns, cpu_ns))
 }
 
-/// The path of what the kernel tells of another thread of this process.
+/// The path of what the kernel reports of another thread of this process.
 fn file_of_thread(tid: u32, name: &[u8]) -> [u8; 64] {
     let mut digits = [0; 20];
     let mut path = [0_u8; 64];
@@ -264,12 +264,12 @@ fn push_name_of(output: &mut lane::Output, tid: u32) {
 
 static CONFINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process went on without a record, in which its children shall not be followed either.
+/// Whether this process continued without a record, in which case its children shall not be followed either.
 pub fn is_confined() -> bool {
     CONFINED.load(Ordering::Acquire)
 }
 
-/// Ends this process's record while the process goes on: no timer is left, no system call is made any more.
+/// Ends this process's record while the process continues: no timer is left, no system call is made any more.
 pub fn end_for_good(life: &Life, ending: Ending) {
     if !life::stop() {
         return;
@@ -299,7 +299,7 @@ pub fn before_exec(life: &Life, target: &[u8]) -> bool {
     true
 }
 
-/// The exec failed: goes on where [`before_exec`] stopped.
+/// The exec failed: continues where [`before_exec`] stopped.
 pub fn after_failed_exec(errno: i32) {
     room::apart(|| resume_after(errno));
 }
@@ -315,7 +315,7 @@ fn resume_after(errno: i32) {
     for lane in lane::live() {
         lane.close_tail(0, 0);
     }
-    // The calling thread's end is written already: it goes on as a thread that was found.
+    // The calling thread's end is written already: it continues as a thread that was found.
     if let Some(lane) = lane::current() {
         lane.with_record(|record| {
             let begin = proust_log::records::ThreadBegin {

@@ -1,7 +1,7 @@
 //! Raw system calls.
 //!
 //! The collector never calls the C library's wrappers for these: it would meet its own hooks, and the
-//! wrappers write `errno`, which belongs to the program. Errors come back as negative numbers.
+//! wrappers write `errno`, which belongs to the program. Errors are returned as negative numbers.
 
 use core::ffi::{CStr, c_char};
 
@@ -104,7 +104,7 @@ pub fn has_thread(tid: u32) -> bool {
     sys!(SYS_tkill, tid, 0) != -(libc::ESRCH as isize)
 }
 
-/// Sleeps for so long, or until a signal comes.
+/// Sleeps for so long, or until a signal is delivered.
 pub fn sleep_ns(ns: u64) {
     let time = [(ns / 1_000_000_000) as i64, (ns % 1_000_000_000) as i64];
     sys!(SYS_nanosleep, time.as_ptr(), 0);

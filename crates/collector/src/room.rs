@@ -1,10 +1,10 @@
 //! Room to work in where the caller's stack has little: another stack.
 //!
 //! The program's stacks may be as small as 8 KiB, a coroutine's somewhere in the heap, without anything below
-//! that would stop who writes beyond. The collector may take at most 1 KiB of them. So whatever takes more
-//! runs on a stack of the collector's own, unless the caller is known to have plenty: with the lane's record
-//! ([`Lane::with_room`]) or without it ([`apart`]). No signal handler of the program runs meanwhile, so that
-//! nothing leaves such a stack but by its end.
+//! that would stop a write beyond its end. The collector may take at most 1 KiB of them. So any code that
+//! takes more runs on a stack of the collector's own, unless the caller is known to have plenty: with the
+//! lane's record ([`Lane::with_room`]) or without it ([`apart`]). No signal handler of the program runs
+//! meanwhile, so that nothing leaves such a stack but by its end.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -22,8 +22,8 @@ use crate::{arena, raw};
 const PLENTY_BYTES: u64 = 64 << 10;
 const PRIVATE_BYTES: usize = 64 << 10;
 
-/// Stacks that nobody works on. There are as many in all as threads ever worked on one at once, which are
-/// few: whoever does is not blocked meanwhile. Thousands of threads with small stacks need no more.
+/// Stacks that no thread works on. There are as many in all as threads ever worked on one at once, which are
+/// few: a thread on one is not blocked meanwhile. Thousands of threads with small stacks need no more.
 static STACKS: FreeList = FreeList::new(0);
 
 /// A stack to work on, until this is dropped.
@@ -46,7 +46,7 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: arena memory, which stays; nobody runs on it any more.
+        // SAFETY: arena memory, which stays; no thread runs on it any more.
         unsafe { STACKS.give(self.0) };
     }
 }
@@ -61,12 +61,12 @@ impl Room {
         Room(AtomicPtr::new(core::ptr::null_mut()))
     }
 
-    /// Runs `work` on a stack of the collector's. Only for who has taken the lane's record, with all signals
-    /// blocked.
+    /// Runs `work` on a stack of the collector's. Only for a thread that has taken the lane's record, with
+    /// all signals blocked.
     fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let Some(stack) = Stack::take() else { return on_reserve(work) };
         let outer = self.0.swap(stack.0, Ordering::Relaxed);
-        // SAFETY: nobody else uses the stack; no signal handler runs on it.
+        // SAFETY: no other thread uses the stack; no signal handler runs on it.
         let result = unsafe { on_stack(stack.top(), work) };
         self.0.store(outer, Ordering::Relaxed);
         result
@@ -122,7 +122,7 @@ impl Lane {
     #[inline]
     pub unsafe fn with_room_for<R>(&self, work: impl FnOnce() -> R) -> R {
         let sp = stack_pointer();
-        // SAFETY: a copy of two words that change under the record's hold only.
+        // SAFETY: a copy of two words that change only while the record is taken.
         if is_plenty(unsafe { self.own_stack() }, sp) || self.room.contains(sp) {
             work()
         } else {
@@ -133,7 +133,7 @@ impl Lane {
 
     /// As [`Lane::with_room_in_quiet`], before the record has been taken: for the sampling handler, which is
     /// on a stack that may have no more room than for the kernel's own frame, as the pieces of a split stack.
-    /// It interrupts nobody who is on a stack of the collector's, since all signals are blocked there.
+    /// It interrupts no code on a stack of the collector's, since all signals are blocked there.
     ///
     /// # Safety
     /// The caller is the owner's handler.
@@ -153,7 +153,7 @@ impl Lane {
     }
 }
 
-/// Runs `work` with plenty of stack, for whoever has not taken a lane's record; `work` may take it.
+/// Runs `work` with plenty of stack, for a caller that has not taken a lane's record; `work` may take it.
 pub fn apart<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: a copy of two words that only the owner changes, whose thread this is (or a child that has its
     // stack).
@@ -181,7 +181,7 @@ pub fn apart_from<R>(own: OwnStack, work: impl FnOnce() -> R) -> R {
 #[repr(C, align(4096))]
 struct Reserve(core::cell::UnsafeCell<[u8; PRIVATE_BYTES]>);
 
-// SAFETY: used as a stack by who has taken `IN_RESERVE`.
+// SAFETY: used as a stack by the thread that has taken `IN_RESERVE`.
 unsafe impl Sync for Reserve {}
 
 static RESERVE: Reserve = Reserve(core::cell::UnsafeCell::new([0; PRIVATE_BYTES]));
@@ -189,9 +189,9 @@ static IN_RESERVE: AtomicBool = AtomicBool::new(false);
 /// How often one looks whether the reserve is free.
 const MOST_TRIES: u32 = 10_000;
 
-/// Runs `work` on the one stack that is there even if there is no memory; all signals are blocked. Who holds
-/// it meanwhile is done in a moment, or it is the caller, further out. One that was killed there as a vforked
-/// child is never done: then nothing is left but the caller's stack.
+/// Runs `work` on the one stack that is there even if there is no memory; all signals are blocked. A thread
+/// that has it meanwhile is done in a moment, or it is the caller, further out. One that was killed there as
+/// a vforked child is never done: then nothing is left but the caller's stack.
 #[cold]
 #[inline(never)]
 fn on_reserve<R>(work: impl FnOnce() -> R) -> R {
@@ -214,7 +214,7 @@ fn on_reserve<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// In a forked child nobody else is on the reserve.
+/// In a forked child no other thread is on the reserve.
 pub fn after_fork() {
     let start = RESERVE.0.get() as u64;
     if stack_pointer().wrapping_sub(start) > PRIVATE_BYTES as u64 {
@@ -225,7 +225,7 @@ pub fn after_fork() {
 /// Runs `work` on another stack, or on this one if `top` is null.
 ///
 /// # Safety
-/// Below `top`, which is aligned to 16 bytes, lies mapped memory that nobody else uses meanwhile, enough for
+/// Below `top`, which is aligned to 16 bytes, lies mapped memory that nothing else uses meanwhile, enough for
 /// `work`, which does not unwind out of this.
 #[inline]
 unsafe fn on_stack<F: FnOnce() -> R, R>(top: *mut u8, work: F) -> R {
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn work_runs_on_the_other_stack_and_comes_back() {
         let memory = arena::pages(PRIVATE_BYTES);
-        // SAFETY: the end of the mapping, which nobody else uses.
+        // SAFETY: the end of the mapping, which nothing else uses.
         let (result, sp) = unsafe {
             let text = String::from("kept");
             on_stack(memory.add(PRIVATE_BYTES), move || (text + " and more", stack_pointer()))
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_plenty_stays_and_all_others_move() {
+    fn a_thread_with_plenty_stays_and_all_others_move() {
         let sp = stack_pointer();
         let near = |other: u64| other.abs_diff(sp) < PLENTY_BYTES;
         let plenty = OwnStack { low: sp - 4 * PLENTY_BYTES, top: sp + PLENTY_BYTES };

@@ -12,8 +12,8 @@ pub fn find() {
     WORD.store(word.cast(), Ordering::Relaxed);
 }
 
-/// Whether no other thread can do anything meanwhile; false where the C library does not tell (before 2.32).
-/// Costs two loads.
+/// Whether no other thread can do anything meanwhile; false where the C library does not report it (before
+/// 2.32). Costs two loads.
 #[inline]
 pub fn is() -> bool {
     // SAFETY: the C library's variable, one byte that is never unmapped.

@@ -1,11 +1,11 @@
-//! What measuring consists of: sources of data, each with a life.
+//! The parts of a measurement: sources of data, each with a life.
 //!
 //! A process begins, threads are born in it, they are sampled, what was summed up is settled, recording is
 //! switched off and on, the process forks, threads end, the process ends. At each of these every source in
 //! `SOURCES` is asked, in that order; a source does what it has to, and nothing by default. So a new source
 //! is a type here and a line in the list, whatever it has to do at how many of them.
 //!
-//! Sources are asked where time is not short: never by a hook that the program calls often. Whoever asks has
+//! Sources are asked where time is not short: never by a hook that the program calls often. The caller has
 //! taken the record.
 
 use proust_log::layout::Ending;
@@ -22,22 +22,21 @@ pub trait Source: Sync {
     /// The process begins to be measured at `begin_ns`, in the calling thread; `is_fork`: as a forked child.
     fn process_begins(&self, _record: &mut Record, _begin_ns: u64, _is_fork: bool) {}
 
-    /// Thread `tid`, the caller, begins to own the lane: what its last owner left there is forgotten. Nothing
+    /// Thread `tid`, the caller, begins to own the lane: its last owner's state there is forgotten. Nothing
     /// of the thread is in the log yet.
     fn thread_born(&self, _lane: &Lane, _tid: u32) {}
 
-    /// A thread's record begins: what the last one in this lane left there is forgotten. Behind
-    /// `thread_born`, or when a thread goes on whose end was written because its process was to become
-    /// another program.
+    /// A thread's record begins: the state of the last one in this lane is forgotten. After `thread_born`, or
+    /// when a thread continues whose end was written because its process was to become another program.
     fn record_begins(&self, _record: &mut Record) {}
 
     /// The calling thread was sampled at `time_ns`, in its handler.
     fn sampled(&self, _record: &mut Record, _time_ns: u64) {}
 
-    /// What was summed up for the lane's thread is written: its time is about to be cut, or its record ends.
+    /// The sums for the lane's thread are written: its time is about to be cut, or its record ends.
     fn settle(&self, _record: &mut Record) {}
 
-    /// A thread's record ends, and is settled: what a source knows of the whole thread goes into `end`.
+    /// A thread's record ends, and is settled: a source's totals of the whole thread go into `end`.
     fn record_ends(&self, _record: &mut Record, _end: &mut ThreadEnd) {}
 
     /// Recording was switched, for the whole process; asked once, in the thread that noticed.
@@ -54,7 +53,7 @@ pub trait Source: Sync {
     fn process_ends(&self, _record: &mut Record, _ending: Ending) {}
 }
 
-/// All sources. What is settled is written in this order.
+/// All sources. They are settled and written in this order.
 static SOURCES: [&dyn Source; 4] = [&Operations, &Regions, &Samples, &ProcessSamples];
 
 /// Asks every source.

@@ -6,7 +6,7 @@ pub use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Orderi
 /// The word at this address.
 ///
 /// # Safety
-/// It is aligned, stays mapped for `'a`, and everybody who may use it at once uses it as an atomic word.
+/// It is aligned, stays mapped for `'a`, and all code that may use it at once uses it as an atomic word.
 pub unsafe fn word_at<'a>(word: *mut u64) -> &'a AtomicU64 {
     // SAFETY: the caller's promise.
     unsafe { AtomicU64::from_ptr(word) }

@@ -17,20 +17,20 @@ use crate::path::tree::{Frame, NodeId};
 use crate::sample::{signal, split_stacks};
 use crate::{clock, logfile, process, raw, source};
 
-/// Key whose destructor tells of a thread's end.
+/// Key whose destructor reports a thread's end.
 static END_KEY: AtomicU32 = AtomicU32::new(NO_KEY);
 
 const NO_KEY: u32 = u32::MAX;
 
-/// Whether the process's first thread has ended while others go on: the kernel lists it until the last one
-/// ends.
+/// Whether the process's first thread has ended while others keep running: the kernel lists it until the last
+/// one ends.
 static FIRST_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Rounds of key destructors that the C library makes; the last one is ours.
 const DESTRUCTOR_ROUNDS: u32 = 4;
 
-/// What must be there before threads can be followed. Where the C library has its threads in a library of
-/// their own that nobody has loaded, there are none to be followed, and [`prepare_for_second`] does this.
+/// State that must be there before threads can be followed. Where the C library has its threads in a library
+/// of their own that is not loaded, there are none to be followed, and [`prepare_for_second`] does this.
 pub fn prepare() -> bool {
     let mut key = 0;
     // SAFETY: the destructor has the type the library expects.
@@ -43,7 +43,7 @@ pub fn prepare() -> bool {
     }
 }
 
-/// As [`prepare`], by who is about to create a thread.
+/// As [`prepare`], by a thread that is about to create another one.
 pub fn prepare_for_second() {
     if END_KEY.load(Ordering::Acquire) == NO_KEY && prepare() && lane::current().is_some() {
         watch_own_end();
@@ -73,7 +73,7 @@ pub fn attach(
     before: Option<&Beginning>,
 ) -> bool {
     let tid = raw::gettid();
-    // Who looked for the lane's owner before this one may only now see that it is gone.
+    // A thread that looked for the lane's owner before this one may only now see that it is gone.
     let Some(held) = lane.hold.take_in_time(OwnStack::default()) else {
         logfile::with_header(|header| header.unmeasured_threads += 1);
         lane.release();
@@ -110,7 +110,7 @@ pub struct Beginning {
     pub cpu_ns: u64,
     /// How long it had been in the run queue, microseconds.
     pub queued_us: u32,
-    /// What the kernel had counted.
+    /// The kernel's counts by then.
     pub usage: lane::Usage,
     /// How long it took to find out.
     pub own_ns: u64,
@@ -128,7 +128,7 @@ impl Beginning {
     }
 
     /// The calling thread just now, which is the first of its process; when that was asked for, 0 = not
-    /// known, as of an image, and of a fork that nobody told of.
+    /// known, as of an image, and of a fork that no handler reported.
     pub fn now(asked_ns: u64) -> Beginning {
         let called_ns = clock::now_ns();
         let beginning = Beginning { usage: lane::Usage::now(), ..Beginning::of_created(asked_ns) };
@@ -179,7 +179,7 @@ fn begin_record(
     record.memo.forget();
     begin.start_node = start.map_or(0, |(routine, caller)| start_node(life, record, routine, caller));
     record.begin(&begin, origin);
-    // Whoever is killed does not get to write it at its end.
+    // A thread that is killed cannot write it at its end.
     record.push_name(tid);
     record.usage = beginning.usage;
     record.spent(beginning.own_ns);
@@ -188,7 +188,7 @@ fn begin_record(
 
 /// The context of a thread's start function, for threads that end before their first sample.
 ///
-/// What lies above it is the same for all threads that one function of the C library made: it is unwound
+/// The frames above it are the same for all threads that one function of the C library made: they are unwound
 /// once for a lane and start of path.
 fn start_node(life: &Life, record: &mut Record, routine: u64, caller: State) -> NodeId {
     let generation = modules::generation();
@@ -241,7 +241,7 @@ pub fn detach(life: &Life) {
         tries::stop(life, lane);
     }
     team::settle(lane);
-    team::tell_the_others(lane);
+    team::notify_the_others(lane);
     lane.with_record_in_time(|record| {
         postponed::settle_in(lane, record);
         // Cancellation and pthread_exit leave no frame behind.
@@ -249,7 +249,7 @@ pub fn detach(life: &Life) {
         record.end(tid);
     });
     lane::set_current(None);
-    // No other thread shall own what somebody else is at work on.
+    // No other thread shall own a record that is still in use.
     if !lane.hold.is_taken_from_owner() {
         lane.release();
     }
@@ -362,7 +362,7 @@ fn adopt(life: &Life, record: &mut Record, tid: u32, cpu_ns: u64) {
         tid,
         ..ThreadBegin::default()
     };
-    // What is not known of its stack cannot be found out from here: it is read as a foreign one.
+    // Unknown facts of its stack cannot be found out from here: it is read as a foreign one.
     theirs.own_stack = OwnStack::default();
     theirs.begin(&begin, ThreadOrigin::Found);
     if life.options.check_paths && theirs.reference.is_none() {

@@ -1,4 +1,4 @@
-//! A lock of the whole process that nobody waits for without a bound, and that no jump can leave locked.
+//! A lock of the whole process for which no thread waits without a bound, and that no jump can leave locked.
 //!
 //! Its holder has all signals blocked: no handler of the program can jump out of the work, or meet it half
 //! done. Its word is the holder's kernel id, so that it can be taken from a thread that is gone.
@@ -50,7 +50,7 @@ impl Turn {
         Turn(AtomicU32::new(0))
     }
 
-    /// Whether nobody has the lock just now.
+    /// Whether no thread has the lock just now.
     pub fn is_free(&self) -> bool {
         self.0.load(Ordering::Acquire) == 0
     }
@@ -61,7 +61,7 @@ impl Turn {
     }
 
     /// As [`Turn::try_begin`]; takes the lock from a thread that is gone, too, which costs a system call if
-    /// anybody has it.
+    /// any thread has it.
     pub fn try_begin_or_inherit(&'static self) -> Option<Mine> {
         let holder = self.0.load(Ordering::Relaxed);
         if holder != 0 && raw::has_thread(holder) {
@@ -91,7 +91,7 @@ impl Turn {
         taken.is_ok().then_some(Mine { turn: self, _quiet: quiet })
     }
 
-    /// In a forked child nobody else is left who could have it.
+    /// In a forked child no other thread is left that could have it.
     pub fn after_fork(&self) {
         self.0.store(0, Ordering::Release);
     }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_it_or_gives_up() {
+    fn a_waiting_thread_gets_it_or_gives_up() {
         static TURN: Turn = Turn::new();
         let mine = TURN.try_begin();
         std::thread::scope(|scope| {

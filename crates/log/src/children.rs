@@ -27,7 +27,7 @@ pub const SLOT_BYTES: usize = 256;
 /// Most bytes of the name of an image that a child loads.
 pub const TARGET_BYTES: usize = 104;
 
-/// What a child writes when it begins.
+/// A child's data when it begins.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct ChildBegin {
@@ -51,7 +51,7 @@ pub struct ChildBegin {
     pub check: u32,
 }
 
-/// What a child writes when it ends without a log of its own. Amounts are since its begin.
+/// A child's data when it ends without a log of its own. Amounts are since its begin.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct ChildEnd {
@@ -94,7 +94,7 @@ pub struct ChildEnd {
 /// [`ChildEnd::queued_ns`] that was not asked for.
 pub const NOT_READ: u64 = u64::MAX;
 
-/// What became of a child (`state` of [`ChildSlot`]).
+/// The state of a child (`state` of [`ChildSlot`]).
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -171,7 +171,7 @@ fn check(bytes: &[u8], last: u64) -> u32 {
 /// Makes a chunk of slots of a fresh chunk.
 ///
 /// # Safety
-/// `chunk` is what [`Chunk`] says, and nobody else uses it yet.
+/// `chunk` is what [`Chunk`] says, and nothing else uses it yet.
 pub unsafe fn begin_chunk(chunk: Chunk) {
     let header = ChunkHeader::of_children(chunk.bytes as u32, SLOT_BYTES as u32);
     // SAFETY: the caller's promise; a chunk is larger than its header.
@@ -227,10 +227,10 @@ unsafe fn used<'a>(chunk: Chunk) -> &'a AtomicU32 {
 /// Writes a child's begin into its slot.
 ///
 /// # Safety
-/// `slot` came from [`take`] in this process, and the chunk is mapped.
+/// `slot` was returned by [`take`] in this process, and the chunk is mapped.
 pub unsafe fn write_begin(slot: *mut ChildSlot, begin: ChildBegin) {
     let check = begin.check_of_facts();
-    // SAFETY: the caller's promise: nobody else writes the slot.
+    // SAFETY: the caller's promise: nothing else writes the slot.
     unsafe {
         (&raw mut (*slot).begin).write(ChildBegin { check: 0, ..begin });
         AtomicU32::from_ptr(&raw mut (*slot).begin.check).store(check, Ordering::Release);
@@ -242,7 +242,7 @@ pub unsafe fn write_begin(slot: *mut ChildSlot, begin: ChildBegin) {
 /// # Safety
 /// As for [`write_begin`].
 pub unsafe fn write_end(slot: *mut ChildSlot, end: Option<&ChildEnd>) {
-    // SAFETY: the caller's promise: nobody else writes the slot.
+    // SAFETY: the caller's promise: nothing else writes the slot.
     unsafe {
         let place = AtomicU32::from_ptr(&raw mut (*slot).end.check);
         place.store(0, Ordering::Release);
@@ -262,7 +262,7 @@ pub unsafe fn write_outcome(slot: *mut ChildSlot, outcome: Outcome) {
     unsafe { AtomicU32::from_ptr(&raw mut (*slot).state).store(outcome as u32, Ordering::Release) };
 }
 
-/// A child as its slot tells of it.
+/// A child as its slot describes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Child {
     /// Its begin.

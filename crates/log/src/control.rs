@@ -31,13 +31,13 @@ pub const NO_WAITS: u32 = 8;
 /// Option bit: I/O is not intercepted.
 pub const NO_IO: u32 = 16;
 
-/// Option bit, may change during the run: calls that samples interrupt go on, on kernels too on which samples
-/// interrupt none; for tests.
+/// Option bit, may change during the run: calls that samples interrupt are continued, on kernels too on which
+/// samples interrupt none; for tests.
 pub const RESUME_CALLS: u32 = 32;
 /// Option bit, may change during the run: the sampling handler panics; for tests.
 pub const PANIC: u32 = 64;
 
-/// Option bit, changes during the run: recording is switched off, or was and ends for good. It tells hooks to
+/// Option bit, changes during the run: recording is switched off, or was and ends for good. It makes hooks
 /// look at the [`Switches`], and no more than that: those are written first.
 pub const OFF: u32 = 128;
 
@@ -64,8 +64,8 @@ pub struct Control {
     /// Processor time that the run's control group may use in any stretch of time, in thousandths of a
     /// processor; 0 = all.
     pub quota_milli: u32,
-    /// Waits and I/O calls shorter than this are summed and not told one by one, ns; [`CALIBRATED`] = each
-    /// process finds out what is worth it.
+    /// Waits and I/O calls shorter than this are summed and not recorded one by one, ns; [`CALIBRATED`] =
+    /// each process finds out what is worth it.
     pub sync_threshold_ns: u64,
     /// System call filters that `record` itself runs under. A process under more of them is not recorded.
     pub filters: u32,
@@ -76,7 +76,7 @@ pub struct Control {
 /// [`Control::sync_threshold_ns`] that leaves the choice to each process.
 pub const CALIBRATED: u64 = u64::MAX;
 
-/// What a command asks of all processes of the run.
+/// The request of a command to all processes of the run.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -84,7 +84,7 @@ pub enum Command {
     Pause = 1,
     /// Record again.
     Resume = 2,
-    /// Record nothing any more, for good.
+    /// Record nothing for the rest of the run.
     Stop = 3,
     /// Take a sample of each process. Its label is in [`Labels`].
     Sample = 4,
@@ -129,8 +129,8 @@ pub type Labels = [[u8; LABEL_BYTES]; LABELS];
 /// So many commands are kept. A process that sleeps while more are given misses the oldest.
 pub const SWITCHES: usize = 128;
 
-/// The commands that switched recording off and on. Who gives one holds a lock (`flock`) on the file, stores
-/// the command in its place, then the new count, then the bit [`OFF`] of [`Control::options`].
+/// The commands that switched recording off and on. The command that gives one holds a lock (`flock`) on the
+/// file, stores it in its place, then the new count, then the bit [`OFF`] of [`Control::options`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Switches {
@@ -146,10 +146,10 @@ const _: () = assert!(size_of::<Control>() <= SWITCHES_AT);
 const _: () = assert!(SWITCHES_AT + size_of::<Switches>() <= LABELS_AT);
 const _: () = assert!(LABELS_AT + size_of::<Labels>() <= CONTROL_BYTES);
 
-/// Where the kernel tells which boot of which machine this is.
+/// Where the kernel shows which boot of which machine this is.
 pub const BOOT_FILE: &core::ffi::CStr = c"/proc/sys/kernel/random/boot_id";
 
-/// What tells one machine's clocks from another's, of the contents of [`BOOT_FILE`].
+/// The part of [`BOOT_FILE`]'s content that distinguishes one machine's clocks from another's.
 pub fn boot_number(text: &[u8]) -> u32 {
     // FNV-1a
     text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

@@ -36,11 +36,11 @@ pub const fn chunk_bytes(sequence: u32) -> usize {
 pub enum Origin {
     /// A new program image (started by `record`, or by exec in a followed process).
     Image = 1,
-    /// A forked child that goes on in its parent's image.
+    /// A forked child that continues in its parent's image.
     Fork = 2,
 }
 
-/// How a process's measurement ended, as far as the process itself could tell.
+/// How a process's measurement ended, as far as the process itself could say.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -52,10 +52,10 @@ pub enum Ending {
     ImmediateExit = 2,
     /// Replaced by another program image.
     Exec = 3,
-    /// The program was about to confine itself to system calls of its own choice: it went on without a
+    /// The program was about to confine itself to system calls of its own choice: it continued without a
     /// record.
     Confined = 4,
-    /// `proust stop`: the program went on without a record.
+    /// `proust stop`: the program continued without a record.
     Stopped = 5,
 }
 
@@ -150,7 +150,8 @@ pub struct FileHeader {
     pub foreign_signals: u64,
     /// Samples that fell into the collector's own code; their time is part of the thread's next record.
     pub skipped_samples: u64,
-    /// Waits shorter than this are in sums, unless a [`crate::records::NoteCode::Coarsened`] tells of more.
+    /// Waits shorter than this are in sums, unless a [`crate::records::NoteCode::Coarsened`] names a longer
+    /// limit.
     pub sync_threshold_ns: u64,
     /// Forked children that could make no log of their own (another user, a full disk).
     pub unfollowed_children: u64,
@@ -221,7 +222,8 @@ impl ChunkHeader {
 /// record says so yet.
 pub const WAIT_PASSED: u32 = 1 << 31;
 
-/// What changes while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first chunk.
+/// The fields that change while a lane's current thread runs; follows the [`ChunkHeader`] of a lane's first
+/// chunk.
 ///
 /// It is what is known of a thread that never got to write its last record.
 #[repr(C)]
@@ -245,16 +247,16 @@ pub struct LaneHeader {
     pub wait_passed_ns: u32,
     /// Innermost parallel region that the thread is in; 0 = none.
     pub region: u32,
-    /// When the thread that opened the region at whose end this thread waits went on; 0 = not yet. Written by
-    /// that thread; from then on this one is without work.
+    /// When the opener of the region at whose end this thread waits continued; 0 = not yet. Written by the
+    /// opener; from then on this thread is without work.
     pub wait_released_ns: u64,
-    /// How long before that the last of the team had come. Written like it.
+    /// How long before that the last of the team had arrived. Written like it.
     pub wait_latency_ns: u64,
     /// Time of the thread's newest sample or begin.
     pub last_ns: u64,
     /// Thread CPU clock at `last_ns`.
     pub last_cpu_ns: u64,
-    /// Time at which somebody else closed this thread (process end); 0 = not closed so.
+    /// Time at which another thread closed this one (process end); 0 = not closed so.
     pub final_ns: u64,
     /// Thread CPU clock at `final_ns`.
     pub final_cpu_ns: u64,

@@ -1,4 +1,4 @@
-//! The measurement log: what is on disk after a run.
+//! The measurement log: the files on disk after a run.
 //!
 //! Each measured process writes one log file, but a forked child that records nothing. It is written through
 //! a shared memory mapping by code that may run in signal handlers, and is complete up to the last record at
@@ -26,11 +26,11 @@
 //! - [`records`]: the records and their check
 //! - [`operations`]: the intercepted operations and their numbers
 //! - [`control`]: the page through which `record` and all processes of a run agree
-//! - [`shapes`]: what a lane's writer has written of what repeats
+//! - [`shapes`]: the shapes that a lane's writer has written
 //! - [`writer`]: appends records to a mapped lane; usable in signal handlers
 //! - [`reader`]: validates and yields what is intact, whatever happened to the file
 //!
-//! Who writes must be on the same kind of machine (byte order) as the file says; the reader refuses others.
+//! The writer must be on the same kind of machine (byte order) as the file says; the reader refuses others.
 
 pub mod children;
 pub mod control;

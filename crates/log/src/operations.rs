@@ -1,15 +1,15 @@
-//! The operations that are intercepted: what each is called, and what a thread does in it.
+//! The operations that are intercepted: the name of each, and its nature.
 //!
 //! Numbers are part of the log's layout: they are never given twice. Each family has 4095 of its own.
 
-/// What a thread does in an operation, before anything is known of the code that called it.
+/// The nature of an operation, before anything is known of the code that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nature {
     /// Waits, blocked, for a holder: a mutex, a reader-writer lock, a once, a locked file.
     Lock,
     /// Waits for a holder by trying again and again.
     Spin,
-    /// Waits until all have come.
+    /// Waits until all have arrived.
     Barrier,
     /// Waits for a condition variable.
     Condition,
@@ -19,7 +19,7 @@ pub enum Nature {
     Join,
     /// Sleeps for a time that it names.
     Sleep,
-    /// Gives the processor to others, and goes on.
+    /// Gives the processor to others, and continues.
     Yield,
     /// Waits for descriptors to become ready.
     Poll,
@@ -33,7 +33,7 @@ pub enum Nature {
     Accept,
     /// Waits for a message of a queue.
     Queue,
-    /// Waits for a futex: what for, only its caller knows.
+    /// Waits for a futex: only its caller knows its purpose.
     Futex,
     /// Takes bytes in.
     Read,
@@ -43,9 +43,9 @@ pub enum Nature {
     Transfer,
     /// Opens, closes, connects, synchronises.
     Manage,
-    /// Lets a lock go. Never an operation of its own: told by [`crate::records::Release`].
+    /// Releases a lock. Never an operation of its own: recorded by [`crate::records::Release`].
     Release,
-    /// Wakes who waits for something else than a lock. Told in the same way.
+    /// Wakes threads that wait for something else than a lock. Recorded in the same way.
     Wake,
     /// A parallel runtime's own work: opening a region, handing out iterations.
     Runtime,
@@ -60,7 +60,7 @@ impl Nature {
     }
 }
 
-/// Whose operations they are: the upper bits of an operation's number.
+/// Which interface's operations they are: the upper bits of an operation's number.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -92,7 +92,7 @@ macro_rules! operations {
                 match self { $($(Operation::$name => $text,)*)* }
             }
 
-            /// What a thread does in it.
+            /// Its nature.
             pub const fn nature(self) -> Nature {
                 match self { $($(Operation::$name => Nature::$nature,)*)* }
             }
@@ -115,7 +115,7 @@ macro_rules! operations {
 }
 
 impl Operation {
-    /// Whose it is.
+    /// Which interface's it is.
     pub const fn family(self) -> Family {
         match self as u16 >> FAMILY_SHIFT {
             0 => Family::Library,
@@ -305,7 +305,7 @@ operations! {
     }
 }
 
-/// What a descriptor leads to.
+/// The kind of file or device that a descriptor leads to.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {

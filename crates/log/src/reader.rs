@@ -52,7 +52,7 @@ pub enum LogError {
     },
 }
 
-/// What was found damaged; all zero for an intact log.
+/// Damage that was found; all zero for an intact log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
     /// The header's facts do not match their check.
@@ -94,7 +94,7 @@ pub enum Record<'a> {
         subject: u16,
         /// Position of this part in a long text.
         part: u16,
-        /// What the subject needs.
+        /// A number that depends on the subject.
         id: u32,
         /// The text's bytes, in no particular encoding.
         text: &'a [u8],
@@ -109,7 +109,7 @@ pub enum Record<'a> {
     Event(u16, u16, Event),
     /// Short operations; first their [`crate::operations::Operation`], then the target.
     Sum(u16, u16, Sum),
-    /// A lock was let go or somebody woken; first by which [`crate::operations::Operation`], then flags.
+    /// A lock was released or a thread woken; first by which [`crate::operations::Operation`], then flags.
     Release(u16, u16, Release),
     /// A parallel region; first a [`crate::records::RegionOrigin`].
     Region(u16, Region),
@@ -119,7 +119,8 @@ pub enum Record<'a> {
     Segments(u16, Segments),
     /// Recording was switched off or on; first a [`crate::records::SwitchedTo`].
     Switched(u16, Switched),
-    /// What the process uses; first a [`crate::records::SampleReason`], then what of it was asked.
+    /// The process's use of resources; first a [`crate::records::SampleReason`], then which parts of it were
+    /// asked.
     ProcessSample(u16, u16, ProcessSample),
     /// Records were lost here (damage, or a missing chunk).
     Gap,
@@ -180,7 +181,7 @@ impl<'a> Log<'a> {
         Ok(Log { header, lanes, children, damage })
     }
 
-    /// Damage found in the file's and the chunks' headers; what is damaged inside the chunks is counted by
+    /// Damage found in the file's and the chunks' headers; damage inside the chunks is counted by
     /// [`Records::skipped_bytes`].
     pub fn damage(&self) -> Damage {
         self.damage
@@ -198,7 +199,7 @@ fn missing_bytes(header: &FileHeader, known: u64) -> u64 {
     }
 }
 
-/// What follows the header.
+/// The content after the header.
 struct Found<'a> {
     lanes: Vec<Lane<'a>>,
     children: Vec<BriefChild>,

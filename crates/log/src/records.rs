@@ -2,7 +2,7 @@
 //!
 //! - `threads`: threads and processes
 //! - `samples`: samples and their contexts
-//! - `process_samples`: what a whole process uses
+//! - `process_samples`: a whole process's use of resources
 //! - `code`: modules
 //! - `texts`: texts and notes
 //! - `operations`: operations, sums and releases
@@ -45,7 +45,7 @@ pub struct Head {
     pub b: u16,
 }
 
-/// What a record is.
+/// The kind of a record.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -18,7 +18,7 @@ const LOOKED_AT: u32 = 2 * MOST_SLOTS as u32;
 /// that is used once makes a record longer and slower.
 const LONG_IN_A_ROW: u32 = 16 * LOOKED_AT;
 
-/// A slot: what was last written for its number.
+/// A slot: the shape that was last written for its number.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slot {
@@ -67,8 +67,8 @@ impl Shapes {
         }
     }
 
-    /// Goes on with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Gives the
-    /// one before back.
+    /// Continues with another table: [`Shapes::wanted_slots`] slots, all [`Slot::default`] (zero). Returns
+    /// the one before.
     ///
     /// # Panics
     /// Never in release builds; the number of slots must be a power of two.
@@ -96,7 +96,7 @@ impl Shapes {
         !self.slots.is_empty()
     }
 
-    /// From here on the log holds none of them: the next use of each writes it again.
+    /// From here on the log has none of them: the next use of each writes it again.
     pub(crate) fn forget(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.generation = 0);
     }
@@ -127,7 +127,7 @@ impl Shapes {
         let generation = self.generation.checked_add(1).unwrap_or(1);
         self.generation = generation;
         let Some(slot) = self.slots.get_mut(usize::from(slot)) else { return 0 };
-        // Only what the log holds may be found, and only if it was stored whole.
+        // Only what is in the log may be found, and only if it was stored whole.
         slot.generation = 0;
         compiler_fence(Ordering::SeqCst);
         write(generation);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_while_a_shape_is_written_finds_no_half_of_it() {
+    fn a_thread_that_leaves_while_a_shape_is_written_finds_no_half_of_it() {
         let mut shapes = table(16);
         let shape = Shape { object: 5, ..Shape::default() };
         let place = shapes.place(&shape).expect("there is memory");

@@ -1,8 +1,8 @@
 //! Appends records to a lane that lies in mapped memory.
 //!
-//! What the caller must do: hand over chunks that are mapped, reserved on storage, zero filled and used by
-//! this lane alone; call from one thread at a time, never from a signal handler that interrupted a call on
-//! the same lane. Nothing here allocates, locks, panics or makes a system call.
+//! The caller's duties: hand over chunks that are mapped, reserved on storage, zero filled and used by this
+//! lane alone; call from one thread at a time, never from a signal handler that interrupted a call on the
+//! same lane. Nothing here allocates, locks, panics or makes a system call.
 
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
@@ -30,7 +30,7 @@ const _: () = assert!(
 /// are at most in so many.
 const SHAPES_LAST_CHUNKS: u32 = 16;
 
-/// What a record that has a short form takes at most.
+/// The most bytes that a record with a short form takes.
 const fn most_bytes_of<R: Shaped>() -> usize {
     let short = record_bytes::<Short>() + record_bytes::<Shape>() + record_bytes::<Base>();
     let long = record_bytes::<R>();
@@ -55,7 +55,7 @@ pub struct LaneWriter {
     chunk: Chunk,
     first_chunk: *mut u8,
     used: usize,
-    /// What times of short records are counted from; None: the next one needs a new one.
+    /// The origin of short records' times; None: the next one needs a new one.
     base: Option<Base>,
     base_number: u8,
     forgets_shapes: bool,
@@ -86,7 +86,7 @@ impl LaneWriter {
         writer
     }
 
-    /// Goes on in `chunk`.
+    /// Continues in `chunk`.
     ///
     /// # Safety
     /// As for [`LaneWriter::begin`].
@@ -175,7 +175,7 @@ impl LaneWriter {
             None => {
                 let base = record.base();
                 let Some(short) = record.short(&base) else { return self.push(a, b, record) };
-                // Whoever leaves here by a jump leaves no base behind: the next record brings its own.
+                // A jump out of here leaves no base behind: the next record writes its own.
                 self.base = None;
                 compiler_fence(Ordering::SeqCst);
                 self.base_number = self.base_number.wrapping_add(1);

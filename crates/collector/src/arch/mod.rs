@@ -19,15 +19,14 @@
 //! | `elf` | numbers and names of this machine's ELF files |
 //!
 //! Two properties hold on both machines and are used everywhere: a pointer-sized aligned load or store is one
-//! access, and a thread that is killed has made all its stores up to some instruction and none behind it, so
-//! what other processes find in shared memory is what the program order says. What threads read of each other
-//! is ordered by acquire and release, never by what one processor happens to keep in order.
+//! access, and a killed thread has made all its stores up to some instruction and none after it, so what
+//! other processes find in shared memory is what the program order says. Data that threads share are ordered
+//! by acquire and release, never by what one processor happens to keep in order.
 //!
 //! On AArch64 a system call that a signal interrupted cannot be made again, since its first argument is gone.
-//! So samples come at ticks only there, never by the timer on the wall's clock.
+//! So samples are taken at ticks only there, never by the timer on the wall's clock.
 //!
-//! What of a foreign machine is plain data (encodings, layouts, rules) is compiled into the tests of every
-//! machine.
+//! Plain data of a foreign machine (encodings, layouts, rules) are compiled into the tests of every machine.
 
 #[cfg(any(test, target_arch = "aarch64"))]
 pub mod aarch64;

@@ -1,17 +1,17 @@
 //! A table by hash: open addressing in pages of the collector's own, for one thread.
 //!
-//! Entries are plain values, and one whose bytes are all zero is free. What tells entries apart, and whether
-//! there is room for more, is the caller's: an entry may be a key, a key with its value, or the number of
-//! something that lies elsewhere.
+//! Entries are plain values, and one whose bytes are all zero is free. How entries are distinguished, and
+//! whether there is room for more, is up to the caller: an entry may be a key, a key with its value, or the
+//! number of something that lies elsewhere.
 
 use core::marker::PhantomData;
 
 /// An entry of a table.
 ///
 /// # Safety
-/// All zeros is a valid value, for which [`Entry::is_free`] holds.
+/// All zeros is a valid value, for which [`Entry::is_free`] is true.
 pub unsafe trait Entry: Copy {
-    /// Whether the slot holds none.
+    /// Whether the slot has no entry.
     fn is_free(&self) -> bool;
 }
 
@@ -67,7 +67,7 @@ impl<T: Entry> Table<T> {
     /// The slot at this position; None where there is none.
     #[inline]
     pub fn at(&mut self, position: usize) -> Option<&mut T> {
-        // SAFETY: below the capacity; so many slots are mapped, and whoever has the table alone uses them.
+        // SAFETY: below the capacity; so many slots are mapped, and only the table's owner uses them.
         (position < self.capacity).then(|| unsafe { &mut *self.slots.add(position) })
     }
 

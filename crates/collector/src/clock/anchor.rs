@@ -1,9 +1,9 @@
-//! The clock, as the processor's counter tells it: from an anchor, a moment at which both were read.
+//! The clock, computed from the processor's counter and an anchor: a moment at which both were read.
 //!
 //! The counter is read in half the time that the vDSO's clock takes. A new anchor is laid about once a
-//! millisecond, so what is told is never off by more than the reading of both at once is, some ten
-//! nanoseconds; and from one anchor to the next time never goes back. Where the kernel does not trust the
-//! counter itself, this is not used.
+//! millisecond, so the computed time is never off by more than the reading of both at once is, some ten
+//! nanoseconds; and from one anchor to the next time never runs backwards. Where the kernel does not trust
+//! the counter itself, this is not used.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -13,12 +13,12 @@ use crate::turn::{Mine, Turn};
 
 /// An anchor is used for so long.
 const LONGEST_NS: u64 = 1_000_000;
-/// An anchor that nobody has laid for so long is one that somebody did not come to the end of.
+/// An anchor that has not been replaced for so long is one whose replacement was not completed.
 const LATE_NS: u64 = 1_000_000_000;
 /// Counters of two processors may differ by so many ticks, as may the order in which things are read.
 const SKEW_TICKS: i64 = 1 << 12;
-/// Time is held back until the clock has caught up if it is ahead of it by less than that; otherwise it
-/// jumps.
+/// If computed time is ahead of the clock by less than that, it runs slower until the clock has caught up;
+/// otherwise it jumps.
 const MOST_AHEAD_NS: u64 = 10_000;
 
 /// Read by all threads, and written rarely: on a line of its own.
@@ -28,7 +28,7 @@ struct Anchor {
     version: AtomicU32,
     /// The counter at the anchor.
     ticks: AtomicU64,
-    /// The clock at it.
+    /// The clock at that moment.
     ns: AtomicU64,
     /// Length of a tick in units of 2⁻³² ns.
     length: AtomicU64,
@@ -47,7 +47,7 @@ static ANCHOR: Anchor = Anchor {
     good_for: AtomicU64::new(0),
 };
 static IS_USABLE: AtomicBool = AtomicBool::new(false);
-/// Somebody lays a new one. Who finds it set reads the clock itself, and does not wait.
+/// A thread is laying a new one. A thread that finds it set reads the clock itself, and does not wait.
 static LAYING: Turn = Turn::new();
 
 /// From now on anchors are laid. Called once it is known that the kernel's own clock is made of the counter.
@@ -55,13 +55,14 @@ pub fn use_counter() {
     IS_USABLE.store(true, Ordering::Relaxed);
 }
 
-/// From here on nobody reads the counter.
+/// From here on no thread reads the counter.
 pub fn forbid_counter() {
     IS_USABLE.store(false, Ordering::Relaxed);
     ANCHOR.is_forbidden.store(true, Ordering::Release);
 }
 
-/// A forked child: the parent's anchor is none of its own, and whoever was laying one is not there any more.
+/// A forked child: the parent's anchor is none of its own, and a thread that was laying one does not exist
+/// any more.
 pub fn after_fork() {
     let version = ANCHOR.version.load(Ordering::Relaxed) | 1;
     ANCHOR.ns.store(0, Ordering::Relaxed);
@@ -107,7 +108,7 @@ pub fn now() -> (u64, u64) {
     }
 }
 
-/// Lays a new anchor, if it is time to and nobody else is at it; what the clock says.
+/// Lays a new anchor, if it is time to and no other thread is doing so. Returns the clock's time.
 #[cold]
 #[inline(never)]
 fn lay() -> u64 {
@@ -120,18 +121,18 @@ fn lay() -> u64 {
         return now_ns;
     }
     let (length, known_over_ns) = ticks::measured(now_ticks, now_ns);
-    let mut told_ns = now_ns;
+    let mut read_ns = now_ns;
     if length != 0 {
         let good_ns = known_over_ns.min(LONGEST_NS);
         let next = after(&Laid::newest(), now_ticks, now_ns, length, good_ns);
-        told_ns = next.ns;
+        read_ns = next.ns;
         next.publish();
     }
-    told_ns
+    read_ns
 }
 
-/// The right to lay one. Who has it is done at once; if it has not been for long, it may be gone: a child
-/// that borrowed this memory was killed.
+/// The right to lay one. A thread that has it is done within moments; one that has had it for long may be
+/// gone: a child that borrowed this memory was killed.
 fn turn() -> Option<Mine> {
     LAYING.try_begin().or_else(|| {
         let is_late = system_ns().saturating_sub(ANCHOR.ns.load(Ordering::Relaxed)) > LATE_NS;
@@ -149,7 +150,7 @@ struct Laid {
 }
 
 impl Laid {
-    /// For who holds `LAYING`.
+    /// For the thread that owns `LAYING`.
     fn newest() -> Laid {
         Laid {
             ticks: ANCHOR.ticks.load(Ordering::Relaxed),
@@ -159,9 +160,9 @@ impl Laid {
         }
     }
 
-    /// For who holds `LAYING`.
+    /// For the thread that owns `LAYING`.
     fn publish(&self) {
-        // Odd already if somebody did not come to the end of it.
+        // Odd already if an earlier thread did not complete it.
         let version = ANCHOR.version.load(Ordering::Relaxed) & !1;
         ANCHOR.version.store(version.wrapping_add(1), Ordering::Relaxed);
         fence(Ordering::Release);
@@ -172,8 +173,8 @@ impl Laid {
         ANCHOR.version.store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// The latest time that was told by it up to this moment.
-    fn told_ns(&self, now_ticks: u64) -> u64 {
+    /// The latest time that it has yielded up to this moment.
+    fn read_ns(&self, now_ticks: u64) -> u64 {
         let passed = now_ticks.wrapping_sub(self.ticks).min(self.good_for);
         self.ns.saturating_add(((u128::from(passed) * u128::from(self.length)) >> 32) as u64)
     }
@@ -183,10 +184,10 @@ impl Laid {
 /// so long.
 fn after(old: &Laid, now_ticks: u64, now_ns: u64, length: u64, good_ns: u64) -> Laid {
     let good_for = ((u128::from(good_ns) << 32) / u128::from(length)) as u64;
-    let ahead_ns = old.told_ns(now_ticks).saturating_sub(now_ns);
+    let ahead_ns = old.read_ns(now_ticks).saturating_sub(now_ns);
     let held_back = if ahead_ns < MOST_AHEAD_NS { ahead_ns.min(good_ns / 2) } else { 0 };
-    // What was told is ahead of the clock: from here on time passes a little slower, and meets it at the next
-    // anchor.
+    // The time returned last is ahead of the clock: from here on it runs a little slower, and meets the clock
+    // at the next anchor.
     let slower = (u128::from(length) * u128::from(held_back) / u128::from(good_ns.max(1))) as u64;
     Laid {
         ticks: now_ticks,
@@ -206,19 +207,19 @@ mod tests {
     #[test]
     fn time_never_goes_back_from_one_anchor_to_the_next() {
         let old = Laid { ticks: 1_000, ns: 5_000_000, length: LENGTH, good_for: 3_000_000 };
-        // The clock is 40 ns behind what was told last.
-        let told_ns = old.told_ns(3_001_000);
-        let next = after(&old, 3_001_000, told_ns - 40, LENGTH, 1_000_000);
-        assert_eq!(next.ns, told_ns);
+        // The clock is 40 ns behind the time returned last.
+        let read_ns = old.read_ns(3_001_000);
+        let next = after(&old, 3_001_000, read_ns - 40, LENGTH, 1_000_000);
+        assert_eq!(next.ns, read_ns);
         // And has caught up where the next one is due.
-        let at_end = next.told_ns(3_001_000 + 3_000_000);
-        assert!(at_end.abs_diff(told_ns - 40 + 1_000_000) <= 2, "{at_end}");
+        let at_end = next.read_ns(3_001_000 + 3_000_000);
+        assert!(at_end.abs_diff(read_ns - 40 + 1_000_000) <= 2, "{at_end}");
         // Where it is ahead, time jumps.
-        assert_eq!(after(&old, 3_001_000, told_ns + 30, LENGTH, 1_000_000).ns, told_ns + 30);
+        assert_eq!(after(&old, 3_001_000, read_ns + 30, LENGTH, 1_000_000).ns, read_ns + 30);
     }
 
     #[test]
-    fn an_anchor_that_nobody_used_for_long_holds_nothing_back() {
+    fn an_anchor_that_was_not_used_for_long_delays_nothing() {
         // Wrong by a thousandth: after a minute that would be a twentieth of a second.
         let old = Laid { ticks: 0, ns: 0, length: LENGTH + LENGTH / 1_000, good_for: 3_000_000 };
         let next = after(&old, 180_000_000_000, 60_000_000_000, LENGTH, 1_000_000);
@@ -239,19 +240,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_what_the_clock_says() {
+    fn what_is_read_is_what_the_clock_says() {
         crate::clock::find();
         let end_ns = system_ns() + 30_000_000;
         let (mut last_ns, mut before_ns) = (0, system_ns());
         while before_ns < end_ns {
-            let told_ns = now_ns();
+            let read_ns = now_ns();
             let after_ns = system_ns();
             assert!(
-                told_ns + 2_000 >= before_ns && told_ns <= after_ns + 2_000,
-                "{before_ns} {told_ns} {after_ns}"
+                read_ns + 2_000 >= before_ns && read_ns <= after_ns + 2_000,
+                "{before_ns} {read_ns} {after_ns}"
             );
-            assert!(told_ns + 200 >= last_ns, "{last_ns} {told_ns}");
-            (last_ns, before_ns) = (told_ns, after_ns);
+            assert!(read_ns + 200 >= last_ns, "{last_ns} {read_ns}");
+            (last_ns, before_ns) = (read_ns, after_ns);
         }
     }
 }

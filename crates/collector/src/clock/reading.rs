@@ -1,4 +1,4 @@
-//! What reading the clock takes, with and without waiting for what stands before it.
+//! How long reading the clock takes, with and without waiting for the instructions before it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ static LEAST_NS: AtomicU64 = AtomicU64::new(MOST_NS);
 static LEAST_ORDERED_NS: AtomicU64 = AtomicU64::new(MOST_NS);
 static LOOKED: AtomicU32 = AtomicU32::new(0);
 
-/// What one reading takes, ns: the least that was seen, this moment included.
+/// How long one reading takes, ns: the least that was seen, this one included.
 #[inline]
 pub fn reading_ns() -> u64 {
     if LOOKED.load(Ordering::Relaxed) < LOOKS {

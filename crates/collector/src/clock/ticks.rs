@@ -1,4 +1,5 @@
-//! The processor's own counter: where the vDSO's clock is too dear, because others wait meanwhile.
+//! The processor's own counter, for where the vDSO's clock is too expensive because other threads wait
+//! meanwhile.
 //!
 //! Ticks become times later, by means of a reading of the clock: a tick's length is measured on the way. On a
 //! processor whose counter does not run evenly the clock itself stands in for it.
@@ -11,8 +12,8 @@ use crate::turn::Turn;
 
 /// A tick's length is measured over ever longer times, from this one on.
 const FIRST_MEASURED_NS: u64 = 100_000;
-/// Over times like this one it is measured anew for ever.
-const MEASURED_ANEW_NS: u64 = 1_000_000_000;
+/// It is measured again over intervals like this one, without end.
+const MEASURE_AGAIN_NS: u64 = 1_000_000_000;
 
 /// The processor may be taken away in between, but not again and again.
 const READINGS: usize = 4;
@@ -22,8 +23,8 @@ static LENGTH: AtomicU64 = AtomicU64::new(0);
 static KNOWN_OVER_NS: AtomicU64 = AtomicU64::new(0);
 static IS_COUNTER: AtomicBool = AtomicBool::new(false);
 
-/// The program has forbidden itself the counter: whoever reads it is killed. From then on it is told by the
-/// clock, from the last reading on, so that what was measured with it before can still be compared.
+/// The program has forbidden itself the counter: a thread that reads it is killed. From then on ticks are
+/// computed from the clock, from the last reading on, so that earlier readings can still be compared.
 static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
 static LAST_TICKS: AtomicU64 = AtomicU64::new(0);
 static LAST_NS: AtomicU64 = AtomicU64::new(0);
@@ -49,7 +50,7 @@ pub fn find() {
     }
 }
 
-/// From here on nobody reads the counter.
+/// From here on no thread reads the counter.
 pub(super) fn forbid() {
     if IS_FORBIDDEN.load(Ordering::Relaxed) {
         return;
@@ -68,7 +69,7 @@ pub(super) fn forbid() {
     IS_FORBIDDEN.store(true, Ordering::Release);
 }
 
-/// What the counter would be, by the clock.
+/// The counter's value, computed from the clock.
 #[cold]
 #[inline(never)]
 fn by_clock() -> u64 {
@@ -77,7 +78,7 @@ fn by_clock() -> u64 {
     LAST_TICKS.load(Ordering::Relaxed).saturating_add(ticks as u64)
 }
 
-/// A forked child: what the parent measured from is none of its own, and whoever was measuring is not there
+/// A forked child: the parent's starting point does not apply, and a thread that was measuring does not exist
 /// any more.
 pub fn after_fork() {
     let (ticks, ns, _) = reading();
@@ -129,7 +130,8 @@ pub fn quick() -> Option<u64> {
     if may_be { Some(counter::read()) } else { None }
 }
 
-/// When the counter stood at `ticks`, not long ago. In a process's first moments that is told as now.
+/// When the counter stood at `ticks`, not long ago. In a process's first moments the answer is the present
+/// time.
 pub fn time_ns(ticks: u64) -> u64 {
     if !IS_COUNTER.load(Ordering::Relaxed) {
         return ticks;
@@ -151,7 +153,7 @@ pub fn as_ns(ticks: u64) -> u64 {
 }
 
 /// A tick's length in units of 2⁻³² ns, and over how long that was measured; zeros in a process's first
-/// moments. Both were read at one moment now: if it is time to, the length is measured anew.
+/// moments. Both were read at one moment now: if it is time to, the length is measured again.
 pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
     let is_due = || now_ns.saturating_sub(BASE_NS.load(Ordering::Relaxed)) >= NEXT_NS.load(Ordering::Relaxed);
     if !IS_FORBIDDEN.load(Ordering::Relaxed)
@@ -165,11 +167,11 @@ pub(super) fn measured(now_ticks: u64, now_ns: u64) -> (u64, u64) {
             let length = (u128::from(passed_ns) << 32) / u128::from(passed_ticks);
             LENGTH.store(length as u64, Ordering::Relaxed);
             KNOWN_OVER_NS.store(passed_ns, Ordering::Relaxed);
-            if next_ns >= MEASURED_ANEW_NS {
+            if next_ns >= MEASURE_AGAIN_NS {
                 BASE_NS.store(now_ns, Ordering::Relaxed);
                 BASE_TICKS.store(now_ticks, Ordering::Relaxed);
             } else {
-                NEXT_NS.store((2 * passed_ns).min(MEASURED_ANEW_NS), Ordering::Relaxed);
+                NEXT_NS.store((2 * passed_ns).min(MEASURE_AGAIN_NS), Ordering::Relaxed);
             }
         }
     }
@@ -181,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counter_tells_the_time_of_the_clock() {
+    fn the_counter_yields_the_time_of_the_clock() {
         crate::clock::find();
         std::thread::sleep(std::time::Duration::from_millis(20));
         time_ns(now());
@@ -190,9 +192,12 @@ mod tests {
             let before = system_ns();
             let ticks = now();
             let after = system_ns();
-            let told = time_ns(ticks);
+            let converted = time_ns(ticks);
             // A length measured over 20 ms is known to a few millionths, and what passed since is short.
-            assert!(told + 2_000 >= before && told <= after + 2_000, "{before} {told} {after}");
+            assert!(
+                converted + 2_000 >= before && converted <= after + 2_000,
+                "{before} {converted} {after}"
+            );
         }
     }
 }

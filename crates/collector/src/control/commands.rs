@@ -21,7 +21,7 @@ fn switches() -> Option<NonNull<Switches>> {
 /// How many commands were given so far.
 #[inline]
 fn count() -> u32 {
-    // SAFETY: an aligned word of the page, which who gives a command stores atomically.
+    // SAFETY: an aligned word of the page, which the command's giver stores atomically.
     switches().map_or(0, |switches| unsafe {
         AtomicU32::from_ptr(&raw mut (*switches.as_ptr()).count).load(Ordering::Acquire)
     })
@@ -64,8 +64,8 @@ pub fn take(number: u32) -> bool {
 /// The label of command number `number`, and how many bytes of it count.
 pub fn label(number: u32) -> ([u8; LABEL_BYTES], usize) {
     let Some(page) = options::page() else { return ([0; LABEL_BYTES], 0) };
-    // SAFETY: the page is mapped whole and for the process's life, and the labels lie in it. Bytes that change
-    // meanwhile are those of another label.
+    // SAFETY: the page is mapped whole and for the process's life, and the labels lie in it. Bytes that
+    // change meanwhile are those of another label.
     let label = unsafe {
         let labels = page.cast::<u8>().add(LABELS_AT).cast::<Labels>();
         (&raw const (*labels.as_ptr())[number as usize % LABELS]).read_volatile()
@@ -74,7 +74,8 @@ pub fn label(number: u32) -> ([u8; LABEL_BYTES], usize) {
     (label, bytes)
 }
 
-/// What holds where the process begins, by the newest command that switches; all then count as carried out.
+/// The state in which the process begins, by the newest command that switches; all commands then count as
+/// carried out.
 pub fn at_begin() -> Option<Command> {
     let count = count();
     SEEN.store(count, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Children that use their parent's memory: whether this process may have one.
 //!
-//! Such a child runs on its parent's lane, and only the kernel tells that it is another process. Hooks that
-//! are called very often ask that only where a function was called that makes such children; those that a
+//! Such a child runs on its parent's lane, and only the kernel shows that it is another process. Hooks that
+//! are called very often check that only after a call of a function that makes such children; those that a
 //! program calls by a system call of its own are none of these, but are not known to call the C library then.
 
 use core::ffi::{c_int, c_long, c_void};
@@ -14,10 +14,10 @@ use crate::operation::set_errno;
 use crate::real::Real;
 use crate::{lane, life};
 
-/// For good: nothing tells when the last one is gone.
+/// Never reset: nothing shows when the last one is gone.
 static MAY_BE: AtomicBool = AtomicBool::new(false);
 
-/// Whether such a child goes on beside its parent without thread-local storage of its own. For good, too.
+/// Whether such a child runs beside its parent without thread-local storage of its own. Never reset either.
 static SHARE_STORAGE: AtomicBool = AtomicBool::new(false);
 
 /// Whether tasks may run side by side that have the same thread-local storage.
@@ -46,7 +46,7 @@ pub fn before_call(number: c_long) {
     }
 }
 
-/// Who has children in its memory has a log, in which it can say so.
+/// A process that has children in its memory has a log, in which this can be recorded.
 fn leave_brief() {
     if life::is_brief() {
         life::in_hook();
@@ -61,7 +61,7 @@ extern "C" fn missing() -> c_int {
 fn find(function: &Real) -> *mut c_void {
     MAY_BE.store(true, Ordering::Relaxed);
     leave_brief();
-    // A signal makes the kernel begin anew to make a process, which takes long where there is much memory.
+    // A signal makes the kernel restart making the process, which takes long where there is much memory.
     if let Some(lane) = lane::current().filter(|_| life::records_here()) {
         lane.leave_sample_to_tick();
     }

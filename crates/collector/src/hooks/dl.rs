@@ -1,8 +1,8 @@
 //! Loading and unloading of libraries.
 //!
-//! Who calls `dlopen` decides where it searches: the hook jumps to it, with the program's return address,
-//! after it has looked what is loaded until then. What that is bound to is decided; what comes may change it
-//! for others.
+//! The caller of `dlopen` decides where it searches: the hook jumps to it, with the program's return address,
+//! after it has looked at what is loaded so far. The bindings of that are settled; what is loaded now may
+//! change those of others.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -49,12 +49,12 @@ pub unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     let unloading = modules::Unloading::begin(here!().sp);
     let result = call_real!(real::dlclose(handle) else -1);
     room::apart(callers::after_unloading);
-    room::apart(|| tell_what_is_gone(unloading));
+    room::apart(|| write_unloaded(unloading));
     result
 }
 
 /// Writes which modules are not loaded any more.
-fn tell_what_is_gone(unloading: modules::Unloading) {
+fn write_unloaded(unloading: modules::Unloading) {
     let mut gone: [u32; 32] = [0; 32];
     let mut count = 0;
     unloading.end(&mut |module| {

@@ -1,4 +1,4 @@
-//! The environment of children: what the collector needs in it, and how it is put back.
+//! The environment of children: the collector's entries in it, and how they are put back.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -43,12 +43,12 @@ pub fn library() -> Option<&'static CStr> {
     if preload.is_null() {
         return None;
     }
-    // SAFETY: made by `prepare`, and stays; what follows the name ends where the whole does.
+    // SAFETY: made by `prepare`, and stays; the text after the name ends where the whole does.
     unsafe { Some(CStr::from_ptr(preload.add(PRELOAD.len()))) }
 }
 
 /// Whether a variable says how a program runs in parallel; only these are recorded.
-pub fn tells_of_parallelism(entry: &[u8]) -> bool {
+pub fn concerns_parallelism(entry: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 18] = [
         b"OMP_",
         b"GOMP_",
@@ -72,7 +72,7 @@ pub fn tells_of_parallelism(entry: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| entry.starts_with(prefix))
 }
 
-/// What an environment holds of the collector's entries.
+/// What an environment has of the collector's entries.
 struct Found {
     /// The entries that there shall be.
     run: &'static CStr,
@@ -128,8 +128,8 @@ pub unsafe fn loads_collector(given: Strings) -> bool {
     unsafe { look_through(given) }.is_some_and(|found| found.has_run && found.has_library)
 }
 
-/// An environment for a new image in which the collector is present: the given one if it has it. The
-/// second value tells whether something was put back.
+/// An environment for a new image in which the collector is present: the given one if it has it. The second
+/// value says whether something was put back.
 ///
 /// Works in memory that belongs to the calling thread's lane and needs no lock, so that it may be used
 /// between vfork and exec, when the thread that owns the lane waits for the child.
@@ -221,7 +221,7 @@ pub fn exec_memory(record: &mut Record, bytes: usize) -> Option<*mut u8> {
         return Some(memory);
     }
     if !memory.is_null() {
-        // SAFETY: came from `pages` below; used only until the exec that asked for it.
+        // SAFETY: returned by `pages` below; used only until the exec that asked for it.
         unsafe { arena::give_back(memory, size) };
     }
     let size = bytes.next_multiple_of(PAGE_BYTES);
@@ -264,7 +264,7 @@ mod tests {
         );
         let theirs = child(&["LD_PRELOAD=/x.so", "B=2"]);
         assert_eq!(theirs.0, ["B=2", "LD_PRELOAD=/r/libproust_collector.so:/x.so", "PROUST_RUN=/r"]);
-        // Somebody records this child for another run.
+        // Another command records this child, for another run.
         assert_eq!(child(&["PROUST_RUN=/other"]), (vec!["PROUST_RUN=/other".into()], false));
         assert_eq!(child(&["PROUST_RUNNER=1"]).0, ["PROUST_RUNNER=1", ours, "PROUST_RUN=/r"]);
     }

@@ -65,8 +65,8 @@ fn unfollowed(target: *const c_char, named: Named, given: Strings) -> Strings {
     unsafe { environment::without_collector(given) }
 }
 
-/// An exec: closes the record, calls, and goes on if the call comes back. `target` names the new image
-/// where it is known whether it can be run at all.
+/// An exec: closes the record, makes the call, and continues recording if the call returns. `target` names
+/// the new image where it is known whether it can be run at all.
 fn exec(target: *const c_char, given: Strings, named: Named, call: impl Fn(Strings) -> c_int) -> c_int {
     if !target.is_null() && !readable::is_string(target) || !readable::is_list_of_strings(given) {
         return call(given);
@@ -427,7 +427,7 @@ interpose! {
     ) -> c_int, or libc::ENOSYS;
 }
 
-// What these call is another row's.
+// These call functions of other rows.
 declare! {
     execv(path: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;
     execvp(file: *const c_char as path, arguments: Strings as strings) -> c_int, or -1;

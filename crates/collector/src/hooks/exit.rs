@@ -49,7 +49,7 @@ interpose! {
     quick_exit(status: c_int as number(status)) -> !, or "exit_group";
 }
 
-// What these call is another row's.
+// These call functions of other rows.
 declare! {
     _Exit(status: c_int as number(status)) -> !, or "exit_group";
 }

@@ -22,7 +22,7 @@ macro_rules! operations {
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
                 let Some(function) = real::$name() else { return $none };
-                $crate::operation::around_two(
+                $crate::operation::bracket_two(
                     proust_log::operations::Operation::$operation,
                     ($object as u64, $object2 as u64),
                     // SAFETY: the real function with the arguments that the program gave.

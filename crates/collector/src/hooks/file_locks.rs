@@ -31,7 +31,7 @@ mod control {
                 // SAFETY: the real function with the registers that the program filled.
                 let call = || unsafe { function(file, command, argument) };
                 if command == libc::F_SETLKW || command == SET_OPEN_FILE_LOCK_AND_WAIT {
-                    operation::around(Operation::ControlLock, file as u64, call, errno_of)
+                    operation::bracket(Operation::ControlLock, file as u64, call, errno_of)
                 } else {
                     call()
                 }

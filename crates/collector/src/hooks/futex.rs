@@ -1,7 +1,7 @@
 //! System calls that the program makes through the C library's `syscall`, of which some wait.
 //!
 //! The locks, conditions and parkers of Rust's standard library, of parking_lot, oneTBB and C++'s atomics are
-//! futexes that they reach in this way. What a futex stands for is told by its caller, afterwards.
+//! futexes that they reach in this way. What a futex stands for is decided in the analysis, by its caller.
 
 use core::ffi::{c_int, c_long, c_ulong};
 
@@ -15,7 +15,7 @@ use crate::sample::alarm;
 
 /// Operations of the `futex` call, without its flags, that wait.
 const WAITING: [usize; 5] = [0, 6, 9, 11, 13];
-/// Those that wake who waits.
+/// Those that wake waiting threads.
 const WAKING: [usize; 5] = [1, 3, 4, 5, 10];
 /// Flags of the `futex` call's operation.
 const FLAGS: usize = 128 | 256;
@@ -42,8 +42,8 @@ pub unsafe extern "C-unwind" fn syscall(
         libc::SYS_seccomp => confinement::before_filter(a, c),
         libc::SYS_prctl => confinement::before_change(a as c_int, b as c_ulong, c as c_ulong),
         libc::SYS_pivot_root => confinement::before_call(number),
-        libc::SYS_membarrier if life::in_hook().is_some() => return memory_barriers::around(a, b, call),
-        libc::SYS_ptrace => return tracing::around(a as u32, call),
+        libc::SYS_membarrier if life::in_hook().is_some() => return memory_barriers::bracket(a, b, call),
+        libc::SYS_ptrace => return tracing::bracket(a as u32, call),
         _ => borrowers::before_call(number),
     }
     let waits = match number {
@@ -53,10 +53,10 @@ pub unsafe extern "C-unwind" fn syscall(
         _ => None,
     };
     if number == libc::SYS_futex && WAKING.contains(&(b & !FLAGS)) {
-        return releases::around_wake(Operation::FutexWake, a as u64, call, || here!());
+        return releases::bracket_wake(Operation::FutexWake, a as u64, call, || here!());
     }
     match waits {
-        Some(operation) => operation::around_two(operation, (a as u64, b as u64), call, Outcome::errno),
+        Some(operation) => operation::bracket_two(operation, (a as u64, b as u64), call, Outcome::errno),
         None => alarm::without_samples(here!(), call),
     }
 }

@@ -36,8 +36,8 @@ operations! {
 pub mod cancel {
     use super::{Ordering, c_int, interpose, lane, life, operation, pthread_t};
 
-    /// `pthread_cancel`. The thread may be blocked: once it is cancelled, nothing tells any more who called
-    /// what it was blocked in.
+    /// `pthread_cancel`. The thread may be blocked: once it is cancelled, the caller of what it was blocked
+    /// in cannot be found any more.
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn pthread_cancel(thread: pthread_t) -> c_int {
         let Some(function) = real::pthread_cancel() else { return libc::ENOSYS };

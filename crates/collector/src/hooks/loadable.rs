@@ -1,7 +1,7 @@
 //! Whether a program that is about to be executed can load the collector.
 //!
 //! A dynamic linker that cannot load what `LD_PRELOAD` names says so on the program's standard error, and one
-//! of another C library ends the program. So the file is looked into before: who interprets it, and whether
+//! of another C library ends the program. So the file is read first: which interpreter it names, and whether
 //! the collector lies where that interpreter will look. The calling process is in the root in which the
 //! program will run.
 
@@ -11,7 +11,7 @@ use crate::arch::elf;
 use crate::arena;
 use crate::raw;
 
-/// What an executed program will do with the collector.
+/// How an executed program will treat the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It loads it, or ignores it in silence (a static program). Also of what cannot be looked into.
@@ -31,7 +31,7 @@ impl Verdict {
     }
 }
 
-/// What the exec functions name a program by.
+/// How the exec functions name a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Program<'a> {
     /// A path, relative to a folder's descriptor or [`libc::AT_FDCWD`].
@@ -48,7 +48,7 @@ const MOST_INTERPRETERS: u32 = 5;
 /// The kernel's own limit for the first line of a script.
 const LINE_BYTES: usize = 256;
 
-/// What the program will do with the collector in the file `collector`.
+/// How the program will treat the collector in the file `collector`.
 pub fn verdict(program: Program<'_>, collector: &CStr) -> Verdict {
     let descriptor = match program {
         Program::At(folder, path) => open_at(folder, path),

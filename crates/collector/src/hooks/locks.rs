@@ -1,6 +1,6 @@
 //! Mutexes, spin locks and reader-writer locks, of POSIX and of C11.
 //!
-//! A lock is tried first: only if it is taken by somebody else is there anything to measure.
+//! A lock is tried first: only if another thread has taken it is there anything to measure.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -25,7 +25,7 @@ const THREAD_ERROR: c_int = 2;
 const KIND_OFFSET: usize = 16;
 const ROBUST: c_int = 16;
 
-/// The C library's try leaves a robust mutex locked that nobody can use any more.
+/// The C library's try leaves a robust mutex locked that no thread can use any more.
 ///
 /// # Safety
 /// The mutex is one that the program may lock.
@@ -45,12 +45,11 @@ unsafe fn has_kind(mutex: *const c_void, bits: c_int) -> bool {
     unsafe { mutex.cast::<u8>().add(KIND_OFFSET).cast::<c_int>().read() & bits != 0 }
 }
 
-/// A mutex that lends its holder the priority of who waits. Like a robust one it has its holder's thread
+/// A mutex that lends its holder the priority of its waiters. Like a robust one it has its holder's thread
 /// number in its word.
 const INHERITS_PRIORITY: c_int = 32;
-/// What the C library keeps in the word of any other mutex that is locked, while no thread sleeps until it is
-/// free: 1; and 2 if one does, or one that slept is on its way. Above them is the priority of a mutex that
-/// has one.
+/// The word of any other mutex that is locked: 1 while no thread sleeps until it is free, and 2 if one does,
+/// or one that slept is on its way. Above them is the priority of a mutex that has one.
 const STATE: c_int = 0x7ffff;
 const LOCKED: c_int = 1;
 
@@ -86,7 +85,7 @@ const RECURSIVE: c_int = 1;
 /// The calling thread has the mutex.
 #[inline]
 unsafe fn is_nested(mutex: *const c_void) -> bool {
-    // SAFETY: the caller's promise: nobody else changes either word.
+    // SAFETY: the caller's promise: no other thread changes either word.
     unsafe {
         let word = |offset| mutex.cast::<u8>().add(offset).cast::<c_int>().read();
         word(KIND_OFFSET) & KINDS == RECURSIVE && word(COUNT_OFFSET) > 1
@@ -96,8 +95,8 @@ unsafe fn is_nested(mutex: *const c_void) -> bool {
 /// A mutex that threads of other processes lock, too.
 const SHARED: c_int = 128;
 
-/// Whether locking a mutex cannot wait: it is free, and nobody is there who could be faster. The C library
-/// locks such a one without an atomic instruction, which to try it takes.
+/// Whether locking a mutex cannot wait: it is free, and there is no thread that could take it first. The C
+/// library locks such a mutex without an atomic instruction, which a try needs.
 ///
 /// # Safety
 /// The mutex is one that the program may lock.
@@ -127,7 +126,7 @@ macro_rules! cannot_wait {
     };
 }
 
-/// Whether a lock was got: that of a holder that died is got, too, and says so.
+/// Whether a lock was got: a lock whose holder died is got, too, and the result shows that.
 macro_rules! got_it {
     ($result:expr) => {
         matches!($result, 0 | libc::EOWNERDEAD)
@@ -186,7 +185,7 @@ macro_rules! may_be_taken {
     };
 }
 
-/// Declares hooks of functions that lock: what the try answers, unless it is `busy`, is the answer.
+/// Declares hooks of functions that lock: the result of the try, unless it is `busy`, is the result.
 ///
 /// The exported function passes the address that it returns to on to the hook, as one argument more: where a
 /// lock was acquired costs one load then.
@@ -247,7 +246,7 @@ macro_rules! locks {
         $name($object: $type as $grammar($of) $(, $argument: $more as $more_grammar($more_of))*) -> c_int, or $none;
     )* }
 
-    /// Apart, so that who finds a lock free saves no registers for it.
+    /// Apart, so that a thread that finds a lock free saves no registers for it.
     mod waiting {
         use super::*;
 
@@ -255,7 +254,7 @@ macro_rules! locks {
             #[inline(never)]
             pub unsafe extern "C-unwind" fn $name($object: $type $(, $argument: $more)*, site: u64) -> c_int {
                 let Some(function) = real::$name() else { return $none };
-                let result = operation::around_lock(
+                let result = operation::bracket_lock(
                     Operation::$operation,
                     $object as u64,
                     // SAFETY: the real function with the arguments that the program gave.
@@ -365,13 +364,13 @@ tries! {
 
 /// Declares hooks of functions that unlock.
 macro_rules! unlocks {
-    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), by $around:path,
+    ($( $(#[$how:ident($version:literal)])? $name:ident ( $type:ty as $grammar:ident($of:ident) ), by $bracket:path,
         or $none:expr => $operation:ident; )*) => { $(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
             let Some(function) = unlocking::real::$name() else { return $none };
-            $around(
+            $bracket(
                 Operation::$operation,
                 object as u64,
                 // SAFETY: the real function with the argument that the program gave.
@@ -390,9 +389,9 @@ macro_rules! unlocks {
     } };
 }
 
-/// As [`releases::around_unlock`], for mutexes: they say themselves whether anybody sleeps.
+/// As [`releases::bracket_unlock`], for mutexes: their word says whether a thread sleeps.
 #[inline(always)]
-fn around_mutex<R: Copy>(
+fn bracket_mutex<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -404,12 +403,12 @@ fn around_mutex<R: Copy>(
     let may_be_recorded = lane.operations.sections.is_timed(object)
         || lane.operations.postponed.is_due()
         || may_have_sleeper && releases::may_be_long(lane);
-    if may_be_recorded { around_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
+    if may_be_recorded { bracket_noted_mutex(operation, object, may_have_sleeper, call) } else { call() }
 }
 
-/// Apart, so that who unlocks what nobody waits for saves no registers for it.
+/// Apart, so that an unlock that no thread waits for saves no registers for it.
 #[inline(never)]
-fn around_noted_mutex<R: Copy>(
+fn bracket_noted_mutex<R: Copy>(
     operation: Operation,
     object: u64,
     may_have_sleeper: bool,
@@ -420,13 +419,13 @@ fn around_noted_mutex<R: Copy>(
     if unsafe { is_nested(object as *const c_void) } {
         return call();
     }
-    releases::around_noted(lane, operation, object, may_have_sleeper, call, || here!())
+    releases::bracket_noted(lane, operation, object, may_have_sleeper, call, || here!())
 }
 
 unlocks! {
-    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by around_mutex, or libc::ENOSYS => MutexUnlock;
-    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::around_unlock, or libc::ENOSYS => SpinUnlock;
-    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::around_unlock, or libc::ENOSYS => RwLockUnlock;
+    pthread_mutex_unlock(*mut pthread_mutex_t as object(mutex)), by bracket_mutex, or libc::ENOSYS => MutexUnlock;
+    pthread_spin_unlock(*mut pthread_spinlock_t as object(spinlock)), by releases::bracket_unlock, or libc::ENOSYS => SpinUnlock;
+    pthread_rwlock_unlock(*mut pthread_rwlock_t as object(rwlock)), by releases::bracket_unlock, or libc::ENOSYS => RwLockUnlock;
     #[since("2.28")]
-    mtx_unlock(*mut c_void as object(mtx)), by around_mutex, or THREAD_ERROR => MtxUnlock;
+    mtx_unlock(*mut c_void as object(mtx)), by bracket_mutex, or THREAD_ERROR => MtxUnlock;
 }

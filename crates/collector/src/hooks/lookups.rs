@@ -2,8 +2,8 @@
 //!
 //! These hooks are not exported themselves. They answer what the dynamic linker does, but where that is the C
 //! library's function of which we have a hook that is not exported, the answer is the hook; and a name of an
-//! OpenMP runtime that nobody but this library defines is not found. Who asks decides what is found: whatever
-//! needs no change is jumped to, and otherwise the dynamic linker is asked in the caller's name.
+//! OpenMP runtime that only this library defines is not found. The caller decides what is found: a lookup
+//! that needs no change is jumped to, and otherwise the dynamic linker is asked in the caller's name.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn proust_dlvsym() {
 unexported! { dlsym by proust_dlsym }
 unexported! { dlvsym by proust_dlvsym }
 
-/// Leads what has been loaded to the hooks that are not exported. Not in a process whose record has ended:
+/// Binds what has been loaded to the hooks that are not exported. Not in a process whose record has ended:
 /// one that has confined itself may be killed for a system call.
 pub fn follow_changes() {
     if !life::has_stopped() && life::has_begun() && unexported::has_changed() {
@@ -49,7 +49,7 @@ extern "C" fn before_dlvsym(arguments: *mut Arguments) -> *mut c_void {
     unsafe { before(arguments, libc::dlvsym as *const () as usize, true) }
 }
 
-/// What to jump to: the real function, or one that gives the answer.
+/// The function to jump to: the real one, or one that gives the answer.
 ///
 /// # Safety
 /// `arguments` are those of a call of `function`, as `jump_to_found` laid them down.
@@ -67,7 +67,7 @@ unsafe fn before(arguments: *mut Arguments, function: usize, is_versioned: bool)
     let answer = match known {
         Some(Known::Hooked(row)) if row.real() != 0 => {
             let question = Question { function, handle: call[0] as *mut c_void, version: call[2], site };
-            // SAFETY: what the program asks for.
+            // SAFETY: the program's own arguments.
             unsafe { question.ask(name) }
                 .map(|found| if found as u64 == row.real() { row.hook() as *mut c_void } else { found })
         }
@@ -103,13 +103,13 @@ struct Question {
 }
 
 impl Question {
-    /// What the real function answers to the program; None if it cannot be asked in the program's name.
+    /// The real function's answer to the program; None if it cannot be asked in the program's name.
     ///
     /// # Safety
     /// The name is a C string, and the version is none or another one.
     unsafe fn ask(&self, name: *const c_char) -> Option<*mut c_void> {
         if self.handle != libc::RTLD_DEFAULT && self.handle != libc::RTLD_NEXT {
-            // SAFETY: as the program called it. With a handle it does not matter who asks.
+            // SAFETY: as the program called it. With a handle the caller does not matter.
             return Some(unsafe { self.ask_as_ourselves(name) });
         }
         if has_shadow_stack() {
@@ -127,8 +127,8 @@ impl Question {
         unsafe { core::mem::transmute::<usize, Lookup>(self.function)(self.handle, name, self.version) }
     }
 
-    /// Has the dynamic linker find nothing, so that `dlerror` says so: it is asked for the name with a space
-    /// behind it.
+    /// Makes the dynamic linker find nothing, so that `dlerror` reports that: it is asked for the name with a
+    /// space behind it.
     fn ask_in_vain(&self, name: &Name) -> *mut c_void {
         const MOST_BYTES: usize = 64;
         let mut text = [0_u8; MOST_BYTES];

@@ -1,7 +1,7 @@
-//! The system call `membarrier`: what the collector asked the kernel to be ready for is not what the program
-//! asked for.
+//! The system call `membarrier`: the collector's own registrations with the kernel are hidden from the
+//! program.
 //!
-//! A process that wants to order the memory of its threads has to say so before. The collector has, for
+//! A process that wants to order the memory of its threads has to register first. The collector has, for
 //! itself; the program is answered as if it had not.
 
 use core::ffi::{c_int, c_long};
@@ -18,7 +18,7 @@ const REGISTRATIONS: c_int = 1 << 9;
 static REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// The call with that command and these flags, which `call` makes.
-pub fn around(command: usize, flags: usize, call: impl FnOnce() -> c_long) -> c_long {
+pub fn bracket(command: usize, flags: usize, call: impl FnOnce() -> c_long) -> c_long {
     let (command, is_plain) = (command as c_int, flags as u32 == 0);
     let registered = REGISTERED.load(Ordering::Relaxed);
     // The kernel looks at the flags first.
@@ -43,13 +43,13 @@ mod tests {
 
     #[test]
     fn the_program_has_to_ask_for_itself() {
-        let call = |command: c_int| around(command as usize, 0, || 0);
+        let call = |command: c_int| bracket(command as usize, 0, || 0);
         assert_eq!((call(BARRIER), operation::errno()), (-1, libc::EPERM as u32));
-        assert_eq!(around(BARRIER as usize, 1, || -7), -7, "what is wrong is the kernel's to say");
-        assert_eq!(around(REGISTRATIONS as usize, 0, || c_long::from(REGISTER) | 1), 1);
+        assert_eq!(bracket(BARRIER as usize, 1, || -7), -7, "what is wrong is the kernel's to say");
+        assert_eq!(bracket(REGISTRATIONS as usize, 0, || c_long::from(REGISTER) | 1), 1);
         assert_eq!((call(REGISTER), call(BARRIER)), (0, 0));
         assert_eq!(
-            around(REGISTRATIONS as usize, 0, || c_long::from(REGISTER) | 1),
+            bracket(REGISTRATIONS as usize, 0, || c_long::from(REGISTER) | 1),
             c_long::from(REGISTER) | 1
         );
     }

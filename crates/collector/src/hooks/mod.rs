@@ -1,8 +1,8 @@
-//! What the program calls instead of the C library.
+//! The functions that the program calls instead of the C library's.
 //!
 //! Every hook is a few lines: it asks [`crate::life::in_hook`] whether this process records, does its part,
-//! and calls the real function. Symbols are exported without a version, so that they serve every version
-//! a program may ask for. Hooks are `C-unwind` and hold nothing with a destructor across the real call:
+//! and calls the real function. Symbols are exported without a version, so that they serve every version a
+//! program may ask for. Hooks are `C-unwind` and keep nothing with a destructor across the real call:
 //! cancellation and exceptions pass through them.
 
 #![allow(

@@ -1,4 +1,4 @@
-//! Initialisation that happens once: whoever comes meanwhile waits for the one who does it.
+//! Initialisation that happens once: threads that arrive meanwhile wait for the one that does it.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -15,7 +15,7 @@ type Initialiser = extern "C-unwind" fn();
 /// Result of a function without one.
 type Nothing = ();
 
-/// What the C library writes into the control word once all is done.
+/// The C library's value in the control word once all is done.
 const DONE: c_int = 2;
 
 /// Runs `call` as an operation that ends where the thread itself begins to initialise.
@@ -47,12 +47,12 @@ macro_rules! once {
 once!(pthread_once, c_int, libc::ENOSYS, Once, Outcome::code);
 once!(call_once, Nothing, Default::default(), CallOnce, |()| Outcome::default());
 
-/// Called in the thread that initialises: it waits no more.
+/// Called in the thread that initialises: it no longer waits.
 extern "C-unwind" fn initialise() {
     let Some(lane) = lane::current() else { return };
     let initialiser = lane.operations.initialiser.load(Ordering::Relaxed);
     operation::stop_waiting(lane);
-    // SAFETY: the hook stored a function of this type, in this thread, and nothing else came between: the C
+    // SAFETY: the hook stored a function of this type, in this thread, and nothing else ran in between: the C
     // library calls this from within that hook.
     let initialiser: Initialiser = unsafe { core::mem::transmute(initialiser) };
     initialiser();

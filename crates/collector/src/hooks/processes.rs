@@ -42,7 +42,7 @@ pub mod shell {
     #[unsafe(no_mangle)]
     pub unsafe extern "C-unwind" fn system(command: *const c_char) -> c_int {
         let Some(function) = real::system() else { return -1 };
-        operation::around(
+        operation::bracket(
             Operation::System,
             0,
             // SAFETY: the real function with the argument that the program gave.
@@ -72,7 +72,7 @@ pub mod pipe_streams {
             // SAFETY: the program passes a stream that it has opened.
             targets::forget(unsafe { libc::fileno(stream) });
         }
-        operation::around(
+        operation::bracket(
             Operation::ClosePipeStream,
             stream as u64,
             // SAFETY: the real function with the argument that the program gave.

@@ -1,5 +1,5 @@
-//! Whether what the program points to can be read or written, found out as the kernel does: by an error, not by
-//! a fault.
+//! Whether what the program points to can be read or written, found out as the kernel does: by an error, not
+//! by a fault.
 //!
 //! A system call that is given a bad address fails with EFAULT. A hook in front of it that reads the same
 //! memory itself would end the program instead: it asks here first, and where something cannot be read it
@@ -37,7 +37,7 @@ impl Readable {
             return true;
         }
         let outcome = raw::read_memory(self.process, address, &mut [0]);
-        // Where the call itself is forbidden nothing can be told: then the program is trusted.
+        // Where the call itself is forbidden nothing can be found out: then the program is trusted.
         let is_readable = outcome == 1 || outcome != -(libc::EFAULT as isize);
         if is_readable && page == self.to {
             self.to += PAGE;

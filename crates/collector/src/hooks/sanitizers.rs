@@ -1,5 +1,5 @@
-//! What the run times of sanitizers ask a program: their options. A program that answers itself comes first,
-//! and what the user's environment says (ASAN_OPTIONS, TSAN_OPTIONS) comes last and wins.
+//! Functions by which sanitizers' run times ask a program for their options. A program's own answer is
+//! applied first, and what the user's environment says (ASAN_OPTIONS, TSAN_OPTIONS) is applied last and wins.
 
 use core::ffi::{CStr, c_char};
 

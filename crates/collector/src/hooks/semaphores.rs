@@ -10,7 +10,7 @@ use super::family::{errno_of, operations};
 use crate::interpose::{interpose, real_functions};
 use crate::operation::{self, Outcome, errno, set_errno};
 
-/// Of `pthread_barrier_wait`: one thread is told that it was the last.
+/// Of `pthread_barrier_wait`: one thread gets a result that says it was the last.
 fn at_barrier(result: c_int) -> Outcome {
     Outcome::code(result.max(0))
 }
@@ -51,8 +51,8 @@ pub mod posix {
                 if may_be_tried
                     && let (Some(test_cancel), Some(try_first)) = (others::pthread_testcancel(), others::sem_trywait())
                 {
-                    // SAFETY: waiting for a semaphore is a point of cancellation even if nobody has to wait;
-                    // trying is not. Both are real functions with the program's argument.
+                    // SAFETY: waiting for a semaphore is a point of cancellation even if the thread need not
+                    // wait; trying is not. Both are real functions with the program's argument.
                     unsafe {
                         test_cancel();
                         let before = errno();
@@ -62,7 +62,7 @@ pub mod posix {
                         set_errno(before);
                     }
                 }
-                operation::around(
+                operation::bracket(
                     Operation::$operation,
                     semaphore as u64,
                     // SAFETY: the real function with the arguments that the program gave.
@@ -87,7 +87,7 @@ pub mod posix {
             => SemaphoreClockWait, deadlines::is_plain_by(clock, until);
     }
 
-    /// What is not hooked.
+    /// Functions that are not hooked.
     mod others {
         use super::{c_int, real_functions, sem_t};
 

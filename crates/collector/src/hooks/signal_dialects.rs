@@ -33,7 +33,7 @@ fn special(number: c_int) -> Option<u64> {
     (life::has_begun() && (signal::candidate(number).is_some() || bit == STAND_IN)).then_some(bit)
 }
 
-/// Sets a handler; the one before comes back, or `SIG_ERR`.
+/// Sets a handler; returns the one before, or `SIG_ERR`.
 fn set_handler(number: c_int, handler: usize, flags: c_int, mask: u64) -> usize {
     // SAFETY: all-zero is a valid action.
     let (mut new, mut old): (Action, Action) = unsafe { (core::mem::zeroed(), core::mem::zeroed()) };
@@ -147,7 +147,7 @@ pub unsafe extern "C-unwind" fn siginterrupt(number: c_int, interrupts: c_int) -
 /// `__sigaction`
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __sigaction(number: c_int, new: *const Action, old: *mut Action) -> c_int {
-    // SAFETY: what the program gave to the function of the other name.
+    // SAFETY: the arguments that the program gave to the function of the other name.
     unsafe { sigaction(number, new, old) }
 }
 
@@ -237,7 +237,7 @@ pub unsafe extern "C-unwind" fn __xpg_sigpause(number: c_int) -> c_int {
     unsafe { pause_for(number, || real::__xpg_sigpause().map_or(-1, |function| function(number))) }
 }
 
-/// What both kinds of `sigpause` call
+/// The function that both kinds of `sigpause` call
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __sigpause(signal_or_mask: c_int, is_signal: c_int) -> c_int {
     // SAFETY: the real function with the arguments that the program gave.

@@ -1,5 +1,4 @@
-//! What a child process inherits of the program's signals: what is ignored or blocked, as the program has set
-//! it.
+//! The signal state that a child process inherits: signals are ignored or blocked as the program has set it.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -34,7 +33,7 @@ pub fn after_failed_exec(life: &Life) {
     }
 }
 
-/// What is set as the program wants it, for a while.
+/// State that is set as the program wants it, for a while.
 #[derive(Default)]
 pub struct HandedOver {
     ignored: [bool; CANDIDATES.len()],

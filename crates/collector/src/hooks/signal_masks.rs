@@ -4,10 +4,10 @@
 //! Nothing is remembered beside the kernel's masks. The kernel changes them itself when a handler begins and
 //! returns, and copies of them are in jump buffers, contexts, and child processes. So a mask says itself that
 //! the sampling signal belongs to it: by [`STAND_IN`], a signal that Linux never sends on this processor. A
-//! program that blocks everything blocks that one, too. The kernel's mask then holds the stand-in and not the
-//! sampling signal, and whoever reads the mask gets the sampling signal back. A program that blocks the
-//! sampling signal by name, and not the stand-in, uses it: that is kept as it is, and sampling moves to
-//! another signal.
+//! program that blocks everything blocks that one, too. The kernel's mask then has the stand-in and not the
+//! sampling signal, and a read of the mask returns the sampling signal. A program that blocks the sampling
+//! signal by name, and not the stand-in, uses it: that is kept as it is, and sampling moves to another
+//! signal.
 
 use core::ffi::c_int;
 
@@ -54,12 +54,12 @@ pub fn wanted(kernel: u64) -> u64 {
     if kernel & STAND_IN == 0 { kernel } else { kernel | missing }
 }
 
-/// The mask to give to the kernel where the program wants this one, while samples come with the signal whose
-/// bit is `ours`.
+/// The mask to give to the kernel where the program wants this one, while `ours` is the bit of the sampling
+/// signal.
 ///
 /// It leaves `ours` open, or is the program's own, or leaves the first candidate open, whichever can be read
 /// back. A mask with the stand-in that can be kept in none of these ways loses the stand-in: it blocks
-/// everything but the sampling signal, which must come through.
+/// everything but the sampling signal, which must be delivered.
 #[inline]
 fn kernel_for(ours: u64, mask: u64) -> u64 {
     if wanted(mask & !ours) == mask {
@@ -92,7 +92,7 @@ pub fn kernel(mask: u64) -> u64 {
     kernel_for(signal::bit(signal::current()), mask)
 }
 
-/// A program begins: what it inherited is what it wants.
+/// A program begins: the inherited mask is the one it wants.
 pub fn begin() {
     let inherited = raw::signal_mask(libc::SIG_BLOCK, 0);
     signal_moves::before_mask(inherited);
@@ -104,7 +104,7 @@ pub fn begin() {
 
 /// Changes the thread's mask as the program asks. `call` is the C library's function.
 ///
-/// Programs with split stacks come here twice for each piece of stack: where the program blocks everything,
+/// Programs with split stacks call this twice for each piece of stack: where the program blocks everything,
 /// or nothing that matters here, it takes one system call, the program's own.
 #[inline(always)]
 fn change(
@@ -149,7 +149,7 @@ fn change(
     result
 }
 
-/// Changes the thread's mask for one of the older functions; what the program wanted before comes back.
+/// Changes the thread's mask for one of the older functions; returns what the program wanted before.
 pub fn change_word(how: c_int, word: u64) -> u64 {
     let mut old = set_of(0);
     // SAFETY: two sets of our own.
@@ -242,11 +242,11 @@ mod tests {
             for mask in masks() {
                 let kernel = kernel_for(ours, mask);
                 let read = wanted(kernel);
-                // The stand-in alone may be lost, where the sampling signal is to come through.
+                // Only the stand-in may be lost, where the sampling signal must be delivered.
                 assert_eq!(read | STAND_IN, mask | STAND_IN, "{mask:x} by {kernel:x}");
                 assert!(read == mask || mask & signal::bit(0) == 0 || mask & signal::bit(FALLBACK) == 0);
-                // What the program wants open is open, and nothing is open that it wants blocked but what
-                // samples come with.
+                // What the program wants open is open, and of what it wants blocked only the sampling signal
+                // is open.
                 assert_eq!(kernel & !mask, 0);
                 assert_eq!(mask & !kernel & !ours & !signal::bit(0) & !STAND_IN, 0);
             }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn who_blocks_everything_is_sampled() {
+    fn a_thread_that_blocks_everything_is_sampled() {
         for ours in [signal::bit(0), signal::bit(FALLBACK)] {
             assert_eq!(kernel_for(ours, ALL), ALL & !ours);
             assert_eq!(wanted(kernel_for(ours, ALL)), ALL);

@@ -1,5 +1,5 @@
-//! Where samples come from when the program uses the sampling signal: with the fallback. And where they stop:
-//! in a thread that blocks that one, too.
+//! Which signal takes samples when the program uses the sampling signal itself: the fallback. And where
+//! sampling stops: in a thread that blocks that one, too.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -42,7 +42,7 @@ pub fn begin(lane: &Lane, origin: ThreadOrigin) {
     lane.samples.silence.begin(if blocked { BLOCKED } else { 0 } | stack);
 }
 
-/// A forked child is recorded from now on, under the forking thread's mask: what was blocked until now says
+/// A forked child is recorded from now on, under the forking thread's mask: signals blocked until now show
 /// nothing.
 pub fn begin_child(mask: u64) {
     if let Some((life, lane)) = owning().zip(lane::current()) {
@@ -55,7 +55,7 @@ pub fn give_way() {
     apart(give_way_under);
 }
 
-/// As [`give_way`], with all signals blocked; the thread goes on under `mask`.
+/// As [`give_way`], with all signals blocked; the thread continues under `mask`.
 fn give_way_under(mask: &mut u64) {
     if signal::current() != FALLBACK && take_over(FALLBACK) {
         signal::set_current(FALLBACK);
@@ -66,7 +66,7 @@ fn give_way_under(mask: &mut u64) {
 }
 
 /// Runs `work` on a stack of the collector's, if the caller's has little left, with all signals blocked: it
-/// takes 3 KiB. What it makes of the thread's mask is the mask afterwards.
+/// takes 3 KiB. The mask that it sets is the thread's mask afterwards.
 #[inline(never)]
 fn apart(work: impl FnOnce(&mut u64)) {
     let mut mask = raw::signal_mask(libc::SIG_SETMASK, u64::MAX);
@@ -124,8 +124,8 @@ fn after_blocking(lane: &Lane, blocks: bool) {
     }
 }
 
-/// A signal came that the program blocks, as far as it knows: from here on it does, and the signal waits as
-/// it should.
+/// A signal was delivered that the program believes it has blocked: from here on it is blocked, and the
+/// signal waits as it should.
 ///
 /// # Safety
 /// The arguments are those that the kernel gave to the handler.
@@ -150,12 +150,12 @@ pub unsafe fn hand_back(number: c_int, info: *const libc::siginfo_t, context: &m
 /// Takes back the sampling signal if one of ours waits for the calling thread.
 pub fn drop_pending(candidate: usize) {
     raw::drop_pending(signal::bit(candidate), |info| {
-        // SAFETY: the kernel told of the signal.
+        // SAFETY: the kernel filled it in.
         unsafe { is_ours(info) }
     });
 }
 
-static TOLD: AtomicBool = AtomicBool::new(false);
+static NOTED: AtomicBool = AtomicBool::new(false);
 
 impl Silence {
     /// Whether the thread has no timer for this reason.
@@ -184,9 +184,9 @@ impl Lane {
         if now != 0 && before == 0 {
             self.stop_timers();
             drop_pending(self.samples.signal.load(Ordering::Relaxed));
-            if reason == BLOCKED && !TOLD.load(Ordering::Relaxed) {
-                let told = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
-                TOLD.store(told.is_some(), Ordering::Relaxed);
+            if reason == BLOCKED && !NOTED.load(Ordering::Relaxed) {
+                let noted = self.with_record(|record| record.note(NoteCode::SignalGivenUp, 0));
+                NOTED.store(noted.is_some(), Ordering::Relaxed);
             }
         } else if now == 0 && before != 0 {
             thread::start_timer(life, self, self.owner.load(Ordering::Relaxed));
@@ -203,7 +203,7 @@ impl Lane {
         }
     }
 
-    /// As [`Lane::follow_signal`], outside of it; the mask is that under which the thread goes on.
+    /// As [`Lane::follow_signal`], outside of it; the mask is the one under which the thread continues.
     fn follow_under(&self, mask: &mut u64) {
         self.follow(mask, || {});
     }
@@ -213,7 +213,7 @@ impl Lane {
         let (old, new) = (self.samples.signal.load(Ordering::Relaxed), signal::current());
         let Some(life) = owning().filter(|_| old != new) else { return false };
         self.stop_timers();
-        // One that came during the handler would take the place of the program's next.
+        // A signal delivered during the handler would take the place of the program's next one.
         settle();
         self.samples.signal.store(new, Ordering::Relaxed);
         *mask = signal_masks::kernel(signal_masks::wanted(*mask));

@@ -1,4 +1,5 @@
-//! Alternate signal stacks: samples come on them, so one that is too small silences its thread.
+//! Alternate signal stacks: the sampling handler runs on them, so one that is too small ends sampling of its
+//! thread.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +12,19 @@ use crate::interpose::interpose;
 use crate::sample::split_stacks;
 use crate::{lane, life, raw};
 
-/// What a sample uses of an alternate stack beside what the kernel puts there.
+/// How much of an alternate stack a sample uses beside the kernel's own frame.
 const OWN_BYTES: usize = 4 << 10;
-/// What the kernel puts there at most, where it does not say so itself: with AVX-512.
+/// The kernel's frame at most, where it does not report its size: with AVX-512.
 const USUAL_FRAME_BYTES: usize = 3648;
 
-/// From which size on samples can come on an alternate stack.
+/// From which size on samples can be taken on an alternate stack.
 fn least_bytes() -> usize {
     // SAFETY: getauxval only reads the auxiliary vector.
     let frame = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     OWN_BYTES + if frame == 0 { USUAL_FRAME_BYTES } else { frame }
 }
 
-/// The size of the calling thread's alternate stack, if it has one that samples cannot come on.
+/// The size of the calling thread's alternate stack, if it has one that is too small for samples.
 fn too_small() -> Option<usize> {
     let stack = raw::alternate_stack();
     let bytes = (stack.end - stack.start) as usize;
@@ -36,9 +37,9 @@ pub fn silence_at_begin() -> u8 {
     if too_small().is_some() { SMALL_STACK } else { 0 }
 }
 
-static TOLD: AtomicBool = AtomicBool::new(false);
+static NOTED: AtomicBool = AtomicBool::new(false);
 
-/// Calls a function that changes the thread's alternate stack, while no sample can come on it.
+/// Calls a function that changes the thread's alternate stack, while no sample can be taken on it.
 fn change(call: impl FnOnce() -> c_int) -> c_int {
     let lane = life::in_hook().filter(|life| !life::is_borrowed(life)).zip(lane::current());
     let Some((life, lane)) = lane else { return call() };
@@ -51,10 +52,10 @@ fn change(call: impl FnOnce() -> c_int) -> c_int {
     }
     raw::signal_mask(libc::SIG_SETMASK, mask);
     if let Some(bytes) = small
-        && !TOLD.load(Ordering::Relaxed)
+        && !NOTED.load(Ordering::Relaxed)
     {
-        let told = lane.with_record(|record| record.note(NoteCode::SmallSignalStack, bytes as u64));
-        TOLD.store(told.is_some(), Ordering::Relaxed);
+        let noted = lane.with_record(|record| record.note(NoteCode::SmallSignalStack, bytes as u64));
+        NOTED.store(noted.is_some(), Ordering::Relaxed);
     }
     result
 }

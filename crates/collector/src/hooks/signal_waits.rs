@@ -1,7 +1,7 @@
 //! Waiting for signals.
 //!
-//! A set that holds the sampling signal would catch the samples of threads: sampling moves to the fallback.
-//! Of a wait for that one, too, the program gets what is its own.
+//! A set that contains the sampling signal would catch the samples of threads: sampling moves to the
+//! fallback. If the wait is for that one, too, the program gets only its own signals.
 
 use core::ffi::c_int;
 
@@ -30,8 +30,8 @@ pub mod sets {
     use crate::hooks::readable;
     use crate::interpose::interpose;
 
-    /// Whether a sample may come out of a wait for this set. Sampling moves away first, if it can. A set that
-    /// the kernel will refuse has no signals.
+    /// Whether a sample may end a wait for this set. Sampling moves away first, if it can. A set that the
+    /// kernel will refuse has no signals.
     fn may_be_ours(set: *const sigset_t) -> bool {
         if life::in_hook().is_none() || lane::current().is_none() {
             return false;
@@ -42,21 +42,21 @@ pub mod sets {
         awaited & signal::bit(signal::current()) != 0
     }
 
-    /// Waits again as long as what comes is a sample's. `call` waits, with a place for what is told of the
-    /// signal.
+    /// Waits again as long as it receives a sample's signal. `call` waits, with a place for the signal's
+    /// data.
     fn but_for_ours(info: *mut siginfo_t, mut call: impl FnMut(*mut siginfo_t) -> c_int) -> c_int {
         // SAFETY: all-zero is a valid siginfo.
-        let mut told: siginfo_t = unsafe { core::mem::zeroed() };
+        let mut received: siginfo_t = unsafe { core::mem::zeroed() };
         let result = loop {
-            let result = call(&mut told);
-            // SAFETY: the kernel told of the signal that it gave.
-            if result < 0 || !unsafe { is_ours(&told) } {
+            let result = call(&mut received);
+            // SAFETY: the kernel filled in the signal that it returned.
+            if result < 0 || !unsafe { is_ours(&received) } {
                 break result;
             }
         };
         // The kernel refuses a place that it cannot write, when it has taken the signal. SAFETY: the program
         // passes null or a place.
-        if result >= 0 && !info.is_null() && !unsafe { readable::write(info, &told) } {
+        if result >= 0 && !info.is_null() && !unsafe { readable::write(info, &received) } {
             operation::set_errno(libc::EFAULT as u32);
             return -1;
         }
@@ -89,7 +89,7 @@ pub mod sets {
         };
         // SAFETY: the real function with the arguments that the program gave.
         let wait = || if shares { wait_for_theirs() } else { unsafe { function(set, number) } };
-        operation::around(Operation::SignalWait, 0, wait, Outcome::code)
+        operation::bracket(Operation::SignalWait, 0, wait, Outcome::code)
     }
 
     /// `sigwaitinfo`
@@ -100,7 +100,7 @@ pub mod sets {
         // SAFETY: the real function with the arguments that the program gave.
         let call = |info| unsafe { function(set, info) };
         let wait = || if shares { but_for_ours(info, call) } else { call(info) };
-        operation::around(Operation::SignalWaitInfo, 0, wait, errno_of)
+        operation::bracket(Operation::SignalWaitInfo, 0, wait, errno_of)
     }
 
     /// `sigtimedwait`
@@ -134,7 +134,7 @@ pub mod sets {
         };
         // SAFETY: the real function with the arguments that the program gave.
         let wait = || if shares { but_for_ours(info, call) } else { unsafe { function(set, info, timeout) } };
-        operation::around(Operation::SignalTimedWait, 0, wait, errno_of)
+        operation::bracket(Operation::SignalTimedWait, 0, wait, errno_of)
     }
 
     /// `signalfd`, from which signals are read as bytes: sampling moves away, if it can.

@@ -1,7 +1,7 @@
 //! The program's signal actions, and our handler in front of those for the sampling signals.
 //!
-//! What the program wants for a sampling signal is kept here, and read back as it was set. Our handler tells
-//! by the timers' cookie whom a signal is for, and gives the program its own.
+//! The program's action for a sampling signal is kept here, and read back as it was set. Our handler sees
+//! from the timers' cookie whether a signal is a sample's, and gives the program its own signals.
 //!
 //! Every function of the C library that sets an action ends here; `signal_dialects.rs` has the older ones.
 //! Masks of handlers are given to the kernel as masks of threads are (`signal_masks.rs`).
@@ -19,7 +19,7 @@ use crate::sample::handler::on_signal;
 use crate::sample::signal::{self, CANDIDATES, FALLBACK};
 use crate::{lane, life, logfile, raw};
 
-/// What the program wants to happen on a candidate.
+/// The program's action for a candidate.
 struct Wanted {
     handler: AtomicUsize,
     flags: AtomicU64,
@@ -43,7 +43,7 @@ static WANTED: [Wanted; CANDIDATES.len()] = [const {
 /// to. A bit each.
 static KEPT_OUT: [AtomicU64; CANDIDATES.len()] = [const { AtomicU64::new(0) }; CANDIDATES.len()];
 
-/// What the kernel takes out of every mask.
+/// Signals that the kernel takes out of every mask.
 const NEVER_BLOCKED: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
 
 /// The C library's flag that an action has a restorer; it sets it in every action.
@@ -115,7 +115,7 @@ fn remember(candidate: usize, action: &Action) {
     wanted.handler.store(action.sa_sigaction, Ordering::Release);
 }
 
-/// What the program wants to happen on a candidate.
+/// The program's action for a candidate.
 pub fn remembered(candidate: usize) -> Action {
     // SAFETY: all-zero is a valid action.
     let mut action: Action = unsafe { core::mem::zeroed() };
@@ -124,7 +124,7 @@ pub fn remembered(candidate: usize) -> Action {
         action.sa_flags = wanted.flags.load(Ordering::Relaxed) as c_int;
         set_first_word(&mut action.sa_mask, wanted.mask.load(Ordering::Relaxed));
         let restorer = wanted.restorer.load(Ordering::Relaxed);
-        // SAFETY: null, or the C library's restorer as the kernel told it.
+        // SAFETY: null, or the C library's restorer as the kernel reported it.
         action.sa_restorer = unsafe { core::mem::transmute::<usize, Option<extern "C" fn()>>(restorer) };
     }
     action
@@ -132,9 +132,9 @@ pub fn remembered(candidate: usize) -> Action {
 
 /// The action to be installed on a candidate: our handler, as the program wants its own to be called.
 ///
-/// Samples come on the thread's alternate stack: the stack that they interrupt may be a fiber's of a few KB.
-/// Where the program has a handler, that one decides on which stack it runs, but on the fallback, which it
-/// shares with samples for good.
+/// Samples are taken on the thread's alternate stack: the stack that they interrupt may be a fiber's of a few
+/// KB. Where the program has a handler, that one decides on which stack it runs, but on the fallback, which
+/// it shares with samples for good.
 fn installed_action(candidate: usize) -> Action {
     let mut action = remembered(candidate);
     if is_handler(action.sa_sigaction) {
@@ -274,8 +274,8 @@ fn set_wanted(candidate: usize, given: &Action) {
     }
 }
 
-/// A vforked child has actions of its own, though it sees its parent's memory: what it sets goes to the
-/// kernel as it is, and what it has not set is its parent's.
+/// A vforked child has actions of its own, though it sees its parent's memory: an action that it sets goes to
+/// the kernel unchanged, and one that it has not set is its parent's.
 fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int {
     let result = call_real!(real::sigaction(signal::number(candidate), new, old) else -1);
     if result == 0
@@ -288,10 +288,10 @@ fn of_borrower(candidate: usize, new: *const Action, old: *mut Action) -> c_int 
     result
 }
 
-/// What the C library looks at of an action: not where its handler returns to.
+/// The fields of an action that the C library reads: not where its handler returns to.
 ///
 /// # Safety
-/// `place` holds a valid action; where it does not, this faults as the C library would.
+/// There is a valid action at `place`; where there is none, this faults as the C library would.
 unsafe fn given_action(place: *const Action) -> Action {
     // SAFETY: all-zero is a valid action; and the caller's promise.
     unsafe {
@@ -314,7 +314,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
     let given = (!new.is_null()).then(|| unsafe { given_action(new) });
     // Where the old action cannot be written there is a fault, and the new one is in force by then.
     // SAFETY: the program passes null or a place, perhaps the same as what is given.
-    let tell = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
+    let report = |before: &Action| unsafe { old.as_mut() }.map_or((), |place| *place = *before);
     // Sampling may move away from a signal of the mask, and to the very signal that this is about.
     if let Some(given) = given
         && in_front_of(number).is_none()
@@ -329,18 +329,18 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
         if let Some(given) = given {
             set_wanted(candidate, &given);
         }
-        tell(&before);
+        report(&before);
         return 0;
     }
-    // What is told of the old action goes by what was kept out of it.
+    // The old action is reported according to the signals that were kept out of it.
     let before = kept_out();
     let changed = given.map(|given| as_kernel(number, given));
     let new = changed.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
     // SAFETY: all-zero is a valid action.
-    let mut told: Action = unsafe { core::mem::zeroed() };
-    let result = call_real!(real::sigaction(number, new, &mut told) else -1);
+    let mut returned: Action = unsafe { core::mem::zeroed() };
+    let result = call_real!(real::sigaction(number, new, &mut returned) else -1);
     if result == 0 {
-        tell(&as_wanted(&before, number, told));
+        report(&as_wanted(&before, number, returned));
     }
     result
 }

@@ -18,7 +18,7 @@ fn slept(result: c_int) -> Outcome {
     Outcome::code(if result < 0 { libc::EINTR } else { 0 })
 }
 
-/// Of `sleep`: the seconds that were left when a signal came.
+/// Of `sleep`: the seconds that were left when a signal was delivered.
 fn unslept(left: c_uint) -> Outcome {
     Outcome::code(if left > 0 { libc::EINTR } else { 0 })
 }
@@ -34,7 +34,7 @@ macro_rules! sleeps {
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
                 let Some(function) = real::$name() else { return $none };
-                operation::around_asking(
+                operation::bracket_asking(
                     Operation::$operation,
                     // SAFETY: the real function with the arguments that the program gave.
                     || unsafe { function($($argument),*) },
@@ -66,7 +66,7 @@ macro_rules! yields {
         pub unsafe extern "C-unwind" fn $name() -> $result {
             let Some(function) = real::$name() else { return $none };
             // SAFETY: the real function.
-            operation::around(Operation::$operation, 0, || unsafe { function() }, $outcome)
+            operation::bracket(Operation::$operation, 0, || unsafe { function() }, $outcome)
         }
     )* };
 }
@@ -79,7 +79,7 @@ fn as_ns(time: *const timespec) -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Of `clock_nanosleep`. Only a moment of our own clock can be told as a length.
+/// Of `clock_nanosleep`. Only an instant of our own clock can be converted to a length.
 fn until(clock: clockid_t, flags: c_int, time: *const timespec, begin_ns: u64) -> u64 {
     match (flags & libc::TIMER_ABSTIME != 0, clock) {
         (false, _) => as_ns(time),

@@ -82,7 +82,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
         return call_real!(real::pthread_create(thread, attributes, routine, argument) else libc::ENOSYS);
     };
     let passed = core::ptr::from_ref(lane).cast_mut().cast();
-    // A signal makes the kernel begin anew to make a thread.
+    // A signal makes the kernel restart making the thread.
     let result = alarm::without_samples(
         here!(),
         || call_real!(real::pthread_create(thread, attributes, run, passed) else libc::ENOSYS),

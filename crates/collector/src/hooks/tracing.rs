@@ -15,7 +15,7 @@ use crate::life;
 const TRACEME: c_uint = libc::PTRACE_TRACEME as c_uint;
 
 /// Makes the call `call`, which is `ptrace` with that request.
-pub fn around(request: c_uint, call: impl FnOnce() -> c_long) -> c_long {
+pub fn bracket(request: c_uint, call: impl FnOnce() -> c_long) -> c_long {
     if request != TRACEME {
         return call();
     }
@@ -46,7 +46,7 @@ pub unsafe extern "C-unwind" fn ptrace(
 ) -> c_long {
     let Some(function) = real::ptrace() else { return -1 };
     // SAFETY: the real function with the registers that the program filled.
-    around(request, || unsafe { function(request, process, address, data) })
+    bracket(request, || unsafe { function(request, process, address, data) })
 }
 
 interpose! {

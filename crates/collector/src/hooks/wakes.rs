@@ -19,7 +19,7 @@ macro_rules! wakes {
             #[unsafe(no_mangle)]
             pub unsafe extern "C-unwind" fn $name(object: $type) -> c_int {
                 let Some(function) = real::$name() else { return $none };
-                releases::around_wake(
+                releases::bracket_wake(
                     Operation::$operation,
                     object as u64,
                     // SAFETY: the real function with the argument that the program gave.

@@ -1,4 +1,4 @@
-//! Names of OpenMP's runtimes that this library exports and nobody else that is loaded defines.
+//! Names of OpenMP's runtimes that this library exports and that nothing else that is loaded defines.
 //!
 //! A program may refer to such a function weakly, or look it up by name, and do without it where there is
 //! none. The dynamic linker gives it our hook, behind which there is nothing: such references get what they
@@ -9,7 +9,7 @@ use core::ffi::CStr;
 use super::object::{self, Name, Object, Reference};
 use super::{scope, words};
 
-/// Sets a weak reference to `name` back to nothing if it is bound to this library and nobody else defines the
+/// Sets a weak reference to `name` back to null if it is bound to this library and nothing else defines the
 /// name.
 pub fn take_back(object: &Object, name: &Name, reference: &Reference) {
     if reference.is_weak

@@ -1,5 +1,5 @@
-//! What an argument of a hooked function means to the function: what may be given, and who reads or writes
-//! behind it.
+//! What an argument of a hooked function means to the function: which values it may have, and whether the
+//! function reads or writes the memory it points to.
 //!
 //! | grammar | the argument is |
 //! |---|---|
@@ -26,7 +26,7 @@ pub trait Address {}
 pub trait Place: Address {}
 /// A type of functions.
 pub trait Function {}
-/// What stands for arguments that have no type.
+/// Stands for arguments that have no type.
 pub trait Rest {}
 
 macro_rules! numbers {

@@ -41,8 +41,8 @@ use crate::real::Real;
 /// }
 /// ```
 ///
-/// Makes a module `real` with a function for each name, which gives the real function or none. What stands
-/// behind `or` is what the hook returns then.
+/// Makes a module `real` with a function for each name, which gives the real function or none. The value
+/// after `or` is the hook's result then.
 macro_rules! interpose {
     ($( $(#[$how:ident $(($version:literal))?])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?

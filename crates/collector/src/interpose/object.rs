@@ -1,9 +1,9 @@
-//! A loaded program or library, as its own tables in memory describe it: what it defines, what it refers to,
-//! what it needs.
+//! A loaded program or library, as its own tables in memory describe it: its definitions, references and
+//! dependencies.
 //!
 //! Only what the ELF format fixes is read, never a structure of the dynamic linker. So nothing here takes the
-//! lock that `dlopen` holds while constructors run. [`hold`] keeps what is loaded in place; whatever is kept
-//! longer belongs to a library that something else keeps loaded.
+//! lock that `dlopen` holds while constructors run. [`hold`] keeps objects loaded; any that is used longer
+//! belongs to a library that something else keeps loaded.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Range;
@@ -73,7 +73,7 @@ impl Object {
         if self.name.is_null() { c"" } else { unsafe { CStr::from_ptr(self.name) } }
     }
 
-    /// Whether it holds this address.
+    /// Whether this address lies in it.
     pub fn contains(&self, address: u64) -> bool {
         self.range.contains(&address)
     }
@@ -97,7 +97,7 @@ impl Object {
         (self.base, self.dynamic, &self.range) == (other.base, other.dynamic, &other.range)
     }
 
-    /// Where in its code it returns to whoever is on the stack.
+    /// Where in its code it returns to the address on the stack.
     pub fn returns_at(&self) -> Option<u64> {
         const MOST_BYTES: u64 = 1 << 20;
         let bytes = (self.text.end - self.text.start).min(MOST_BYTES) as usize;
@@ -146,7 +146,7 @@ pub fn hold<R>(work: impl FnOnce() -> R) -> Option<R> {
     result
 }
 
-/// What is loaded at this address.
+/// The object that is loaded at this address.
 pub fn at(address: u64) -> Option<Object> {
     let mut found = None;
     each(&mut |object| {

@@ -3,7 +3,7 @@
 //! A line's fields are separated by tabs: name, family (the module that declares it), how the real function
 //! is found (`next`, `optional`, `caller`) with the version that this needs after a space, what is returned
 //! where there is none, the result's type, and the arguments: `name: type as grammar(parameter …);` for each.
-//! Types are those of Rust's `libc`. Lines come in the linker's order. The section is read from the file:
+//! Types are those of Rust's `libc`. Lines are in the linker's order. The section is read from the file:
 //! nothing in the library uses it.
 
 /// Puts the text made of these pieces into the section.
@@ -54,8 +54,8 @@ pub const fn tidy_bytes(text: &[u8]) -> usize {
     bytes
 }
 
-/// The text without spaces that say nothing: how many the compiler puts into a type depends on the way that
-/// it came.
+/// The text without spaces that mean nothing: how many the compiler puts into a type depends on the macros it
+/// passed through.
 pub const fn tidy<const BYTES: usize>(text: &[u8]) -> [u8; BYTES] {
     let mut tidied = [0; BYTES];
     let (mut at, mut bytes) = (0, 0);

@@ -1,18 +1,19 @@
-//! What the dynamic linker would have given a caller without this library.
+//! The definition that the dynamic linker would have given a caller without this library.
 //!
-//! A preloaded library comes before every runtime that is loaded later, so it answers for all of them; which
-//! one a caller would have got depends on who loaded it. The global scope behind us comes first: the program,
-//! what it needs, and what was loaded for all; then what belongs to the roots that loaded the caller.
+//! A preloaded library precedes every runtime that is loaded later, so it answers for all of them; which one
+//! a caller would have got depends on what loaded the caller. The global scope behind us is searched first:
+//! the program, its dependencies, and what was loaded for all; then what belongs to the roots that loaded the
+//! caller.
 //!
 //! Two ways lead there:
 //!
 //! - [`survey`] reads the tables of what is loaded. It takes no lock, and is certain if what the program
 //!   itself was started with defines the name, or if one object alone does.
-//! - `ask` lets the dynamic linker search, for the caller: `dlvsym` takes its caller to be whoever it returns
-//!   to. So it is made to return to a `ret` in the caller's code, which leads back here. It passes over this
-//!   library, which has a table of versions and defines no name in one. As binding does, it keeps what it
-//!   finds loaded for as long as the caller is. It takes the lock that `dlopen` holds while constructors run:
-//!   never by a thread that a constructor may be waiting for.
+//! - `ask` makes the dynamic linker search for the caller: `dlvsym` takes its caller to be the code that it
+//!   returns to. So it is made to return to a `ret` in the caller's code, which leads back here. It passes
+//!   over this library, which has a table of versions and defines no name in one. As binding does, it keeps
+//!   the object it finds loaded for as long as the caller is. It takes the lock that `dlopen` holds while
+//!   constructors run: never by a thread that a constructor may be waiting for.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -28,19 +29,19 @@ pub struct Wanted<'a> {
     pub is_wanted: bool,
     /// In this version.
     pub version: Option<&'a CStr>,
-    /// What was found.
+    /// The result of a search.
     pub found: Found,
     /// Which of the objects that define it is the first one.
     first: Option<Definition>,
     /// Whether one of them is such that `dlvsym` passes over it.
     has_unversioned: bool,
-    /// What the caller defines itself, where nothing comes before all others.
+    /// The caller's own definition, where nothing precedes all others.
     own: Option<Definition>,
-    /// Objects that define it, if none of those comes before all others.
+    /// Objects that define it, if none of those precedes all others.
     candidates: usize,
 }
 
-/// What a name leads to.
+/// The definition that a name leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Found {
     /// Nothing that is loaded defines it.
@@ -87,7 +88,7 @@ pub fn prepare() {
     AT_START.store(count, Ordering::Relaxed);
 }
 
-/// Whether this library holds the address.
+/// Whether the address lies in this library.
 pub fn is_own(address: u64) -> bool {
     static START: AtomicU64 = AtomicU64::new(0);
     static END: AtomicU64 = AtomicU64::new(0);
@@ -142,8 +143,8 @@ fn is_of_start(target: &Object, place: usize, own: usize, depth: usize) -> bool 
         if this >= count {
             return true;
         }
-        // What is preloaded comes right behind us; with the first that somebody needs, that ends.
-        if this > own && this < place && is_needed_by_anybody(other, count) {
+        // Preloaded objects follow right behind us; the first object that another one needs ends them.
+        if this > own && this < place && is_needed_by_any(other, count) {
             is_preloaded = false;
         }
         if this != place
@@ -157,7 +158,7 @@ fn is_of_start(target: &Object, place: usize, own: usize, depth: usize) -> bool 
     is_needed || is_preloaded
 }
 
-fn is_needed_by_anybody(target: &Object, count: usize) -> bool {
+fn is_needed_by_any(target: &Object, count: usize) -> bool {
     let (mut number, mut is_needed) = (0, false);
     object::each(&mut |other| {
         number += 1;
@@ -175,7 +176,7 @@ pub fn survey(caller: Option<&Object>, names: &[Name], wanted: &mut [Wanted<'_>]
     object::each(&mut |object| {
         let place = number;
         number += 1;
-        // Whoever comes before us would have been called instead of us.
+        // An object before us would have been called instead of us.
         if place <= own {
             return false;
         }
@@ -226,7 +227,7 @@ const NEEDED: usize = 64;
 /// Finds more without a lock, where the caller can have been loaded for its own sake only: then its scope is
 /// what it needs. Inside of [`object::hold`].
 pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) {
-    if IS_GLOBAL_GROWN.load(Ordering::Relaxed) || is_needed_by_anybody(caller, usize::MAX) {
+    if IS_GLOBAL_GROWN.load(Ordering::Relaxed) || is_needed_by_any(caller, usize::MAX) {
         return;
     }
     let mut found: [Option<Object>; NEEDED] = [const { None }; NEEDED];
@@ -255,8 +256,8 @@ pub fn survey_needs(caller: &Object, names: &[Name], wanted: &mut [Wanted<'_>]) 
     }
 }
 
-/// A name that runtimes of this kind define and this library does not: who defines it first for the caller is
-/// told by asking for it without a version.
+/// A name that runtimes of this kind define and this library does not: a lookup of it without a version finds
+/// the first that defines it for the caller.
 pub type Mark = &'static CStr;
 
 /// Finds the rest by the caller's scope. Takes the dynamic linker's lock; outside of [`object::hold`].
@@ -275,7 +276,7 @@ pub unsafe fn ask_for_the_rest(caller: &Object, marks: &[Mark], names: &[Name], 
             continue;
         }
         if let Some(own) = wanted.own {
-            // It comes first in what its own root loaded.
+            // It is first in what its own root loaded.
             wanted.found = Found::Certain(own.address);
             continue;
         }

@@ -4,11 +4,11 @@
 //! reference or by `dlsym`. So the dynamic linker binds the program as without us, and afterwards each word
 //! that it has bound to the C library's function is given our hook's address: those of all that is loaded
 //! when our constructor runs, and those of what is loaded later at the next `dlsym` or `dlopen`. A word that
-//! is filled in at the first call gets the hook where nobody but the C library defines the name. `dlsym`
-//! itself is hooked in this way, and answers with the hook where the C library's function would be the answer
+//! is filled in at the first call gets the hook where only the C library defines the name. `dlsym` itself is
+//! hooked in this way, and answers with the hook where the C library's function would be the answer
 //! (`hooks::lookups`).
 //!
-//! Whatever is in doubt stays as it is: the program runs as without us, and such calls are not recorded.
+//! A word in doubt stays as it is: the program runs as without us, and such calls are not recorded.
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -90,7 +90,7 @@ fn rows() -> &'static [&'static Unexported] {
     unsafe { core::slice::from_raw_parts(begin, count) }
 }
 
-/// What a name is to us.
+/// How a name concerns us.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
     /// The function of a hook that is not exported.
@@ -133,7 +133,7 @@ fn lay_table() {
     }
 }
 
-/// What this name is to us.
+/// How this name concerns us.
 pub fn find(name: &CStr) -> Option<Known> {
     let mut place = gnu_hash(name.to_bytes()) as usize;
     loop {
@@ -203,7 +203,7 @@ static WALKED: AtomicUsize = AtomicUsize::new(0);
 /// How often objects were found that another thread is about to bind.
 static UNFINISHED: AtomicU32 = AtomicU32::new(0);
 
-/// Most of these in succession: what is not bound by then stays as it is.
+/// Most of these in succession: words that are not bound by then stay as they are.
 const MOST_UNFINISHED: u32 = 32;
 
 /// Finds the functions behind the hooks, and leads what is loaded to the hooks. By the constructor.
@@ -230,7 +230,7 @@ pub fn look_again() {
 
 fn walk_new() {
     let changes = object::changes();
-    // What has been unloaded may have stood anywhere among the others.
+    // An unloaded object may have been anywhere among the others.
     let is_more = changes.1 == REMOVED.load(Ordering::Relaxed);
     let first = if is_more { WALKED.load(Ordering::Relaxed) } else { 0 };
     let mut number = 0;

@@ -26,7 +26,7 @@ pub fn set(lane: Option<&'static Lane>) {
     store_lane(lane.map_or(core::ptr::null(), core::ptr::from_ref).cast_mut().cast());
 }
 
-/// What a thread that is forking keeps of its mask: a bit that no mask has says that there is one.
+/// Set in the kept mask of a thread that is forking: a bit that no mask has shows that there is one.
 const IS_FORKING: u64 = 1 << (libc::SIGKILL - 1);
 
 /// The calling thread has blocked all signals for a fork, and had this mask before.

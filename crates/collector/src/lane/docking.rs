@@ -1,6 +1,6 @@
-//! What a lane's header in the log says of a thread that is *docked*: it has done its part of a region and
-//! waits for the others, then for work. Its owner writes that it is; whoever opened the region, when it was
-//! over.
+//! The fields of a lane's header in the log for a thread that is *docked*: it has done its part of a region
+//! and waits for the others, then for work. Its owner writes that it is docked; the opener of the region
+//! writes when it was over.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +32,7 @@ impl Lane {
     }
 
     /// The owner has work again; when the region at whose end it waited was over, and how long before that
-    /// the last one had come. None where nobody said so.
+    /// the last thread had arrived. None where no thread wrote it.
     pub fn undock(&self) -> Option<(u64, u64)> {
         if self.operations.open.has_alarm() {
             self.go_on();
@@ -60,15 +60,15 @@ impl Lane {
     }
 
     /// Whether the owner waits at the end of a region of `team`, and began to when it was opened or later.
-    /// For who opened it: a thread that was in the team before may be docked for another one by now, or have
-    /// ended, and its lane be another's.
+    /// For the thread that opened it: one that was in the team before may be docked for another one by now,
+    /// or have ended, and its lane be another's.
     pub fn is_docked_for(&self, team: u64, since_ns: u64) -> bool {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return self.member.docked_ns() >= since_ns;
         }
-        // SAFETY: the header is mapped for the process's life. What its owner writes meanwhile concerns
-        // another region, and is one of the two numbers or the other.
+        // SAFETY: the header is mapped for the process's life. The owner's writes meanwhile concern another
+        // region, and yield one of the two numbers or the other.
         unsafe {
             (&raw const (*header).wait_operation).read_volatile() == Operation::OmpRegionEnd as u32
                 && (&raw const (*header).wait_object).read_volatile() == team
@@ -76,7 +76,7 @@ impl Lane {
         }
     }
 
-    /// Since when the owner waits at a region's end, for who opened it.
+    /// Since when the owner waits at a region's end, for the thread that opened it.
     pub fn docked_since_ns(&self) -> u64 {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
@@ -86,7 +86,7 @@ impl Lane {
         unsafe { AtomicU64::from_ptr(&raw mut (*header).wait_since_ns).load(Ordering::Relaxed) }
     }
 
-    /// The region at whose end the owner waits is over; for who opened it.
+    /// The region at whose end the owner waits is over; for the thread that opened it.
     pub fn release_docked(&self, now_ns: u64, latency_ns: u64) {
         let header = self.header.load(Ordering::Relaxed);
         if !header.is_null() {

@@ -1,19 +1,19 @@
-//! Who uses a lane's record: its owner, in a hook or in its handler, or another thread for it.
+//! Which thread uses a lane's record: its owner, in a hook or in its handler, or another thread for it.
 //!
-//! The owner comes millions of times a second, another thread at the end of the process or before a
-//! cancellation. So all that it costs to exclude each other is paid by the other: each says that it comes,
-//! and then looks whether the other does. Between the two a processor must not let the look overtake the
-//! word. The owner only keeps its compiler from it, and the other thread makes every processor that runs this
-//! process do the same, by a system call (`membarrier`). Where the kernel has none, the owner pays, too: a
-//! locked instruction, 6 to 8 ns.
+//! The owner takes it millions of times a second, another thread at the end of the process or before a
+//! cancellation. So the other thread pays the whole cost of mutual exclusion: each stores that it is about to
+//! enter, and then checks whether the other is. Between the two a processor must not let the load overtake
+//! the store. The owner only keeps its compiler from reordering them, and the other thread makes every
+//! processor that runs this process order them, by a system call (`membarrier`). Where the kernel has none,
+//! the owner pays, too: a locked instruction, 6 to 8 ns.
 //!
 //! A handler of the program may leave the owner's hook at any instruction, by a jump, an exception or another
-//! context, and nobody gives the record back then. So what the owner stores is its stack pointer. Who meets
-//! it and finds that frame left (`left.rs`) takes the record. Where that cannot be told, the owner's sampler
-//! takes it when it has met the same owner a few times: between two samples a hook has long come to its end.
-//! Both are sound only because of what may be done by an owner that can be interrupted: it adds to numbers
-//! whose places are fixed. What changes places, nodes, or where the log ends, is done with all signals
-//! blocked (`Lane::with_room`).
+//! context, and then the record is not given back. So the owner stores its stack pointer. A thread that finds
+//! that frame left (`left.rs`) takes the record. Where that cannot be decided, the owner's sampler takes it
+//! when it has met the same owner a few times: between two samples a hook has long ended. Both are sound only
+//! because of what may be done by an owner that can be interrupted: it adds to numbers whose places are
+//! fixed. Changes of places, of nodes, or of the log's end are made with all signals blocked
+//! (`Lane::with_room`).
 
 use core::ops::Range;
 
@@ -38,12 +38,12 @@ pub fn prepare() {
     ORDERS_OTHERS.store(raw::register_barriers(), Ordering::Relaxed);
 }
 
-/// Who uses the record.
+/// Which thread uses the record.
 #[derive(Debug)]
 pub struct Hold {
     /// The owner does, or is about to look whether it may: its stack pointer; 0 = it does not.
     owner: AtomicU64,
-    /// How often the sampler has met the owner at it without a sample in between.
+    /// How often the sampler has found the owner using it without a sample in between.
     met: AtomicU32,
     /// Another thread does, or is about to look whether it may.
     other: AtomicBool,
@@ -52,7 +52,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Of a lane that nobody uses.
+    /// Of a lane that no thread uses.
     pub fn new() -> Hold {
         Hold {
             owner: AtomicU64::new(0),
@@ -140,8 +140,8 @@ impl Hold {
         self.owner.store(0, Ordering::Release);
     }
 
-    /// Another thread takes the record, and has its signals blocked meanwhile; None if the owner or somebody
-    /// else has it.
+    /// Another thread takes the record, and has its signals blocked meanwhile; None if the owner or a third
+    /// thread has it.
     pub fn take_from_owner(&self) -> Option<ByOther<'_>> {
         if self.owner.load(Ordering::Relaxed) != 0 || self.other.load(Ordering::Relaxed) {
             return None;
@@ -160,8 +160,8 @@ impl Hold {
     }
 }
 
-/// A hook has come to `sp` and finds the record taken at `holder`. Its own frame is not the one that took it:
-/// what it interrupts lies further out, and a frame that was at its own depth is gone.
+/// A hook at `sp` finds the record taken at `holder`. Its own frame is not the one that took it: what it
+/// interrupts lies further out, and a frame that was at its own depth is gone.
 #[cold]
 #[inline(never)]
 fn is_left_for_hook(holder: u64, sp: u64, own_stack: impl FnOnce() -> OwnStack) -> bool {
@@ -177,7 +177,7 @@ impl Drop for ByOwner<'_> {
     #[inline]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
-        // Another context of the thread may have taken it, and be at it.
+        // Another context of the thread may have taken it, and still use it.
         if self.0.owner.load(Ordering::Relaxed) == self.1 {
             self.0.owner.store(0, Ordering::Release);
         }
@@ -209,12 +209,12 @@ mod tests {
 
     struct Guarded(Hold, UnsafeCell<[u64; 2]>);
 
-    // SAFETY: the numbers are touched by who holds them.
+    // SAFETY: the numbers are touched only by the thread that has taken the record.
     unsafe impl Sync for Guarded {}
 
     impl Guarded {
         fn add(&self) {
-            // SAFETY: the caller holds them.
+            // SAFETY: the caller has taken the record.
             let numbers = unsafe { &mut *self.1.get() };
             assert_eq!(numbers[0], numbers[1]);
             numbers[0] += 1;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_it_by_a_jump_does_not_keep_it() {
+    fn a_thread_that_left_it_by_a_jump_does_not_keep_it() {
         let own = OwnStack { low: 0, top: 1 << 47 };
         let hold = Hold::new();
         let here = stack_pointer();
@@ -323,7 +323,7 @@ mod tests {
         // Further out than this one: an interrupted hook, in whose signal handler this would be.
         core::mem::forget(hold.take_as(here + 4096));
         assert!(hold.take(|| own).is_none());
-        // On an unknown stack a few samples tell; not several hooks of one handler.
+        // On an unknown stack it takes a few samples to decide; several hooks of one handler are not enough.
         hold.forget_owner();
         core::mem::forget(hold.take_as(here + 4096));
         for _ in 0..10 {

@@ -7,9 +7,9 @@ use crate::path::stack::OwnStack;
 /// Whether the frame at `frame` is not among those that have still to return when the thread's stack pointer
 /// is `sp`.
 ///
-/// On one stack, what lies further in than the stack pointer is gone. From one stack a thread comes to
+/// On one stack, what lies further in than the stack pointer is gone. A thread moves from one stack to
 /// another, its frames still there, only in a handler that runs on the thread's `alternate` stack; otherwise
-/// it has switched to another context, and is in that frame no more, though it may come back. Two stacks that
+/// it has switched to another context, and is no longer in that frame, though it may return. Two stacks that
 /// are not the thread's own look like one: then only what lies further in is known to be left.
 pub fn is_left(frame: u64, sp: u64, own: OwnStack, alternate: impl FnOnce() -> Range<u64>) -> bool {
     let may_be_inside = own.contains(frame) == own.contains(sp) && frame >= sp;

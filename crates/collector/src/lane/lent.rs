@@ -1,4 +1,4 @@
-//! What vforked children leave behind in the memory they borrow.
+//! Facts that vforked children leave behind in the memory they borrow.
 
 use crate::arena::Lazily;
 
@@ -6,7 +6,7 @@ const LENT_CHILDREN: usize = 4;
 
 const LENT_PATH_BYTES: usize = 200;
 
-/// What vforked children left in the memory that they borrowed; more than fits is forgotten.
+/// Facts that vforked children left in the memory that they borrowed; more than fits is forgotten.
 #[derive(Default)]
 pub struct Lent {
     count: usize,
@@ -28,12 +28,12 @@ impl Lent {
         }
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Process ids and what they became, to be told now.
+    /// Process ids and what they became, to be written now.
     pub fn take(&mut self) -> impl Iterator<Item = (u32, &[u8])> {
         let count = core::mem::take(&mut self.count);
         let kept = self.children.get().map_or(&[][..], |children| children).iter().take(count);

@@ -10,7 +10,7 @@ use crate::path::modules::{self, Module};
 use crate::path::tree::{Frame, NodeId};
 use crate::{arena, logfile, room};
 
-/// The log's end of a lane. Without room for a context the lane goes on with totals only.
+/// The log's end of a lane. Without room for a context the lane continues with totals only.
 pub struct Output {
     writer: Option<LaneWriter>,
     shapes: Shapes,
@@ -46,17 +46,18 @@ impl Output {
         self.with_room(|writer, shapes| writer.push_shaped(shapes, a, b, record))
     }
 
-    /// Without memory the lane goes on with what it has.
+    /// Without memory the lane continues with what it has.
     #[cold]
     fn enlarge_shapes(&mut self, slots: usize) {
         let memory = arena::pages(slots * size_of::<Slot>()).cast::<Slot>();
         if memory.is_null() {
             return;
         }
-        // SAFETY: fresh memory of so many slots, which zero bytes are; it is ours until it is given back below.
+        // SAFETY: fresh memory of so many slots, which zero bytes are; it is ours until it is given back
+        // below.
         let old = self.shapes.move_to(unsafe { core::slice::from_raw_parts_mut(memory, slots) });
         if !old.is_empty() {
-            // SAFETY: taken here for the table before, which is used no more.
+            // SAFETY: taken here for the table before, which is no longer used.
             unsafe { arena::give_back(old.as_mut_ptr().cast(), size_of_val(old)) };
         }
     }
@@ -127,7 +128,7 @@ impl Announce for Output {
             reserved: 0,
         };
         if !self.push(0, 0, &node) {
-            // Later samples would name a context that the log does not hold.
+            // Later samples would name a context that the log does not contain.
             self.totals_only = true;
         }
     }

@@ -1,4 +1,4 @@
-//! What the collector itself takes of a thread's processor time.
+//! The collector's own share of a thread's processor time.
 
 use super::Record;
 use super::usage::Usage;
@@ -13,11 +13,11 @@ pub struct OwnTime {
     pub total_ns: u64,
 }
 
-/// So long the collector is at work at most times. What takes longer may have been interrupted, and is looked
-/// at.
+/// The collector is at work for so long at most times. A longer stretch may have been interrupted, and is
+/// examined.
 const SURELY_OWN_NS: u64 = 20_000;
 
-/// Processor time of the calling thread since `begin_ns`, as far as it can be told cheaply. `switches` are
+/// Processor time of the calling thread since `begin_ns`, as far as it can be found cheaply. `switches` are
 /// those before.
 fn on_processor_since(begin_ns: u64, begin_cpu_ns: u64, switches: (u64, u64)) -> u64 {
     let elapsed_ns = clock::now_ns().saturating_sub(begin_ns);
@@ -42,9 +42,9 @@ impl Record {
         self.output.header(|header| header.own_ns = total);
     }
 
-    /// Adds what the thread spent in the collector since `begin_ns`, of which only processor time counts: who
-    /// loses the processor inside of a hook is displaced, and does not measure. `begin_cpu_ns` is its CPU
-    /// clock near the begin; 0 = it was not read.
+    /// Adds what the thread spent in the collector since `begin_ns`, of which only processor time counts: a
+    /// thread that loses the processor inside a hook is preempted, and does not measure. `begin_cpu_ns` is
+    /// its CPU clock near the begin; 0 = it was not read.
     pub fn spent_since(&mut self, begin_ns: u64, begin_cpu_ns: u64) {
         let own_ns = on_processor_since(begin_ns, begin_cpu_ns, self.usage.switches);
         self.spent(own_ns);
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_off_the_processor_does_not_measure() {
+    fn a_thread_off_the_processor_does_not_measure() {
         let (begin_ns, cpu_ns, before) = (clock::now_ns(), clock::thread_cpu_ns(), Usage::now().switches);
         std::thread::sleep(std::time::Duration::from_millis(40));
         assert!(clock::now_ns() - begin_ns >= 40_000_000);

@@ -32,9 +32,9 @@ impl Record {
         self.path_while(leaf, process, || true)
     }
 
-    /// As [`Record::path`], of another thread, which may go on meanwhile: the path holds if `stands` says
-    /// afterwards that it has not. Only then does the debug mode's comparison mean anything, which reads the
-    /// stack a second time.
+    /// As [`Record::path`], of another thread, which may continue meanwhile: the path is valid if `stands`
+    /// says afterwards that it has not. Only then does the debug mode's comparison mean anything, which reads
+    /// the stack a second time.
     pub fn path_while(&mut self, leaf: State, process: u32, stands: impl FnOnce() -> bool) -> (NodeId, u16) {
         let mut around = Surroundings { own_stack: self.own_stack, process, announce: &mut self.output };
         let generation = modules::generation();

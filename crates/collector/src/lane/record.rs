@@ -19,7 +19,7 @@ use crate::path::stack::{Given, OwnStack};
 use crate::path::tree::{NodeId, Tree};
 use crate::{clock, control, life, logfile, operation, raw, sample, source};
 
-/// What a new thread shall run.
+/// The function that a new thread shall run.
 #[derive(Clone, Copy, Default)]
 pub struct Start {
     /// The program's start function.
@@ -54,11 +54,11 @@ pub struct Record {
     pub own: OwnTime,
     /// The scheduler's numbers at their newest reading.
     pub scheduler: Scheduler,
-    /// What operations keep of the thread.
+    /// The thread's state of operations.
     pub operations: operation::Owned,
-    /// What parallel regions keep of it.
+    /// The thread's state of parallel regions.
     pub parallel: openmp::Owned,
-    /// What sampling keeps of it.
+    /// The thread's state of sampling.
     pub samples: sample::Owned,
     /// For the thread that this lane was claimed for.
     pub start: Start,
@@ -68,7 +68,7 @@ pub struct Record {
     pub name: [u8; 16],
     /// Checks paths in debug mode.
     pub reference: Option<Box<Reference>>,
-    /// Images that vforked children loaded while this thread waited, to be told when it goes on.
+    /// Images that vforked children loaded while this thread waited, to be written when it continues.
     pub lent: Lent,
     /// Memory for the arguments and the environment of an exec.
     pub exec_memory: (*mut u8, usize),
@@ -99,7 +99,7 @@ impl Record {
         }
     }
 
-    /// What the thread used since the newest record, of which `usage` is the end; nothing if recording was
+    /// The thread's use since the newest record, of which `usage` is the end; nothing if recording was
     /// switched off or on in between.
     pub fn take_used(&mut self, usage: Usage) -> Usage {
         let switches = control::switches();
@@ -108,8 +108,8 @@ impl Record {
         usage.since(&before)
     }
 
-    /// Notices that recording was switched off or on since: what the thread has summed up so far belongs to
-    /// the time before.
+    /// Notices that recording was switched off or on since: the thread's sums so far belong to the time
+    /// before.
     pub fn follow_switch(&mut self) {
         let is_off = life::is_paused();
         if self.is_marked_off == is_off {
@@ -166,7 +166,7 @@ impl Record {
     }
 
     /// Writes what vforked children became.
-    pub fn tell_lent(&mut self) {
+    pub fn write_lent(&mut self) {
         if self.lent.is_empty() {
             return;
         }
@@ -188,12 +188,12 @@ impl Record {
     pub fn end(&mut self, tid: u32) {
         let time_ns = clock::now_ns();
         let cpu_ns = clock::thread_cpu_ns();
-        // Reading the scheduler's file costs more than it can tell of a thread that hardly waited.
+        // Reading the scheduler's file costs more than it yields for a thread that hardly waited.
         if self.is_worth_asking(time_ns, cpu_ns) {
             self.push_scheduler(time_ns, cpu_ns);
         }
         self.push_name(tid);
-        self.tell_lent();
+        self.write_lent();
         self.follow_switch();
         source::each(|source| source.settle(self));
         let usage = Usage::now();
@@ -219,7 +219,7 @@ impl Record {
             lost_cpu_ns = header.unrecorded_cpu_ns + end.cpu_ns.saturating_sub(header.last_cpu_ns);
         });
         logfile::raise(|header| &raw mut header.peak_resident_kib, usage.peak_resident_kib);
-        // Whoever reads the log must not take what is left in the header for a thread that is still there.
+        // A reader of the log must not take the fields left in the header for a thread that is still there.
         self.output.header(|header| header.tid = 0);
         if self.output.push_last(&end) {
             return;

@@ -1,4 +1,4 @@
-//! What the kernel's scheduler counts for a thread: its time on processors and in their queues.
+//! The kernel scheduler's counts for a thread: its time on processors and in their queues.
 
 use core::ffi::CStr;
 

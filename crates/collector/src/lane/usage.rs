@@ -1,4 +1,4 @@
-//! What the kernel counts for a thread, and for the whole process.
+//! The kernel's counts for a thread, and for the whole process.
 
 use crate::raw;
 
@@ -49,7 +49,7 @@ impl Usage {
         self.switches.0.wrapping_sub(self.faults.1)
     }
 
-    /// What was added since `earlier`; the peak stays what it is.
+    /// The increase since `earlier`; the peak stays what it is.
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {
             user_us: self.user_us.saturating_sub(earlier.user_us),

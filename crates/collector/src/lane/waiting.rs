@@ -1,5 +1,5 @@
-//! What a lane's header in the log says of a wait, before its thread blocks: whoever reads the log of a
-//! process that was killed must know what each thread was in.
+//! The fields of a lane's header in the log for a wait, before its thread blocks: a reader of the log of a
+//! killed process must know which operation each thread was in.
 //!
 //! The owner writes; docking apart, where the opener of a region writes when it was over. All stores are
 //! volatile or atomic: they are made now and in this order, since the process may be killed in the wait.
@@ -33,8 +33,8 @@ impl Lane {
         }
     }
 
-    /// As [`Lane::enter`], of what nobody ends by a call that we see: who lets go need not know that the
-    /// owner waits.
+    /// As [`Lane::enter`], of a wait that no call that we see ends: the thread that releases need not know
+    /// that the owner waits.
     #[inline]
     pub fn enter_unwatched(
         &self,
@@ -124,7 +124,7 @@ impl Lane {
     }
 
     /// Closes the owner's tail from another thread, or takes that back (with zeros): only the two fields of
-    /// the lane's header that nobody else writes.
+    /// the lane's header that no other thread writes.
     pub fn close_tail(&self, time_ns: u64, cpu_ns: u64) {
         let header = self.header.load(Ordering::Acquire);
         if header.is_null() {

@@ -1,5 +1,5 @@
-//! Who makes the log larger: one thread at a time, with all signals blocked, so that its system calls are not
-//! interrupted.
+//! Which thread makes the log larger: one at a time, with all signals blocked, so that its system calls are
+//! not interrupted.
 
 use super::patience::{Lost, Next, Patience};
 use crate::turn::{Mine, Turn};
@@ -15,13 +15,13 @@ static LOST: Lost = Lost::never();
 pub enum Growing {
     /// It can.
     Mine(Mine),
-    /// Another thread was at it until just now: what this one needs may be there.
+    /// Another thread was growing the log until just now: this one may find enough room.
     Over,
-    /// Another thread is at it, and was waited for long enough.
+    /// Another thread is growing the log, and was waited for long enough.
     Never,
 }
 
-/// Takes the right, or waits a moment for who has it.
+/// Takes the right, or waits a moment for the thread that has it.
 pub fn turn() -> Growing {
     if let Some(mine) = GROWING.try_begin() {
         return Growing::Mine(mine);
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_needs_more_waits_for_who_is_at_it_but_not_for_ever() {
+    fn a_thread_that_needs_more_waits_for_the_growing_one_but_not_for_ever() {
         let mine = GROWING.try_begin();
         assert!(mine.is_some());
         std::thread::scope(|scope| {

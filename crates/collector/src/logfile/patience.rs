@@ -1,8 +1,9 @@
 //! How long a thread waits for another one that grows the log.
 //!
-//! Growing takes some microseconds, but who is at it may lose its processor meanwhile, on a busy machine for
-//! milliseconds: then it gets the waiting thread's. It may also be stuck in slow storage, and whoever waits
-//! may be in a signal handler: patience is short, and who lost it has none for a while.
+//! Growing takes some microseconds, but the thread that grows may lose its processor meanwhile, on a busy
+//! machine for milliseconds: then it gets the waiting thread's. It may also be stuck in slow storage, and a
+//! waiting thread may be in a signal handler: so the wait is short, and after one in vain threads do not wait
+//! for a while.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,10 +11,10 @@ use core::sync::atomic::{AtomicU64, Ordering};
 const LOOKS: u32 = 1000;
 /// Most time given away at once.
 const MOST_NS: u64 = 20_000_000;
-/// How long nobody waits after that was in vain.
+/// How long no thread waits after a wait in vain.
 const PAUSE_NS: u64 = 1_000_000_000;
 
-/// When somebody's patience ended.
+/// When a wait last ended in vain.
 #[derive(Debug, Default)]
 pub struct Lost(AtomicU64);
 
@@ -24,7 +25,7 @@ impl Lost {
     }
 }
 
-/// What a thread that has to wait is to do now.
+/// The next step of a thread that has to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Look again.
@@ -43,7 +44,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// What to do after one more look in vain.
+    /// The next step after one more look in vain.
     pub fn next(&mut self, lost: &Lost, now_ns: impl FnOnce() -> u64) -> Next {
         if self.looks < LOOKS {
             self.looks += 1;
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waited_in_vain_does_not_wait_again_at_once() {
+    fn a_thread_that_waited_in_vain_does_not_wait_again_at_once() {
         let lost = Lost::never();
         assert_eq!(waited(&lost, 1_000, 3_000_000), (LOOKS, 21_000_000));
         assert_eq!(waited(&lost, 500_000_000, 3_000_000), (LOOKS, 0));

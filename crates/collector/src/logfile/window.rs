@@ -1,8 +1,8 @@
 //! The part of the log's file that is mapped: pieces, of which each new one continues the last one if that
 //! place is free.
 //!
-//! What is mapped counts against the process's address space, and is locked where the program locks all of
-//! its memory: so a quarter more than needed is mapped, and not all that the log may come to.
+//! Mapped memory counts against the process's address space, and is locked where the program locks all of its
+//! memory: so a quarter more than needed is mapped, and not all that the log may grow to.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -89,7 +89,7 @@ pub fn map(descriptor: i32, units: u32) -> Result<(), u32> {
         }
         let count = COUNT.load(Ordering::Relaxed);
         let Some(piece) = PIECES.get(count) else {
-            // SAFETY: mapped above, and nobody else knows of it.
+            // SAFETY: mapped above, and not yet known to other threads.
             unsafe { raw::unmap(memory, bytes) };
             break;
         };
@@ -117,7 +117,7 @@ impl Left {
     /// Unmaps it, but for the part in `kept`.
     ///
     /// # Safety
-    /// Nobody uses what lies in the rest of it any more.
+    /// Nothing uses the rest of it any more.
     pub unsafe fn unmap_but(&self, kept: Range<usize>) {
         for &(memory, bytes) in self.pieces.iter().take(self.count) {
             let piece = memory as usize..memory as usize + bytes;

@@ -1,24 +1,24 @@
-//! When the last thread of a team came to a barrier: until then the others waited for somebody, from then on
-//! for the runtime.
+//! When the last thread of a team arrived at a barrier: until then the others waited for threads, from then
+//! on for the runtime.
 //!
-//! Each thread stores when it came, and who came last has stored last. That line of the processor's cache
-//! goes from one thread to the next, which takes about as long as the runtime's own barrier. So where
-//! barriers follow each other closely some are *shared* in this way, by chance, and stand for the others: how
-//! a wait is split is an estimate then, how long it was is not.
+//! Each thread stores when it arrived, and the last to arrive has stored last. That cache line moves from one
+//! thread to the next, which takes about as long as the runtime's own barrier. So where barriers follow each
+//! other closely some are *shared* in this way, by chance, and stand for the others: how a wait is split is
+//! an estimate then, how long it was is not.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// About so far apart are shared barriers: what it takes to share one, up to 800 ns where processors share no
+/// About so far apart are shared barriers: the cost of sharing one, up to 800 ns where processors share no
 /// cache, then stays below 1 % of the time.
 const APART_NS: u64 = 100_000;
 /// Of many barriers one in so many is shared at least, on average.
 const MOST_APART: u64 = 128;
 
-/// A line of the processor's cache: what several threads write often has one of its own.
+/// A cache line: data that several threads write often have one of their own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Arrival {
-    /// When the last one came.
+    /// When the last one arrived.
     ns: AtomicU64,
     /// The next barrier to be shared, as the team's first thread says.
     next: AtomicU32,
@@ -26,16 +26,16 @@ struct Arrival {
     level: AtomicU32,
 }
 
-/// What the team knows behind a shared barrier.
+/// The team's knowledge after a shared barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// When the last one came.
+    /// When the last one arrived.
     pub ns: u64,
     /// The level of the barrier's site from now on.
     pub level: u32,
 }
 
-/// The team's side. Two in turn are enough: nobody can be two shared barriers ahead.
+/// The team's side. Two in turn are enough: no thread can be two shared barriers ahead.
 #[derive(Debug, Default)]
 pub struct Arrivals([Arrival; 2]);
 
@@ -54,10 +54,10 @@ pub struct Barriers {
     awaited_end_ns: AtomicU64,
 }
 
-/// What [`Barriers`] holds.
+/// The state of [`Barriers`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
-    /// Barriers that the thread came to.
+pub struct BarrierState {
+    /// Barriers at which the thread arrived.
     count: u32,
     /// Those of them that were shared.
     shared: u32,
@@ -65,12 +65,12 @@ pub struct Passed {
     next: u32,
     /// Whether the newest one is.
     is_shared: u32,
-    /// The newest shared one, and when the thread came to it. For the team's first thread.
+    /// The newest shared one, and when the thread arrived there. For the team's first thread.
     shared_count: u32,
     shared_ns: u64,
     /// A shared one of which the team's side is not known yet: 1 + the place of its site; 0 = none.
     awaited: u32,
-    /// When the thread came to that, since when it waited there, and until when.
+    /// When the thread arrived there, since when it waited there, and until when.
     awaited_came_ns: u64,
     awaited_since_ns: u64,
     awaited_end_ns: u64,
@@ -81,18 +81,18 @@ pub struct Passed {
 pub struct Visit {
     /// The place of its site.
     pub at: usize,
-    /// When the thread came.
+    /// When the thread arrived.
     pub came_ns: u64,
-    /// Since when it waited there: later than it came if it did a task first.
+    /// Since when it waited there: later than it arrived if it did a task first.
     pub since_ns: u64,
-    /// When it went on.
+    /// When it left.
     pub end_ns: u64,
 }
 
 impl Barriers {
-    /// What it holds.
-    pub fn passed(&self) -> Passed {
-        Passed {
+    /// The state that [`Barriers::restore`] sets again.
+    pub fn state(&self) -> BarrierState {
+        BarrierState {
             count: self.count.load(Ordering::Relaxed),
             shared: self.shared.load(Ordering::Relaxed),
             next: self.next.load(Ordering::Relaxed),
@@ -106,23 +106,23 @@ impl Barriers {
         }
     }
 
-    /// Holds that from now on.
-    pub fn restore(&self, passed: &Passed) {
-        self.count.store(passed.count, Ordering::Relaxed);
-        self.shared.store(passed.shared, Ordering::Relaxed);
-        self.next.store(passed.next, Ordering::Relaxed);
-        self.is_shared.store(passed.is_shared, Ordering::Relaxed);
-        self.shared_count.store(passed.shared_count, Ordering::Relaxed);
-        self.shared_ns.store(passed.shared_ns, Ordering::Relaxed);
-        self.awaited.store(passed.awaited, Ordering::Relaxed);
-        self.awaited_came_ns.store(passed.awaited_came_ns, Ordering::Relaxed);
-        self.awaited_since_ns.store(passed.awaited_since_ns, Ordering::Relaxed);
-        self.awaited_end_ns.store(passed.awaited_end_ns, Ordering::Relaxed);
+    /// Continues from that state.
+    pub fn restore(&self, state: &BarrierState) {
+        self.count.store(state.count, Ordering::Relaxed);
+        self.shared.store(state.shared, Ordering::Relaxed);
+        self.next.store(state.next, Ordering::Relaxed);
+        self.is_shared.store(state.is_shared, Ordering::Relaxed);
+        self.shared_count.store(state.shared_count, Ordering::Relaxed);
+        self.shared_ns.store(state.shared_ns, Ordering::Relaxed);
+        self.awaited.store(state.awaited, Ordering::Relaxed);
+        self.awaited_came_ns.store(state.awaited_came_ns, Ordering::Relaxed);
+        self.awaited_since_ns.store(state.awaited_since_ns, Ordering::Relaxed);
+        self.awaited_end_ns.store(state.awaited_end_ns, Ordering::Relaxed);
     }
 
     /// Counts a measured barrier; which one, and whether the team shares it. No thread shares one while it
-    /// has still to read what the team says of the one before: so all share the same ones, and nobody writes
-    /// where another one has still to read.
+    /// has still to read what the team says of the one before: so all share the same ones, and no thread
+    /// writes where another one has still to read.
     fn count(&self) -> (u32, bool) {
         let count = self.count.load(Ordering::Relaxed);
         self.count.store(count.wrapping_add(1), Ordering::Relaxed);
@@ -138,7 +138,7 @@ impl Barriers {
         &team.0[shared as usize % 2]
     }
 
-    /// What the team says of the newest one that was shared.
+    /// The team's data of the newest one that was shared.
     fn learn(&self, team: &Arrivals) -> Shared {
         let arrival = &team.0[self.shared.load(Ordering::Relaxed).wrapping_sub(1) as usize % 2];
         // All of the team read this between the same two barriers: so all share the same ones.
@@ -146,7 +146,7 @@ impl Barriers {
         Shared { ns: arrival.ns.load(Ordering::Relaxed), level: arrival.level.load(Ordering::Relaxed) }
     }
 
-    /// The barrier after this one that the team shares, where this thread came to this one, `count`, at
+    /// The barrier after this one that the team shares, where this thread arrived at this one, `count`, at
     /// `now_ns`.
     fn following(&self, count: u32, now_ns: u64) -> u32 {
         let since = self.shared_count.load(Ordering::Relaxed);
@@ -165,8 +165,8 @@ impl Barriers {
 }
 
 impl Arrivals {
-    /// A thread comes to its next barrier that is measured, as the team's first one if `leads`: then it says
-    /// which `level` the barrier's site shall have.
+    /// A thread arrives at its next barrier that is measured, as the team's first one if `leads`: then it
+    /// decides which `level` the barrier's site shall have.
     #[inline]
     pub fn come(&self, own: &Barriers, leads: bool, now_ns: u64, level: impl FnOnce() -> u32) {
         let (count, is_shared) = own.count();
@@ -182,7 +182,7 @@ impl Arrivals {
         }
     }
 
-    /// What the team knows of the barrier that the thread has just left; None if that one was not shared.
+    /// The team's data of the barrier that the thread has just left; None if that one was not shared.
     #[inline]
     pub fn last(&self, own: &Barriers) -> Option<Shared> {
         if own.is_shared.load(Ordering::Relaxed) == 0 {
@@ -192,10 +192,10 @@ impl Arrivals {
         Some(own.learn(self))
     }
 
-    /// A thread has passed its next measured barrier, and said nothing before it: what it writes where others
-    /// read would have delayed it, and so changed what is measured. If this one is shared, it says now when
-    /// it came; all of the team have said so when they are at their next measured one. Gives what is known by
-    /// then of the one before. `leads` and `level` as above.
+    /// A thread has passed its next measured barrier, and wrote nothing before it: a write to memory that
+    /// others read would have delayed it, and so changed the measurement. If this one is shared, it writes
+    /// now when it arrived; all of the team have done so when they are at their next measured one. Returns
+    /// what is known by then of the one before. `leads` and `level` as above.
     pub fn passed(
         &self,
         own: &Barriers,
@@ -221,8 +221,8 @@ impl Arrivals {
         None
     }
 
-    /// What the team knows of the barrier that was shared by [`Arrivals::passed`], behind the next one to
-    /// which the thread came by [`Arrivals::come`].
+    /// The team's data of the barrier that was shared by [`Arrivals::passed`], after the next one at which
+    /// the thread arrived by [`Arrivals::come`].
     #[inline]
     pub fn awaited(&self, own: &Barriers) -> Option<(Visit, Shared)> {
         let awaited = own.awaited.load(Ordering::Relaxed);
@@ -244,8 +244,8 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    /// The barriers of two threads, `apart_ns` from one to the next; when the last one came, as both of them
-    /// found it.
+    /// The barriers of two threads, `apart_ns` from one to the next; when the last one arrived, as both of
+    /// them found it.
     fn found(barriers: u64, apart_ns: u64) -> Vec<[Option<u64>; 2]> {
         let (team, first, second) = (Arrivals::default(), Barriers::default(), Barriers::default());
         let barrier = |number: u64| {
@@ -278,15 +278,15 @@ mod tests {
         assert!((320..480).contains(&shared(0)) && (320..480).contains(&shared(1)));
     }
 
-    /// The barriers of two threads that say nothing before them; each time one of them is later. What both
-    /// learn of them, by their number.
+    /// The barriers of two threads that write nothing before them; each time one of them is later. The
+    /// results of both, by their number.
     fn found_later(barriers: u64, apart_ns: u64) -> [Vec<(u64, u64)>; 2] {
         let (team, own) = (Arrivals::default(), [Barriers::default(), Barriers::default()]);
         let mut learnt = [vec![], vec![]];
         for number in 0..barriers {
             let now_ns = 1_000_000_000 + number * apart_ns;
             let late = number as usize % 2;
-            // Each of them goes on first now and then.
+            // Each of them is first to leave now and then.
             for who in [number as usize / 2 % 2, 1 - number as usize / 2 % 2] {
                 let came_ns = now_ns + if who == late { 5 } else { 0 };
                 let visit = Visit { at: 3, came_ns, since_ns: came_ns, end_ns: now_ns + 9 };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_when_it_came_afterwards_learns_of_the_same_barriers_as_the_others() {
+    fn a_thread_that_writes_its_arrival_afterwards_learns_of_the_same_barriers() {
         for apart_ns in [800, 50_000] {
             let learnt = found_later(20_000, apart_ns);
             assert_eq!(learnt[0], learnt[1]);
@@ -316,11 +316,11 @@ mod tests {
     fn a_region_inside_leaves_the_outer_ones_barriers_alone() {
         let (outer, inner, own) = (Arrivals::default(), Arrivals::default(), Barriers::default());
         outer.come(&own, true, 1_000, || 3);
-        let passed = own.passed();
-        own.restore(&Passed::default());
+        let state = own.state();
+        own.restore(&BarrierState::default());
         inner.come(&own, true, 2_000, || 0);
         assert_eq!(inner.last(&own), Some(Shared { ns: 2_000, level: 0 }));
-        own.restore(&passed);
+        own.restore(&state);
         assert_eq!(outer.last(&own), Some(Shared { ns: 1_000, level: 3 }));
     }
 }

@@ -6,7 +6,7 @@
 //! which before it arrives. A hash and not every n-th visit: programs repeat themselves, and every n-th visit
 //! may always be the same one of a loop's body.
 
-/// Drawn instances of a thread are about so far apart, over all its sites: what measuring one takes, 300 to
+/// Drawn instances of a thread are about so far apart, over all its sites: the cost of measuring one, 300 to
 /// 1000 ns where the collector's code and data are in no near cache any more, stays below one percent then.
 pub const APART_NS: u64 = 100_000;
 

@@ -1,12 +1,12 @@
-//! What waiting at barriers comes to where only drawn instances are measured: the estimate. A pure function.
+//! How long the waits at barriers are where only drawn instances are measured: the estimate. A pure function.
 //!
 //! Between two readings of the clock a thread passes some barriers that are not drawn. How long that took in
 //! all is known (the *gap*), and how often each site was visited. How much of it was waiting follows from the
-//! drawn instances of the same sites; the rest of the gap is work. So what is estimated always sums to time
-//! that really passed, and no wait is longer than that: what the drawn instances say beyond it is carried to
+//! drawn instances of the same sites; the rest of the gap is work. So the estimates always sum to time that
+//! really passed, and no wait is longer than that: any excess that the drawn instances suggest is carried to
 //! the next settlement.
 
-/// What is known of a site since the last settlement.
+/// The data of a site since the last settlement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Visits for which the drawn ones stand, and their waits times the visits that each stands for, ns.
@@ -17,13 +17,13 @@ pub struct Tally {
     more_segments: i64,
     /// Estimated waiting that no gap had room for yet, ns.
     owed_ns: u64,
-    /// What the newest drawn instance stands for, ns; and the most that one stood for.
+    /// The time that the newest drawn instance stands for, ns; and the most that one stood for.
     newest_ns: Option<u64>,
     most_ns: u64,
 }
 
-/// A sum over drawn instances, and how many visits they stand for. What came before the last settlement is
-/// kept until there is something newer.
+/// A sum over drawn instances, and how many visits they stand for. Those before the last settlement are kept
+/// until there are newer ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Ratio {
     ns: u64,
@@ -40,7 +40,7 @@ impl Ratio {
         self.weight += weight;
     }
 
-    /// What so many visits come to.
+    /// The estimated time of so many visits.
     fn of(&self, visits: u64) -> u64 {
         if self.weight == 0 {
             return 0;
@@ -50,8 +50,8 @@ impl Ratio {
 }
 
 impl Tally {
-    /// A drawn instance that stands for `weight` visits took `wait_ns`. The variance of the estimate grows by
-    /// what comes back, ns².
+    /// A drawn instance that stands for `weight` visits took `wait_ns`. Returns by how much the variance of
+    /// the estimate grows, ns².
     ///
     /// One instance of each block is drawn, so that a block alone does not show how much instances differ:
     /// successive ones do. Half the square of their difference is the variance within a block, and more if
@@ -81,7 +81,7 @@ impl Tally {
     }
 }
 
-/// What the visits of a site that were not drawn come to.
+/// The estimated time of the visits of a site that were not drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
     /// Waiting, ns.
@@ -90,12 +90,12 @@ pub struct Settled {
     pub work_ns: u64,
 }
 
-/// Divides a gap of `gap_ns` among the sites, of which `visits` were made that were not drawn. What comes
-/// back sums to the gap, if there was any visit.
+/// Divides a gap of `gap_ns` among the sites, of which `visits` were made that were not drawn. The returned
+/// times sum to the gap, if there was any visit.
 pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tally; N]) -> [Settled; N] {
     let mut all = [Settled::default(); N];
     let mut owed_ns: u128 = 0;
-    // Nothing waited at a site without a visit: what is owed to it stays so.
+    // There is no wait at a site without a visit: the time owed to it is kept.
     for (tally, &visits) in tallies.iter_mut().zip(visits).filter(|(_, visits)| **visits > 0) {
         tally.owed_ns = tally.owed_ns.saturating_add(tally.waits.of(visits));
         owed_ns += u128::from(tally.owed_ns);
@@ -106,8 +106,8 @@ pub fn settle<const N: usize>(gap_ns: u64, visits: &[u64; N], tallies: &mut [Tal
     for ((settled, tally), _) in with_visits {
         let part = (u128::from(tally.owed_ns) * room_ns).checked_div(owed_ns);
         settled.wait_ns = part.map_or(0, saturated);
-        // One long wait that was drawn stands for others that lie in later gaps. What goes beyond that
-        // never finds room.
+        // One long wait that was drawn stands for others that lie in later gaps. Any excess over that finds
+        // no gap.
         tally.owed_ns = (tally.owed_ns - settled.wait_ns).min(tally.most_ns);
         work_left_ns -= settled.wait_ns;
     }

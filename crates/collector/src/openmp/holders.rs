@@ -1,7 +1,7 @@
-//! Who is in a section that only one thread at a time may be in: critical, atomic, ordered, locks.
+//! Which threads are in a section that only one at a time may be in: critical, atomic, ordered, locks.
 //!
-//! Whether anybody is in one is counted here, so that a thread which has to wait for nobody reads no clock.
-//! The count is by address, and two sections may share one: then some waits are looked at that are none.
+//! Whether any thread is in one is counted here, so that a thread that need not wait reads no clock. The
+//! count is by address, and two sections may share one: then some waits are looked at that are none.
 
 use crate::arena::spread;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -28,18 +28,18 @@ fn slot(object: u64) -> &'static AtomicU32 {
     &TABLE[(spread(object) >> 54) as usize % SLOTS].0
 }
 
-/// What stands for the turn of the calling thread's team in an ordered loop.
+/// Stands for the turn of the calling thread's team in an ordered loop.
 #[inline]
 pub fn turn() -> u64 {
     lane::current().and_then(|lane| lane.member.team()).map_or(1, |team| Team::object(team) + 1)
 }
 
-/// Runs `call`, in which the thread waits until nobody is in `object`, and is in it from then on.
+/// Runs `call`, in which the thread waits until no thread is in `object`, and is in it from then on.
 #[inline(always)]
 pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl FnOnce() -> R) -> R {
     let timed = lane::current().filter(|lane| lane.member.own_cost.times_section());
     let begin_ns = timed.map_or(0, |_| clock::ordered_ns());
-    // Whose turn it is in an ordered loop is not told by who is in it.
+    // Being in an ordered loop does not say whose turn it is.
     let is_free = come(object) && operation != Operation::OmpOrdered;
     if is_free {
         let came_ns = timed.map_or(0, |_| clock::ordered_ns().saturating_sub(begin_ns));
@@ -60,7 +60,7 @@ pub fn enter<R: Copy>(operation: Operation, object: u64, site: u64, call: impl F
     result
 }
 
-/// Another thread comes to `object`; whether nobody was there.
+/// Another thread arrives at `object`; whether no thread was there.
 #[inline]
 pub fn come(object: u64) -> bool {
     slot(object).fetch_add(1, Ordering::Relaxed) == 0
@@ -92,7 +92,7 @@ pub fn entered_at(operation: Operation, object: u64, site: u64, state: State) {
     }
 }
 
-/// As [`entered_at`]; what that takes is timed, after coming took `came_ns`.
+/// As [`entered_at`]; the time that this takes is measured, after arriving took `came_ns`.
 #[cold]
 #[inline(never)]
 fn enter_timed(
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_second_finds_somebody() {
+    fn the_second_thread_finds_the_first() {
         let object = 0x7f12_3450;
         assert!(come(object));
         assert!(!come(object));

@@ -1,16 +1,16 @@
 //! Gaps between measured instances that are much longer than others: somewhere in one a thread waited long,
 //! or worked long.
 //!
-//! Drawn instances say what waits of the usual length come to. A wait that is a thousand times as long,
+//! Drawn instances show how long waits of the usual length are. A wait that is a thousand times as long,
 //! because another thread lost its processor or had something else to do, would be drawn once in so many
 //! times, and stand for all the others: right in the long run, and far off in a short one. But the gap that
-//! it lies in is long, and long gaps are few: each is looked at by itself. Who was sampled in it was seen at
-//! a barrier or at work; who gave its processor away was at a barrier. Of what neither is known the same part
-//! is waiting as of those of which something is, and of long ones that were drawn.
+//! it lies in is long, and long gaps are few: each is examined by itself. A thread that was sampled in it was
+//! seen at a barrier or at work; one that gave its processor away was at a barrier. Of gaps of which neither
+//! is known the same part is waiting as of those of which something is, and of long ones that were drawn.
 
 use proust_log::operations::Operation;
 
-use super::sites::{Passed, Site};
+use super::sites::{Segment, Site};
 use super::team::Team;
 use super::visits::{SITES, Visits};
 use crate::lane::{Lane, Usage};
@@ -23,10 +23,10 @@ const LEAST_NS: u64 = 200_000;
 /// Until the mean is known.
 const FIRST_MEAN_NS: u64 = 100_000;
 
-/// What one sample stands for, about.
+/// The time that one sample stands for, about.
 const SAMPLE_NS: u64 = 5_000_000;
 
-/// What is known of a thread's long gaps.
+/// The data of a thread's long gaps.
 #[derive(Debug, Default)]
 pub struct Long {
     /// Mean length of those that are not long; 0 = not known.
@@ -74,7 +74,7 @@ impl Long {
 }
 
 /// The thread's segment ends at `now_ns`, and its work is counted up to then. If barriers were passed in it
-/// without measuring them, and it took long, what was long of it is taken out and told.
+/// without measuring them, and it took long, the long part of it is taken out and recorded.
 #[inline]
 pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     if visits.is_in_gap() {
@@ -82,8 +82,8 @@ pub fn take_out(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     }
 }
 
-/// As [`take_out`], where a wait begins that is recorded by itself, inside of a gap that goes on behind it: what
-/// was long so far is recorded before that wait, where it was.
+/// As [`take_out`], where a wait begins that is recorded by itself, inside a gap that continues after it: the
+/// long part so far is recorded before that wait, where it was.
 #[inline]
 pub fn take_out_before(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     if visits.is_in_gap() && lane.member.worked_ns() >= LEAST_NS && is_long(lane, visits) {
@@ -104,7 +104,7 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
     let gap_ns = lane.member.worked_ns();
     let seen = visits.take_seen();
     let found = lane.with_record_in_silence(|record| {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let long = unsafe { &mut visits.pending().long };
         if gap_ns < long.from_ns() {
             long.is_usual(gap_ns);
@@ -121,23 +121,23 @@ fn look(lane: &'static Lane, visits: &'static Visits, now_ns: u64) {
             sp: of.sp,
         };
         let executions = u64::from(wait_ns > 0 && visits.take_one(at));
-        let passed = Passed {
+        let segment = Segment {
             end_ns: now_ns,
             work_ns: excess_ns - wait_ns,
             wait_ns,
             executions,
             variance_ns2,
             is_whole: true,
-            ..Passed::default()
+            ..Segment::default()
         };
-        record.parallel.sites.add(&site, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&site, &segment, &mut record.output, |_| 0);
         let node = record.parallel.sites.node(&site);
         Some((excess_ns, wait_ns, of.operation.unwrap_or(Operation::OmpBarrier), node))
     });
     if let Some(Some((excess_ns, wait_ns, operation, node))) = found {
         lane.member.set_worked(gap_ns - excess_ns);
         let object = lane.member.team().map_or(0, Team::object);
-        stretch::tell(lane, (operation, object), (now_ns - wait_ns, now_ns), node);
+        stretch::record(lane, (operation, object), (now_ns - wait_ns, now_ns), node);
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_nobody_saw_the_same_part_is_waiting() {
+    fn of_unseen_gaps_the_same_part_is_waiting() {
         let mut long = Long::default();
         assert_eq!(long.part_of(100), 50);
         long.waited(3_000, 16);

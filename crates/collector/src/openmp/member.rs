@@ -1,9 +1,9 @@
-//! What a thread is in: its innermost region, the segment of work that it is at, and since when it has been
+//! A thread's place: its innermost region, the segment of work that it is at, and since when it has been
 //! without any.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::arrivals::{Barriers, Passed};
+use super::arrivals::{BarrierState, Barriers};
 use super::own_cost::OwnCost;
 use super::team::Team;
 use super::visits::{OUTSIDE, Visits};
@@ -17,7 +17,7 @@ mod work;
 /// Regions inside regions that one thread opens; deeper ones are not followed.
 pub const LEVELS: usize = 16;
 
-/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: what of it was on
+/// Work in a region, or outside, as long as that is worth reading the CPU clock at its end: the part of it on
 /// a processor is known then, and not only by samples.
 pub const LONG_WORK_NS: u64 = 1_000_000;
 
@@ -38,7 +38,7 @@ pub struct Member {
     visits: AtomicPtr<Visits>,
     /// Its barriers in that team.
     pub barriers: Barriers,
-    /// What measuring its parts of regions takes.
+    /// The cost of measuring its parts of regions.
     pub own_cost: OwnCost,
     /// Requests for iterations.
     requests: AtomicU32,
@@ -50,7 +50,7 @@ pub struct Member {
     since_ns: AtomicU64,
     /// Work since the last site, but for that since `since_ns`.
     worked_ns: AtomicU64,
-    /// Waiting that was interrupted by work, and goes on.
+    /// Waiting that was interrupted by work, and continues.
     waited_ns: AtomicU64,
     /// Address of what the copier of the task that is being made needs.
     given: AtomicUsize,
@@ -62,7 +62,7 @@ pub struct Member {
     docked_ns: AtomicU64,
     /// The team at the end of whose region it docked last; null = none.
     docked_in: AtomicPtr<Team>,
-    /// A team whose newest region it closed without telling the others; null = none.
+    /// A team whose newest region it closed without notifying the others; null = none.
     owed: AtomicPtr<Team>,
     /// Path of a thread of the runtime without work; 0 = not known.
     idle_node: AtomicU32,
@@ -75,7 +75,7 @@ pub struct Member {
     depth: AtomicU32,
 }
 
-/// What [`Member`] says of the region around one that is opened.
+/// The state of [`Member`] for the region around one that is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
     /// Its number; 0 = none.
@@ -89,7 +89,7 @@ pub struct Place {
     /// The execution of the region; 0 = none.
     pub epoch: u64,
     /// Barriers passed in it.
-    pub barriers: Passed,
+    pub barriers: BarrierState,
     /// Begin of the part.
     pub begin_ns: u64,
     /// Work since the last site.
@@ -103,7 +103,7 @@ impl Member {
         self.region.load(Ordering::Relaxed)
     }
 
-    /// Sets that number, for records to come.
+    /// Sets that number, for records from now on.
     #[inline]
     pub fn set_region(&self, region: u32) {
         self.region.store(region, Ordering::Relaxed);
@@ -192,7 +192,7 @@ impl Member {
         self.region.store(region, Ordering::Relaxed);
         self.team.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
-        self.barriers.restore(&Passed::default());
+        self.barriers.restore(&BarrierState::default());
         self.begin_ns.store(now_ns, Ordering::Relaxed);
         self.worked_ns.store(0, Ordering::Relaxed);
         self.since_ns.store(now_ns, Ordering::Relaxed);
@@ -211,7 +211,7 @@ impl Member {
         self.given.load(Ordering::Relaxed)
     }
 
-    /// Sets it; the one before comes back.
+    /// Sets it; returns the one before.
     #[inline]
     pub fn give(&self, address: usize) -> usize {
         let before = self.given();
@@ -219,7 +219,7 @@ impl Member {
         before
     }
 
-    /// What it is in, to be taken up again after a region inside.
+    /// Its place, to be restored after a region inside.
     pub fn place(&self) -> Place {
         Place {
             region: self.region(),
@@ -227,7 +227,7 @@ impl Member {
             number: self.number(),
             size: self.size.load(Ordering::Relaxed),
             epoch: self.epoch.load(Ordering::Relaxed),
-            barriers: self.barriers.passed(),
+            barriers: self.barriers.state(),
             begin_ns: self.begin_ns(),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
         }
@@ -246,7 +246,7 @@ impl Member {
         self.since_ns.store(if place.team == 0 { 0 } else { now_ns }, Ordering::Relaxed);
     }
 
-    /// The next member of the team that it is in the list of. For who opened that team.
+    /// The next member of the team whose list it is in. For the thread that opened that team.
     #[inline]
     pub fn next(&self) -> *mut Lane {
         self.next.load(Ordering::Relaxed)

@@ -1,19 +1,19 @@
-//! Parallel regions of OpenMP: who works in them, what they wait for, and whose fault it is.
+//! Parallel regions of OpenMP: which threads work in them, what they wait for, and what causes the waits.
 //!
-//! Two worlds, one result: of GCC's runtime the program's calls are intercepted ([`gomp`]), LLVM's and
-//! Intel's tell of themselves ([`ompt`]). Both say the same few things to [`team`]: a region is opened, a
-//! thread begins and ends its part in it, somebody waits, the region is over. What is waited for is an
-//! operation like any other ([`crate::operation`]). What no single record could hold whatever the count is
+//! Two interfaces, one result: of GCC's runtime the program's calls are intercepted ([`gomp`]), LLVM's and
+//! Intel's report to tools themselves ([`ompt`]). Both report the same few things to [`team`]: a region is
+//! opened, a thread begins and ends its part in it, a thread waits, the region is over. A wait is an
+//! operation like any other ([`crate::operation`]). Events that are too frequent for single records are
 //! summed up by site ([`sites`]).
 //!
-//! - [`member`]: what a thread is in
+//! - [`member`]: a thread's place
 //! - [`team`]: the threads of a region, from its begin to its end
-//! - [`arrivals`]: who came last to a barrier
-//! - [`wait`], [`holders`]: waiting for all others, and for who is in a section
+//! - [`arrivals`]: which thread arrived last at a barrier
+//! - [`wait`], [`holders`]: waiting for all others, and for the thread in a section
 //! - [`visits`]: which visits to barriers are measured, and how many there are of each; [`draws`] is the rule
-//! - [`estimate`], [`long_gaps`], [`settling`]: what those come to that are not measured
-//! - [`own_cost`]: what measuring regions and sections takes
-//! - [`regions`]: numbers for regions, by who opens them
+//! - [`estimate`], [`long_gaps`], [`settling`]: how long those are that are not measured
+//! - [`own_cost`]: the cost of measuring regions and sections
+//! - [`regions`]: numbers for regions, by the call path that opens them
 //! - [`sites`]: work and waits, by region and site
 //! - [`tasks`]: deferred work, wherever it is done
 //! - [`runtime`]: which library a construct ends up in
@@ -56,7 +56,7 @@ impl Source for Regions {
     }
 
     fn settle(&self, record: &mut Record) {
-        record.parallel.sites.tell(&mut record.output);
+        record.parallel.sites.write(&mut record.output);
     }
 
     fn forked(&self) {

@@ -1,8 +1,8 @@
-//! What measuring regions and sections takes: some executions are timed, each for several.
+//! The cost of measuring regions and sections: some executions are timed, each for several.
 //!
-//! Of what a hook does the clock shows what lies between a reading that it makes anyway and another one at
-//! its end. What lies before the first reading it does not show: about as long as a reading takes, which is
-//! the error that is told. How barriers are done [`visits`](super::visits) say.
+//! Of a hook's own time the clock shows what lies between a reading that it makes anyway and another one at
+//! its end. It does not show what lies before the first reading: about as long as a reading takes, which is
+//! the reported error. How barriers are timed is in [`visits`](super::visits).
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -16,7 +16,7 @@ const PARTS_TIMED_OF: u32 = 8;
 /// Of entries into sections one of so many is.
 const SECTIONS_TIMED_OF: u32 = 64;
 
-/// What takes longer is another program's time.
+/// A longer stretch is another program's time.
 pub const MOST_NS: u64 = 20_000;
 /// A stretch that takes so many times the usual stands for itself alone.
 const TIMES_THE_USUAL: u64 = 8;
@@ -31,7 +31,7 @@ pub struct OwnCost {
     error_ns: AtomicU64,
     behind_ns: AtomicU64,
     parts: AtomicU32,
-    /// What a stretch of a part takes, ns: a mean of late ones.
+    /// The cost of a stretch of a part, ns: a mean of late ones.
     usual_ns: AtomicU64,
     /// For how many parts the one that the thread is in stands; 0 = it is not timed.
     weight: AtomicU32,
@@ -51,7 +51,7 @@ impl OwnCost {
         self.weight.store(weight, Ordering::Relaxed);
     }
 
-    /// What the thread did for a part of a region since the clock said `since_ns` is over.
+    /// The hook's work for a part of a region since the clock said `since_ns` is over.
     #[inline]
     pub fn took(&self, since_ns: u64) {
         if let Some(ns) = self.timed(since_ns) {
@@ -59,7 +59,7 @@ impl OwnCost {
         }
     }
 
-    /// As [`OwnCost::took`], behind the region.
+    /// As [`OwnCost::took`], after the region.
     #[inline]
     pub fn took_behind(&self, since_ns: u64) {
         if let Some(ns) = self.timed(since_ns) {
@@ -67,7 +67,7 @@ impl OwnCost {
         }
     }
 
-    /// What it took since then, in all the parts for which this one stands, if it is timed.
+    /// Its cost since then, in all the parts for which this one stands, if it is timed.
     #[inline]
     fn timed(&self, since_ns: u64) -> Option<u64> {
         let weight = u64::from(self.weight.load(Ordering::Relaxed));
@@ -99,9 +99,9 @@ impl OwnCost {
         Some(weight)
     }
 
-    /// What a timed entry into a section stands for: two stretches of it took so long together, and reading
-    /// the clock twice in between `empty_ns`. What is done when the section is left is not timed: it is taken
-    /// to do about the same.
+    /// The cost that a timed entry into a section stands for: two stretches of it took so long together, and
+    /// reading the clock twice in between `empty_ns`. The work when the section is left is not timed: it is
+    /// taken to cost about the same.
     pub fn of_section(&self, stretches_ns: u64, empty_ns: u64) -> Added {
         let entry_ns = stretches_ns.saturating_sub(empty_ns).min(LONGEST_ENTRY_NS);
         let times = u64::from(SECTIONS_TIMED_OF);
@@ -109,7 +109,7 @@ impl OwnCost {
         Added { ns: 2 * times * entry_ns, error_ns, behind_ns: 0 }
     }
 
-    /// What came together for parts of regions since this was last asked.
+    /// The cost of parts of regions since the last call.
     pub fn take(&self) -> Added {
         let taken = |of: &AtomicU64| {
             let ns = of.load(Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! Numbers for parallel regions: one for each place that opens some, on each call path that leads there.
 //!
-//! A region is told from others by its construct and by the whole call path that leads there: a construct may
-//! be inlined in several places of one function, or be called from several at the same depth of the stack.
-//! Each time the path is verified by the words of the stack that it depends on ([`KnownPaths`]); only one that
-//! is not known is found anew.
+//! A region is distinguished from others by its construct and by the whole call path that leads there: a
+//! construct may be inlined in several places of one function, or be called from several at the same depth of
+//! the stack. Each time the path is verified by the words of the stack that it depends on ([`KnownPaths`]);
+//! only one that is not known is unwound.
 //!
 //! [`KnownPaths`]: crate::operation::known_paths::KnownPaths
 
@@ -16,8 +16,8 @@ use crate::lane::Output;
 use crate::path::tree::NodeId;
 
 const PLACES: usize = 16;
-/// Most regions of one thread that have a number of their own. What comes later has that of a region with the
-/// same construct, or none.
+/// Most regions of one thread that have a number of their own. Later ones get that of a region with the same
+/// construct, or none.
 const MOST_REGIONS: usize = 4096;
 
 static LAST: AtomicU32 = AtomicU32::new(0);

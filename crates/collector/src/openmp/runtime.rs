@@ -5,12 +5,12 @@
 //! have without us. For each caller there is a [`Table`] of the functions behind the hooks, and each hook
 //! begins by finding the table of its caller:
 //!
-//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; what every call
-//!   does
-//! - [`calls`]: at the first call from a place: who the caller is
-//! - [`callers`]: what is known of each caller, from its first call until it is unloaded
+//! - [`routes`]: from the address of a call, or of the function that it passes, to the table; executed at
+//!   every call
+//! - [`calls`]: at the first call from a place: which object the caller is in
+//! - [`callers`]: the data of each caller, from its first call until it is unloaded
 //!
-//! LLVM's runtime tells a tool of itself. Calls that end in it, and calls of which it is not certain where
+//! LLVM's runtime reports to a tool itself. Calls that end in it, and calls of which it is not certain where
 //! they end, are passed on by a jump, with the program's arguments and its return address: the hook leaves no
 //! trace.
 
@@ -22,14 +22,14 @@ use core::ffi::{c_int, c_void};
 
 use super::gomp::names::{COUNT, Function};
 
-/// What becomes of calls that end in a runtime.
+/// How calls are treated that end in a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum World {
     /// Hooks record them.
     Recorded = 0,
-    /// The runtime tells of itself: they are passed on.
-    TellsOfItself = 1,
+    /// The runtime reports to tools itself: its calls are passed on.
+    ReportsToTools = 1,
     /// It is not certain that this is the runtime the caller would have without us: they are passed on, and
     /// the log says so.
     InDoubt = 2,
@@ -65,7 +65,7 @@ impl Table {
         self.functions.get(place).map_or(core::ptr::null_mut(), |&address| address as *mut c_void)
     }
 
-    /// What becomes of calls.
+    /// How calls are treated.
     pub fn world(&self) -> World {
         self.world
     }

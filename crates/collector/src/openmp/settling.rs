@@ -1,10 +1,10 @@
-//! What visits to barriers that were not measured came to, added to the sums of their thread: by site, and as
+//! The times of visits to barriers that were not measured, added to the sums of their thread: by site, and as
 //! operations.
 
 use proust_log::operations::Operation;
 
 use super::estimate::{Settled, settle as divide};
-use super::sites::{Added, Passed, Site};
+use super::sites::{Added, Segment, Site};
 use super::visits::{Pending, SITES, Visits};
 use crate::lane::Record;
 use crate::operation::Kind;
@@ -20,11 +20,12 @@ pub fn add_gap(pending: &mut Pending, ns: u64, end_ns: u64) {
     pending.gap_ns += ns;
 }
 
-/// Adds what the thread passed without a measurement since the last time. For who has taken the record.
+/// Adds the visits that the thread made without a measurement since the last time. For the thread that has
+/// taken the record.
 pub fn settle(record: &mut Record) {
     let Some(visits) = record.parallel.member.visits() else { return };
     if visits.has_undrawn() || visits.has_added() {
-        // It takes 3 KiB, and hooks come here on the program's stack.
+        // It takes 3 KiB, and hooks run this on the program's stack.
         room::apart(|| distribute(record, visits, &visits.take_undrawn()));
     }
 }
@@ -35,7 +36,7 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
     // SAFETY: the caller has taken the record.
     let pending = unsafe { visits.pending() };
     let now_ns = clock::now_ns();
-    // A gap is divided among visits. Without any it stays for those that come next.
+    // A gap is divided among visits. Without any it is left for the next ones.
     let is_empty = undrawn.iter().all(|&visits| visits == 0);
     let (gap_ns, since_ns) = match is_empty {
         true => (0, now_ns),
@@ -57,13 +58,13 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             address: of.address,
             sp: of.sp,
         };
-        // What measuring took waits until the site's call path is known: that is found at the end of its
+        // The cost of measuring is kept until the site's call path is known: that is found at the end of its
         // first visit.
         if !(is_passed || visits.has_added_at(at) && record.parallel.sites.knows(&site)) {
             continue;
         }
         let added_ns = visits.take_added(at);
-        let passed = Passed {
+        let segment = Segment {
             end_ns: now_ns,
             work_ns,
             wait_ns,
@@ -71,9 +72,9 @@ fn distribute(record: &mut Record, visits: &Visits, undrawn: &[u64; SITES]) {
             is_estimated: true,
             is_whole: true,
             added: Added { ns: added_ns, ..Added::default() },
-            ..Passed::default()
+            ..Segment::default()
         };
-        record.parallel.sites.add(&site, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&site, &segment, &mut record.output, |_| 0);
         record.parallel.sites.tried(&site, &trials[at].take());
         if executions == 0 && wait_ns == 0 {
             continue;

@@ -1,6 +1,7 @@
-//! What a thread did in its regions, summed up by the site at which each segment ended.
+//! A thread's time in its regions, summed up by the site at which each segment ended.
 //!
-//! Bounded whatever the count: a thread that meets more sites than there is room for has them told earlier.
+//! Bounded whatever the count: a thread that meets more sites than there is room for has them written
+//! earlier.
 
 use proust_log::operations::Operation;
 use proust_log::records::{Segments, Trials};
@@ -14,14 +15,14 @@ use crate::turn::Quiet;
 const FIRST_SLOTS: usize = 32;
 const MOST_SLOTS: usize = 4096;
 
-/// What makes a site.
+/// The key of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     /// The region.
     pub region: u32,
     /// [`Operation`] as number; 0 = free.
     pub operation: u16,
-    /// Address behind the call, or another word that tells the construct; 0 = the region itself.
+    /// Address behind the call, or another word that identifies the construct; 0 = the region itself.
     pub address: u64,
     /// Stack pointer there.
     pub sp: u64,
@@ -40,16 +41,16 @@ impl Site {
     }
 }
 
-/// What is added to a site.
+/// Times and counts to be added to a site.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
+pub struct Segment {
     /// When it ended.
     pub end_ns: u64,
     /// Work before it.
     pub work_ns: u64,
     /// Time in it.
     pub wait_ns: u64,
-    /// Of that, when there was nobody to wait for any more.
+    /// Of that, after the last thread had arrived.
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
@@ -57,50 +58,50 @@ pub struct Passed {
     pub is_estimated: bool,
     /// By how much the variance grows of what is estimated from it, ns².
     pub variance_ns2: f64,
-    /// Whether it is not known when there was nobody to wait for any more.
+    /// Whether it is not known when the last thread arrived.
     pub is_whole: bool,
-    /// Whether it is known who came last, and whether it was this thread.
+    /// Whether it is known which thread arrived last, and whether it was this one.
     pub came: Came,
-    /// Whether somebody had to be waited for.
+    /// Whether the thread had to wait for another one.
     pub contended: bool,
     /// Threads of the team.
     pub team: u16,
-    /// What measuring took, as far as that was timed, and what may lie before and behind the readings of the
-    /// clock, ns.
+    /// The cost of measuring, as far as that was timed, and the time that may lie before and after the
+    /// readings of the clock, ns.
     pub added: Added,
 }
 
-/// What measuring took, ns.
+/// The cost of measuring, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Added {
     /// Between readings of the clock.
     pub ns: u64,
-    /// What may lie outside of them.
+    /// The time that may lie outside of them.
     pub error_ns: u64,
     /// Between such readings, when the region was over already.
     pub behind_ns: u64,
 }
 
-/// Whether the thread came to a barrier as the last one.
+/// Whether the thread was the last to arrive at a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Came {
     /// That is not known.
     #[default]
     NotKnown,
-    /// Another one came later.
+    /// Another one arrived later.
     Early,
     /// It did.
     Last,
 }
 
-/// A wait in a sum, of which it turns out later when there was nobody to wait for any more.
+/// A wait in a sum, of which it turns out later when the last thread arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Divided {
     /// How long it was.
     pub wait_ns: u64,
-    /// Of that, when there was nobody to wait for any more.
+    /// Of that, after the last thread had arrived.
     pub latency_ns: u64,
-    /// Whether the thread came last.
+    /// Whether the thread arrived last.
     pub came: Came,
 }
 
@@ -125,32 +126,32 @@ unsafe impl Entry for Slot {
 
 impl Slot {
     #[inline]
-    fn add(&mut self, passed: &Passed) {
-        self.came(passed.came);
+    fn add(&mut self, segment: &Segment) {
+        self.came(segment.came);
         let sums = &mut self.sums;
         if sums.since_ns == 0 {
-            sums.since_ns = passed.end_ns.max(1);
+            sums.since_ns = segment.end_ns.max(1);
             (sums.team_min, sums.team_max) = (u16::MAX, 0);
         }
-        sums.until_ns = sums.until_ns.max(passed.end_ns);
-        sums.work_ns += passed.work_ns;
-        sums.wait_ns += passed.wait_ns;
-        sums.latency_ns += passed.latency_ns;
-        sums.executions += passed.executions;
-        sums.contended = sums.contended.saturating_add(u32::from(passed.contended));
-        if passed.is_estimated {
-            sums.unmeasured += passed.executions;
+        sums.until_ns = sums.until_ns.max(segment.end_ns);
+        sums.work_ns += segment.work_ns;
+        sums.wait_ns += segment.wait_ns;
+        sums.latency_ns += segment.latency_ns;
+        sums.executions += segment.executions;
+        sums.contended = sums.contended.saturating_add(u32::from(segment.contended));
+        if segment.is_estimated {
+            sums.unmeasured += segment.executions;
         }
-        sums.added_ns += passed.added.ns;
-        sums.added_error_ns += passed.added.error_ns;
-        sums.added_behind_ns += passed.added.behind_ns;
-        self.variance_ns2 += passed.variance_ns2;
-        if passed.is_whole {
-            self.whole_ns += passed.wait_ns;
+        sums.added_ns += segment.added.ns;
+        sums.added_error_ns += segment.added.error_ns;
+        sums.added_behind_ns += segment.added.behind_ns;
+        self.variance_ns2 += segment.variance_ns2;
+        if segment.is_whole {
+            self.whole_ns += segment.wait_ns;
         }
-        if passed.team != 0 && (passed.team != sums.team_min || passed.team != sums.team_max) {
-            sums.team_min = sums.team_min.min(passed.team);
-            sums.team_max = sums.team_max.max(passed.team);
+        if segment.team != 0 && (segment.team != sums.team_min || segment.team != sums.team_max) {
+            sums.team_min = sums.team_min.min(segment.team);
+            sums.team_max = sums.team_max.max(segment.team);
         }
     }
 
@@ -173,7 +174,7 @@ impl Slot {
         }
     }
 
-    /// Takes what came together. Waits that were not split are as those that were, of this site, or of all of
+    /// Takes the sums. Waits that were not split are treated like those that were, of this site, or of all of
     /// the thread's.
     fn take(&mut self, all: &mut Split) -> Segments {
         let mut sums = core::mem::take(&mut self.sums);
@@ -192,7 +193,7 @@ impl Slot {
     }
 }
 
-/// Waits of which it is known when there was nobody to wait for any more.
+/// Waits of which it is known when the last thread arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Split {
     wait_ns: u64,
@@ -211,7 +212,7 @@ impl Split {
 #[derive(Default)]
 pub struct Sites {
     slots: Table<Slot>,
-    /// The slot that was found last: a thread mostly comes to the same site again.
+    /// The slot that was found last: a thread mostly returns to the same site.
     last: usize,
     /// Of sites where not all waits are split.
     split: Split,
@@ -243,26 +244,26 @@ impl Sites {
     pub fn add(
         &mut self,
         site: &Site,
-        passed: &Passed,
+        segment: &Segment,
         output: &mut Output,
         node: impl FnOnce(&mut Output) -> NodeId,
     ) {
-        if self.add_known(site, passed) {
+        if self.add_known(site, segment) {
             return;
         }
         self.make(site, output, node);
-        self.add_known(site, passed);
+        self.add_known(site, segment);
     }
 
     /// As [`Sites::add`], if the site was met before; false if it was not.
     #[inline]
-    pub fn add_known(&mut self, site: &Site, passed: &Passed) -> bool {
+    pub fn add_known(&mut self, site: &Site, segment: &Segment) -> bool {
         if site.region == 0 {
             return true;
         }
         match self.slot(site) {
             Some(slot) if slot.site == *site => {
-                slot.add(passed);
+                slot.add(segment);
                 true
             }
             _ => false,
@@ -323,7 +324,7 @@ impl Sites {
         // Hooks may be inside each other here, each with its frame on a small stack.
         room::apart(|| {
             if self.slots.capacity() >= MOST_SLOTS {
-                self.tell(output);
+                self.write(output);
                 self.slots.clear();
                 return true;
             }
@@ -331,8 +332,8 @@ impl Sites {
         })
     }
 
-    /// Tells all that came together since the last time.
-    pub fn tell(&mut self, output: &mut Output) {
+    /// Writes all sums since the last time.
+    pub fn write(&mut self, output: &mut Output) {
         for slot in self.slots.iter_mut().filter(|slot| slot.sums.since_ns != 0) {
             let sums = slot.take(&mut self.split);
             output.push(slot.site.operation, 0, &sums);
@@ -359,8 +360,8 @@ mod tests {
         let mut found = 0;
         for _ in 0..3 {
             for number in 0..2_000 {
-                let passed = Passed { work_ns: number, executions: 1, team: 2, ..Passed::default() };
-                sites.add(&site(number), &passed, &mut output, |_| {
+                let segment = Segment { work_ns: number, executions: 1, team: 2, ..Segment::default() };
+                sites.add(&site(number), &segment, &mut output, |_| {
                     found += 1;
                     7
                 });
@@ -370,7 +371,7 @@ mod tests {
         let slot = sites.slot(&site(1_999)).unwrap();
         assert_eq!((slot.sums.work_ns, slot.sums.executions, slot.node), (3 * 1_999, 3, 7));
         for number in 0..100_000 {
-            sites.add(&site(number), &Passed { executions: 1, ..Passed::default() }, &mut output, |_| 0);
+            sites.add(&site(number), &Segment { executions: 1, ..Segment::default() }, &mut output, |_| 0);
         }
         assert!(sites.slots.capacity() <= MOST_SLOTS);
         sites.forget();

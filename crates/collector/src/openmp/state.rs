@@ -1,4 +1,4 @@
-//! What parallel regions keep of each thread for whoever has taken its record; the rest is [`Member`].
+//! Each thread's state of parallel regions for the thread that has taken its record; the rest is [`Member`].
 
 use super::member::Member;
 use super::regions::Regions;
@@ -6,13 +6,13 @@ use super::sites::Sites;
 use super::tasks::Tasks;
 use crate::operation::threshold::Limit;
 
-/// What only the thread that has taken the record uses.
+/// State that only the thread that has taken the record uses.
 pub struct Owned {
-    /// What the thread is in.
+    /// The thread's place.
     pub member: &'static Member,
     /// The parallel regions that it opened.
     pub regions: Regions,
-    /// What it did in them.
+    /// Its sums by site.
     pub sites: Sites,
     /// The tasks that it is in.
     pub tasks: Tasks,

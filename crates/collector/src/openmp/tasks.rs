@@ -2,7 +2,7 @@
 
 use proust_log::operations::{Nature, Operation};
 
-use super::sites::{Passed, Site};
+use super::sites::{Segment, Site};
 use super::{team, visits};
 use crate::arena::Lazily;
 use crate::lane::{self, Lane};
@@ -12,10 +12,10 @@ use crate::path::memo::State;
 use crate::path::stack::OwnStack;
 use crate::{clock, life};
 
-/// Tasks inside tasks that one thread is in; what is deeper belongs to the one around it.
+/// Tasks inside tasks that one thread is in; deeper ones belong to the one around them.
 const LEVELS: usize = 64;
 
-/// What a thread was doing when a task began.
+/// The state of a thread when a task began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Interrupted {
     /// The wait; None = it was at work.
@@ -56,8 +56,8 @@ pub fn are_followed() -> bool {
     life::in_hook().is_some() && lane::current().is_some()
 }
 
-/// The calling thread begins a task; `construct` tells it from tasks of other places. Whether it is followed:
-/// where recording was stopped just then it is not, and has no end either.
+/// The calling thread begins a task; `construct` distinguishes it from tasks of other places. Returns whether
+/// it is followed: where recording was stopped just then it is not, and has no end either.
 pub fn begin(construct: u64) -> bool {
     if life::recording().is_none() {
         return false;
@@ -76,9 +76,9 @@ pub fn begin(construct: u64) -> bool {
         member.set_docked(0);
         lane.undock();
         let end = (Operation::OmpRegionEnd, interrupted.object);
-        stretch::tell(lane, end, (docked_ns, now_ns), member.idle_node());
-        let passed = Passed { end_ns: now_ns, wait_ns: now_ns - docked_ns, ..Passed::default() };
-        add(lane, &Site::of_region(member.region(), Operation::OmpRegionEnd), &passed, None);
+        stretch::record(lane, end, (docked_ns, now_ns), member.idle_node());
+        let segment = Segment { end_ns: now_ns, wait_ns: now_ns - docked_ns, ..Segment::default() };
+        add(lane, &Site::of_region(member.region(), Operation::OmpRegionEnd), &segment, None);
         now_ns
     } else if let Some(operation) = waits {
         interrupted.operation = Some(operation);
@@ -125,8 +125,8 @@ pub fn end() {
         let depth = tasks.depth.checked_sub(1)?;
         tasks.depth = depth;
         let interrupted = tasks.levels.get()?.get(depth).copied()?;
-        // Tasks that began or ended while nothing was recorded are not among them: whose end this is cannot
-        // be told, and the frame of an outer wait may be gone.
+        // Tasks that began or ended while nothing was recorded are not among them: it is unknown whose end
+        // this is, and the frame of an outer wait may be gone.
         if interrupted.resumptions != life::resumptions() {
             tasks.depth = 0;
             return None;
@@ -157,12 +157,12 @@ pub fn end() {
         None => clock::now_ns(),
     };
     member.pause(now_ns);
-    let passed = Passed {
+    let segment = Segment {
         end_ns: now_ns,
         work_ns: member.take_work(),
         executions: 1,
         team: if member.team().is_some() { member.team_size() } else { 0 },
-        ..Passed::default()
+        ..Segment::default()
     };
     let site = Site {
         region: member.region(),
@@ -170,7 +170,7 @@ pub fn end() {
         address: interrupted.construct,
         sp: 0,
     };
-    add(lane, &site, &passed, Some(here!()));
+    add(lane, &site, &segment, Some(here!()));
     member.set_worked(interrupted.worked_ns);
     if let Some(visits) = member.visits() {
         visits.go_on(&interrupted.visit, now_ns);
@@ -201,7 +201,7 @@ fn is_wait(operation: Operation) -> bool {
     is_of_one || operation.nature() == Nature::Barrier && operation.is_of_openmp()
 }
 
-fn add(lane: &'static Lane, site: &Site, passed: &Passed, state: Option<State>) {
+fn add(lane: &'static Lane, site: &Site, segment: &Segment, state: Option<State>) {
     lane.with_record_in_silence(|record| {
         let record = &mut *record;
         let mut node = 0;
@@ -213,7 +213,7 @@ fn add(lane: &'static Lane, site: &Site, passed: &Passed, state: Option<State>) 
             // SAFETY: the owner, and `with_record_in_silence` has taken the record.
             node = unsafe { lane.with_room(|| record.path(state, life.pid).0) };
         }
-        record.parallel.sites.add(site, passed, &mut record.output, |_| node);
+        record.parallel.sites.add(site, segment, &mut record.output, |_| node);
     });
 }
 

@@ -1,13 +1,13 @@
 //! The threads of a parallel region, from its begin to its end.
 //!
 //! A team belongs to the thread that opened the region and is used again for its next one of that depth.
-//! Until the region is over the others may look at it; afterwards none of them does, since no runtime lets
-//! the opener go on before all have come to the region's end.
+//! Until the region is over the others may read it; afterwards none of them does, since no runtime lets the
+//! opener continue before all have arrived at the region's end.
 //!
 //! - [`opening`]: a thread opens a region
-//! - [`given`]: what the others are told with their work
+//! - [`given`]: the word that the others get with their work
 //! - [`part`]: a thread begins its part, does it, and waits for the others
-//! - [`closing`]: who opened the region goes on behind it
+//! - [`closing`]: the thread that opened the region continues after it
 
 pub mod closing;
 pub mod given;
@@ -23,7 +23,7 @@ use super::visits::Levels;
 use crate::lane::Lane;
 use crate::path::memo::State;
 
-pub use closing::{close, tell_the_others};
+pub use closing::{close, notify_the_others};
 pub use opening::{Opening, open};
 pub use part::{done, end_open, join, settle};
 
@@ -37,31 +37,31 @@ pub struct Team {
     number: AtomicU32,
     /// [`Opening::construct`].
     construct: AtomicU64,
-    /// What the program wants to be run, and its argument.
+    /// The function that the program wants to be run, and its argument.
     function: AtomicUsize,
     data: AtomicUsize,
     /// [`Opening::runtime`].
     runtime: AtomicPtr<Table>,
-    /// Who opened it.
+    /// The thread that opened it.
     opener: AtomicPtr<Lane>,
-    /// When. What comes before it is one line of the processor's cache that all threads read in each region,
-    /// and that is written only where something is not as in the region before.
+    /// When. The fields before it are one cache line that all threads read in each region, and that is
+    /// written only where something is not as in the region before.
     times: Times,
     /// The opener's, and its alone.
     own: Own,
-    /// Those that began their part, by their number, in this execution or an earlier one. What stays the same
-    /// from one execution to the next is not written again: the processors keep it. So who is not docked for
-    /// this team, since it was opened, is no member of it.
+    /// Those that began their part, by their number, in this execution or an earlier one. Values that stay
+    /// the same from one execution to the next are not written again: they stay in the processors' caches. So
+    /// a thread that has not docked for this team since it was opened is no member of it.
     members: Members,
     /// Those whose number is too high for that, the newest first.
     first: First,
-    /// When the last one came to a barrier.
+    /// When the last one arrived at a barrier.
     pub arrivals: Arrivals,
     /// How many visits to barriers are measured where its next region begins.
     pub levels: Levels,
 }
 
-/// The opener writes them in each region. Who was given them with its work does not read them.
+/// The opener writes them in each region. A thread that was given them with its work does not read them.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Times {
@@ -74,7 +74,7 @@ struct Times {
     before_end_ns: AtomicU64,
 }
 
-/// What the opener writes while others read the rest.
+/// Fields that the opener writes while others read the rest.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Own {
@@ -84,12 +84,12 @@ struct Own {
     done_ns: AtomicU64,
     /// Regions that are over.
     ended: AtomicU32,
-    /// Threads of the region before this one, if nobody told them that it is over; otherwise 0.
+    /// Threads of the region before this one, if they were not notified that it is over; otherwise 0.
     owed: AtomicU32,
     /// Its frame, which lives until the region is over, and a word in it. Without a word there is no such
     /// frame.
     frame: Frame,
-    /// What it is in otherwise.
+    /// Its other state.
     outer: Outer,
 }
 
@@ -167,7 +167,7 @@ impl Outer {
             number: self.number.load(Ordering::Relaxed),
             size: self.size.load(Ordering::Relaxed),
             epoch: self.epoch.load(Ordering::Relaxed),
-            barriers: self.barriers.passed(),
+            barriers: self.barriers.state(),
             team: self.team.load(Ordering::Relaxed),
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             worked_ns: self.worked_ns.load(Ordering::Relaxed),
@@ -182,7 +182,7 @@ impl Team {
         self.region.load(Ordering::Relaxed)
     }
 
-    /// What stands for it among the objects that threads wait for.
+    /// Stands for it among the objects that threads wait for.
     #[inline]
     pub fn object(&self) -> u64 {
         core::ptr::from_ref(self) as u64
@@ -195,7 +195,7 @@ impl Team {
         team
     }
 
-    /// The word by which the others get to know of the region, for [`given::Given`]. By the opener.
+    /// The word by which the others learn of the region, for [`given::Given`]. By the opener.
     #[inline]
     pub fn given(&'static self) -> usize {
         match self.number.load(Ordering::Relaxed) {
@@ -207,7 +207,7 @@ impl Team {
         }
     }
 
-    /// What the program wants to be run, and its argument.
+    /// The function that the program wants to be run, and its argument.
     pub fn body(&self) -> (usize, *mut core::ffi::c_void) {
         (self.function.load(Ordering::Relaxed), self.data.load(Ordering::Relaxed) as *mut _)
     }
@@ -218,7 +218,7 @@ impl Team {
         unsafe { self.runtime.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Whether it is told from others by this word.
+    /// Whether this word distinguishes it from others.
     pub fn is_of(&self, construct: u64) -> bool {
         self.construct.load(Ordering::Relaxed) == construct
     }

@@ -1,12 +1,12 @@
 //! A thread's visits to barriers: how many of each, and which of them are measured ([`draws`]).
 //!
 //! A visit that is not drawn reads no clock and touches no memory that other threads write: it finds its
-//! site's line, counts, and says that it is inside. What such visits took is estimated later
+//! site's line, counts, and notes that it is inside. The time of such visits is estimated later
 //! ([`estimate`](super::estimate)), at the latest when the thread is sampled. Sites are found by their
 //! address and stack pointer. A thread has room for so many; visits to others are all measured.
 //!
-//! A team of one waits for nobody, so a visit of its thread is only counted ([`pass_alone`]): the hook does
-//! not stand between the runtime and the program when the runtime returns.
+//! A team of one waits for no other thread, so a visit of its thread is only counted ([`pass_alone`]): the
+//! hook does not stand between the runtime and the program when the runtime returns.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -32,10 +32,10 @@ pub use inside::Interrupted;
 /// Sites at which a thread may leave out visits.
 pub const SITES: usize = 32;
 
-/// Outside of any region, and inside one of which nobody knows the team.
+/// Outside of any region, and inside one whose team is unknown.
 pub const OUTSIDE: u64 = 1;
 
-/// A site's level is thought of no more often than that.
+/// A site's level is reconsidered no more often than that.
 const THOUGHT_APART_NS: u64 = 100_000;
 
 const NOT_SEEN: u32 = 0;
@@ -80,7 +80,7 @@ struct Visit {
 const _: () = assert!(size_of::<Visit>() == 64);
 const LEVEL_BITS: u32 = 8;
 
-/// What every visit needs besides its site's line.
+/// The data that every visit needs besides its site's line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Now {
@@ -89,7 +89,7 @@ struct Now {
     epoch: AtomicU64,
     /// The word of the lane's header that says what the thread is in.
     wait_operation: AtomicPtr<u32>,
-    /// Of a drawn visit: when the thread arrived, and when it began or went on to wait.
+    /// Of a drawn visit: when the thread arrived, and when it began or continued to wait.
     came_ns: AtomicU64,
     waits_since_ns: AtomicU64,
     inside: AtomicU32,
@@ -114,22 +114,22 @@ struct Now {
 
 const _: () = assert!(size_of::<Now>() == 64);
 
-/// What is written with the lane's record taken.
+/// Fields that are written with the lane's record taken.
 #[derive(Debug, Default)]
 pub struct Pending {
     /// Time that passed with visits that were not drawn, but for what was measured meanwhile.
     pub gap_ns: u64,
     /// Begin of the first such time.
     pub since_ns: u64,
-    /// What is known of waits and work, by site.
+    /// The data of waits and work, by site.
     pub tallies: [Tally; SITES],
     /// Drawn visits by site, in all executions.
     pub drawn: [u64; SITES],
     /// Of gaps that are long.
     pub long: Long,
-    /// What counting a visit takes, by site.
+    /// The cost of counting a visit, by site.
     pub trials: [Trial; SITES],
-    /// When a site's level was last thought of, and at which visit. By who says the level.
+    /// When a site's level was last reconsidered, and at which visit. By the thread that sets the level.
     thought: [(u64, u64); SITES],
 }
 
@@ -143,7 +143,7 @@ pub struct Visits {
     pending: UnsafeCell<Pending>,
 }
 
-/// What is to be done with a visit.
+/// How a visit is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// It is measured.
@@ -159,7 +159,7 @@ pub enum Way {
 pub struct SiteOf {
     /// Number of the region.
     pub region: u32,
-    /// What the visits count as.
+    /// The operation that the visits count as.
     pub operation: Option<Operation>,
     /// Address behind the call.
     pub address: u64,
@@ -182,8 +182,8 @@ pub struct CallSite {
     pub sp: u64,
 }
 
-/// Counts the visit of a team of one to a barrier that is not drawn. Whether that is all there is to do: the
-/// hook may go on to the runtime by a jump. An instruction behind a system call that returns to the program
+/// Counts the visit of a team of one to a barrier that is not drawn. Returns whether that is all there is to
+/// do: the hook may then jump to the runtime. An instruction behind a system call that returns to the program
 /// takes longer than all of this, since the kernel leaves the processor no way to predict it.
 #[inline(always)]
 pub fn pass_alone(call: CallSite) -> bool {
@@ -286,7 +286,7 @@ impl Visits {
     }
 
     /// The thread is sampled at `sp`, on its `own_stack` or another: whether it is inside. In a gap that
-    /// tells where the time goes.
+    /// shows where the time goes.
     pub fn is_sampled_inside(&self, sp: u64, own_stack: OwnStack) -> bool {
         let is_inside = self.is_inside_at(sp, own_stack) || self.is_inside_alone(sp, own_stack);
         // The time in a drawn visit is no part of the gap before it.
@@ -346,7 +346,7 @@ impl Visits {
         self.now.weight.load(Ordering::Relaxed).max(1)
     }
 
-    /// What is still to be settled.
+    /// The visits still to be settled.
     ///
     /// # Safety
     /// The caller has taken the lane's record, and no other reference from this function is alive.
@@ -363,7 +363,7 @@ impl Visits {
             .any(|site| site.undrawn.load(Ordering::Relaxed) > site.settled.load(Ordering::Relaxed))
     }
 
-    /// The visits that were not drawn since this was last asked, by site. For who has taken the record.
+    /// The visits that were not drawn since the last call, by site. For the thread that has taken the record.
     pub fn take_undrawn(&self) -> [u64; SITES] {
         core::array::from_fn(|at| {
             let site = &self.sites[at];

@@ -1,4 +1,4 @@
-//! Waiting at a site of a region: for all others, or for who is in a section.
+//! Waiting at a site of a region: for all others, or for the thread that is in a section.
 //!
 //! An operation like any other; besides, the segment of work before it ends here. Of barriers that follow
 //! each other closely only some are measured ([`visits`]).
@@ -10,7 +10,7 @@ use super::arrivals::{Shared, Visit};
 use super::long_gaps;
 use super::member::Member;
 use super::settling;
-use super::sites::{Added, Came, Divided, Passed, Site};
+use super::sites::{Added, Came, Divided, Segment, Site};
 use super::team::Team;
 use super::visits::{self, CallSite, Inside, Pending, SiteOf, Visits, Way};
 use crate::lane::{self, Lane};
@@ -35,7 +35,8 @@ fn at_barrier_of_several<R: Copy>(site: CallSite, call: impl FnOnce() -> R) -> R
     result
 }
 
-/// Runs `call`, in which the thread waits until all of its team, or all tasks that it waits for, have come.
+/// Runs `call`, in which the thread waits until all of its team have arrived, or all tasks that it waits for
+/// are done.
 #[inline(always)]
 pub fn for_all<R: Copy>(operation: Operation, site: CallSite, call: impl FnOnce() -> R) -> R {
     let mut marker = 0;
@@ -61,7 +62,8 @@ pub enum Begun {
     Unknown,
 }
 
-/// What waiting for all counts as: a team of one waits for nobody, and all that it takes is the runtime's.
+/// The operation that waiting for all counts as: a team of one waits for no other thread, and all its time
+/// there is the runtime's.
 #[inline]
 pub fn of_team(operation: Operation, member: &Member) -> Operation {
     let is_alone = if member.team().is_some() { member.team_size() == 1 } else { member.is_outside() };
@@ -126,7 +128,8 @@ fn wanted_level(lane: &'static Lane, visits: &Visits, now_ns: u64) -> u32 {
     level.unwrap_or_else(|| visits.level())
 }
 
-/// Whether the thread agrees with nobody on what is drawn. A worker may not know how many are in its team.
+/// Whether the thread draws alone, without a team to agree with. A worker may not know how many are in its
+/// team.
 fn is_alone(member: &Member) -> bool {
     member.team().is_none() || member.team_size() == 1
 }
@@ -145,12 +148,12 @@ fn pass_without_measuring(
         lane.member.pause(now_ns);
         let work_ns = lane.member.take_work();
         lane.with_record_in_silence(|record| {
-            // SAFETY: the owner, who has taken the record.
+            // SAFETY: the owner, which has taken the record.
             let tally = unsafe { &mut visits.pending().tallies[visits.at()] };
             tally.worked(work_ns, visits.weight().into());
             tally.segment_was_measured();
-            let passed = Passed { end_ns: now_ns, work_ns, ..Passed::default() };
-            add_to(lane, record, Operation::OmpBarrier, (site, state), &passed);
+            let segment = Segment { end_ns: now_ns, work_ns, ..Segment::default() };
+            add_to(lane, record, Operation::OmpBarrier, (site, state), &segment);
         });
         lane.member.resume(now_ns);
     } else if is_first {
@@ -173,23 +176,23 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
         is_recorded = true;
         let ns = end_ns.saturating_sub(begin_ns);
         member.has_waited(ns);
-        let mut passed = Passed {
+        let mut segment = Segment {
             end_ns,
             wait_ns: ns + member.take_waited(),
             executions: 1,
             team: size,
-            ..Passed::default()
+            ..Segment::default()
         };
         let mut level = None;
-        // Without a team of known members nobody knows who came last.
+        // Without a team of known members it is unknown which thread arrived last.
         if let Some(team) = team.filter(|_| comes) {
             match team.arrivals.last(&member.barriers) {
                 Some(last) => {
-                    passed.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
-                    passed.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
+                    segment.latency_ns = end_ns.saturating_sub(last.ns.max(begin_ns));
+                    segment.came = if last.ns <= begin_ns { Came::Last } else { Came::Early };
                     level = Some(last.level);
                 }
-                None => passed.is_whole = true,
+                None => segment.is_whole = true,
             }
             let awaited = team.arrivals.awaited(&member.barriers);
             if let (Some(visits), Some(awaited)) = (visits, &awaited) {
@@ -203,11 +206,11 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
                 if is_alone(member) {
                     level = Some(visits.wanted_level(pending, end_ns));
                 }
-                take_segment(lane, (visits, pending), level, begin_ns, &mut passed);
+                take_segment(lane, (visits, pending), level, begin_ns, &mut segment);
             }
-            None => passed.work_ns = member.take_work_after_visits(begin_ns),
+            None => segment.work_ns = member.take_work_after_visits(begin_ns),
         }
-        add_to(lane, record, operation, (site, state), &passed);
+        add_to(lane, record, operation, (site, state), &segment);
     });
     if end_ns != 0 {
         if let Some(visits) = visits {
@@ -223,8 +226,8 @@ pub fn end_for_all(lane: &'static Lane, operation: Operation, site: CallSite, st
     }
 }
 
-/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time comes only now,
-/// when nobody waits for the thread any more. `state` is a frame that is still there.
+/// Ends a drawn visit to a barrier of which not all visits are measured. All that takes time is done only
+/// now, when no thread waits for this one any more. `state` is a frame that is still there.
 #[cold]
 #[inline(never)]
 pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
@@ -247,24 +250,24 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
         is_recorded = true;
         let ns = end_ns.saturating_sub(since_ns);
         member.has_waited(ns);
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let pending = unsafe { visits.pending() };
-        let mut passed = Passed {
+        let mut segment = Segment {
             end_ns,
             wait_ns: ns + member.take_waited(),
             executions: 1,
             team: size,
             is_whole: team.is_some(),
-            ..Passed::default()
+            ..Segment::default()
         };
         let level = is_alone(member).then(|| visits.wanted_level(pending, end_ns));
         let longest_ns = pending.long.from_ns();
         if let Some(trial) = pending.trials.get_mut(at) {
             visits.end_stretch(trial, at, came_ns, longest_ns);
         }
-        take_segment(lane, (visits, pending), level, since_ns, &mut passed);
+        take_segment(lane, (visits, pending), level, since_ns, &mut segment);
         let place = place_of(&of);
-        record.parallel.sites.add(&place, &passed, &mut record.output, |_| 0);
+        record.parallel.sites.add(&place, &segment, &mut record.output, |_| 0);
         if let Some(awaited) = &awaited {
             learn(lane, record, visits, awaited);
         }
@@ -277,7 +280,7 @@ pub fn end_drawn_visit(visits: &'static Visits, end_ns: u64, state: State) {
     visits.took(end_ns);
 }
 
-/// A drawn visit is over while another thread uses the record: what the team agrees on goes on all the same.
+/// A drawn visit is over while another thread uses the record: the team's agreement advances all the same.
 #[cold]
 #[inline(never)]
 fn keep_step(lane: &Lane, visits: &Visits, level: Option<u32>, awaited: Option<(Visit, Shared)>) {
@@ -296,7 +299,7 @@ fn place_of(of: &SiteOf) -> Site {
     Site { region: of.region, operation: Operation::OmpBarrier as u16, address: of.address, sp: of.sp }
 }
 
-/// What the team knows by now of a barrier whose times were exchanged behind it.
+/// The team's data by now of a barrier whose times were exchanged after it.
 #[cold]
 #[inline(never)]
 fn learn(lane: &Lane, record: &mut lane::Record, visits: &Visits, &(visit, last): &(Visit, Shared)) {
@@ -318,7 +321,7 @@ fn take_segment(
     (visits, pending): (&Visits, &mut Pending),
     level: Option<u32>,
     begin_ns: u64,
-    passed: &mut Passed,
+    segment: &mut Segment,
 ) {
     let work_ns = lane.member.take_work();
     let weight_before = visits.weight();
@@ -326,7 +329,7 @@ fn take_segment(
     if was_in_gap {
         settling::add_gap(pending, work_ns, begin_ns);
     } else {
-        passed.work_ns = work_ns;
+        segment.work_ns = work_ns;
     }
     let (at, reading_ns) = (visits.at(), clock::reading_ns());
     let Some(tally) = pending.tallies.get_mut(at) else { return };
@@ -340,22 +343,22 @@ fn take_segment(
         tally.worked(work_ns, weight_before.into());
     }
     // Reading the clock is part of what was measured, and no part of what was not.
-    let wait_ns = passed.wait_ns.saturating_sub(reading_ns);
+    let wait_ns = segment.wait_ns.saturating_sub(reading_ns);
     if wait_ns >= long_ns {
         // Others of that length are found by themselves.
         pending.long.waited(wait_ns, weight.into());
     } else {
-        passed.variance_ns2 = tally.waited(wait_ns, weight.into());
+        segment.variance_ns2 = tally.waited(wait_ns, weight.into());
     }
 }
 
 /// Adds to the site what was worked before it and waited in it; `state` is where its call path begins.
 #[inline]
-fn add(lane: &'static Lane, operation: Operation, address: u64, state: State, passed: &Passed) {
+fn add(lane: &'static Lane, operation: Operation, address: u64, state: State, segment: &Segment) {
     let team = if lane.member.team().is_some() { lane.member.team_size() } else { 1 };
-    let passed = Passed { team, ..*passed };
+    let segment = Segment { team, ..*segment };
     let site = CallSite { address, sp: state.sp };
-    lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &passed));
+    lane.with_record_in_silence(|record| add_to(lane, record, operation, (site, state), &segment));
 }
 
 /// As [`add`], where the lane's record has been taken.
@@ -365,11 +368,11 @@ fn add_to(
     record: &mut lane::Record,
     operation: Operation,
     (site, state): (CallSite, State),
-    passed: &Passed,
+    segment: &Segment,
 ) {
     let place = place_at(lane, operation, site);
-    if !record.parallel.sites.add_known(&place, passed) {
-        add_first(lane, record, &{ place }, state, &{ *passed });
+    if !record.parallel.sites.add_known(&place, segment) {
+        add_first(lane, record, &{ place }, state, &{ *segment });
     }
 }
 
@@ -378,12 +381,12 @@ fn add_to(
 fn learn_path(lane: &'static Lane, record: &mut lane::Record, (site, state): (CallSite, State)) {
     let place = place_at(lane, Operation::OmpBarrier, site);
     if !record.parallel.sites.knows(&place) {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         unsafe { lane.with_room(|| find_and_learn(record, &place, state)) };
     }
 }
 
-/// What [`learn_path`] does on a stack with room.
+/// The work of [`learn_path`] on a stack with room.
 #[inline(never)]
 fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
     let node = node_of(record, state);
@@ -393,16 +396,16 @@ fn find_and_learn(record: &mut lane::Record, place: &Site, state: State) {
 /// Apart, so that what is added to a known site need not lie in memory for it.
 #[cold]
 #[inline(never)]
-fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
-    // SAFETY: the owner, who has taken the record.
-    unsafe { lane.with_room(|| find_and_add(record, place, state, passed)) };
+fn add_first(lane: &'static Lane, record: &mut lane::Record, place: &Site, state: State, segment: &Segment) {
+    // SAFETY: the owner, which has taken the record.
+    unsafe { lane.with_room(|| find_and_add(record, place, state, segment)) };
 }
 
-/// What [`add_first`] does on a stack with room.
+/// The work of [`add_first`] on a stack with room.
 #[inline(never)]
-fn find_and_add(record: &mut lane::Record, place: &Site, state: State, passed: &Passed) {
+fn find_and_add(record: &mut lane::Record, place: &Site, state: State, segment: &Segment) {
     let node = node_of(record, state);
-    record.parallel.sites.add(place, passed, &mut record.output, |_| node);
+    record.parallel.sites.add(place, segment, &mut record.output, |_| node);
 }
 
 fn node_of(record: &mut lane::Record, state: State) -> u32 {
@@ -412,18 +415,18 @@ fn node_of(record: &mut lane::Record, state: State) -> u32 {
     }
 }
 
-/// A section was entered in which nobody was: counts it, and leaves the segment as it is.
+/// A free section was entered: counts it, and leaves the segment as it is.
 #[inline]
 pub fn counted(lane: &'static Lane, operation: Operation, site: u64, state: State) {
-    add(lane, operation, site, state, &Passed { executions: 1, ..Passed::default() });
+    add(lane, operation, site, state, &Segment { executions: 1, ..Segment::default() });
 }
 
-/// What measuring took at a site.
+/// The cost of measuring at a site.
 pub fn took(lane: &'static Lane, operation: Operation, site: u64, state: State, added: Added) {
-    add(lane, operation, site, state, &Passed { added, ..Passed::default() });
+    add(lane, operation, site, state, &Segment { added, ..Segment::default() });
 }
 
-/// A section was entered after somebody had been in it.
+/// A section was entered after another thread had been in it.
 #[inline]
 pub fn waited_for_holder(
     lane: &'static Lane,
@@ -435,8 +438,8 @@ pub fn waited_for_holder(
     if lane.member.team().is_none() {
         return;
     }
-    let passed = Passed { end_ns, wait_ns, executions: 1, contended: true, ..Passed::default() };
-    add(lane, operation, site, state, &passed);
+    let segment = Segment { end_ns, wait_ns, executions: 1, contended: true, ..Segment::default() };
+    add(lane, operation, site, state, &segment);
     lane.member.resume(end_ns);
 }
 
@@ -453,11 +456,11 @@ pub fn for_iterations<R: Copy>(site: u64, state: State, call: impl FnOnce() -> R
     let timed = lane.member.next_request() % TIMED_OF == 0;
     let begin_ns = if timed { clock::now_ns() } else { 0 };
     let result = call();
-    let mut passed = Passed { executions: 1, ..Passed::default() };
+    let mut segment = Segment { executions: 1, ..Segment::default() };
     if timed {
-        passed.end_ns = clock::now_ns();
-        passed.wait_ns = passed.end_ns.saturating_sub(begin_ns) * u64::from(TIMED_OF);
+        segment.end_ns = clock::now_ns();
+        segment.wait_ns = segment.end_ns.saturating_sub(begin_ns) * u64::from(TIMED_OF);
     }
-    add(lane, Operation::OmpDispatch, site, state, &passed);
+    add(lane, Operation::OmpDispatch, site, state, &segment);
     result
 }

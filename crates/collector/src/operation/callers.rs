@@ -1,8 +1,8 @@
-//! Who probably called, before a thread blocks: for processes that are killed while it does.
+//! The probable caller, found before a thread blocks: for processes that are killed while it does.
 //!
 //! A thread that waits for ever and is killed never gets to find its call path. So a path is found beforehand
 //! where no operation of this kind was seen at this depth of the stack yet, and kept for the next one there.
-//! An operation that ends has its path found anew.
+//! An operation that ends has its path found again.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -36,7 +36,7 @@ impl Callers {
         &self.places[(kind.number() as usize ^ (sp >> 5) as usize) % PLACES]
     }
 
-    /// Who was the last to call from there; 0 = nobody.
+    /// The last caller from there; 0 = none.
     #[inline]
     pub fn known(&self, kind: Kind, sp: u64) -> NodeId {
         let place = self.place(kind, sp);
@@ -51,14 +51,14 @@ impl Callers {
         now_ns.saturating_sub(self.spent_until_ns.load(Ordering::Relaxed)) >= PAUSE_NS
     }
 
-    /// Somebody was looked for at `now_ns`.
+    /// A caller was looked for at `now_ns`.
     pub fn looked(&self, now_ns: u64) {
         let spent_ns =
             self.spent_until_ns.load(Ordering::Relaxed).max(now_ns.saturating_sub(MOST_AT_ONCE * PAUSE_NS));
         self.spent_until_ns.store(spent_ns + PAUSE_NS, Ordering::Relaxed);
     }
 
-    /// Keeps who called.
+    /// Keeps the caller.
     #[inline]
     pub fn keep(&self, kind: Kind, sp: u64, node: NodeId) {
         let place = self.place(kind, sp);

@@ -17,7 +17,7 @@ use crate::path::tree::NodeId;
 
 const PLACES: usize = 8;
 const _: () = assert!(size_of::<[Place; PLACES]>() == 2048);
-/// A path that depends on more words is found anew each time.
+/// A path that depends on more words is found from scratch each time.
 const MOST_WORDS: usize = 104;
 
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! Waits of a team for each other: operations like others, begun and ended by a shorter way.
 //!
-//! There are a million of them a second in some programs. They wait for no lock and no condition, nobody lets
-//! them go by a call, and what is summed up by site is written in the same bracket as the operation.
+//! There are a million of them a second in some programs. They wait for no lock and no condition, no call
+//! releases them, and the sums by site are written in the same bracket as the operation.
 
 use proust_log::control::NO_WAITS;
 use proust_log::operations::Operation;
 
-use super::telling::{Passed, tell_in};
+use super::recording::{Completed, record_in};
 use super::{Kind, Outcome, find_beforehand, leave};
 use crate::lane::{self, Lane, Record};
 use crate::path::memo::State;
@@ -40,7 +40,7 @@ pub fn begin(
     }
     let marker = marker.map_or(0, |marker| {
         let marker = core::ptr::from_mut(marker);
-        // SAFETY: a local variable of the hook. Volatile, since nobody reads it but through its address.
+        // SAFETY: a local variable of the hook. Volatile, since it is read only through its address.
         unsafe { marker.write_volatile(begin_ns) };
         marker as u64
     });
@@ -63,7 +63,7 @@ pub fn end(lane: &'static Lane, operation: Operation, add: impl FnOnce(&mut Reco
     }
     let (begin_ns, end_ns) = (lane.operations.open.begin_ns(), clock::now_ns());
     if let Some(_held) = lane.take() {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let record = unsafe { lane.record() };
         let what = (operation, lane.operations.open.object());
         record_one(lane, record, what, (begin_ns, end_ns), lane.operations.open.state());
@@ -84,7 +84,7 @@ pub fn record_passed(
     add: impl FnOnce(&mut Record),
 ) {
     if let Some(_held) = lane.take() {
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         let record = unsafe { lane.record() };
         record_one(lane, record, what, times, state);
         add(record);
@@ -99,7 +99,7 @@ fn record_one(
     (begin_ns, end_ns): (u64, u64),
     state: State,
 ) {
-    let passed = Passed {
+    let completed = Completed {
         kind: Kind::from(operation),
         begin_ns,
         end_ns,
@@ -111,5 +111,5 @@ fn record_one(
         node: (0, 0),
         is_postponed: false,
     };
-    tell_in(lane, record, &passed);
+    record_in(lane, record, &completed);
 }

@@ -29,7 +29,7 @@ pub struct Open {
     pc: AtomicU64,
     sp: AtomicU64,
     bp: AtomicU64,
-    /// Address of a word in the hook's frame that holds `begin_ns`.
+    /// Address of a word in the hook's frame that contains `begin_ns`.
     marker: AtomicU64,
 }
 
@@ -71,7 +71,7 @@ impl Open {
         unsafe { (marker as *const u64).read_volatile() == self.begin_ns() }
     }
 
-    /// What the thread's timer on the wall's clock is doing.
+    /// The state of the thread's timer on the wall's clock.
     #[inline]
     pub fn alarm(&self) -> Alarm {
         match self.alarm.load(Ordering::Relaxed) {

@@ -1,6 +1,6 @@
-//! What came of an operation, and the program's `errno`, which every hook leaves as the real function set it.
+//! An operation's outcome, and the program's `errno`, which every hook leaves as the real function set it.
 
-/// What came of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Bytes moved.

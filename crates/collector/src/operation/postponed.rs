@@ -1,19 +1,20 @@
-//! The end of a wait for a lock that was not long, and of a section: recorded later, when nobody waits for
-//! the calling thread.
+//! The end of a wait for a lock that was not long, and of a section: recorded later, when no thread waits for
+//! the calling one.
 //!
-//! The thread that had the lock before is back for it in a moment. If it is still held then, that thread has
+//! The thread that had the lock before wants it again in a moment. If it is still held then, that thread has
 //! to sleep, and so on: a tenth of a microsecond more with the lock costs several of them. So between the
 //! wait and the program's own section a clock is read, and no more. Nor is the wait recorded where the lock
-//! is unlocked: two threads that take turns are out of step if one of them comes back later than it otherwise
+//! is unlocked: two threads that take turns fall out of step if one of them returns later than it otherwise
 //! would, which costs as much. Where a thread has just found a lock taken it has time: there it records the
-//! wait and the section before. So does whatever the thread records next, its sampler included.
+//! wait and the section before. So does the next code that records something for the thread, its sampler
+//! included.
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::{Operation, Target};
 use proust_log::records::SUM_PATH_NS;
 
-use super::telling::{CLOCKED_LATER_NS, Passed, is_owner, tell_next};
+use super::recording::{CLOCKED_LATER_NS, Completed, is_owner, record_next};
 use super::{Kind, Outcome, Ticket, known_path, releases, waited};
 use crate::clock::{self, ticks};
 use crate::lane::{self, Lane, Record};
@@ -41,7 +42,7 @@ pub struct Postponed {
 
 /// There is a wait.
 const WAIT: u8 = 1;
-/// It was so long that the thread's CPU clock is read, which tells something only soon after it.
+/// It was so long that the thread's CPU clock is read, which is meaningful only soon after it.
 const DUE: u8 = 2;
 /// There is a section.
 const SECTION: u8 = 4;
@@ -69,7 +70,7 @@ impl WithoutPath {
         self.0.store(SUM_PATH_NS, Ordering::Relaxed);
     }
 
-    /// Whether a short wait is one whose call path is found, for all of this thread since the last such one.
+    /// Whether a short wait gets its call path found, for all of this thread since the last such one.
     #[inline]
     fn wants_path(&self, ns: u64) -> bool {
         let without_ns = self.0.load(Ordering::Relaxed) + ns;
@@ -109,8 +110,8 @@ impl Postponed {
         self.pending.store(self.pending.load(Ordering::Relaxed) | what, Ordering::Release);
     }
 
-    /// For who has taken the lane's record.
-    fn take(&self, section: &Section) -> (Option<Passed>, Option<releases::Postponed>) {
+    /// For the thread that has taken the lane's record.
+    fn take(&self, section: &Section) -> (Option<Completed>, Option<releases::Postponed>) {
         let pending = self.pending.load(Ordering::Acquire);
         let wait = if pending & WAIT != 0 { self.wait() } else { None };
         let section = if pending & SECTION != 0 { section.get() } else { None };
@@ -118,10 +119,10 @@ impl Postponed {
         (wait, section)
     }
 
-    fn wait(&self) -> Option<Passed> {
+    fn wait(&self) -> Option<Completed> {
         let operation = Operation::from_number(self.operation.load(Ordering::Relaxed))?;
         let target = Target::from_number(self.target.load(Ordering::Relaxed));
-        Some(Passed {
+        Some(Completed {
             kind: Kind { operation, target },
             begin_ns: self.begin_ns.load(Ordering::Relaxed),
             end_ns: self.end_ns.load(Ordering::Relaxed),
@@ -229,8 +230,8 @@ fn find_caller(life: &Life, lane: &'static Lane, kind: Kind) -> NodeId {
     }
 }
 
-/// Records what was postponed, before an operation begins; when it does. Who has found a lock taken waits
-/// already.
+/// Records what was postponed, before an operation begins; returns when it does. A thread that has found a
+/// lock taken waits already.
 #[inline(never)]
 pub fn settle_before(lane: &'static Lane, operation: Operation) -> u64 {
     let waits_since_ns = if waited::is_for_lock(operation) { clock::now_ns() } else { 0 };
@@ -242,7 +243,7 @@ pub fn settle_before(lane: &'static Lane, operation: Operation) -> u64 {
 #[inline(never)]
 pub fn settle(lane: &'static Lane) {
     if let Some(_held) = lane.take() {
-        // SAFETY: called by the owner, who has taken the record.
+        // SAFETY: called by the owner, which has taken the record.
         settle_in(lane, unsafe { lane.record() });
     }
 }
@@ -250,16 +251,16 @@ pub fn settle(lane: &'static Lane) {
 /// As [`settle`], where the lane's record has been taken.
 #[inline(never)]
 pub fn settle_in(lane: &Lane, record: &mut Record) {
-    // SAFETY: the record has been taken; should this not be the owner, it is who closes its record for it,
-    // with all signals blocked.
+    // SAFETY: the record has been taken; should this not be the owner, it is a thread that closes its record
+    // for it, with all signals blocked.
     unsafe { lane.with_room_for(|| settle_here(lane, record)) }
 }
 
 #[inline(never)]
 fn settle_here(lane: &Lane, record: &mut Record) {
     let (wait, section) = lane.operations.postponed.take(&lane.operations.postponed_section);
-    if let Some(passed) = wait {
-        tell_next(lane, record, &passed);
+    if let Some(completed) = wait {
+        record_next(lane, record, &completed);
         lane.is_recorded();
     }
     if let Some(release) = section {
@@ -288,10 +289,10 @@ mod tests {
         assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 350), 0x1000, 7);
         assert!(postponed.is_any() && !postponed.is_due());
-        let passed = take_wait().unwrap();
-        assert_eq!((passed.begin_ns, passed.end_ns, passed.object), (100, 350, 0x1000));
-        assert_eq!((passed.kind.operation, passed.node), (Operation::MutexLock, (7, 0)));
-        assert!(passed.is_postponed);
+        let completed = take_wait().unwrap();
+        assert_eq!((completed.begin_ns, completed.end_ns, completed.object), (100, 350, 0x1000));
+        assert_eq!((completed.kind.operation, completed.node), (Operation::MutexLock, (7, 0)));
+        assert!(completed.is_postponed);
         assert!(!postponed.is_any() && take_wait().is_none());
         postponed.keep(Kind::from(Operation::MutexLock), (100, 1_000_350), 0x1000, 7);
         assert!(postponed.is_due() && take_wait().is_some() && !postponed.is_due());

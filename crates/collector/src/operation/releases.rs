@@ -1,9 +1,9 @@
 //! Unlocking what others wait for, and waking them: the other end of a wait.
 //!
-//! Which critical sections are recorded is for [`super::sampling`] to say. Here is what a hook does about it.
-//! A section that is not timed costs its unlock two or three loads; of one that is, the processor's counter
-//! is read before the unlock, and everything else is done behind it: the other threads must not wait longer
-//! for our sake.
+//! [`super::sampling`] decides which critical sections are recorded. Here is what a hook does about it. A
+//! section that is not timed costs its unlock two or three loads; of one that is, the processor's counter is
+//! read before the unlock, and everything else is done after it: the other threads must not wait longer
+//! because of the measurement.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,25 +22,25 @@ use crate::path::tree::{Frame, NodeId};
 /// Wakes of one thread are not recorded more often than this.
 const WAKE_PAUSE_NS: u64 = 200_000;
 
-/// A section of a mutex that may have lasted so long, and that somebody has waited for so long, is recorded
+/// A section of a mutex that may have lasted so long, and that a thread has waited for so long, is recorded
 /// although it was not drawn: 0.1 to 0.3 ms.
 const LONG_TICKS: u64 = 1 << 19;
 
-/// The same of those who wait.
+/// The same of the waiting threads.
 const LONG_NS: u64 = 200_000;
 
-/// When the thread last recorded that it woke somebody.
+/// When the thread last recorded that it woke another one.
 #[derive(Debug, Default)]
 pub struct LastWake(AtomicU64);
 
-/// A section that ends: what its thread knows of it when it unlocks.
+/// A section that ends: the data that its thread has of it when it unlocks.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
-    /// What the processor's counter stood at before the unlock.
+    /// The processor's counter before the unlock.
     ticks: u64,
     /// It lasted so long, or at most so long if `is_bound`.
     own_ticks: u64,
-    /// For how much held time it stands.
+    /// How much held time it stands for.
     weight_ns: u64,
     is_bound: bool,
 }
@@ -71,7 +71,7 @@ fn time(lane: &Lane, object: u64, ticks: u64) {
 
 /// Runs `call`, which unlocks `object`; `here` is the hook's frame.
 #[inline(always)]
-pub fn around_unlock<R: Copy>(
+pub fn bracket_unlock<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -79,16 +79,16 @@ pub fn around_unlock<R: Copy>(
 ) -> R {
     let Some(lane) = lane::current() else { return call() };
     if lane.operations.sections.is_timed(object) || lane.operations.postponed.is_due() {
-        around_noted(lane, operation, object, false, call, here)
+        bracket_noted(lane, operation, object, false, call, here)
     } else {
         call()
     }
 }
 
-/// As [`around_unlock`], where there may be something to record. `has_sleeper`: the lock itself says that
-/// somebody may sleep.
+/// As [`bracket_unlock`], where there may be something to record. `has_sleeper`: the lock itself says that a
+/// thread may sleep.
 #[inline(always)]
-pub fn around_noted<R: Copy>(
+pub fn bracket_noted<R: Copy>(
     lane: &'static Lane,
     operation: Operation,
     object: u64,
@@ -114,7 +114,7 @@ pub fn may_be_long(lane: &Lane) -> bool {
         .is_none_or(|ticks| ticks.saturating_sub(lane.operations.sampling.read_ticks()) >= LONG_TICKS)
 }
 
-/// The section of `object` ends: what is to be recorded of it.
+/// The section of `object` ends: returns what of it is to be recorded.
 #[inline]
 fn end(lane: &Lane, object: u64, has_sleeper: bool) -> Option<Ended> {
     let timed = lane.operations.sections.end(object);
@@ -164,8 +164,8 @@ pub fn unlocked_by_wait(lane: &'static Lane, mutex: u64, state: State) {
     }
 }
 
-/// Whether the thread, seen from a hook's frame, is in no operation and in no barrier: what a runtime unlocks
-/// and wakes there belongs to that.
+/// Whether the thread, seen from a hook's frame, is in no operation and in no barrier: unlocks and wakes that
+/// a runtime makes there belong to that.
 fn is_free(lane: &Lane, state: &State) -> bool {
     lane.operations.open.is_free() && !is_at_barrier(lane, state.sp)
 }
@@ -190,7 +190,7 @@ fn record(lane: &'static Lane, operation: Operation, object: u64, ended: &Ended,
 /// The end of a section that was not recorded at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Postponed {
-    /// What ended it.
+    /// The operation that ended it.
     pub operation: Operation,
     /// The lock.
     pub object: u64,
@@ -210,8 +210,8 @@ pub struct Postponed {
 
 impl Postponed {
     fn as_record(&self, lane: &Lane) -> Release {
-        // A tick's length is known badly at first, and who lost the processor meanwhile asks late: a thread
-        // unlocks nothing before it was born.
+        // A tick's length is known badly at first, and a thread that lost the processor meanwhile asks late:
+        // a thread unlocks nothing before it was born.
         let time_ns = ticks::time_ns(self.ticks).max(lane.born_ns());
         let held_ns = held_ns(self.own_ticks);
         let since_ns = if self.is_bound { 0 } else { time_ns.saturating_sub(held_ns) };
@@ -220,7 +220,7 @@ impl Postponed {
         Release { time_ns, object, held_ns, weight_ns, since_ns, node, region, ..Release::default() }
     }
 
-    /// Records it. For who has taken the lane's record.
+    /// Records it. For the thread that has taken the lane's record.
     pub fn write(&self, lane: &Lane, record: &mut Record) {
         let release = self.as_record(lane);
         let site = site_frame(self.site).map_or(Some(0), |frame| record.tree.known(frame));
@@ -231,8 +231,8 @@ impl Postponed {
             record.output.push_in_place(self.operation as u16, 0, &Release { site, ..release });
             return;
         }
-        // SAFETY: the record has been taken. Should this not be the owner, it is who closes its record for
-        // it, with all signals blocked.
+        // SAFETY: the record has been taken. Should this not be the owner, it is a thread that closes its
+        // record for it, with all signals blocked.
         unsafe { lane.with_room(|| push(record, self.operation, release, self.site, 0)) };
     }
 }
@@ -245,9 +245,9 @@ fn site_frame(site: u64) -> Option<Frame> {
     Some(Frame { parent: 0, module, lookup })
 }
 
-/// Runs `call`, which wakes who waits for `object`; `here` is the hook's frame.
+/// Runs `call`, which wakes the threads that wait for `object`; `here` is the hook's frame.
 #[inline(always)]
-pub fn around_wake<R: Copy>(
+pub fn bracket_wake<R: Copy>(
     operation: Operation,
     object: u64,
     call: impl FnOnce() -> R,
@@ -262,14 +262,14 @@ pub fn around_wake<R: Copy>(
     result
 }
 
-/// Records that who waited for `object` was woken when the counter stood at `ticks`. A futex may be a lock,
-/// which only those who wait for it know: it was held for as long as nobody has been woken, at most.
+/// Records that waiters for `object` were woken when the counter stood at `ticks`. A futex may be a lock,
+/// which only its waiters know: it was held at most since the last time a thread was woken.
 #[cold]
 #[inline(never)]
 fn woken(operation: Operation, object: u64, ticks: u64, state: State) {
     let Some(lane) = lane::current() else { return };
     let time_ns = ticks::time_ns(ticks).max(lane.born_ns());
-    // Another thread may have woken somebody later, and been faster to say so.
+    // Another thread may have woken a waiter later, and been faster to store that.
     let before_ns = Some(waited::woken(object, time_ns)).filter(|before_ns| (1..time_ns).contains(before_ns));
     let held_ns = before_ns.map_or(0, |before_ns| time_ns - before_ns);
     let weight_ns = if operation != Operation::FutexWake {

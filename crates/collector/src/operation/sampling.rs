@@ -1,7 +1,7 @@
 //! Which critical sections are recorded: the one rule, with the probability that it gives each section.
 //!
 //! `docs/internals/lock-sampling.md` explains it. Here is the arithmetic alone, for one thread: which
-//! acquisitions are timed, and which of the sections that were timed, and that somebody waited for, are
+//! acquisitions are timed, and which of the sections that were timed, and that a thread waited for, are
 //! recorded with which weight.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -106,8 +106,8 @@ impl Sampling {
         self.read_ticks.store(ticks, Ordering::Relaxed);
     }
 
-    /// A section that was timed, and is one of `stands_for`, has lasted `held_ns`, and somebody waits for it:
-    /// for how much held time its record stands, ns. None if it is not recorded.
+    /// A section that was timed, and is one of `stands_for`, has lasted `held_ns`, and a thread waits for it:
+    /// how much held time its record stands for, ns. None if it is not recorded.
     pub fn weight_ns(&self, held_ns: u64, stands_for: u32) -> Option<u64> {
         let all_ns = held_ns.max(1).saturating_mul(u64::from(stands_for));
         if all_ns >= RELEASE_WEIGHT_NS {
@@ -128,8 +128,8 @@ impl Sampling {
         (points > 0).then_some(points * RELEASE_WEIGHT_NS)
     }
 
-    /// Draws a point in the next stretch of held time. Never 0, so that each section that holds one ends
-    /// behind it.
+    /// Draws a point in the next stretch of held time. Never 0, so that each section that contains one ends
+    /// after it.
     fn draw_point(&self) {
         let point_ns = self.below(RELEASE_WEIGHT_NS);
         let before_ns = self.after_point_ns.load(Ordering::Relaxed);
@@ -153,8 +153,9 @@ impl Sampling {
 mod tests {
     use super::*;
 
-    /// A thread's sections as the rule sees them: (length, ns; time until the next acquisition, ticks). Gives
-    /// for each kind the sum of weights, and of weight over length: what the log says was held, and how many.
+    /// A thread's sections as the rule sees them: (length, ns; time until the next acquisition, ticks).
+    /// Returns for each kind the sum of weights, and of weight over length: the held time and the number of
+    /// sections according to the log.
     fn estimated(sections: &[(u64, u64)], rounds: u64, seed: u64) -> Vec<(f64, f64)> {
         let sampling = Sampling::default();
         sampling.begin(1_000, seed);

@@ -9,7 +9,7 @@ const PLACES: usize = 16;
 struct Place {
     object: AtomicU64,
     site: AtomicU64,
-    /// What the processor's counter stood at when the section began; 0 = the section is not timed.
+    /// The processor's counter when the section began; 0 = the section is not timed.
     ticks: AtomicU64,
     /// Of how many acquisitions this one was drawn.
     stands_for: AtomicU32,
@@ -20,7 +20,7 @@ const _: () = assert!(size_of::<Place>() == 32);
 /// A section that was timed from its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
-    /// What the processor's counter stood at then.
+    /// The processor's counter then.
     pub ticks: u64,
     /// Of how many acquisitions it was drawn.
     pub stands_for: u32,

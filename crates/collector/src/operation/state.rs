@@ -1,4 +1,4 @@
-//! What operations keep of each thread.
+//! Each thread's state of operations.
 
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, AtomicUsize};
@@ -18,13 +18,14 @@ use crate::clock;
 use crate::lane::Record;
 use crate::openmp::settling;
 
-/// What a hook uses without the record, and other threads may look at: first what every operation asks.
+/// State that a hook uses without the record, and other threads may read: first the fields that every
+/// operation reads.
 #[derive(Default)]
 #[repr(C)]
 pub struct Shared {
     /// The operation that the thread is in.
     pub open: Open,
-    /// What of its waits for locks is not recorded yet.
+    /// The parts of its waits for locks that are not recorded yet.
     pub postponed: Postponed,
     /// Operations since the thread last asked what a descriptor leads to.
     pub targets_used: AtomicU32,
@@ -44,12 +45,12 @@ pub struct Shared {
     pub sections: Sections,
     /// A section that has ended and is not recorded yet.
     pub postponed_section: Section,
-    /// Who called its operations.
+    /// The callers of its operations.
     pub callers: Callers,
 }
 
-/// Whether this is a good place for a [`Shared`] in what lies at the begin of a line of the processor's
-/// cache: what every operation asks is in that line and the one behind it, and no section is in two.
+/// Whether this is a good place for a [`Shared`] in memory that begins at a cache line: the fields that every
+/// operation reads are in that line and the one after it, and no section is in two.
 pub const fn fits_at(offset: usize) -> bool {
     offset + offset_of!(Shared, tries) < 128 && (offset + offset_of!(Shared, sections)).is_multiple_of(32)
 }
@@ -74,7 +75,7 @@ impl Shared {
     }
 }
 
-/// What only the thread that has taken the record uses.
+/// State that only the thread that has taken the record uses.
 #[derive(Default)]
 pub struct Owned {
     /// Operations too short to be recorded alone.
@@ -82,7 +83,7 @@ pub struct Owned {
     /// From which length on one is recorded alone.
     pub limit: Limit,
     /// Until when those are recorded that are recorded alone.
-    pub told_until_ns: u64,
+    pub recorded_until_ns: u64,
 }
 
 impl Owned {
@@ -96,7 +97,7 @@ impl Owned {
 /// Writes the operations that were summed since the last time.
 pub fn settle(record: &mut Record) {
     settling::settle(record);
-    record.operations.sums.tell(&mut record.output);
+    record.operations.sums.write(&mut record.output);
     let calls = record.operations.sums.take_calls();
     if calls > 0 {
         record.spent(calls * hook_ns());

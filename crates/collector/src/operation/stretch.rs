@@ -3,15 +3,15 @@
 use proust_log::operations::Operation;
 use proust_log::records::{EVENT_CLOCK, Event};
 
-use super::{Kind, Outcome, Passed, postponed, tell as tell_passed};
+use super::{Completed, Kind, Outcome, postponed, record_completed};
 use crate::clock;
 use crate::lane::Lane;
 use crate::path::tree::NodeId;
 
-/// Tells that the thread was in `operation` on `object` (0 = on none) from the one instant to the other;
+/// Records that the thread was in `operation` on `object` (0 = on none) from the one instant to the other;
 /// `node` is its call path, 0 if that is known from its region.
 #[inline]
-pub fn tell(
+pub fn record(
     lane: &'static Lane,
     (operation, object): (Operation, u64),
     (begin_ns, end_ns): (u64, u64),
@@ -20,9 +20,9 @@ pub fn tell(
     if end_ns <= begin_ns {
         return;
     }
-    tell_passed(
+    record_completed(
         lane,
-        &Passed {
+        &Completed {
             kind: Kind::from(operation),
             begin_ns,
             end_ns,
@@ -37,12 +37,12 @@ pub fn tell(
     );
 }
 
-/// Tells the thread's CPU clock at `now_ns`, where an operation begins: what was used before it, and what in
-/// it. It is read only if what is to be told apart takes about `length_ns`, and operations of that length are
-/// told alone.
+/// Records the thread's CPU clock at `now_ns`, where an operation begins: it separates the CPU time used
+/// before it from that used in it. It is read only if the stretch to be separated is about `length_ns` long,
+/// and operations of that length are recorded alone.
 pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_ns: u64) {
     lane.with_record_in_silence(|record| {
-        if length_ns < record.operations.limit.ns || now_ns < record.operations.told_until_ns {
+        if length_ns < record.operations.limit.ns || now_ns < record.operations.recorded_until_ns {
             return;
         }
         if lane.operations.postponed.is_any() {
@@ -57,8 +57,8 @@ pub fn clock_at(lane: &'static Lane, operation: Operation, now_ns: u64, length_n
                 record.output.push_shaped(operation as u16, EVENT_CLOCK, &event);
             });
         }
-        // What is recorded from now on lies behind this reading.
-        record.operations.told_until_ns = now_ns;
-        record.operations.limit.told(now_ns);
+        // All later records lie after this reading.
+        record.operations.recorded_until_ns = now_ns;
+        record.operations.limit.recorded(now_ns);
     });
 }

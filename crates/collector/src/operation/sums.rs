@@ -1,4 +1,4 @@
-//! Operations too short to be told alone: how many, how long, how many bytes, by kind.
+//! Operations too short to be recorded alone: how many, how long, how many bytes, by kind.
 //!
 //! Each kind's caller is found once in a while, after so much time in it, and stands for all of that time: as
 //! samples stand for CPU time.
@@ -12,12 +12,11 @@ use crate::path::tree::NodeId;
 use crate::room;
 use crate::turn::Quiet;
 
-/// Slots for kinds that are summed at once; a thread that does more than three quarters as many has them told
-/// earlier.
+/// Slots for kinds that are summed at once; a thread that uses more than three quarters as many has them
+/// written earlier.
 const SLOTS: usize = 32;
 
-/// One line of the processor's cache: what the program or the kernel did since the last operation has made it
-/// forget the others.
+/// One cache line: the program or the kernel has evicted the others since the last operation.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Slot {
@@ -39,12 +38,12 @@ struct Slot {
     unfound_ns: u64,
 }
 
-/// What one thread's short operations come to since they were last told.
+/// The sums of one thread's short operations since they were last written.
 #[derive(Default)]
 pub struct Sums {
     slots: Table<Slot>,
-    /// Calls that were told since this was last asked.
-    told: u64,
+    /// Calls that were written since the last [`Sums::take_calls`].
+    written: u64,
     /// Of these, how many are of an estimate.
     estimated: u64,
 }
@@ -117,7 +116,7 @@ impl Sums {
         if self.slots.capacity() == 0 {
             self.slots.grow(SLOTS, |slot| hash(slot.kind));
         } else if self.slots.is_full() {
-            room::apart(|| self.tell(output));
+            room::apart(|| self.write(output));
             self.slots.clear();
         }
         if let Some(at) = self.slots.position(hash(kind), |slot| slot.kind == kind) {
@@ -128,11 +127,11 @@ impl Sums {
     /// The lane's next thread begins.
     pub fn forget(&mut self) {
         self.slots.clear();
-        (self.told, self.estimated) = (0, 0);
+        (self.written, self.estimated) = (0, 0);
     }
 
-    /// Adds operations of which there is an estimate. Who called them is who calls the next one of the kind
-    /// that is measured.
+    /// Adds operations of which there is an estimate. Their caller is that of the next one of the kind that
+    /// is measured.
     pub fn add_estimated(&mut self, estimated: &Estimated, output: &mut Output) {
         let calls = u32::try_from(estimated.calls).unwrap_or(u32::MAX);
         let Some(slot) = self.slot_or_new(estimated.kind.number(), output) else {
@@ -169,8 +168,8 @@ impl Sums {
         !slot.found || slot.unfound_ns >= SUM_PATH_NS
     }
 
-    /// The caller of the operation that was just added, the flags of its path and its region; what its kind
-    /// came to is told as his.
+    /// The caller of the operation that was just added, the flags of its path and its region; the sum of its
+    /// kind is written as this caller's.
     pub fn caller(&mut self, kind: Kind, (node, flags, region): (NodeId, u16, u32), output: &mut Output) {
         let Some(slot) = self.slot(kind.number()) else { return };
         slot.found = true;
@@ -178,7 +177,7 @@ impl Sums {
         slot.node_flags = flags;
         slot.region = region;
         slot.unfound_ns = 0;
-        self.told += u64::from(tell(slot, output));
+        self.written += u64::from(write(slot, output));
     }
 
     /// The last known caller of operations of this kind, and the flags of its path.
@@ -186,16 +185,16 @@ impl Sums {
         self.slot(kind.number()).map_or((0, 0), |slot| (slot.node, slot.node_flags))
     }
 
-    /// Tells all that came together.
-    pub fn tell(&mut self, output: &mut Output) {
+    /// Writes all sums.
+    pub fn write(&mut self, output: &mut Output) {
         if self.slots.count() > 0 {
-            self.told += self.slots.iter_mut().map(|slot| u64::from(tell(slot, output))).sum::<u64>();
+            self.written += self.slots.iter_mut().map(|slot| u64::from(write(slot, output))).sum::<u64>();
         }
     }
 
-    /// Calls that were told since this was last asked: for what the hooks themselves took.
+    /// Calls that were written since the last call of this: for the cost of the hooks themselves.
     pub fn take_calls(&mut self) -> u64 {
-        core::mem::take(&mut self.told).saturating_sub(core::mem::take(&mut self.estimated))
+        core::mem::take(&mut self.written).saturating_sub(core::mem::take(&mut self.estimated))
     }
 }
 
@@ -208,7 +207,7 @@ fn leave_out(calls: u32, ns: u64, output: &mut Output) {
 }
 
 /// Returns how many calls that were.
-fn tell(slot: &mut Slot, output: &mut Output) -> u32 {
+fn write(slot: &mut Slot, output: &mut Output) -> u32 {
     let calls = slot.calls;
     if calls == 0 {
         return 0;
@@ -275,7 +274,7 @@ mod tests {
             }
         }
         assert_eq!(sums.slots.capacity(), SLOTS);
-        sums.tell(&mut output);
+        sums.write(&mut output);
         assert_eq!(sums.take_calls(), 3 * Operation::ALL.len() as u64);
         assert_eq!(sums.take_calls(), 0);
     }

@@ -1,6 +1,6 @@
-//! What descriptors lead to.
+//! The kinds of files and devices that descriptors lead to.
 //!
-//! Kept by descriptor, for all threads, and asked of the kernel anew when the descriptor is closed or given
+//! Kept by descriptor, for all threads, and asked of the kernel again when the descriptor is closed or given
 //! to something else by a function that is hooked, when an operation on it was long, and once in so many
 //! operations of a thread: a descriptor may be closed and used again behind the collector's back. Never
 //! followed by a lock, never counted per use: threads that use neighbouring descriptors must not pull a cache
@@ -18,13 +18,13 @@ use crate::{clock, lane, life, options, raw};
 /// Descriptors from here on are looked up each time.
 const KEPT: usize = 1 << 16;
 
-/// Operations of a thread after which it looks anew, whatever the descriptor. A prime: a thread that uses its
-/// descriptors in turns comes to each of them.
-const ANEW_EVERY: u32 = 61;
+/// Operations of a thread after which it asks again, whatever the descriptor. A prime: a thread that uses its
+/// descriptors in turns asks about each of them.
+const ASK_AGAIN_EVERY: u32 = 61;
 
 /// [`Target`] by descriptor; 0 = not known. Memory that is never touched costs nothing.
 ///
-/// With [`GUESSED`] it is what the path tells: enough for closing it again, and asked of the kernel before
+/// With [`GUESSED`] it is what the path suggests: enough for closing it again, and asked of the kernel before
 /// anything else.
 static TARGETS: [AtomicU8; KEPT] = [const { AtomicU8::new(0) }; KEPT];
 
@@ -38,7 +38,7 @@ fn place(descriptor: c_int) -> Option<&'static AtomicU8> {
     TARGETS.get(usize::try_from(descriptor).ok()?)
 }
 
-/// What a descriptor leads to, as far as it is known without much ado.
+/// A descriptor's target, as far as it is known cheaply.
 #[inline]
 pub fn of(descriptor: c_int) -> Target {
     if descriptor < 0 {
@@ -50,7 +50,7 @@ pub fn of(descriptor: c_int) -> Target {
     if looks { look_up(descriptor) } else { known }
 }
 
-/// What a descriptor is known to lead to.
+/// A descriptor's known target.
 #[inline]
 pub fn known(descriptor: c_int) -> Target {
     place(descriptor).map_or(Target::None, |place| {
@@ -59,7 +59,7 @@ pub fn known(descriptor: c_int) -> Target {
     })
 }
 
-/// As [`known`] or, where only that is known, as the path told, as a number below 8: one comparison, one
+/// As [`known`] or, where only that is known, as the path suggested, as a number below 8: one comparison, one
 /// load.
 #[inline(always)]
 pub fn number(descriptor: c_int) -> Option<usize> {
@@ -68,7 +68,7 @@ pub fn number(descriptor: c_int) -> Option<usize> {
     Some(usize::from(unsafe { place.as_ptr().read_volatile() } & 7))
 }
 
-/// As [`known`], or what its path told.
+/// As [`known`], or what its path suggested.
 #[inline]
 fn supposed(descriptor: c_int) -> Target {
     place(descriptor)
@@ -78,7 +78,7 @@ fn supposed(descriptor: c_int) -> Target {
 #[inline]
 fn is_time_to_look(used: &AtomicU32) -> bool {
     let now = used.load(Ordering::Relaxed) + 1;
-    let looks = now >= ANEW_EVERY;
+    let looks = now >= ASK_AGAIN_EVERY;
     used.store(if looks { 0 } else { now }, Ordering::Relaxed);
     looks
 }
@@ -86,8 +86,8 @@ fn is_time_to_look(used: &AtomicU32) -> bool {
 /// Whether the last descriptor to be closed was none.
 static CLOSES_IN_VAIN: AtomicBool = AtomicBool::new(false);
 
-/// As [`of`] for a descriptor that is about to be closed. Programs that close all there could be, before an
-/// exec, do so a million times: what is not known is not asked for then.
+/// As [`of`] for a descriptor that is about to be closed. Programs that close all possible descriptors,
+/// before an exec, do so a million times: the kernel is not asked about unknown ones then.
 #[inline]
 pub fn of_closing(descriptor: c_int) -> Target {
     match supposed(descriptor) {
@@ -107,8 +107,8 @@ pub fn closed(in_vain: bool) {
 /// An open that took so long waited for something.
 const LONG_NS: u64 = 10_000;
 
-/// What `path` led to, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the path
-/// says nothing: what is read and written shows when it happens, and is asked for then.
+/// The target of `path`, which was opened as `descriptor` since `begin_ns`. The kernel is asked where the
+/// path shows nothing: reads and writes of the descriptor ask when they happen.
 ///
 /// # Safety
 /// `path` is null or a C string.
@@ -128,16 +128,16 @@ pub unsafe fn of_opened(descriptor: c_int, path: *const c_char, begin_ns: u64) -
     }
 }
 
-/// As many bytes of a path as tell what it is.
-const TELLING: usize = 16;
+/// As many bytes of a path as identify what it is.
+const IDENTIFYING_BYTES: usize = 16;
 
 /// The path's first bytes, and whether these are all.
 ///
 /// # Safety
 /// A C string.
 #[inline]
-unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
-    let mut begin = [0; TELLING];
+unsafe fn beginning(path: *const c_char) -> ([u8; IDENTIFYING_BYTES], bool) {
+    let mut begin = [0; IDENTIFYING_BYTES];
     for (at, place) in begin.iter_mut().enumerate() {
         // SAFETY: the string did not end before.
         *place = unsafe { path.add(at).read() } as u8;
@@ -148,12 +148,12 @@ unsafe fn beginning(path: *const c_char) -> ([u8; TELLING], bool) {
     (begin, false)
 }
 
-/// What a path that begins so leads to, unless it is a pipe with a name: those wait when they are opened.
-/// None where that cannot be told.
+/// The target of a path with this beginning, unless it is a pipe with a name: those wait when they are
+/// opened. None where that is not known.
 #[inline]
-fn guess(begin: &[u8; TELLING], is_whole: bool) -> Option<Target> {
+fn guess(begin: &[u8; IDENTIFYING_BYTES], is_whole: bool) -> Option<Target> {
     const DEVICES: [&[u8]; 5] = [b"/dev/null", b"/dev/zero", b"/dev/full", b"/dev/random", b"/dev/urandom"];
-    let length = if is_whole { begin.iter().position(|&byte| byte == 0)? } else { TELLING };
+    let length = if is_whole { begin.iter().position(|&byte| byte == 0)? } else { IDENTIFYING_BYTES };
     let text = begin.get(..length)?;
     if text.starts_with(b"/dev/") {
         return (is_whole && DEVICES.contains(&text)).then_some(Target::Device);
@@ -198,7 +198,7 @@ pub fn forget(descriptor: c_int) {
     keep(descriptor, Target::None);
 }
 
-/// What the kernel says of a descriptor.
+/// The kernel's answer for a descriptor.
 fn ask(descriptor: c_int) -> Target {
     raw::fstat(descriptor).map_or(Target::None, |status| of_status(status.st_mode, status.st_rdev))
 }
@@ -220,18 +220,18 @@ fn is_terminal(major: c_uint) -> bool {
     matches!(major, 4 | 5 | 136..=143)
 }
 
-/// Whether somebody else decides when bytes move.
+/// Whether another party decides when bytes move.
 fn is_waited_for(target: Target) -> bool {
     matches!(target, Target::Pipe | Target::Socket | Target::Terminal | Target::Event)
 }
 
-/// What a transfer between two descriptors leads to: that of the two which it may have to wait for.
+/// The target of a transfer between two descriptors: that of the two which it may have to wait for.
 #[inline]
 pub fn of_transfer(from: Target, to: Target) -> Target {
     if !is_waited_for(from) && is_waited_for(to) || from == Target::None { to } else { from }
 }
 
-/// What an operation that turned out long really was about: it is worth asking.
+/// The real target of an operation that turned out long: it is worth asking.
 pub fn settled(kind: Kind, object: u64, object2: u64) -> Kind {
     let look = |object: u64| c_int::try_from(object).map_or(Target::None, look_up);
     let target = match kind.operation.nature() {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_tells_what_it_leads_to_or_nothing() {
+    fn a_path_shows_its_target_or_nothing() {
         for (path, target) in [
             (c"/etc/hostname", Some(Target::File)),
             (c"a", Some(Target::File)),
@@ -341,7 +341,7 @@ mod tests {
             assert_eq!(known(place), Target::Socket);
             let used = AtomicU32::new(0);
             let uses = (1..).find(|_| is_time_to_look(&used));
-            assert_eq!(uses, Some(ANEW_EVERY));
+            assert_eq!(uses, Some(ASK_AGAIN_EVERY));
             keep(place, ask(place));
             assert_eq!(known(place), Target::File);
             for descriptor in [file, socket, place] {

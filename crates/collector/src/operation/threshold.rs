@@ -1,4 +1,4 @@
-//! From which length on a wait or I/O call is told alone. Shorter ones are summed.
+//! From which length on a wait or I/O call is recorded alone. Shorter ones are summed.
 //!
 //! The limit is found as Oracle's Collector found its own for synchronisation delays (Performance Analyzer
 //! manual, "Synchronization Wait Tracing"): six times what an uncontended lock takes, rounded up to a
@@ -43,7 +43,7 @@ pub fn base_ns() -> u64 {
     BASE_NS.load(Ordering::Relaxed)
 }
 
-/// What a hook adds to a short operation, about: two readings of the clock.
+/// The time that a hook adds to a short operation, about: two readings of the clock.
 pub fn hook_ns() -> u64 {
     2 * clock::reading_ns()
 }
@@ -52,13 +52,13 @@ pub fn hook_ns() -> u64 {
 const WINDOW_NS: u64 = 50_000_000;
 /// More than so many in a window (2000 a second) are too many.
 const MOST_IN_WINDOW: u32 = 100;
-/// The limit is never raised further: what blocks so long does not happen often.
+/// The limit is never raised further: operations that block so long do not happen often.
 const HIGHEST_NS: u64 = 4_000_000;
 
 /// One thread's limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Operations at least so long are told alone.
+    /// Operations at least so long are recorded alone.
     pub ns: u64,
     /// The highest it ever was, if that is more than the process's.
     pub coarsest_ns: u64,
@@ -73,8 +73,8 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// An operation was told alone at `now_ns`.
-    pub fn told(&mut self, now_ns: u64) {
+    /// An operation was recorded alone at `now_ns`.
+    pub fn recorded(&mut self, now_ns: u64) {
         self.in_window += 1;
         let passed_ns = now_ns.saturating_sub(self.window_begin_ns);
         if self.in_window > MOST_IN_WINDOW && passed_ns < WINDOW_NS {
@@ -101,12 +101,12 @@ mod tests {
         let mut limit = Limit::default();
         let base = limit.ns;
         for at in 0..1_000 {
-            limit.told(1_000_000_000 + at * 10_000);
+            limit.recorded(1_000_000_000 + at * 10_000);
         }
         assert!(limit.ns >= base * 64, "{limit:?}");
         assert_eq!(limit.coarsest_ns, limit.ns);
         for at in 0..400 {
-            limit.told(2_000_000_000 + at * 100_000_000);
+            limit.recorded(2_000_000_000 + at * 100_000_000);
         }
         assert_eq!(limit.ns, base);
     }
@@ -116,7 +116,7 @@ mod tests {
         let mut limit = Limit::default();
         let base = limit.ns;
         for at in 0..5_000 {
-            limit.told(1_000_000_000 + at * 600_000);
+            limit.recorded(1_000_000_000 + at * 600_000);
         }
         assert_eq!((limit.ns, limit.coarsest_ns), (base, 0));
     }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use proust_log::operations::Operation;
 
-use super::{Kind, Outcome, Passed, tell, waited};
+use super::{Completed, Kind, Outcome, record_completed, waited};
 use crate::lane::{self, Lane};
 use crate::life::{self, Life};
 use crate::path::memo::State;
@@ -96,7 +96,7 @@ pub fn failed(operation: Operation, object: u64, state: State) {
     tries.since_ns.store(now_ns, Ordering::Relaxed);
     tries.cpu_read_ns.store(0, Ordering::Relaxed);
     tries.tried(now_ns);
-    // Whatever comes next ends the streak.
+    // Any other operation ends the streak.
     tries.operation.store(operation as u16, Ordering::Relaxed);
     waited::want(object);
 }
@@ -149,7 +149,7 @@ fn finish(lane: &'static Lane, state: Option<State>) {
     if end_ns <= begin_ns {
         return;
     }
-    let passed = Passed {
+    let completed = Completed {
         kind: Kind::from(operation),
         begin_ns,
         end_ns,
@@ -161,5 +161,5 @@ fn finish(lane: &'static Lane, state: Option<State>) {
         node: (lane.operations.tries.node.load(Ordering::Relaxed), 0),
         is_postponed: false,
     };
-    tell(lane, &passed);
+    record_completed(lane, &completed);
 }

@@ -1,9 +1,10 @@
-//! What threads of this process wait for: so that who unlocks it or wakes others knows that somebody does.
+//! The objects that threads of this process wait for: so that a thread that unlocks one or wakes others knows
+//! that one waits.
 //!
-//! For what threads are woken from there is a table of counters by address. Two objects may share one: then
-//! some wakes are recorded that nobody waited for. Who waits for a lock counts nothing, since such a counter
-//! would go from processor to processor with each wait: the thread's own lane says what it waits for, and who
-//! unlocks looks into all lanes, when it is about to record that.
+//! For objects that threads are woken from there is a table of counters by address. Two objects may share
+//! one: then some wakes are recorded that no thread waited for. A thread that waits for a lock counts
+//! nothing, since such a counter would move from processor to processor with each wait: the thread's own lane
+//! says what it waits for, and a thread that unlocks looks into all lanes, when it is about to record that.
 
 use crate::arena::spread;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -18,9 +19,9 @@ const SLOTS: usize = 4096;
 #[derive(Debug)]
 pub struct Slot {
     waiters: AtomicU32,
-    /// Somebody has waited for a lock of this slot since it was last found that nobody did.
+    /// A thread has waited for a lock of this slot since it was last found that none did.
     is_wanted: AtomicBool,
-    /// Newest of the moments when somebody was woken who waited for something of this slot.
+    /// Newest of the moments when a thread was woken that waited for an object of this slot.
     woken_ns: AtomicU64,
 }
 
@@ -60,14 +61,14 @@ pub fn want(lock: u64) {
 }
 
 /// Since when another thread than the calling one, the owner of `mine`, has been waiting for a lock; None if
-/// nobody waits.
+/// none waits.
 #[cold]
 pub fn wanted_since_ns(lock: u64, mine: &Lane) -> Option<u64> {
     let is_wanted = &slot(lock).is_wanted;
     if !is_wanted.load(Ordering::Relaxed) {
         return None;
     }
-    // Before the search: who begins to wait after it sets this again.
+    // Before the search: a thread that begins to wait after it sets this again.
     is_wanted.store(false, Ordering::Relaxed);
     let others = lane::all().filter(|lane| !core::ptr::eq(*lane, mine));
     let since_ns = others.filter_map(|lane| lane.operations.wants_since_ns(lock)).min();
@@ -83,7 +84,7 @@ pub fn begin(object: u64) {
     slot(object).waiters.fetch_add(1, Ordering::Relaxed);
 }
 
-/// It waits no more.
+/// It no longer waits.
 #[inline]
 pub fn end(object: u64) {
     slot(object).waiters.fetch_sub(1, Ordering::Relaxed);
@@ -95,7 +96,7 @@ pub fn waiters(object: u64) -> u32 {
     slot(object).waiters.load(Ordering::Relaxed)
 }
 
-/// Who waits for an object is woken at `time_ns`: when somebody was before; 0 if nobody ever was.
+/// Waiters for an object are woken at `time_ns`. Returns when one was before; 0 if never.
 pub fn woken(object: u64, time_ns: u64) -> u64 {
     slot(object).woken_ns.fetch_max(time_ns, Ordering::Relaxed)
 }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_is_known_until_he_waits_no_more() {
+    fn a_waiting_thread_is_known_until_it_waits_no_more() {
         let object = 0x7f00_1234_5678;
         assert_eq!(waiters(object), 0);
         begin(object);

@@ -3,12 +3,12 @@
 //!
 //! Naming those libraries would load them into every program, and a loaded `libpthread` makes an old C
 //! library lock where there is one thread. So the functions are imported weakly, under the version that both
-//! homes have, and called through the thunks below, which have their names. Where nobody has loaded `libdl`,
-//! it is loaded when it is first needed. Of threads nothing is needed before there are some: then
-//! `libpthread` is there.
+//! homes have, and called through the thunks below, which have their names. Where `libdl` is not loaded, it
+//! is loaded when it is first needed. Of threads nothing is needed before there are some: then `libpthread`
+//! is there.
 //!
 //! A thunk jumps: the function behind it sees the address that its caller returns to, by which the dynamic
-//! linker knows who asks.
+//! linker identifies the caller.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -46,8 +46,7 @@ const NOW_AS_OF_LIBC: c_int = libc::RTLD_NOW | 0x8000_0000_u32 as c_int;
 /// The library in which they lie before.
 const OLD_HOME: &CStr = c"libdl.so.2";
 
-/// The function `name`: `imported`, or the one in its old home, or `missing`. What is found is kept in
-/// `slot`.
+/// The function `name`: `imported`, or the one in its old home, or `missing`. The result is kept in `slot`.
 ///
 /// # Safety
 /// `slot` is a word that is only changed here, `name` a C string.

@@ -1,14 +1,15 @@
-//! What Rust's standard library asks of an unwinder, which not every root has.
+//! Functions that Rust's standard library needs of an unwinder, which not every root has.
 //!
 //! `libgcc_s` is not installed everywhere, and a second copy of the unwinder inside this library could not
 //! read what the program's unwinder hands to a personality routine: the layout is private to each copy. So no
 //! unwinder is linked. An exception or a cancellation passes through the hooks' frames by their unwind tables
 //! alone. Where one of these frames names Rust's personality routine, that routine finds no table of cleanups
-//! (`_Unwind_GetLanguageSpecificData` answers null) and lets the unwinder go on, as it does for frames that
-//! hold nothing to be dropped.
+//! (`_Unwind_GetLanguageSpecificData` answers null) and makes the unwinder continue, as it does for frames
+//! that have nothing to be dropped.
 //!
-//! A panic cannot unwind: `_Unwind_RaiseException` refuses, and the standard library aborts. What prints a
-//! panic's backtrace asks for `stat64` and `fstat64`, which old C libraries lack; it does without files.
+//! A panic cannot unwind: `_Unwind_RaiseException` refuses, and the standard library aborts. The code that
+//! prints a panic's backtrace refers to `stat64` and `fstat64`, which old C libraries lack; it works without
+//! files.
 
 use crate::arch::stubs::{answers, trap};
 

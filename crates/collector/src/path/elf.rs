@@ -48,14 +48,14 @@ pub const PT_DYNAMIC: u32 = 2;
 const PT_NOTE: u32 = 4;
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 
-/// What the program headers of an image say.
+/// The content of an image's program headers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageLayout {
     /// First and last SVMA of all loaded segments.
     pub range: (u64, u64),
     /// SVMA range of `.eh_frame_hdr`.
     pub unwind_index: Option<(u64, u64)>,
-    /// SVMA range, and offset in the file, of the file-backed part of the segment that holds the index.
+    /// SVMA range, and offset in the file, of the file-backed part of the segment that contains the index.
     pub unwind_segment: Option<(u64, u64, u64)>,
     /// SVMA range of the executable segment.
     pub text: (u64, u64),
@@ -133,7 +133,7 @@ impl LoadedImage<'static> {
         let range = |header: &ProgramHeader64<NativeEndian>| header.file_range(ENDIAN);
         let ends = headers.iter().filter(|header| header.p_type(ENDIAN).0 == PT_LOAD).map(range);
         let end = ends.map(|(offset, bytes)| offset.saturating_add(bytes)).max()?;
-        // SAFETY: as above: what its segments say is mapped.
+        // SAFETY: as above: its segments are mapped.
         Some(LoadedImage { bytes: unsafe { memory(start..start.checked_add(end)?) } })
     }
 }

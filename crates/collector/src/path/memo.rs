@@ -76,13 +76,13 @@ pub struct Path {
     pub upper_end: UpperEnd,
 }
 
-/// What a path walk needs from its surroundings.
+/// The surroundings that a path walk needs.
 pub struct Surroundings<'a> {
     /// The thread's own stack.
     pub own_stack: OwnStack,
     /// Process id.
     pub process: u32,
-    /// Told of new modules and nodes.
+    /// Gets new modules and nodes.
     pub announce: &'a mut dyn Announce,
 }
 
@@ -91,7 +91,7 @@ enum Verdict {
     Holds,
     /// Unchanged up to this entry, from which it must be stepped.
     Until(usize),
-    /// Changed on the way from this entry to its caller; what lies above may still hold.
+    /// Changed on the way from this entry to its caller; the entries above may still be valid.
     BrokenAt(usize),
 }
 
@@ -173,7 +173,7 @@ impl Memo {
                         state = entry.state();
                         cursor = index;
                     }
-                    // What was verified up to there is stepped again; only what lies above can be met.
+                    // Frames that were verified up to there are stepped again; only those above can match.
                     Verdict::BrokenAt(index) => cursor = index,
                 }
             }
@@ -229,7 +229,7 @@ impl Memo {
             }
             let caller = self.known.get(index - 1);
             // Entries without a barrier lie between the interrupted stack pointer and the top of its stack,
-            // where words are read directly; those left over from another stack do not hold.
+            // where words are read directly; those left over from another stack are not valid.
             let returns = return_place(caller.sp, entry.saved)
                 .is_some_and(|place| reader.direct_word(place).map(strip) == Some(caller.pc));
             let restores = entry.saved == 0

@@ -22,7 +22,7 @@ mod tests;
 use modules::Module;
 use tree::{Frame, NodeId};
 
-/// Who is told of what paths are made of, once for each, before it is first used.
+/// Receives what paths are made of, once for each, before it is first used.
 pub trait Announce {
     /// A module was found.
     fn module(&mut self, module: &Module);

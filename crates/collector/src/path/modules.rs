@@ -1,10 +1,10 @@
 //! Which module an address belongs to, learnt without the dynamic linker's locks.
 //!
-//! What the program and the collector need comes from `dl_iterate_phdr`, outside of signal handlers; these
-//! modules are never unloaded, and their unwind tables are read where they are. All else is found when a path
-//! first leads through it, from `/proc/self/maps`, even if it was there at the start: another library's
-//! constructor may have opened it, and may close it. Such a module's unwind tables are mapped a second time
-//! from its file and belong to the collector.
+//! The modules that the program and the collector need are listed by `dl_iterate_phdr`, outside of signal
+//! handlers; these are never unloaded, and their unwind tables are read where they are. Any other module is
+//! found when a path first leads through it, from `/proc/self/maps`, even if it was there at the start:
+//! another library's constructor may have opened it, and may close it. Such a module's unwind tables are
+//! mapped a second time from its file and belong to the collector.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -80,7 +80,7 @@ fn list() -> &'static [&'static Module] {
     unsafe { LIST.load(Ordering::Acquire).as_ref() }.map_or(&[], |list| &list.modules)
 }
 
-/// Changes whenever what is known may no longer hold; remembered paths of an older one are void.
+/// Changes whenever what is known may have become invalid; remembered paths of an older one are void.
 #[inline]
 pub fn generation() -> u32 {
     GENERATION.load(Ordering::Acquire)
@@ -135,7 +135,7 @@ fn discover(address: u64, announce: &mut dyn Announce) -> Option<&'static Module
         Some(module) if module.start <= address && address < module.end => {
             announce.module(module);
             let mut modules: Vec<_> = list().to_vec();
-            // What overlaps the new module is gone, whoever unloaded it.
+            // Modules that overlap the new one are gone, whichever thread unloaded them.
             modules.retain(|old| old.end <= module.start || module.end <= old.start);
             publish(modules, module);
             Some(module)
@@ -172,7 +172,7 @@ pub fn load_initial() {
     store(modules.map(|module| &*Box::leak(Box::new(module))).collect());
 }
 
-/// What the dynamic linker says of an image.
+/// The dynamic linker's data of an image.
 struct Loaded {
     bias: u64,
     headers: &'static [ProgramHeader],
@@ -309,9 +309,9 @@ fn unwinder(
 
 /// A module that was loaded after the start, from the mapping its code was found in.
 ///
-/// What its file says is believed only as far as it cannot do harm: any file may be mapped executable.
+/// Its file is trusted only as far as it cannot do harm: any file may be mapped executable.
 fn load_from_file(mine: &Mine, mapping: &Mapping, now: u64) -> &'static Module {
-    // A file that waits for somebody (a pipe) is not opened for good; it is none that was mapped.
+    // A file that waits for another process (a pipe) is not opened for good; it is none that was mapped.
     let descriptor = raw::open(mapping.path(), libc::O_RDONLY | libc::O_NONBLOCK, 0);
     if raw::failed(descriptor) {
         return nameless(mapping, now);
@@ -338,7 +338,7 @@ fn read_file(mine: &Mine, descriptor: i32, mapping: &Mapping) -> Option<&'static
     let file_bytes = status.st_size as u64;
     let unwinder = layout.unwind_index.zip(layout.unwind_segment).and_then(|(index, segment)| {
         let (from, to, offset) = segment;
-        // What lies behind the file's end can be mapped, and kills who reads it.
+        // Addresses behind the file's end can be mapped, and kill the process that reads them.
         if offset.checked_add(to - from).is_none_or(|end| end > file_bytes) {
             return None;
         }
@@ -376,7 +376,7 @@ fn still_loaded(module: &Module) -> bool {
 /// A thread unloads a library, perhaps; until [`Unloading::end`]. While any does, modules are looked for
 /// before they are believed.
 ///
-/// Where the thread leaves it by a jump, this says so to whoever is next in it: a word of its lane holds the
+/// Where the thread leaves it by a jump, this shows it to the next thread in it: a word of its lane is the
 /// hook's stack pointer.
 #[must_use]
 #[derive(Debug)]
@@ -386,15 +386,15 @@ pub struct Unloading(bool);
 const PATIENCE_NS: u64 = 20_000_000;
 
 impl Unloading {
-    /// Begins one, in a hook whose stack pointer is `sp`. Without a lane nothing could be said to others:
-    /// nothing is.
+    /// Begins one, in a hook whose stack pointer is `sp`. Without a lane other threads could not see it:
+    /// nothing is begun.
     pub fn begin(sp: u64) -> Unloading {
         let Some(lane) = lane::current() else { return Unloading(false) };
         let _quiet = Quiet::begin();
         forget_left(lane, sp.saturating_add(1));
         let word = lane.unloading();
         if word.load(Ordering::Relaxed) != 0 {
-            // Of a library's own destructor: the one around it is still at it.
+            // Of a library's own destructor: the outer one is still unloading.
             return Unloading(false);
         }
         UNLOADING.fetch_add(1, Ordering::AcqRel);
@@ -402,10 +402,10 @@ impl Unloading {
         Unloading(true)
     }
 
-    /// That is over. `retire` is told what is gone.
+    /// That is over. `retire` is called with each module that is gone.
     pub fn end(self, retire: &mut dyn FnMut(&Module)) {
-        // Who gets no turn leaves the list as it is: the next unload, or what is found at the same place,
-        // puts it right.
+        // A thread that gets no turn leaves the list as it is: the next unload, or what is found at the same
+        // place, puts it right.
         if let Some(changing) = CHANGING.begin_within(PATIENCE_NS) {
             remove_gone(&changing, retire);
         }
@@ -438,7 +438,7 @@ fn finish(lane: &lane::Lane) {
     }
 }
 
-/// The owner of `lane`, who has come to `sp`, may have left an unload by a jump.
+/// The owner of `lane`, which has reached `sp`, may have left an unload by a jump.
 pub fn forget_left(lane: &lane::Lane, sp: u64) {
     let began = lane.unloading().load(Ordering::Relaxed);
     // SAFETY: the caller is the owner.
@@ -453,7 +453,7 @@ pub fn forget_unloading_of(lane: &lane::Lane) {
     finish(lane);
 }
 
-/// In a forked child nobody else is left who could hold the list.
+/// In a forked child no other thread is left that could have the list.
 pub fn after_fork() {
     CHANGING.after_fork();
     UNLOADING.store(0, Ordering::Release);

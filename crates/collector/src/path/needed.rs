@@ -1,4 +1,4 @@
-//! Which of the images that are loaded at the start stay loaded: those that others need who stay.
+//! Which of the images that are loaded at the start stay loaded: those that other images which stay need.
 //!
 //! Another library's constructor may have opened more by then, and may close it. So the program, the
 //! collector, the dynamic linker and the kernel's own image stay, and whatever one of them needs, as far as
@@ -15,7 +15,7 @@ const DT_STRTAB: u64 = 5;
 const DT_STRSZ: u64 = 10;
 const DT_SONAME: u64 = 14;
 
-/// What an image is called, and what it needs.
+/// An image's name and dependencies.
 pub struct Image {
     /// Its addresses.
     pub range: Range<u64>,
@@ -27,7 +27,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// What the dynamic section says of an image at `range`.
+    /// The data in the dynamic section of an image at `range`.
     ///
     /// # Safety
     /// The image is loaded, by the dynamic linker, and stays so as long as the result is used.
@@ -64,14 +64,14 @@ impl Image {
         self.name == wanted || base == wanted || self.path == wanted
     }
 
-    /// Whether it is the kernel's, which no file holds.
+    /// Whether it is the kernel's, which no file contains.
     fn is_of_kernel(&self) -> bool {
         self.path.starts_with(b"linux-vdso") || self.path.starts_with(b"linux-gate")
     }
 }
 
-/// Of each image, whether it stays loaded. The first one is the program; `is_own` knows the collector. What
-/// was loaded first comes first, so that of two with one name it is the one that was needed at the start.
+/// Of each image, whether it stays loaded. The first one is the program; `is_own` knows the collector. Images
+/// are in the order of loading, so that of two with one name it is the one that was needed at the start.
 pub fn by(images: &[Image], is_own: impl Fn(&Image) -> bool) -> Vec<bool> {
     let mut stays: Vec<bool> = images
         .iter()
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_needs_may_be_closed() {
+    fn an_image_that_no_other_needs_may_be_closed() {
         let images = [
             image(b"", b"", &[b"liba.so.1", b"libc.so.6"]),
             image(b"linux-vdso.so.1", b"linux-vdso.so.1", &[]),

@@ -115,7 +115,7 @@ impl RuleTable {
         Some(unsafe { core::slice::from_raw_parts(slots, self.mask + 1) })
     }
 
-    /// The rule stored for `key`. A slot holds key and rule in one word, so that no lock is needed.
+    /// The rule stored for `key`. A slot keeps key and rule in one word, so that no lock is needed.
     #[inline]
     fn get(&self, key: u32) -> Option<Rule> {
         let slots = self.slots()?;
@@ -178,10 +178,10 @@ fn learn(module: &Module, lookup: u64, exact: bool) -> Rule {
     .unwrap_or(Rule::Slow)
 }
 
-/// Where no stack is: what the register with the return address holds is a word of that place.
+/// Where no stack is: the value of the register with the return address is a word of that place.
 const LINK_REGISTER: u64 = 8;
 
-/// Lets framehop take one step from invented registers over an invented stack, and reads the rule off.
+/// Makes framehop take one step from invented registers over an invented stack, and reads the rule off.
 fn probe(
     unwinder: &ModuleUnwinder,
     cache: &mut StepCache,
@@ -191,7 +191,7 @@ fn probe(
     bp_above_sp: u64,
 ) -> Option<Rule> {
     let bp = sp + bp_above_sp;
-    // An invented word tells its own address: odd multiples keep it apart from all real values used here.
+    // An invented word encodes its own address: odd multiples keep it apart from all real values used here.
     let word_at = |address: u64| address.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let (address, pc) = if exact {
         (FrameAddress::from_instruction_pointer(lookup), lookup)
@@ -255,7 +255,7 @@ const CACHES: usize = 16;
 static FREE_CACHES: [AtomicPtr<StepCache>; CACHES] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; CACHES];
 
-/// Runs `work` with working memory for framehop that nobody else uses meanwhile.
+/// Runs `work` with working memory for framehop that nothing else uses meanwhile.
 pub fn with_step_cache<R>(work: impl FnOnce(&mut StepCache) -> R) -> Option<R> {
     let mut cache = core::ptr::null_mut();
     for slot in &FREE_CACHES {

@@ -16,7 +16,7 @@ const FIRST_WIDE_BYTES: usize = 4 << 10;
 /// At least as much as lies between a thread's control block and the end of its stack's memory.
 const CONTROL_BLOCK_BYTES: u64 = 4096;
 
-/// What is known beforehand of a new thread's stack.
+/// The stack of a new thread, as far as it is known beforehand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Given {
     /// Nothing.
@@ -30,9 +30,9 @@ pub enum Given {
 
 /// Range of a thread's own stack; empty when unknown.
 ///
-/// It ends where the thread's control block begins, or the program's arguments: what lies above belongs to
-/// others, even if the kernel shows one mapping. A stack pointer outside of it is on a stack of the program's
-/// making.
+/// It ends where the thread's control block begins, or the program's arguments: memory above is not the
+/// stack's, even if the kernel shows one mapping. A stack pointer outside of it is on a stack of the
+/// program's making.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnStack {
     /// Lowest address that can be a stack pointer of this stack.
@@ -48,8 +48,8 @@ impl OwnStack {
         OwnStack { low: end.max(arguments).saturating_sub(limit), top: arguments }
     }
 
-    /// The stack of the calling thread, which the C library made from the attributes that `given` tells of:
-    /// it ends below the thread's control block.
+    /// The stack of the calling thread, which the C library made from the attributes in `given`: it ends
+    /// below the thread's control block.
     pub fn of_created_thread(given: Given, control_block: u64) -> OwnStack {
         let low = match given {
             Given::Unknown => return OwnStack::default(),
@@ -127,8 +127,8 @@ impl StackReader {
         reader
     }
 
-    /// Tells that a frame at `sp` was reached (first, or behind a signal frame). The first stack pointer
-    /// seen on the own stack is where direct reading begins.
+    /// Notes that a frame at `sp` was reached (first, or behind a signal frame). The first stack pointer seen
+    /// on the own stack is where direct reading begins.
     #[inline]
     pub fn reached(&mut self, own: OwnStack, sp: u64) {
         if self.floor == u64::MAX && own.contains(sp) {
@@ -148,8 +148,8 @@ impl StackReader {
         if !self.is_direct(address) {
             return None;
         }
-        // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped,
-        // and the thread is inside this handler, so nobody changes it.
+        // SAFETY: between the interrupted stack pointer and the top of its stack everything is mapped, and
+        // the thread is inside this handler, so nothing changes it.
         Some(unsafe { (address as *const u64).read_unaligned() })
     }
 

@@ -16,7 +16,7 @@ const SMALL_BYTES: usize = 64 << 10;
 /// Most tables that are mapped. A process may have 65 530 mappings, as it is set up usually.
 const MOST_MAPPED: u32 = 4096;
 
-/// What makes a part of a file this one: device, number, length, time of its last change, and the part.
+/// The identity of a part of a file: device, number, length, time of its last change, and the part.
 type Identity = [u64; 6];
 
 struct Kept {
@@ -35,8 +35,8 @@ fn kept() -> impl Iterator<Item = &'static Kept> {
     core::iter::successors(at(NEWEST.load(Ordering::Acquire)), move |kept| at(kept.next))
 }
 
-/// `bytes` bytes from `offset` on of an open file, which is that long. For who may change the list of
-/// modules.
+/// `bytes` bytes from `offset` on of an open file, which is that long. For the thread that may change the
+/// list of modules.
 pub fn part(
     _: &Mine,
     descriptor: i32,
@@ -59,7 +59,7 @@ pub fn part(
     let is_mapped = length > SMALL_BYTES;
     let memory =
         if is_mapped { mapped(descriptor, offset, length)? } else { copied(descriptor, offset, length)? };
-    // SAFETY: so many bytes, which nobody changes and which stay.
+    // SAFETY: so many bytes, which nothing changes and which stay.
     let bytes = unsafe { core::slice::from_raw_parts(memory, length) };
     let next = NEWEST.load(Ordering::Relaxed);
     NEWEST.store(Box::into_raw(Box::new(Kept { identity, bytes, is_mapped, next })), Ordering::Release);
@@ -77,7 +77,7 @@ fn copied(descriptor: i32, offset: u64, bytes: usize) -> Option<*const u8> {
     while got < bytes {
         let piece = raw::pread(descriptor, &mut buffer[got..], offset + got as u64);
         if piece <= 0 {
-            // SAFETY: made above with this size, and nobody else knows of it.
+            // SAFETY: made above with this size, and not yet known to other threads.
             unsafe { arena::give_back(memory, bytes.max(1)) };
             return None;
         }

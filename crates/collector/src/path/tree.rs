@@ -9,7 +9,7 @@ use crate::path::Announce;
 /// Number of a node in its lane; 0 is the root.
 pub type NodeId = u32;
 
-/// What makes a node: its parent and the code it stands for.
+/// The key of a node: its parent and the code it stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Node of the caller.
@@ -39,7 +39,7 @@ impl Default for Tree {
     }
 }
 
-/// Segment and position of node `id` (from 1): segment k holds 8·2^k nodes.
+/// Segment and position of node `id` (from 1): segment k has 8·2^k nodes.
 #[inline]
 fn place(id: NodeId) -> (usize, usize) {
     let index = id as usize - 1 + FIRST_SEGMENT_NODES;
@@ -75,7 +75,7 @@ impl Tree {
         known
     }
 
-    /// The node of `frame`, made if needed; `announce` is told of a new one. None if memory ran out.
+    /// The node of `frame`, made if needed; `announce` gets a new one. None if memory ran out.
     #[inline]
     pub fn child(&mut self, frame: Frame, announce: &mut dyn Announce) -> Option<NodeId> {
         if self.numbers.is_full() {

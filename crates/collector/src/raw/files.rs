@@ -19,7 +19,7 @@ pub fn may(path: &CStr, mode: i32) -> bool {
     !failed(sys!(SYS_faccessat, libc::AT_FDCWD as isize, path.as_ptr(), mode, 0))
 }
 
-/// Opens a file by an absolute path in which nothing is a symbolic link: somebody may have put one in the
+/// Opens a file by an absolute path in which nothing is a symbolic link: another user may have put one in the
 /// place of the run's folder, or of the one with the logs.
 pub fn open_in_run(path: &CStr, flags: i32, mode: u32) -> Outcome {
     until_done(|| open_without_links(path, flags, mode))
@@ -47,7 +47,7 @@ fn open_without_links(path: &CStr, flags: i32, mode: u32) -> Outcome {
     if failed(parent) {
         return parent;
     }
-    // SAFETY: what follows the last slash ends where the path does.
+    // SAFETY: the part after the last slash ends where the path does.
     let name = unsafe { path.as_ptr().add(end + 1) };
     let outcome = sys!(SYS_openat, parent, name, flags | libc::O_NOFOLLOW | libc::O_CLOEXEC, mode);
     close(parent as i32);
@@ -120,8 +120,8 @@ pub fn getcwd(buffer: &mut [u8]) -> Outcome {
     sys!(SYS_getcwd, buffer.as_mut_ptr(), buffer.len())
 }
 
-/// What `work` makes of a small text file, of which it gets at most `BYTES`; None if the file cannot be read.
-/// The text stands on the stack.
+/// The result of `work` on a small text file, of which it gets at most `BYTES`; None if the file cannot be
+/// read. The text lies on the stack.
 pub fn with_text<const BYTES: usize, R>(path: &CStr, work: impl FnOnce(&[u8]) -> R) -> Option<R> {
     let descriptor = open(path, libc::O_RDONLY, 0);
     if failed(descriptor) {

@@ -20,7 +20,7 @@ pub fn map_at(address: usize, bytes: usize, flags: i32, descriptor: i32, offset:
 /// Puts a page of private memory where nothing is mapped any more, at this address; none if it is null.
 ///
 /// # Safety
-/// What lies there is the caller's.
+/// The memory there is the caller's.
 pub unsafe fn put_scratch(address: *mut u8) {
     let start = address as usize & !(PAGE_BYTES - 1);
     let (access, flags) =
@@ -35,7 +35,7 @@ pub fn protect(start: *mut u8, bytes: usize, protection: i32) -> Outcome {
     sys!(SYS_mprotect, start, bytes, protection)
 }
 
-/// Lets the kernel take memory away from a process that has locked all that it maps.
+/// Allows the kernel to take memory away from a process that has locked all that it maps.
 pub fn unlock(start: *mut u8, bytes: usize) {
     sys!(SYS_munlock, start, bytes);
 }

@@ -21,7 +21,7 @@ pub fn signal_thread(tid: u32, signal: i32) {
     sys!(SYS_tgkill, getpid(), tid, signal);
 }
 
-/// Sends a signal again, as it came, with all that is known of it: to the calling thread if it was meant for
+/// Sends a signal again, unchanged, with all that is known of it: to the calling thread if it was meant for
 /// that one, otherwise to the process.
 ///
 /// # Safety
@@ -59,7 +59,7 @@ pub fn drop_pending(mask: u64, ours: impl Fn(*const libc::siginfo_t) -> bool) {
             return;
         }
         if !ours(info.as_ptr()) {
-            // SAFETY: what the kernel told of it.
+            // SAFETY: the kernel's data of it.
             unsafe { queue_signal(number as i32, info.as_ptr()) };
             return;
         }
@@ -73,7 +73,7 @@ pub fn pending_signals() -> u64 {
     pending
 }
 
-/// Blocks or unblocks signals of the calling thread; the old mask comes back.
+/// Blocks or unblocks signals of the calling thread; returns the old mask.
 pub fn signal_mask(how: i32, mask: u64) -> u64 {
     let mut old = 0_u64;
     sys!(SYS_rt_sigprocmask, how, &raw const mask, &raw mut old, size_of::<u64>());
@@ -94,7 +94,7 @@ pub struct KernelAction {
     pub mask: u64,
 }
 
-/// Sets a signal's action; the old one comes back.
+/// Sets a signal's action; returns the old one.
 pub fn signal_action(signal: i32, new: Option<&KernelAction>) -> Result<KernelAction, i32> {
     let mut old = KernelAction::default();
     let new = new.map_or(core::ptr::null(), |new| new as *const KernelAction);

@@ -1,16 +1,16 @@
 //! The alarm: a thread's timer on the wall's clock, which brings its sample between two ticks.
 //!
-//! It goes on while the thread is blocked, and its signal would then interrupt a system call that a CPU
+//! It keeps running while the thread is blocked, and its signal would then interrupt a system call that a CPU
 //! timer's signal never interrupts. Three things prevent that:
 //!
-//! - A hook that is about to block says so first (the operation is open), then disarms. The handler arms
+//! - A hook that is about to block first marks that (the operation is open), then disarms. The handler arms
 //!   nothing while an operation is open. After the wait the timer is armed for what is left by the CPU clock;
 //!   if the instant has passed meanwhile, the thread used its processor inside of the operation then, and the
 //!   sample is taken there.
 //! - The timer is armed only in threads all of whose voluntary context switches lie in hooked operations.
 //!   That is looked at while the timer would be armed, for some samples before it ever is ([`AT_FIRST`]), and
 //!   whenever it was. One switch that no hook explains ends it, for longer each time (`Pace::suspect`).
-//! - What it interrupts all the same goes on ([`resume`](super::resume)).
+//! - A call that it interrupts all the same is continued ([`resume`](super::resume)).
 //!
 //! Disarming and arming cost more than a short operation takes. So both are done a few times for one sample
 //! at most (`ARMED_AT_MOST`), and not at all for a while where that was never enough ([`Rest`]).
@@ -24,8 +24,8 @@ use crate::path::memo::State;
 use crate::{clock, life, raw};
 
 /// How often the timer is armed for one sample. A thread that is interrupted more often, by its own waits or
-/// by others that want its processor, gets this sample at a tick: what it costs is bounded by the samples,
-/// not by how often the thread waits.
+/// by others that want its processor, gets this sample at a tick: the cost is bounded by the number of
+/// samples, not by how often the thread waits.
 const ARMED_AT_MOST: u32 = 6;
 /// As [`ARMED_AT_MOST`], of a timer that is armed for longer than a tick. After that the CPU timer brings the
 /// thread near its sample first.
@@ -39,8 +39,8 @@ const AT_MOST: u32 = 1 << 24;
 /// In so many samples before the timer may be armed (again) its switches are looked at.
 pub const LOOKED_AT: u32 = 8;
 
-/// What a thread's timer on the wall's clock is doing: a word beside that of the operation that the thread is
-/// in, since both are asked at once.
+/// The state of a thread's timer on the wall's clock: a word beside that of the operation that the thread is
+/// in, since both are read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Alarm {
@@ -49,13 +49,13 @@ pub enum Alarm {
     /// It is armed, or would be if the thread were trusted: a hook that is about to block calls
     /// [`Lane::hold_sample`].
     Set = 1,
-    /// It was, and is wanted again when the thread goes on: [`Lane::go_on`].
+    /// It was, and is wanted again when the thread continues: [`Lane::go_on`].
     Held = 2,
 }
 
 /// Whether a thread calls hooked functions so often that its alarm never expires between two of them.
 ///
-/// Such a thread's samples come at ticks whatever is tried, and each try costs the program several system
+/// Such a thread's samples are taken at ticks in any case, and each try costs the program several system
 /// calls in its own hooks. After some tries in a row that failed, samples are taken without one for a while,
 /// for longer each time.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ pub struct Rest {
     left: AtomicU32,
 }
 
-/// So many samples in a row may be tried in vain.
+/// So many tries in a row may fail.
 const TRIED_IN_VAIN: u32 = 4;
 /// The longest rest is two to this power, in samples.
 const LONGEST_REST: u32 = 4;
@@ -116,7 +116,7 @@ impl Pace {
 
 impl Lane {
     /// The handler wants the alarm in `left_ns`; but a thread that is about to block, or does, sets it when
-    /// it goes on.
+    /// it continues.
     pub(super) fn want_alarm(&self, arrival: &Arrival, left_ns: u64) {
         let paused = self.samples.pace.paused.load(Ordering::Relaxed);
         if !self.operations.open.is_free()
@@ -167,7 +167,7 @@ impl Lane {
         }
     }
 
-    /// The owner is about to block, and has said so: its timer must not come before it goes on.
+    /// The owner is about to block, and has said so: its timer must not expire before it continues.
     #[cold]
     #[inline(never)]
     pub fn hold_sample(&self) {
@@ -182,7 +182,7 @@ impl Lane {
         self.look_at_switches(&Usage::now());
     }
 
-    /// As [`Lane::hold_sample`], where nobody knows when the owner goes on.
+    /// As [`Lane::hold_sample`], where it is unknown when the owner continues.
     pub fn leave_sample_to_tick(&self) {
         if self.operations.open.alarm() == Alarm::Set {
             self.hold_sample();
@@ -190,8 +190,8 @@ impl Lane {
         }
     }
 
-    /// The owner goes on: where its next sample was due meanwhile, it is taken here, otherwise its timers are
-    /// set for what is left.
+    /// The owner continues: where its next sample was due meanwhile, it is taken here, otherwise its timers
+    /// are set for what is left.
     #[cold]
     #[inline(never)]
     pub fn go_on(&self) {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sample_between_ticks_begins_the_count_anew() {
+    fn one_sample_between_ticks_resets_the_count() {
         let rest = Rest::default();
         for sample in 0..100 {
             assert!(!rest.is_on(), "sample {sample}");

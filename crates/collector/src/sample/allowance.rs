@@ -1,20 +1,20 @@
 //! How much of a thread's CPU time its samples may take.
 //!
 //! A path over thousands of frames on a stack that cannot be read directly takes half a millisecond. Where
-//! samples are as dear as that, some are left out: their CPU time goes to the next one, as that of
-//! expirations that come too late.
+//! samples are as expensive as that, some are left out: their CPU time goes to the next one, as that of
+//! expirations that are too late.
 
 /// Samples may take one part in so many of the thread's CPU time.
 const SHARE: u64 = 50;
-/// What they may take beyond that at once: what is first seen of a program is dear, and a burst is not a
+/// What they may take beyond that at once: the first samples of a program are expensive, and a burst is not a
 /// state.
 const AT_ONCE_NS: u64 = 500_000;
 
-/// A sample may take twice as long as the longest of late, and this longer. What is beyond was not its doing:
-/// somebody else had the processor, and its clocks went on.
+/// A sample may take twice as long as the longest of late, and this longer. Time beyond that was not its
+/// doing: another thread had the processor, and its clocks kept running.
 const LONGER_NS: u64 = 100_000;
-/// The longest of late: from one sample to the next it loses one part in so many. Dear samples and cheap ones
-/// come in turn where paths are now deep and now not.
+/// The longest of late: from one sample to the next it loses one part in so many. Expensive samples and cheap
+/// ones alternate where paths are now deep and now not.
 const FORGETS: u64 = 8;
 
 /// One thread's allowance.
@@ -24,7 +24,7 @@ pub struct Allowance {
     spent_until_ns: u64,
     /// Samples left out since the last one that was taken.
     left_out: u64,
-    /// What the longest sample of late took.
+    /// The time of the longest sample of late.
     longest_ns: u64,
 }
 

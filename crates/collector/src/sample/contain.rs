@@ -1,8 +1,8 @@
 //! No panic leaves the sampling handler: it would unwind into the program, which knows nothing of it.
 //!
-//! A panic is a fault of ours. It is told before anything is unwound, on the stack on which it happened; from
-//! there the thread goes back to where the handler began, whatever lies between, and this process is not
-//! recorded any more. What the handler held is lost with it: nobody uses it again.
+//! A panic is a fault of ours. It is reported before anything is unwound, on the stack on which it happened;
+//! from there the thread returns to where the handler began, whatever lies between, and this process is not
+//! recorded any more. Anything that the handler had taken is lost with it: it is not used again.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::{lane, life};
 #[derive(Debug, Default)]
 pub struct Entry(AtomicUsize);
 
-/// Panics are told to us, and print nothing.
+/// Panics are reported to us, and print nothing.
 pub fn prepare() {
     std::panic::set_hook(Box::new(|_| leave_handler()));
 }

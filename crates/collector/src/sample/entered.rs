@@ -14,8 +14,8 @@ use crate::raw;
 /// Handlers of so many signals may be prepared at once, one on top of the other.
 const MOST: usize = 4;
 
-/// What a thread with this context was doing: what the handlers interrupted that it has only just entered,
-/// otherwise what the registers say.
+/// The context of a thread's own work: the one that the handlers interrupted if it has only just entered
+/// them, otherwise the registers' content.
 #[inline]
 pub fn interrupted(registers: &ucontext_t) -> State {
     let mut state = context::state(registers);
@@ -57,7 +57,7 @@ mod tests {
     static FOUND_SP: AtomicU64 = AtomicU64::new(0);
     static INSIDE_PC: AtomicU64 = AtomicU64::new(0);
 
-    /// Comes on top of `lower`, since the kernel prepares the handlers of all signals that wait.
+    /// Is entered on top of `lower`, since the kernel prepares the handlers of all signals that wait.
     extern "C" fn upper(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the kernel passes a valid context.
         let state = interrupted(unsafe { &*context.cast::<libc::ucontext_t>() });
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_two_handlers_interrupt_is_found_from_the_upper_one() {
-        // SAFETY: handlers that only store numbers, of signals that nobody else uses here; the mask is this
+        // SAFETY: handlers that only store numbers, of signals that nothing else uses here; the mask is this
         // thread's own and is put back.
         unsafe {
             let mut action: libc::sigaction = core::mem::zeroed();

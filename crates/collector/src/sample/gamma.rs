@@ -1,4 +1,4 @@
-//! How long a thread goes on from one sample to the next: gamma distributed, of shape 4.
+//! How long a thread runs from one sample to the next: gamma distributed, of shape 4.
 //!
 //! Instants at regular distances alias with what the program repeats: five phases of equal cost that take
 //! 20 ms together seem to differ by a factor of two. Distances that are drawn do not, if the distribution has
@@ -75,7 +75,7 @@ impl Quantiles {
             at += 1;
         }
         quantiles[0] = (shortest * ONE) as u32;
-        // The last piece has no end. It gets the one with which its mean is right: what is beyond x has the
+        // The last piece has no end. It gets the one with which its mean is right: the part beyond x has the
         // mean shape · P(shape + 1 > x) / P(shape > x).
         let mean = shape as f64 * above(shape + 1, x).0 * PIECES as f64;
         quantiles[PIECES] = ((2.0 * mean - x) * scale) as u32;
@@ -110,8 +110,8 @@ impl Random {
         DISTANCES.draw(self.take(), mean_ns)
     }
 
-    /// From where sampling begins to the first sample: as if it had been going on since long before. Were it
-    /// a whole distance, what short threads do at first would hardly be seen.
+    /// From where sampling begins to the first sample: as if it had been running since long before. Were it a
+    /// whole distance, what short threads do at first would hardly be seen.
     pub fn first_ns(&mut self, mean_ns: u64) -> u64 {
         let around_ns = AROUND.draw(self.take(), mean_ns);
         ((u128::from(around_ns) * u128::from(self.take())) >> 64) as u64

@@ -1,4 +1,5 @@
-//! The signal handler: what the interrupted thread is doing, and what it used since its last record.
+//! The signal handler: it records the interrupted thread's call path, and its use of time since its last
+//! record.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -30,7 +31,7 @@ struct TimerInfo {
     value: usize,
 }
 
-/// What a signal of ours says of itself.
+/// The data of a signal of ours.
 #[derive(Clone, Copy)]
 struct Source {
     /// The timer that sent it.
@@ -53,7 +54,7 @@ impl Source {
 
 /// A sample that is due.
 struct Due {
-    /// Where and when its signal came.
+    /// Where and when its signal was delivered.
     arrival: Arrival,
     /// Expirations that the signal stands for besides its own.
     overrun: u32,
@@ -64,7 +65,7 @@ struct Due {
 /// Whether a signal is from one of our timers.
 ///
 /// # Safety
-/// `info` is what the kernel tells of a signal.
+/// `info` is the kernel's data of a signal.
 pub unsafe fn is_ours(info: *const libc::siginfo_t) -> bool {
     // SAFETY: the kernel's siginfo is larger than what a timer fills in.
     let timer = unsafe { &*info.cast::<TimerInfo>() };
@@ -112,8 +113,7 @@ pub unsafe extern "C-unwind" fn on_signal(signal: i32, info: *mut libc::siginfo_
         let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
         match lane::current() {
             // SAFETY: the owner's handler, with all signals blocked. (A task that shares its maker's storage
-            // works on a stack of the collector's, too, or on the maker's: what it finds out about itself it
-            // finds out there.)
+            // works on a stack of the collector's, too, or on the maker's: it finds the same state there.)
             Some(lane) => unsafe { lane.with_room_at_once(|| handle(Some(lane), context, source)) },
             None => handle(None, context, source),
         }
@@ -135,7 +135,7 @@ fn handle(lane: Option<&'static Lane>, context: &mut libc::ucontext_t, source: S
     resume::interrupted_call(lane, context);
 }
 
-/// A signal of ours came: takes the sample, if it is due, and sets the timers for the next one.
+/// A signal of ours was delivered: takes the sample, if it is due, and sets the timers for the next one.
 fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     let begin = clock::now_ns();
     let Some(lane) = sampled_lane(source) else { return };
@@ -151,7 +151,7 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     }
     if lane.samples.pace.ends_rest() {
         lane.with_record(Record::follow_switch);
-        lane.begin_anew(cpu_ns, life.options.period_ns);
+        lane.begin_again(cpu_ns, life.options.period_ns);
         return;
     }
     let Some(flags) = lane.sample_is_due(&arrival, life.options.period_ns) else {
@@ -164,17 +164,17 @@ fn arrive(life: &life::Life, context: &mut libc::ucontext_t, source: Source) {
     } else {
         sample(life, lane, context, &Due { arrival, overrun: source.overrun, flags })
     };
-    // Whatever made the thread wait in here took longer than this.
+    // A wait in here took longer than this.
     let usage = if own_ns < LONG_NS { arrival.usage } else { Usage::now() };
     let now = Arrival { time_ns: begin + own_ns, cpu_ns: cpu_ns + own_ns, usage, ..arrival };
     lane.await_sample(&now);
 }
 
-/// The lane of the thread that a signal of ours came to.
+/// The lane of the thread to which a signal of ours was delivered.
 ///
-/// The kernel sends a timer's signal to the thread that the timer was made for. A task that shares its maker's
-/// thread-local storage finds its maker's lane, though, and its timer may have the same number in another
-/// process: there the kernel has to say who runs.
+/// The kernel sends a timer's signal to the thread that the timer was made for. A task that shares its
+/// maker's thread-local storage finds its maker's lane, though, and its timer may have the same number in
+/// another process: there the kernel has to say which task runs.
 fn sampled_lane(source: Source) -> Option<&'static Lane> {
     let current = lane::current();
     if !borrowers::may_be()
@@ -215,7 +215,7 @@ fn sample(life: &life::Life, lane: &'static Lane, context: &mut libc::ucontext_t
         let on_alternate_stack = alternate.contains(&(core::ptr::from_ref(context) as u64));
         let sampling = || take(life, lane, record, context, due);
         // An alternate stack may lie within the thread's own, which has plenty of room elsewhere.
-        // SAFETY: the owner, who has taken the record.
+        // SAFETY: the owner, which has taken the record.
         unsafe {
             if on_alternate_stack { lane.with_own_room(sampling) } else { lane.with_room_in_quiet(sampling) }
         };
@@ -240,8 +240,8 @@ fn alternate_stack(context: &libc::ucontext_t) -> Range<u64> {
     }
 }
 
-/// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock goes on
-/// while the thread is preempted: a long time is read from the CPU clock.
+/// Time since `begin`, at which the thread's CPU clock stood a little below `cpu_ns`. The cheap clock keeps
+/// running while the thread is preempted: a long time is read from the CPU clock.
 fn own_time(begin: u64, cpu_ns: u64) -> u64 {
     let elapsed = clock::now_ns().saturating_sub(begin);
     if elapsed < LONG_NS { elapsed } else { elapsed.min(clock::thread_cpu_ns().saturating_sub(cpu_ns)) }
@@ -259,7 +259,7 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         postponed::settle_in(lane, record);
     }
     if lane.member.owes() {
-        team::tell_the_others(lane);
+        team::notify_the_others(lane);
     }
     if !lane.operations.open.is_free()
         && !lane.operations.open.is_live(leaf.sp, false, lane, || alternate_stack(context))
@@ -306,8 +306,8 @@ fn take(life: &life::Life, lane: &'static Lane, record: &mut Record, context: &l
         && lane::current().is_some_and(|current| core::ptr::eq(current, lane))
     {
         record.push_scheduler(begin, cpu_ns);
-        record.parallel.sites.tell(&mut record.output);
-        record.tell_lent();
+        record.parallel.sites.write(&mut record.output);
+        record.write_lent();
         record.push_name(lane.owner.load(Ordering::Relaxed));
     }
     source::each(|source| source.sampled(record, begin));

@@ -6,16 +6,16 @@
 //! brings the sample between two ticks.
 //!
 //! An interrupt costs more than all the handler does (20 µs where a virtual machine's host takes part in it),
-//! while a signal at a tick that comes anyway costs little. So each sample has one interrupt, whichever of
-//! two ways it takes:
+//! while a signal at a tick that happens anyway costs little. So each sample has one interrupt, in one of two
+//! ways:
 //!
 //! - A thread that ran through since its last sample (`Pace::is_calm`) gets the alarm for the whole distance
-//!   at once, and no signal of the CPU timer. That one is only the net below it, many ticks away, and is
-//!   moved on when it has come near.
+//!   at once, and no signal of the CPU timer. That one is only a safety net, many ticks away, and is moved on
+//!   when it is near.
 //! - For others the CPU timer expires at a tick up to a tick before the instant, and the alarm is set for the
-//!   rest: the shorter it is set, the more rarely a wait or another program's turn comes between.
+//!   rest: the shorter it is set, the more rarely a wait or another program's turn falls between.
 //!
-//! Where the alarm must not be set, or would be set in vain, samples come at the ticks next to their
+//! Where the alarm must not be set, or would be set in vain, samples are taken at the ticks next to their
 //! instants, and say so ([`SAMPLE_AT_TICK`]).
 
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -33,7 +33,7 @@ use crate::{clock, options, raw};
 
 /// As near to its instant a sample is taken: an interrupt takes as long.
 pub(super) const NEAR_NS: u64 = 20_000;
-/// Later than that a sample is marked: what ran may have been the reason.
+/// Later than that a sample is marked: the code that ran may have been the reason.
 const LATE_NS: u64 = 100_000;
 /// The tick of a kernel that does not say how long it is.
 const USUAL_TICK_NS: u64 = 10_000_000;
@@ -43,8 +43,8 @@ const AHEAD_NS: u64 = 50_000;
 /// costs a system call, so it is set for several samples at once.
 const NET_TICKS: u64 = 8;
 
-/// While recording is paused timers expire after so much CPU time: often enough to notice soon that it goes
-/// on.
+/// While recording is paused timers expire after so much CPU time: often enough to notice soon that it
+/// resumes.
 const PAUSED_NS: u64 = 20_000_000;
 
 /// `one_shot`: there is none yet.
@@ -254,7 +254,7 @@ impl Pace {
     }
 }
 
-/// Where a thread stands: where the handler's signal came, or a hook goes on.
+/// Where a thread stands: where the handler's signal was delivered, or where a hook continues.
 #[derive(Clone, Copy)]
 pub struct Arrival {
     /// When that is.
@@ -265,7 +265,7 @@ pub struct Arrival {
     pub sp: u64,
     /// Whether the thread sent the signal itself, to be sampled here and now.
     pub is_asked: bool,
-    /// What the thread has used.
+    /// The thread's use of time.
     pub usage: Usage,
 }
 
@@ -299,7 +299,8 @@ impl Lane {
         Ok(())
     }
 
-    /// In the owner's handler: recording is paused, and it is enough to look now and then whether it still is.
+    /// In the owner's handler: recording is paused, and it is enough to look now and then whether it still
+    /// is.
     pub fn rest_while_paused(&self, cpu_ns: u64) {
         if !self.samples.pace.is_paused.swap(true, Ordering::Relaxed) {
             self.with_record(Record::follow_switch);
@@ -309,8 +310,8 @@ impl Lane {
         self.set_cpu_timer(cpu_ns + PAUSED_NS);
     }
 
-    /// In the owner's handler: recording goes on, and the next sample is drawn as a thread's first one is.
-    pub fn begin_anew(&self, cpu_ns: u64, mean_ns: u64) {
+    /// In the owner's handler: recording resumes, and the next sample is drawn as a thread's first one is.
+    pub fn begin_again(&self, cpu_ns: u64, mean_ns: u64) {
         let due_ns = cpu_ns + self.samples.pace.draw(|random| random.first_ns(mean_ns));
         self.samples.pace.due_ns.store(due_ns, Ordering::Relaxed);
         self.operations.open.set_alarm(Alarm::Off);

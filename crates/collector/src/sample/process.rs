@@ -1,8 +1,8 @@
-//! Samples of the whole process: what it has used, and what it holds.
+//! Samples of the whole process: what it has used, and what it occupies.
 //!
-//! The process takes them itself, since only it is there when it begins, forks, loads another image, pauses and
-//! ends, and on every machine that a job uses. Once a second the handler of whichever thread is sampled does
-//! it; where no thread runs nothing changes. `getrusage` costs a microsecond. What lies below `/proc` costs
+//! The process takes them itself, since only it is there when it begins, forks, loads another image, pauses
+//! and ends, and on every machine that a job uses. Once a second the handler of whichever thread is sampled
+//! does it; where no thread runs nothing changes. `getrusage` costs a microsecond. Files below `/proc` cost
 //! some ten, and far more where the kernel has to make its nodes first: a process that lives shortly is not
 //! asked.
 

@@ -1,16 +1,16 @@
-//! System calls that a signal of ours interrupts go on as if it had not come.
+//! System calls that a signal of ours interrupts continue as if it had not been delivered.
 //!
 //! On x86 the kernel sends a CPU timer's signal on the way back to the program (since Linux 5.10), and a
 //! sample interrupts no call. Elsewhere it may: calls that wait with a timeout, and some others, then fail
-//! with EINTR whatever the handler's flags say. So the handler looks where it came from. If that is a system
-//! call that has just failed with EINTR, and no other signal is about to be delivered, the program finds
-//! itself before that call again, with what is left of its time.
+//! with EINTR whatever the handler's flags say. So the handler looks at what it interrupted. If that is a
+//! system call that has just failed with EINTR, and no other signal is about to be delivered, the program
+//! finds itself before that call again, with what is left of its time.
 //!
 //! The number of the call is no longer in a register; it is in the instruction that loaded it, which stands
 //! close before the call. Some calls have their remaining time written back by the kernel. For the others it
 //! is known where the call was made through a hook, since when it lasts; where it is not, EINTR stays, as it
-//! does for calls whose repetition does something else than their continuation (`connect`).
-//! A write that was cut short stays short: from outside it looks like one that a full pipe cut short.
+//! does for calls whose repetition differs from their continuation (`connect`). A write that was cut short
+//! stays short: from outside it looks like one that a full pipe cut short.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,12 +22,12 @@ use crate::arch::{context, system};
 use crate::lane::Lane;
 use crate::{clock, options, raw};
 
-/// What a thread keeps for a call that goes on.
+/// A thread's data for a call that is continued.
 #[derive(Debug, Default)]
 pub struct Resumed {
     /// When the operation began that the call belongs to.
     of_ns: AtomicU64,
-    /// When it last went on.
+    /// When it was last continued.
     at_ns: AtomicU64,
     left: Left,
 }
@@ -45,7 +45,7 @@ impl Default for Left {
     }
 }
 
-/// What a call does with its time.
+/// How a call treats its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Time {
     /// It has none, it is a moment, or the kernel writes back what is left.
@@ -60,12 +60,12 @@ enum Time {
 
 /// The first kernel on which a CPU timer's signal is sent on the way back to the program.
 ///
-/// There nothing must be done, and nothing is: one coincidence cannot be told from a sample's interruption.
-/// The program's own signal interrupts a call, its handler returns, and while the kernel is on the way back
-/// from that (`rt_sigreturn`) the timer expires. The handler then finds the registers as they are after a
-/// call that failed with EINTR, no signal is pending, and the frame of the program's handler lay where this
-/// one's is now. Only who stood in front of all handlers of the program could know. The call goes on then,
-/// until its time is over or the next signal comes.
+/// In that case nothing must be done, and nothing is: one coincidence cannot be distinguished from a sample's
+/// interruption. The program's own signal interrupts a call, its handler returns, and while the kernel is on
+/// the way back from that (`rt_sigreturn`) the timer expires. The handler then finds the registers as they
+/// are after a call that failed with EINTR, no signal is pending, and the frame of the program's handler lay
+/// where this one's is now. Only a collector in front of all handlers of the program could know. The call is
+/// continued then, until its time is over or the next signal is delivered.
 const FIRST_WITHOUT: (u32, u32) = (5, 10);
 
 fn time_of(number: c_long, context: &ucontext_t, is_raw: bool) -> Option<Time> {
@@ -120,7 +120,7 @@ pub fn find() {
     IS_NEEDED.store(raw::kernel_version() < FIRST_WITHOUT, Ordering::Relaxed);
 }
 
-/// Lets the call go on that the signal of this handler interrupted, if it did.
+/// Continues the call that the signal of this handler interrupted, if it did.
 pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
     // A timer on the wall's clock was armed outside of all hooks.
     let may_be_raw = lane.is_some_and(|lane| lane.samples.pace.take_has_interrupted());
@@ -138,8 +138,8 @@ pub fn interrupted_call(lane: Option<&Lane>, context: &mut ucontext_t) {
     if !context::CAN_REPEAT_CALLS || another_comes(context) {
         return;
     }
-    // When a call began that no hook saw is not known, but that it was since the timer was armed, less than
-    // a tick ago. It begins anew and lasts so much longer, which a call that waits may always.
+    // When a call began that no hook saw is not known, but that it was since the timer was armed, less than a
+    // tick ago. It starts again and lasts so much longer, which a call that waits always may.
     if time == Time::Kept || shorten(lane, time, context).is_some() || may_be_raw {
         context::repeat_call(context, number);
     }
@@ -166,7 +166,7 @@ fn shorten(lane: Option<&Lane>, time: Time, context: &mut ucontext_t) -> Option<
             let asked_ns = length(context::argument(context, at) as u64)?;
             let left_ns = asked_ns.saturating_sub(now_ns.saturating_sub(since_ns));
             let place = resumed.left.0.get();
-            // SAFETY: the owner's handler; the kernel reads it when the call goes on.
+            // SAFETY: the owner's handler; the kernel reads it when the call continues.
             unsafe {
                 place.write(timespec {
                     tv_sec: (left_ns / 1_000_000_000) as i64,
@@ -180,8 +180,8 @@ fn shorten(lane: Option<&Lane>, time: Time, context: &mut ucontext_t) -> Option<
     Some(())
 }
 
-/// Since when the time counts that the call was given last: from its begin, or since it last went on. And
-/// what is kept for it.
+/// Since when the time counts that the call was given last: from its begin, or since it was last continued.
+/// And what is kept for it.
 fn since(lane: &Lane) -> Option<(&Resumed, u64, u64)> {
     if lane.operations.open.is_free() {
         return None;

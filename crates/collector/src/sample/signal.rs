@@ -5,7 +5,7 @@
 //! so that none of the program's is lost behind a sample's: two signals of one standard number that wait at
 //! the same time become one. No timer sends a real-time signal while the program calls exec.
 //!
-//! Each thread moves by itself: its timer, and its mask, which nobody else can change.
+//! Each thread moves by itself: its timer, and its mask, which no other thread can change.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 

@@ -4,9 +4,8 @@
 //! behind the piece, which ends the program. A sample may arrive at any instruction, so a thread of such a
 //! program gets an alternate stack for them if it has none, of which the program does not get to know.
 //!
-//! What tells these programs from others is the first instruction of their functions. Only the begin of the
-//! program's code is looked at: the compiler's own start-up code is short, and what follows it is the
-//! program.
+//! These programs are recognised by the first instruction of their functions. Only the begin of the program's
+//! code is looked at: the compiler's own start-up code is short, and the program follows it.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -19,7 +18,7 @@ use crate::{arena, raw};
 /// So much of the program's code is looked at.
 const LOOKED_AT_BYTES: u64 = 64 << 10;
 
-/// Bytes of a stack: what a sample needs of an alternate stack, several times.
+/// Bytes of a stack: a sample's need of an alternate stack, several times.
 const BYTES: usize = 64 << 10;
 
 /// In the lowest word of a stack, together with its address.
@@ -31,7 +30,7 @@ static IN_USE: AtomicBool = AtomicBool::new(false);
 pub fn find() {
     object::each(&mut |program| {
         let end = program.text.end.min(program.text.start + LOOKED_AT_BYTES);
-        // SAFETY: the begin of the program's executable segment, which is mapped for good.
+        // SAFETY: the begin of the program's executable segment, which stays mapped.
         let code = unsafe { elf::memory(program.text.start..end) };
         IN_USE.store(splits(code), Ordering::Relaxed);
         true

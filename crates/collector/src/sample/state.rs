@@ -1,4 +1,4 @@
-//! What sampling keeps of each thread.
+//! Each thread's state of sampling.
 
 use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use super::resume::Resumed;
 use super::split_stacks::Stack;
 use crate::hooks::signal_moves::Silence;
 
-/// What the handler uses without the record, and other threads may look at.
+/// State that the handler uses without the record, and other threads may read.
 pub struct Shared {
     /// When the next sample is due.
     pub pace: Pace,
@@ -54,11 +54,11 @@ impl Shared {
     }
 }
 
-/// What only the thread that has taken the record uses.
+/// State that only the thread that has taken the record uses.
 #[derive(Default)]
 pub struct Owned {
     /// Merged timer expirations, whole thread.
     pub overruns: u64,
-    /// What the thread's samples may take.
+    /// The time that the thread's samples may take.
     pub allowance: Allowance,
 }

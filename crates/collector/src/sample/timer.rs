@@ -1,5 +1,5 @@
-//! A thread's timers: one on its CPU clock, and where samples may come between two ticks, one on the clock on
-//! the wall.
+//! A thread's timers: one on its CPU clock, and where samples may be taken between two ticks, one on the
+//! wall's clock.
 //!
 //! The thread CPU clock works for every user and charges time in the kernel too; its timers expire at most
 //! once in a kernel tick, at the tick. Both carry the same cookie: whether a sample is due is decided by the
@@ -8,7 +8,7 @@
 use crate::raw::Outcome;
 use crate::{clock, raw};
 
-/// Value that our timers' signals carry, to tell them from others' of the same number.
+/// Value that our timers' signals carry, to distinguish them from others of the same number.
 pub const COOKIE: usize = 0x5052_4f55_5354_0001;
 
 /// In place of a timer's number, in a signal that a thread sends itself: it asks for a sample here and now.
@@ -26,7 +26,7 @@ pub fn create_one_shot(tid: u32, signal: i32) -> Result<i32, i32> {
 }
 
 /// Arms a CPU timer: it expires at the first tick after the clock has reached `cpu_ns`, and every `again_ns`
-/// from there on, in case that one finds nobody who could go on.
+/// from there on, in case that no thread can run on at that one.
 pub fn at_cpu(timer: i32, cpu_ns: u64, again_ns: u64) -> Outcome {
     raw::timer_set(timer, libc::TIMER_ABSTIME, cpu_ns.max(1), again_ns)
 }

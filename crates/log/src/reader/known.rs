@@ -1,4 +1,4 @@
-//! What a lane has said once and short records refer to.
+//! Data that a lane has written once and short records refer to.
 
 use zerocopy::FromBytes;
 
@@ -12,7 +12,7 @@ pub(super) struct Known {
     shapes: Vec<Option<(u8, Shape)>>,
 }
 
-/// What came of a record.
+/// The result of reading a record.
 pub(super) enum Taken {
     /// It is none of these kinds.
     No,
@@ -20,7 +20,7 @@ pub(super) enum Taken {
     Kept,
     /// It was a short one: this is the long form.
     Record(Record<'static>),
-    /// What it refers to was lost.
+    /// The record that it refers to was lost.
     Lost,
 }
 

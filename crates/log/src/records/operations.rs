@@ -1,10 +1,10 @@
-//! Intercepted operations: told alone, in sums, or as releases of what others wait for.
+//! Intercepted operations: recorded alone, in sums, or as releases of what others wait for.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// An intercepted operation that lasted long enough to be told alone.
+/// An intercepted operation that lasted long enough to be recorded alone.
 ///
-/// `head.a` is an [`crate::operations::Operation`]; `head.b` holds the `EVENT_` bits, and above
+/// `head.a` is an [`crate::operations::Operation`]; `head.b` has the `EVENT_` bits, and above
 /// [`EVENT_TARGET_SHIFT`] a [`crate::operations::Target`]. The events of a thread do not overlap.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -15,14 +15,15 @@ pub struct Event {
     pub end_ns: u64,
     /// Thread CPU clock at the end; 0 = not read.
     pub cpu_ns: u64,
-    /// What was waited for: the address of the lock, condition, futex; the descriptor, process or thread id.
+    /// The object of the operation: the address of the lock, condition, futex; the descriptor, process or
+    /// thread id.
     pub object: u64,
     /// A second object: the mutex of a condition variable, the other descriptor; of a sleep that was not cut
     /// short, how long it was to be, ns.
     pub object2: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Context node of this lane: who called; 0 = not known.
+    /// Context node of this lane: the caller; 0 = not known.
     pub node: u32,
     /// Error number if it failed; 0 = it did not.
     pub error: u32,
@@ -48,11 +49,11 @@ pub const EVENT_CLOCK: u16 = 4;
 /// Position of the target in `head.b` of [`Event`] and [`Sum`].
 pub const EVENT_TARGET_SHIFT: u32 = 8;
 
-/// Operations of one kind that were each too short to be told alone, since the thread's previous [`Sum`] of
-/// that kind or its begin. Heads as in [`Event`].
+/// Operations of one kind that were each too short to be recorded alone, since the thread's previous [`Sum`]
+/// of that kind or its begin. Heads as in [`Event`].
 ///
-/// Every sample, every [`Event`] with a CPU clock and every thread's end is preceded by the sums of what came
-/// before it: what a sum tells of lies between two such records.
+/// Every sample, every [`Event`] with a CPU clock and every thread's end is preceded by the sums of what was
+/// before it: the operations of a sum lie between two such records.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Sum {
@@ -80,7 +81,7 @@ pub struct Sum {
 
 /// A lock was unlocked that others waited for, or a thread was woken. Of locks only some are recorded, each
 /// with the probability that `docs/internals/lock-sampling.md` gives it. `head.a` is an
-/// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may hold [`EVENT_PARTIAL`].
+/// [`crate::operations::Operation`] of nature Release or Wake, `head.b` may have [`EVENT_PARTIAL`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Release {
@@ -91,12 +92,12 @@ pub struct Release {
     /// How long the critical section was, if `since_ns` says when it began; otherwise how long it was at
     /// most, 0 = not known.
     pub held_ns: u64,
-    /// For how much held time this record stands: `held_ns` over the probability with which it is recorded. 0
+    /// How much held time this record stands for: `held_ns` over the probability with which it is recorded. 0
     /// for wakes.
     pub weight_ns: u64,
     /// When the thread acquired the lock; 0 = not known.
     pub since_ns: u64,
-    /// Context node: who unlocked or woke.
+    /// Context node: the call that unlocked or woke.
     pub node: u32,
     /// Context node of a single frame, without callers: where it was acquired; 0 = not known.
     pub site: u32,

@@ -1,10 +1,10 @@
-//! What a whole process has used and holds at an instant.
+//! What a whole process has used and occupies at an instant.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// What the process has used so far, and what it holds now. `head.a` is a [`SampleReason`]; bit
+/// What the process has used so far, and what it occupies now. `head.a` is a [`SampleReason`]; bit
 /// [`PROCESS_SAMPLE_ASKED_PROC`] of `head.b` says whether `/proc` was asked: without it only what `getrusage`
-/// tells is there.
+/// returns is there.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct ProcessSample {
@@ -44,9 +44,10 @@ pub struct ProcessSample {
     pub threads: u32,
     /// Threads of the whole machine that had or wanted a processor.
     pub runnable: u32,
-    /// Label of who asked for it: number of the [`super::Subject::SampleLabel`] before it; 0 = none.
+    /// Label given with the request for it: number of the [`super::Subject::SampleLabel`] before it; 0 =
+    /// none.
     pub label: u32,
-    /// What taking it took, ns.
+    /// How long taking it took, ns.
     pub own_ns: u32,
 }
 

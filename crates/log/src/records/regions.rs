@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Region {
     /// Number in the process, from 1.
     pub id: u32,
-    /// Context node of this lane: who opened it; 0 = not known.
+    /// Context node of this lane: the path that opened it; 0 = not known.
     pub node: u32,
     /// The region in which it was opened; 0 = none.
     pub parent: u32,
@@ -23,15 +23,15 @@ pub struct Region {
 pub enum RegionOrigin {
     /// By what the program calls of GCC's runtime.
     Gomp = 1,
-    /// By what the runtime tells tools.
+    /// By what the runtime reports to tools.
     Ompt = 2,
 }
 
-/// A thread was in a parallel region, long enough to be told alone. `head.a` is the thread's number in the
-/// team, `head.b` the number of threads in it, 0 = not known; both saturate.
+/// A thread was in a parallel region, long enough to be recorded alone. `head.a` is the thread's number in
+/// the team, `head.b` the number of threads in it, 0 = not known; both saturate.
 ///
-/// What lies before `begin_ns` back to `fork_ns` is the way in, and no part of the stay; the end is that of
-/// the thread's own part, before it waits for the others.
+/// The time from `fork_ns` to `begin_ns` is the way in, and no part of the stay; the end is that of the
+/// thread's own part, before it waits for the others.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Stay {
@@ -47,7 +47,7 @@ pub struct Stay {
     pub interval: u32,
 }
 
-/// What a thread did between the synchronisation sites of a region, summed up by the site at which it ended:
+/// A thread's time between the synchronisation sites of a region, summed up by the site at which it ended:
 /// since the thread's previous record of that site. `head.a` is the [`crate::operations::Operation`] of the
 /// site.
 ///
@@ -63,20 +63,20 @@ pub struct Segments {
     pub work_ns: u64,
     /// Time in the site.
     pub wait_ns: u64,
-    /// Of that, after the last of the team had come, or after the lock was free.
+    /// Of that, after the last of the team had arrived, or after the lock was free.
     pub latency_ns: u64,
     /// How often.
     pub executions: u64,
-    /// Of these, how many were only counted: what they waited, and the work before them, is estimated from
-    /// others of the site.
+    /// Of these, how many were only counted: their waits, and the work before them, are estimated from others
+    /// of the site.
     pub unmeasured: u64,
     /// Standard error of [`Segments::wait_ns`], and of the work likewise.
     pub wait_error_ns: u64,
-    /// Of the executions, how many there are of which it is known who of the team came last.
+    /// Of the executions, how many there are of which it is known which of the team arrived last.
     pub known: u32,
     /// Of those, how often this thread did.
     pub last: u32,
-    /// Of the executions, how often somebody had to wait for a holder.
+    /// Of the executions, how often the thread had to wait for a holder.
     pub contended: u32,
     /// [`Region::id`].
     pub region: u32,
@@ -90,19 +90,19 @@ pub struct Segments {
     pub interval: u32,
     /// Spare.
     pub reserved: u32,
-    /// What measuring took that was timed itself: recording what was measured, begin and end of a region. A
-    /// part of the work, mostly.
+    /// The cost of measuring that was timed itself: recording, begin and end of a region. A part of the work,
+    /// mostly.
     pub added_ns: u64,
-    /// What may lie before and behind the clock's readings there.
+    /// The time that may lie before and after the clock's readings there.
     pub added_error_ns: u64,
-    /// What measuring took when the region was over already.
+    /// The cost of measuring when the region was over already.
     pub added_behind_ns: u64,
-    /// What counting takes, of executions that were only counted.
+    /// The cost of counting, of executions that were only counted.
     pub trials: Trials,
 }
 
-/// What counting a visit to a site takes: stretches of visits that were counted twice, compared with those
-/// before and behind them. Sums over stretches.
+/// The cost of counting a visit to a site: stretches of visits that were counted twice, compared with those
+/// before and after them. Sums over stretches.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Trials {

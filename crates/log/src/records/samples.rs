@@ -24,10 +24,10 @@ pub const SAMPLE_PARTIAL: u16 = 1;
 pub const SAMPLE_TRUNCATED: u16 = 2;
 /// [`Sample`] flag: the sample fell into an intercepted operation.
 pub const SAMPLE_IN_OPERATION: u16 = 4;
-/// [`Sample`] flag: it came well past its instant (0.1 ms, or a tick where it waits for that), as what ran
-/// then may have made it.
+/// [`Sample`] flag: it was taken well past its instant (0.1 ms, or a tick where it waits for that), perhaps
+/// delayed by what ran then.
 pub const SAMPLE_LATE: u16 = 8;
-/// [`Sample`] flag: it came at a tick of the kernel's near its instant, and not at that itself.
+/// [`Sample`] flag: it was taken at a tick of the kernel's near its instant, and not at that itself.
 pub const SAMPLE_AT_TICK: u16 = 16;
 
 /// One location was here, and used this much since its previous record.

@@ -1,10 +1,10 @@
 //! Short forms: of a record that resembles earlier ones of its lane only the times are written.
 //!
-//! What repeats (the operation, its caller, the object, the bytes) is written once, as a [`Shape`] in a
-//! numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names both
-//! and is 24 bytes long, where an event is 80, a release or a sum 64. A slot is used again when another shape
-//! needs it: its generation says which of the two a record means, so that a record whose shape or base was
-//! lost to damage is recognised and skipped. The reader yields the long forms only.
+//! The repeating fields (the operation, its caller, the object, the bytes) are written once, as a [`Shape`]
+//! in a numbered slot of the lane; times are written as differences from a [`Base`]. A [`Short`] record names
+//! both and is 24 bytes long, where an event is 80, a release or a sum 64. A slot is used again when another
+//! shape needs it: its generation says which of the two a record means, so that a record whose shape or base
+//! was lost to damage is recognised and skipped. The reader yields the long forms only.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -17,7 +17,8 @@ pub const MOST_SLOTS: usize = 1024;
 /// begun, or were released, a little earlier.
 const MARGIN_NS: u64 = 1_000_000_000;
 
-/// What records have in common but for their times. `head.a` is the slot, `head.b` the generation.
+/// The fields that records have in common, without their times. `head.a` is the slot, `head.b` the
+/// generation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Shape {
@@ -45,8 +46,8 @@ pub struct Shape {
     pub kind: u16,
 }
 
-/// What the times of the following [`Short`] records are counted from. `head.a` is its number, modulo 256.
-/// Each chunk with such records has one of its own.
+/// The origin of the times of the following [`Short`] records. `head.a` is its number, modulo 256. Each chunk
+/// with such records has one of its own.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Base {
@@ -76,7 +77,7 @@ pub struct Short {
 
 /// A record that has a short form.
 pub trait Shaped: Body {
-    /// What it has in common with others; `a` and `b` are those of its head.
+    /// The fields it has in common with others; `a` and `b` are those of its head.
     fn shape(&self, a: u16, b: u16) -> Shape;
 
     /// Times from which its own, and those of the records that follow, can be counted.

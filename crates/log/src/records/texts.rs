@@ -8,7 +8,7 @@ use super::Head;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct TextHead {
-    /// What the subject needs: argument number, module number, thread id.
+    /// A number that depends on the subject: argument number, module number, thread id.
     pub id: u32,
     /// Bytes of text in this record.
     pub bytes: u32,
@@ -17,7 +17,7 @@ pub struct TextHead {
 /// Most bytes of text in one record.
 pub const TEXT_BYTES: usize = 255 * 8 - size_of::<Head>() - size_of::<TextHead>();
 
-/// What a text is about.
+/// The subject of a text.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
@@ -42,11 +42,11 @@ pub enum Subject {
     MonotonicOffset = 9,
     /// Processors that this process may run on when it begins, as ranges of numbers: `0-3,8`.
     Processors = 10,
-    /// What its control group may use of them, in thousandths of a processor, in decimal. Without one: all.
+    /// The limit of its control group on them, in thousandths of a processor, in decimal. Without one: all.
     ProcessorQuota = 11,
     /// Path by which the executable was started, where that is a symbolic link to it of another name.
     StartedAs = 12,
-    /// Label of a process sample that somebody asked for; `id` is its number.
+    /// Label of a process sample that was asked for; `id` is its number.
     SampleLabel = 13,
 }
 
@@ -72,7 +72,7 @@ impl Subject {
     }
 }
 
-/// Something about the measurement worth telling. `head.a` is a [`NoteCode`].
+/// Something about the measurement worth reporting. `head.a` is a [`NoteCode`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Note {
@@ -82,7 +82,7 @@ pub struct Note {
     pub value: u64,
 }
 
-/// What a note says.
+/// The content of a note.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteCode {
@@ -92,21 +92,22 @@ pub enum NoteCode {
     SignalShared = 2,
     /// A thread was found that no hook had seen; value = its id.
     ThreadFound = 3,
-    /// exec failed and the program went on; value = errno.
+    /// exec failed and the program continued; value = errno.
     ExecFailed = 4,
     /// The environment given to a child lacked the collector; it was put back; value = 1, or not: 0.
     EnvironmentMended = 5,
-    /// A thread waited so often that only longer waits were told alone; value = the longest such limit, ns.
-    /// All others are in sums.
+    /// A thread waited so often that only longer waits were recorded alone; value = the longest such limit,
+    /// ns. All others are in sums.
     Coarsened = 6,
     /// The program was about to install a system call filter: the record ends here, and children are not
     /// followed.
     Confined = 7,
-    /// A thread of the program blocks both signals that samples could come with: it is not sampled meanwhile.
+    /// A thread of the program blocks both signals that samples could be taken with: it is not sampled
+    /// meanwhile.
     SignalGivenUp = 8,
-    /// A runtime of parallel regions tells one tool only, and another one came first; value = 1 if it is on
-    /// the program's own symbols, 2 if the runtime was given it: its regions are not in the log. 3: both are
-    /// told.
+    /// A runtime of parallel regions reports to one tool only, and another one was first; value = 1 if it is
+    /// on the program's own symbols, 2 if the runtime was given it: its regions are not in the log. 3: both
+    /// get the events.
     OtherTool = 9,
     /// A thread's alternate signal stack has no room for a sample; value = its bytes. It is not sampled
     /// meanwhile.
@@ -116,7 +117,7 @@ pub enum NoteCode {
     HandlerReplaced = 11,
     /// Value = 1: which runtime of parallel regions a caller would have without the collector is not certain;
     /// its calls are passed on, and its regions are not in the log. 2: none was loaded although the program
-    /// was told that there is one, and one was loaded for it.
+    /// found the names of one, and one was loaded for it.
     RuntimeInDoubt = 12,
     /// A program was started that cannot load the collector, and was started without it; value = 1 where it
     /// is for another machine, 2 where its dynamic linker is not the GNU C library's, 3 where its root does

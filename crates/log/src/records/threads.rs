@@ -28,7 +28,7 @@ pub enum ThreadOrigin {
     First = 1,
     /// Created through a hooked function; measured from its first instruction.
     Created = 2,
-    /// Found running; what it did before is unknown.
+    /// Found running; its time before is unknown.
     Found = 3,
 }
 
@@ -66,7 +66,7 @@ pub struct ThreadEnd {
     pub closed_by_other: u32,
 }
 
-/// What the scheduler says of this lane's thread since the thread's creation (`/proc/…/schedstat`).
+/// The scheduler's counts for this lane's thread since the thread's creation (`/proc/…/schedstat`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct SchedStat {
@@ -103,9 +103,9 @@ pub enum Birth {
 /// Recording was switched off or on: where a thread of the process, or the process, stood then. `head.a` is a
 /// [`SwitchedTo`].
 ///
-/// Whichever thread notices the command first writes one for each thread and one for the process, into its own
-/// lane. Between the command and that the threads went on; what they used of their clocks meanwhile is taken
-/// off again as far as it can be told.
+/// The thread that notices the command first writes one for each thread and one for the process, into its own
+/// lane. Between the command and that the threads kept running; what they used of their clocks meanwhile is
+/// taken off again as far as it is known.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Switched {
@@ -121,7 +121,7 @@ pub struct Switched {
     pub reserved: u32,
 }
 
-/// What recording was switched to.
+/// The state that recording was switched to.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchedTo {
@@ -129,15 +129,15 @@ pub enum SwitchedTo {
     Off = 0,
     /// Everything is recorded from here on.
     On = 1,
-    /// The lane's thread has noticed: what it sums up from here on belongs to a time in which recording is
-    /// off. Of the record's fields only `noticed_ns` counts.
+    /// The lane's thread has noticed: its sums from here on belong to a time in which recording is off. Of
+    /// the record's fields only `noticed_ns` counts.
     LaneOff = 2,
     /// As [`SwitchedTo::LaneOff`], recording being on again.
     LaneOn = 3,
 }
 
 impl SwitchedTo {
-    /// What this number says.
+    /// The state with this number.
     pub fn from_number(number: u16) -> Option<SwitchedTo> {
         Some(match number {
             0 => SwitchedTo::Off,

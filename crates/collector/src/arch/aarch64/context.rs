@@ -39,7 +39,7 @@ mod of_this_machine {
         [context.uc_mcontext.regs[1], context.uc_mcontext.regs[2]]
     }
 
-    /// What the system call returned behind which it is, if there is one.
+    /// The result of the system call right before this instruction, if there is one.
     pub fn result(context: &ucontext_t) -> i64 {
         context.uc_mcontext.regs[0] as i64
     }
@@ -56,7 +56,7 @@ mod of_this_machine {
         }
     }
 
-    /// Lets it make the call of this number again. Never asked for here ([`super::CAN_REPEAT_CALLS`]).
+    /// Makes it repeat the call of this number. Never used here ([`super::CAN_REPEAT_CALLS`]).
     pub fn repeat_call(_: &mut ucontext_t, _: c_long) {}
 
     /// Where a handler returns to that has not executed an instruction.
@@ -64,7 +64,7 @@ mod of_this_machine {
         Some(handler.link.address())
     }
 
-    /// What that handler interrupted, and the second and third argument of that.
+    /// The context that the handler interrupted, and the values of its second and third argument registers.
     pub fn state_below(frame: &[u8; FRAME_BYTES]) -> Option<(State, [u64; 2])> {
         let [pc, sp, bp, link, first, second] = registers_in(frame)?;
         Some((State { pc, sp, bp, link: Link::of(link), exact: true }, [first, second]))
@@ -90,8 +90,8 @@ pub const INFO: u64 = 0;
 /// Where the context begins: behind the siginfo.
 pub const CONTEXT: u64 = 128;
 
-/// Where the registers begin in the context: behind flags, link, stack, 128 bytes for the mask, a gap, and the
-/// address of a fault.
+/// Where the registers begin in the context: behind flags, link, stack, 128 bytes for the mask, a gap, and
+/// the address of a fault.
 const REGISTERS: u64 = 184;
 
 const fn place_of(register: usize) -> u64 {
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn registers_are_found_in_the_frame_of_a_handler() {
         let mut frame = [0; FRAME_BYTES];
-        // The kernel's structures: siginfo 128, then ucontext: 8 + 8 + 24 + 128 + 8 to the next multiple of 16,
-        // then the fault's address and x0 to x30, sp, pc.
+        // The kernel's structures: siginfo 128, then ucontext: 8 + 8 + 24 + 128 + 8 to the next multiple of
+        // 16, then the fault's address and x0 to x30, sp, pc.
         let first = 128 + 176 + 8;
         for register in 0..33_u64 {
             let at = first + 8 * register as usize;

@@ -13,7 +13,7 @@ fn is_end_of_frame(instruction: u32) -> bool {
     instruction & 0xffc0_7fff == 0xa8c0_7bfd && (1..0x40).contains(&distance)
 }
 
-/// Where in this code, which begins at `start`, it returns to whoever is on the stack: a function's end that
+/// Where in this code, which begins at `start`, it returns to the address on the stack: a function's end that
 /// takes the frame's two registers from there.
 pub fn find_return(code: &[u8], start: u64) -> Option<u64> {
     let mut before = 0;
@@ -27,7 +27,7 @@ pub fn find_return(code: &[u8], start: u64) -> Option<u64> {
     None
 }
 
-/// Calls `function(handle, name, version)` so that it takes its caller to be whoever has the code at
+/// Calls `function(handle, name, version)` so that it takes its caller to be the owner of the code at
 /// `gadget`, which [`find_return`] found: it returns there, and that leads back.
 ///
 /// # Safety
@@ -44,8 +44,8 @@ pub unsafe fn call_as(
     unsafe { as_called_by(function, handle, name, version, gadget) }
 }
 
-/// What is called returns to the gadget, which takes the two words that are laid down here for it, gives back
-/// as much of the stack as its instruction says, and returns to the label.
+/// The called function returns to the gadget, which takes the two words that are stored here for it, gives
+/// back as much of the stack as its instruction says, and returns to the label.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 unsafe extern "C" fn as_called_by(

@@ -6,10 +6,10 @@ use core::ffi::c_void;
 
 use crate::openmp::runtime::Table;
 
-/// The first instructions find the table of the call, whose key is `$key`: then `x10` holds it, and what
-/// stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack
-/// and all registers as they came but `x9` to `x13` and `x16`, in which no argument is passed. Each load of a
-/// route leads to the next one by its address, which orders them.
+/// The first instructions find the table of the call, whose key is `$key`: then `x10` holds it, and the code
+/// after `then` runs. Calls that are not recorded jump straight to the runtime, with the stack and all
+/// registers unchanged but `x9` to `x13` and `x16`, in which no argument is passed. Each load of a route
+/// leads to the next one by its address, which orders them.
 macro_rules! begin {
     ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
         core::arch::naked_asm!(
@@ -49,7 +49,7 @@ macro_rules! begin {
             "b 5b",
             "3:",
             "mov w10, #{function}",
-            // It comes back with this in its place again.
+            // The jump returns with this in its place again.
             "mov x13, x30",
             "bl {miss}",
             "b 5b",
@@ -73,9 +73,9 @@ macro_rules! begin {
 }
 pub(crate) use begin;
 
-/// Goes on to `$hook` with three arguments more behind the named ones: the address that the call returns to,
-/// the stack pointer at the call, and the table. The first word below the call's stack pointer holds that
-/// address until the hook has returned ([`is_called`]).
+/// Jumps to `$hook` with three more arguments after the named ones: the address that the call returns to, the
+/// stack pointer at the call, and the table. The first word below the call's stack pointer holds that address
+/// until the hook has returned ([`is_called`]).
 macro_rules! sited {
     ($function:ident, $hook:path) => {
         $crate::arch::routes::sited!($function, $hook, "x0" "x1" "x2")
@@ -112,7 +112,7 @@ macro_rules! sited {
 }
 pub(crate) use sited;
 
-/// Goes on to `$hook` with the arguments as they came: the first one, a function, is the key.
+/// Jumps to `$hook` with its arguments unchanged: the first one, a function, is the key.
 macro_rules! bodied {
     ($function:ident, $hook:path) => {
         $crate::arch::routes::begin!($function, "x0", then["b {hook}"], $hook)
@@ -222,8 +222,8 @@ pub unsafe fn is_called(place: u64, address: u64) -> bool {
 }
 
 /// Finds the table of a call whose route is not known: the key is in `x11`, the place of the function in
-/// `x10`, what the hook returns to in `x13`. The table comes in `x10`; all registers in which arguments are
-/// passed, and the stack, stay as they are, and `x30` is as the hook found it.
+/// `x10`, what the hook returns to in `x13`. The table is returned in `x10`; all registers in which arguments
+/// are passed, and the stack, stay as they are, and `x30` is as the hook found it.
 ///
 /// # Safety
 /// Called by the first instructions of a hook alone, with the stack as that found it.

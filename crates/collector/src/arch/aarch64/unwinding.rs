@@ -38,8 +38,8 @@ pub const RED_ZONE_BYTES: u64 = 0;
 /// The rule of code without unwind tables, on the chance that it keeps frame pointers.
 pub const FRAME_POINTER: Rule = Rule::FromFramePointer { cfa: 2, saved: 2 };
 
-/// Where a frame keeps the address that it returns to, with this CFA and the frame pointer so many words below
-/// that: None if it does not lie in memory.
+/// Where a frame keeps the address that it returns to, with this CFA and the frame pointer so many words
+/// below that: None if it does not lie in memory.
 #[inline(always)]
 pub fn return_place(cfa: u64, saved: u16) -> Option<u64> {
     (saved != 0).then(|| cfa.wrapping_sub(8 * u64::from(saved)).wrapping_add(8))
@@ -51,14 +51,16 @@ pub fn uses_link(rule: Rule) -> bool {
     matches!(rule, Rule::FromStackPointer { saved: 0, .. })
 }
 
-/// Whether a path ends where a frame pointer that was saved is null: who begins a thread clears it, and framehop stops there, too.
+/// Whether a path ends at a saved frame pointer that is null: the code that begins a thread clears it, and
+/// framehop stops there, too.
 pub const ENDS_AT_NULL: bool = true;
 
 /// Whether what lies on the stack may differ from the address that it leads to.
 pub const IS_PROTECTED: bool = true;
 
-/// Bits of an address of code. Above them lies, where a function protects where it returns to (PAC), what
-/// proves that nobody has changed it. The kernel gives a program higher addresses only if it asks for them.
+/// Bits of an address of code. Above them lies, where a function protects where it returns to (PAC), a
+/// signature that shows that it is unchanged. The kernel gives a program higher addresses only if it asks for
+/// them.
 const ADDRESS_BITS: u32 = 48;
 const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 

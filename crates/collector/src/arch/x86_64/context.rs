@@ -37,7 +37,7 @@ pub fn handler_arguments(context: &ucontext_t) -> [u64; 2] {
     [register(context, libc::REG_RSI), register(context, libc::REG_RDX)]
 }
 
-/// What the system call returned behind which it is, if there is one.
+/// The result of the system call right before this instruction, if there is one.
 pub fn result(context: &ucontext_t) -> i64 {
     context.uc_mcontext.gregs[libc::REG_RAX as usize]
 }
@@ -57,7 +57,7 @@ pub fn set_argument(context: &mut ucontext_t, number: usize, value: i64) {
 /// Whether a call that failed can be made again: all that it was given is still in registers.
 pub const CAN_REPEAT_CALLS: bool = true;
 
-/// Lets it make the call of this number again.
+/// Makes it repeat the call of this number.
 pub fn repeat_call(context: &mut ucontext_t, number: c_long) {
     const INSTRUCTION_BYTES: i64 = 2;
     let registers = &mut context.uc_mcontext.gregs;
@@ -97,7 +97,7 @@ pub fn handler_returns_to(frame: &[u8; FRAME_BYTES], _: &State) -> Option<u64> {
     word(frame, 0)
 }
 
-/// What that handler interrupted, and the second and third argument of that.
+/// The context that the handler interrupted, and the values of its second and third argument registers.
 pub fn state_below(frame: &[u8; FRAME_BYTES]) -> Option<(State, [u64; 2])> {
     let register = |register: i32| word(frame, (CONTEXT + place_of(register)) as usize);
     let state = State {

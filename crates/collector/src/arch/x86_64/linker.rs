@@ -2,14 +2,14 @@
 
 use core::ffi::{c_char, c_void};
 
-/// Where in this code, which begins at `start`, it returns to whoever is on the stack: a byte that is the
+/// Where in this code, which begins at `start`, it returns to the address on the stack: a byte that is the
 /// instruction `ret`, wherever in an instruction it stands.
 pub fn find_return(code: &[u8], start: u64) -> Option<u64> {
     const RET: u8 = 0xc3;
     code.iter().position(|&byte| byte == RET).map(|at| start + at as u64)
 }
 
-/// Calls `function(handle, name, version)` so that it takes its caller to be whoever has the code at
+/// Calls `function(handle, name, version)` so that it takes its caller to be the owner of the code at
 /// `gadget`, which [`find_return`] found: it returns there, and that leads back.
 ///
 /// # Safety
@@ -49,7 +49,7 @@ core::arch::global_asm!(
     "lea r10, [rip + 2f]",
     "push r10",
     ".cfi_adjust_cfa_offset 8",
-    // What is called returns here, to the instruction that then returns to the one below.
+    // The called function returns here, to the instruction that then returns to the one below.
     "push r8",
     ".cfi_adjust_cfa_offset 8",
     "jmp rax",

@@ -6,9 +6,9 @@ use core::ffi::c_void;
 
 use crate::openmp::runtime::Table;
 
-/// The first instructions find the table of the call, whose key is `$key`: then `r10` holds it, and what
-/// stands behind `then` is done. Calls that are not recorded go straight on to the runtime, with the stack
-/// and all registers as they came but `rax`, `r10` and `r11`, in which no argument is passed.
+/// The first instructions find the table of the call, whose key is `$key`: then `r10` holds it, and the code
+/// after `then` runs. Calls that are not recorded jump straight to the runtime, with the stack and all
+/// registers unchanged but `rax`, `r10` and `r11`, in which no argument is passed.
 macro_rules! begin {
     ($function:ident, $key:literal, then [$($then:expr),* $(,)?], $hook:path) => {
         core::arch::naked_asm!(
@@ -61,8 +61,8 @@ macro_rules! begin {
 }
 pub(crate) use begin;
 
-/// Goes on to `$hook` with three arguments more behind the named ones: the address that the call returns to,
-/// the stack pointer before that was stored or at the call, and the table.
+/// Jumps to `$hook` with three more arguments after the named ones: the address that the call returns to, the
+/// stack pointer before that was stored or at the call, and the table.
 macro_rules! sited {
     ($function:ident, $hook:path) => {
         $crate::arch::routes::sited!($function, $hook, "rdi" "rsi" "rdx")
@@ -89,7 +89,7 @@ macro_rules! sited {
 }
 pub(crate) use sited;
 
-/// Goes on to `$hook` with the arguments as they came: the first one, a function, is the key.
+/// Jumps to `$hook` with its arguments unchanged: the first one, a function, is the key.
 macro_rules! bodied {
     ($function:ident, $hook:path) => {
         $crate::arch::routes::begin!($function, "rdi", then["jmp {hook}"], $hook)
@@ -190,8 +190,8 @@ pub unsafe fn is_called(place: u64, address: u64) -> bool {
 }
 
 /// Finds the table of a call whose route is not known: the key is in `r11`, the place of the function in
-/// `r10`. The table comes in `r10`; all registers in which arguments are passed, and the stack, stay as they
-/// are.
+/// `r10`. The table is returned in `r10`; all registers in which arguments are passed, and the stack, stay as
+/// they are.
 ///
 /// # Safety
 /// Called by the first instructions of a hook alone, with the stack as that found it.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn miss() {
         ".cfi_adjust_cfa_offset 8",
         "mov rdi, r11",
         "mov esi, r10d",
-        // What the hook itself finds on top of the stack.
+        // The hook itself finds this on top of the stack.
         "lea rdx, [rsp + 56]",
         "call {route}",
         "mov r10, rax",

@@ -7,7 +7,7 @@ use core::ffi::c_void;
 /// find the caller's frame through `rbp`.
 ///
 /// # Safety
-/// Below `top`, which is aligned to 16 bytes, lies memory that nobody else uses meanwhile, enough for `run`,
+/// Below `top`, which is aligned to 16 bytes, lies memory that nothing else uses meanwhile, enough for `run`,
 /// which takes `call`.
 #[unsafe(naked)]
 pub unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_void), top: *mut u8) {
@@ -29,7 +29,8 @@ pub unsafe extern "C" fn call_on(call: *mut c_void, run: extern "C" fn(*mut c_vo
     )
 }
 
-/// Stores the stack pointer at `place` and calls `call(work)`; true, but false where [`back`] came here.
+/// Stores the stack pointer at `place` and calls `call(work)`. Returns true, or false where [`back`] returned
+/// to here.
 ///
 /// # Safety
 /// `call` takes `work`, and `place` is the caller's.

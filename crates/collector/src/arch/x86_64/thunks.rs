@@ -1,7 +1,7 @@
 //! The first instructions of hooks that look at the call itself: where it returns to, or all that it was
 //! given. Each macro is the whole body of a naked function.
 
-/// Goes on to `$hook`, with the address that the call returns to as one argument more behind the named ones.
+/// Jumps to `$hook`, with the address that the call returns to as one more argument after the named ones.
 macro_rules! with_site {
     ($hook:path) => {
         $crate::arch::thunks::with_site!("rdi", $hook)
@@ -28,8 +28,8 @@ macro_rules! with_site {
 pub(crate) use with_site;
 
 /// Calls `$find(&mut arguments)`, an `extern "C"` function that is given the [`Arguments`] of the call, and
-/// jumps to the address it returns, with all as it came but for what was changed there; returns null where
-/// that is null.
+/// jumps to the address it returns, with everything unchanged except what it changed in them; returns null
+/// where that is null.
 macro_rules! jump_to_found {
     ($find:path) => {
         core::arch::naked_asm!(
@@ -64,10 +64,10 @@ macro_rules! jump_to_found {
 }
 pub(crate) use jump_to_found;
 
-/// The registers in which integer arguments come.
+/// The registers in which integer arguments are passed.
 pub type Arguments = [usize; 6];
 
-/// Where the call returns to whose arguments `jump_to_found!` has laid down.
+/// The return address of the call whose arguments `jump_to_found!` stored.
 ///
 /// # Safety
 /// They are still where it laid them down.
@@ -133,7 +133,7 @@ macro_rules! with_list {
 }
 pub(crate) use with_list;
 
-/// Pointers behind the first argument that come in registers.
+/// Pointers after the first argument that are passed in registers.
 pub const POINTERS_IN_REGISTERS: usize = 5;
 
 /// Calls `$collect(first, registers, stack, $which)`: the first argument, the [`POINTERS_IN_REGISTERS`] next

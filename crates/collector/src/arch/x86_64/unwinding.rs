@@ -36,8 +36,8 @@ pub const RED_ZONE_BYTES: u64 = 128;
 /// The rule of code without unwind tables, on the chance that it keeps frame pointers.
 pub const FRAME_POINTER: Rule = Rule::FromFramePointer { cfa: 2, saved: 2 };
 
-/// Where a frame keeps the address that it returns to, with this CFA and the frame pointer so many words below
-/// that: None if it does not lie in memory.
+/// Where a frame keeps the address that it returns to, with this CFA and the frame pointer so many words
+/// below that: None if it does not lie in memory.
 #[inline(always)]
 pub fn return_place(cfa: u64, _: u16) -> Option<u64> {
     Some(cfa.wrapping_sub(8))
@@ -63,9 +63,9 @@ pub fn strip(address: u64) -> u64 {
 
 /// Whether the caller's frame may lie below: on the piece of a split stack that was used up.
 ///
-/// The function that goes on in another piece (`__morestack` of GCC's library) was called by a function's
-/// first instructions. Its unwind table skips that return address, which no other's does, and leads to the
-/// function's caller.
+/// The function that continues in another piece of stack (`__morestack` of GCC's library) was called by a
+/// function's first instructions. Its unwind table skips that return address, as no other function's does,
+/// and leads to the function's caller.
 #[inline]
 pub fn leads_to_another_stack(rule: Rule) -> bool {
     rule == Rule::FromFramePointer { cfa: 3, saved: 3 }

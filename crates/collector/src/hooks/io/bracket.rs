@@ -11,16 +11,16 @@ use crate::life;
 use crate::operation::targets::{self, NO_DESCRIPTOR};
 use crate::operation::{self, Kind, Outcome, errno, here};
 
-/// What an I/O function is about.
+/// The object of an I/O function.
 pub trait About: Copy {
-    /// What it leads to.
+    /// The kind of file or device that it leads to.
     fn target(self) -> Target;
 
     /// The operation's objects.
     fn objects(self) -> (u64, u64);
 
-    /// Done around the real call.
-    fn around(self) {}
+    /// Called before and after the real call.
+    fn before_and_after(self) {}
 }
 
 /// A descriptor.
@@ -69,7 +69,7 @@ impl About for Closing {
     }
 
     #[inline]
-    fn around(self) {
+    fn before_and_after(self) {
         targets::forget(self.0);
     }
 }
@@ -107,19 +107,19 @@ pub fn bracket<R: Copy>(
     outcome: impl FnOnce(R) -> Outcome,
 ) -> R {
     let call = || {
-        about.around();
+        about.before_and_after();
         let result = call();
-        about.around();
+        about.before_and_after();
         result
     };
     if life::is_off_for_now() {
         return call();
     }
     let kind = Kind { operation, target: about.target() };
-    operation::around_two(kind, about.objects(), call, outcome)
+    operation::bracket_two(kind, about.objects(), call, outcome)
 }
 
-/// What a function that opens something returns.
+/// The result of a function that opens something.
 pub trait Opened: Copy {
     /// The new descriptor; None if it failed.
     fn descriptor(self) -> Option<c_int>;
@@ -197,7 +197,7 @@ macro_rules! return_in_memory {
 }
 pub(crate) use return_in_memory;
 
-/// What `in_memory` asks apart; false without it.
+/// The condition `in_memory` in a call of its own; false without it.
 macro_rules! is_in_memory {
     () => {
         false

@@ -5,8 +5,8 @@
 //! on as it is. It is foreseen, since only then the clock of a call that may block is read before it does.
 //! Where it cannot be foreseen for sure, the call is an operation.
 //!
-//! The hook itself asks only what takes a few loads without any call, so that it need not save a register.
-//! What that leaves open is asked in full, apart.
+//! The hook itself checks only what takes a few loads without any call, so that it need not save a register.
+//! Cases that this leaves open are checked in full, apart.
 
 use core::ffi::{c_char, c_int};
 
@@ -177,8 +177,8 @@ impl Stream {
         if there == 0 || !alone && field!(self, flags) & NO_LOCK == 0 && !single_threaded::is() {
             return None;
         }
-        // SAFETY: the stream's buffer, from where it is read next to where it ends. Nobody changes it: there
-        // is no other thread, or the program sees to it that none uses the stream meanwhile.
+        // SAFETY: the stream's buffer, from where it is read next to where it ends. Nothing changes it: there
+        // is no other thread, or the program makes sure that none uses the stream meanwhile.
         let found = unsafe { libc::memchr(at as *const _, c_int::from(end), there.min(most)) };
         if !found.is_null() {
             return Some((found as usize - at + 1) as u64);
@@ -258,7 +258,7 @@ mod tests {
             libc::fgets(stored.as_mut_ptr(), 64, stream);
             assert_eq!(line(stream, 64), Some(12));
             libc::fgets(stored.as_mut_ptr(), 64, stream);
-            // Without its newline the last line may go on.
+            // Without its newline the last line may continue.
             assert_eq!((line(stream, 64), line(stream, 5)), (None, Some(4)));
             assert!(!has_line(stream, 64, true) && has_line(stream, 5, true));
             libc::fclose(stream);

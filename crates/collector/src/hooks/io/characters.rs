@@ -34,8 +34,8 @@ fn put(character: c_int, stream: *mut FILE, call: impl Fn() -> c_int) -> c_int {
     bracket(Operation::StreamPutCharacter, Descriptor(descriptor), call, |result| written(result, 1))
 }
 
-/// Declares hooks of functions that take a character: `NAME(STREAM?) LOCKING, from STREAM;`. What may go
-/// beyond the buffer is done apart, so that no register is saved for it otherwise.
+/// Declares hooks of functions that take a character: `NAME(STREAM?) LOCKING, from STREAM;`. A call that may
+/// go beyond the buffer is made apart, so that no register is saved for it otherwise.
 macro_rules! takes {
     ($( $name:ident ( $($stream:ident)? ) $locking:ident, from $from:expr; )*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]

@@ -1,5 +1,5 @@
-//! Functions that let a descriptor lead to something else: no operations, but what was known of it is
-//! forgotten.
+//! Functions that make a descriptor lead to something else: no operations, but what was known of the
+//! descriptor is forgotten.
 
 use core::ffi::c_int;
 

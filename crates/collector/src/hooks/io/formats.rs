@@ -37,7 +37,7 @@ macro_rules! formats {
     ($( $(#[$how:ident($version:literal)])? $name:ident (
         $($argument:ident : $type:ty as $grammar:ident $(($($of:ident),*))?),* $(,)?
     ) => $function:ident ( $($given:expr),* ), $bracket:ident ( $($about:expr),* ); )*) => {
-        /// What the hooks do.
+        /// The hooks' bodies.
         pub mod inner {
             #[allow(unused_imports, reason = "types of the functions, as the family names them")]
             use super::*;

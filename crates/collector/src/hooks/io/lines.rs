@@ -16,7 +16,7 @@ fn on(stream: *mut FILE) -> Descriptor {
 
 /// Bytes that `fgets` stored before its final zero, where it was asked for less than `size`.
 ///
-/// A line may have zeros within. The final one follows a newline, or fills the room, or comes at the stream's
+/// A line may have zeros within. The final one follows a newline, or fills the room, or is at the stream's
 /// end: a zero of which none of this is true belongs to the line. (The rest of a last line without newline
 /// that has zeros is not counted.)
 ///
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_line_is_as_long_as_it_was_read() {
-        // SAFETY: what is stored ends with a zero.
+        // SAFETY: the stored text ends with a zero.
         let bytes = |stored: &[u8], size, at_end| unsafe { line_bytes(stored.as_ptr(), size, at_end) };
         assert_eq!(bytes(b"abc\n\0", 100, false), 4);
         assert_eq!(bytes(b"\n\0", 100, false), 1);

@@ -1,9 +1,9 @@
-//! I/O: what moves bytes, and what opens, closes and settles files.
+//! I/O: functions that move bytes, and functions that open, close and sync files.
 //!
-//! Each call is one operation with its descriptor, what that leads to, bytes and error. What the C library
-//! does inside one of its own functions does not come here: a stream's calls are those of the program, not
-//! those of its buffer. Formatted printing and reading have a variable number of arguments; they are passed
-//! on as a `va_list`.
+//! Each call is one operation with its descriptor, what that leads to, bytes and error. Calls that the C
+//! library makes inside one of its own functions do not pass through here: a stream's calls are those of the
+//! program, not those of its buffer. Formatted printing and reading have a variable number of arguments; they
+//! are passed on as a `va_list`.
 
 pub mod bracket;
 pub mod buffered;

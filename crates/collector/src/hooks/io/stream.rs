@@ -1,4 +1,4 @@
-//! What can be seen of a stream from outside: the part of the C library's `FILE` that is public
+//! The state of a stream that is visible from outside: the part of the C library's `FILE` that is public
 //! (`struct_FILE.h`).
 //!
 //! Read without the stream's lock, as a hint: another thread may change it meanwhile.
@@ -144,7 +144,7 @@ impl Stream {
         field!(self, flags) & END_SEEN != 0
     }
 
-    /// The error of reading that came to nothing: none at the end of the stream.
+    /// The error of a read that returned nothing: none at the end of the stream.
     pub fn read_error(self) -> u32 {
         if field!(self, flags) & (ERROR_SEEN | END_SEEN) == ERROR_SEEN { errno() } else { 0 }
     }

@@ -21,8 +21,8 @@ fn on_items(stream: *mut FILE, size: size_t, count: size_t) -> Descriptor {
     if size.wrapping_mul(count) == 0 { Descriptor(-1) } else { on(stream) }
 }
 
-/// Whether so many items fit into the room that a checking function was told of. It ends the program before
-/// it looks at the stream if they do not.
+/// Whether so many items fit into the room that a checking function was given. It ends the program before it
+/// looks at the stream if they do not.
 #[inline(always)]
 fn fits(room: size_t, size: size_t, count: size_t) -> bool {
     size.checked_mul(count).is_some_and(|bytes| bytes <= room)

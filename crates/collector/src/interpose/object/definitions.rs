@@ -1,4 +1,4 @@
-//! What a loaded object defines: a name is looked up in its hash table as the dynamic linker does it.
+//! Definitions of a loaded object: a name is looked up in its hash table as the dynamic linker does it.
 
 use core::ffi::CStr;
 
@@ -38,7 +38,7 @@ pub const fn gnu_hash(name: &[u8]) -> u32 {
     hash
 }
 
-/// What an object defines under a name.
+/// An object's definition of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Its address.
@@ -49,7 +49,7 @@ pub struct Definition {
 }
 
 impl Tables {
-    /// What a reference to `name` in `version` finds here.
+    /// The definition here that a reference to `name` in `version` finds.
     pub fn definition(&self, name: &Name, version: Option<&CStr>) -> Option<Definition> {
         let mut only = None;
         let mut count = 0;
@@ -94,7 +94,7 @@ impl Tables {
         found.or(only.filter(|_| count == 1))
     }
 
-    /// Calls `visit` with symbols among which are all of this name, until it says so.
+    /// Calls `visit` with symbols among which are all of this name, until it returns true.
     fn each_of_hash(&self, name: &Name, visit: &mut dyn FnMut(u64) -> bool) {
         if self.gnu_hash != 0 {
             self.each_of_gnu_hash(name.hash, visit);
@@ -140,7 +140,7 @@ impl Tables {
     }
 }
 
-/// What a function that chooses among implementations chooses.
+/// The choice of a function that chooses among implementations.
 fn resolved(chooser: u64) -> u64 {
     // SAFETY: the dynamic linker calls it in the same way, each time that it binds the name.
     unsafe { core::mem::transmute::<usize, extern "C" fn() -> u64>(chooser as usize)() }

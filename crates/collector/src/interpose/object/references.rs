@@ -1,4 +1,4 @@
-//! What a loaded object has had looked up, and what the dynamic linker found for it.
+//! References of a loaded object, and the definitions that the dynamic linker found for them.
 
 use core::ffi::CStr;
 use core::ops::Range;
@@ -17,19 +17,19 @@ struct Relocation {
 
 const WEAK: u8 = 2;
 
-/// A name that an object has the dynamic linker look up: what it defines itself is among it, since others may
-/// come first.
+/// A name that an object has the dynamic linker look up. Names that it defines itself are among them, since
+/// other objects may precede it.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
     /// The name: the object's own string.
     pub name: &'static CStr,
     /// The version that it asks for, as above.
     pub version: Option<&'static CStr>,
-    /// What it is bound to; None until the dynamic linker has filled it in.
+    /// The definition it is bound to; None until the dynamic linker has filled it in.
     pub bound: Option<u64>,
     /// The address of the word that the dynamic linker fills in.
     pub place: u64,
-    /// Whether the object does without it where nobody defines it.
+    /// Whether the object works without it where nothing defines it.
     pub is_weak: bool,
 }
 
@@ -53,7 +53,7 @@ impl Tables {
         self.each_reference_to(own, Versions::ALL, &|_| true, visit);
     }
 
-    /// The versions that it asks for of which `is_wanted` says so, by the names of library and version.
+    /// The versions that it asks for and for which `is_wanted` is true, by the names of library and version.
     pub fn versions(&self, is_wanted: impl Fn(&CStr, &CStr) -> bool) -> Versions {
         let mut versions = 0;
         self.each_needed_version(&mut |number, file, version| {
@@ -114,7 +114,7 @@ impl Tables {
     /// far fewer than places.
     pub fn may_refer_to(&self, versions: Versions, is_wanted: &dyn Fn(&CStr) -> bool) -> bool {
         let end = self.references_end();
-        // What exports nothing does not say how many names it refers to.
+        // An object that exports nothing does not say how many names it refers to.
         end <= 1
             || (1..end).any(|index| {
                 versions.contain(self.version_number(index))
@@ -131,7 +131,7 @@ impl Tables {
         unsafe { read::<u16>(self.versions + index * 2) & 0x7fff }
     }
 
-    /// Behind the last symbol that it does not define itself: those that it does come after it where there is
+    /// After the last symbol that it does not define itself: those that it does define follow where there is
     /// a table to look them up.
     fn references_end(&self) -> u64 {
         // SAFETY: as the format lays both tables out.

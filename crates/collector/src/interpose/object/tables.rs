@@ -28,7 +28,7 @@ pub struct Tables {
     pub(super) hash: u64,
     pub(super) jumps: (u64, u64),
     pub(super) relocations: (u64, u64),
-    /// So many of them come first and refer to no name.
+    /// So many precede the others and refer to no name.
     pub(super) relative: u64,
     pub(super) dynamic: u64,
     pub(super) own_name: Option<u64>,
@@ -89,7 +89,7 @@ impl Tables {
     }
 
     pub(super) fn symbol(&self, index: u64) -> Symbol {
-        // SAFETY: indices come from the object's own tables.
+        // SAFETY: indices are read from the object's own tables.
         unsafe { read(self.symbols + index * size_of::<Symbol>() as u64) }
     }
 

@@ -15,11 +15,11 @@ impl Chance {
     }
 }
 
-/// What a thread went through: for each visit the work before it, and the wait in it, ns.
+/// A thread's history: for each visit the work before it, and the wait in it, ns.
 type Visits = Vec<(u64, u64)>;
 
-/// What was estimated of the waits that were not measured and of the work, all of them measured ones
-/// included, and the variance.
+/// The estimates of the waits that were not measured and of the work, all of them measured ones included, and
+/// the variance.
 struct Outcome {
     wait_ns: u64,
     work_ns: u64,
@@ -138,7 +138,7 @@ fn a_wait_is_never_longer_than_the_time_that_passed() {
     tallies[1].worked(200, 16);
     let settled = settle(1_000_000, &[127, 15, 0], &mut tallies);
     assert_eq!(settled.iter().map(|one| one.wait_ns + one.work_ns).sum::<u64>(), 1_000_000);
-    // What the long one stands for is found in later gaps, but not for ever.
+    // The waits that the long one stands for are found in later gaps, but not for ever.
     let mut later_ns = 0;
     for _ in 0..10_000 {
         let settled = settle(1_000_000, &[127, 15, 0], &mut tallies);
@@ -149,9 +149,9 @@ fn a_wait_is_never_longer_than_the_time_that_passed() {
     assert!((600_000_000..1_000_000_000).contains(&later_ns), "{later_ns}");
 }
 
-/// What a long wait stands for is no wait of a site that was not visited since.
+/// The waits that a long wait stands for are not assigned to a site that was not visited since.
 #[test]
-fn nothing_is_waited_where_nobody_was() {
+fn no_wait_is_estimated_where_no_thread_was() {
     let mut tallies = [Tally::default(); 2];
     tallies[0].waited(1_000_000, 128);
     tallies[1].waited(100, 16);

@@ -1,4 +1,4 @@
-//! Who hands out iterations: counted always, and timed once in a while, since it is done for every chunk.
+//! Handing out iterations: counted always, and timed once in a while, since it happens for every chunk.
 
 use core::ffi::c_uint;
 
@@ -20,7 +20,7 @@ macro_rules! chunks {
             // They may have to wait until it is this thread's turn: timed always.
             $(
                 fn $ordered(from: *mut u64, to: *mut u64; _site, call) -> bool {
-                    operation::around(Operation::OmpDispatch, 0, call, |_| Outcome::default())
+                    operation::bracket(Operation::OmpDispatch, 0, call, |_| Outcome::default())
                 }
             )*
         }

@@ -1,7 +1,7 @@
 //! Iterations that wait for others of their loop: `ordered depend(sink)`.
 //!
-//! The call names one number for each loop of the nest, and takes as many as there are: what the program gave
-//! is passed on as it came, in registers and on the stack.
+//! The call names one number for each loop of the nest, and takes as many as there are: the program's
+//! arguments are passed on unchanged, in registers and on the stack.
 
 use core::ffi::c_long;
 
@@ -13,8 +13,7 @@ use crate::openmp::wait;
 use crate::operation::here;
 
 /// Waits as the real function does, which reads as many of the words as the loop has levels. Those that the
-/// program did not give are whatever its registers and its stack hold: more than so many words of that there
-/// always are.
+/// program did not give are read from its registers and its stack, which always have that many.
 macro_rules! waits {
     ($($name:ident $hook:ident $type:ty;)*) => { $(
         crate::arch::routes::twelve! {

@@ -1,12 +1,12 @@
-//! What programs compiled by GCC call of its OpenMP runtime, GCC 9 to 15, with the old two-call form of
-//! regions.
+//! The calls that programs compiled by GCC make to its OpenMP runtime, GCC 9 to 15, with the old two-call
+//! form of regions.
 //!
 //! Each family is a table: one line for each function.
 //!
-//! - [`names`]: the functions, and how each knows who calls it
+//! - [`names`]: the functions, and how each finds its caller
 //! - [`parallel`]: regions as a whole
 //! - [`waits`]: barriers and the ends of work-sharing, sections that exclude each other, locks
-//! - [`dispatch`]: who hands out iterations
+//! - [`dispatch`]: handing out iterations
 //! - [`doacross`]: iterations that wait for others
 //! - [`tasks`]: deferred work
 

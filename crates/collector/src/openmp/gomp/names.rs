@@ -3,7 +3,7 @@
 use crate::interpose::object::Name;
 use crate::interpose::scope::Mark;
 
-/// How a hook knows who calls it.
+/// How a hook finds its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// By the function that it was given, which the compiler made beside the call.
@@ -31,7 +31,7 @@ macro_rules! family {
         /// How many there are.
         pub const COUNT: usize = [$($( Function::$name, )*)*].len();
 
-        /// How each knows who calls it.
+        /// How each finds its caller.
         pub static CALLERS: [Caller; COUNT] = [$($( { let _ = Function::$name; Caller::$caller }, )*)*];
     };
 }
@@ -80,8 +80,8 @@ family! {
 /// Names of the family that this library does not define.
 pub const MARKS: [Mark; 3] = [c"omp_get_num_threads", c"omp_get_thread_num", c"omp_get_max_threads"];
 
-/// A function that only runtimes have which tell tools of themselves.
-pub static TELLS: Name = Name::new(c"__kmpc_fork_call", c"VERSION");
+/// A function that only runtimes have which report to tools themselves.
+pub static REPORTS_TO_TOOLS: Name = Name::new(c"__kmpc_fork_call", c"VERSION");
 
 /// The function of this name.
 pub fn place(name: &core::ffi::CStr) -> Option<usize> {

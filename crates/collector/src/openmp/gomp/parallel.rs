@@ -1,4 +1,4 @@
-//! Regions: the program's function is run by way of ours, on every thread of the team.
+//! Regions: the program's function is run through ours, on every thread of the team.
 
 use core::ffi::{c_long, c_uint, c_void};
 
@@ -11,7 +11,7 @@ use crate::openmp::team::given::Given;
 use crate::openmp::team::{self, Opening, Team};
 use crate::operation::here;
 
-/// What a thread of a team runs.
+/// The function that a thread of a team runs.
 pub type Body = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// Opens a region for `$body` by the frame of the hook.
@@ -110,8 +110,8 @@ whole! {
     GOMP_parallel_loop_maybe_nonmonotonic_runtime(threads: c_uint, start: c_long, end: c_long, step: c_long, flags: c_uint);
 }
 
-/// What stands for the program's argument where the runtime looks into it: at its begin is the address of
-/// what is known of the reductions.
+/// Stands for the program's argument where the runtime looks into it: at its begin is the address of the
+/// reductions' data.
 #[repr(C)]
 struct Reducing {
     reductions: usize,

@@ -1,8 +1,8 @@
-//! Deferred work: the program's function is run by way of ours, wherever and whenever the runtime does it.
+//! Deferred work: the program's function is run through ours, wherever and whenever the runtime does it.
 //!
-//! What a task needs is copied when it is made. What we need is copied with it, behind what is the program's:
-//! the length of that is part of the type of the function that runs it. The runtime reads the program's data
-//! itself, too, so what our copier needs besides lies with the thread, which copies before its call returns.
+//! A task's data are copied when it is made. Ours are copied with them, after the program's: their length is
+//! part of the type of the function that runs the task. The runtime reads the program's data itself, too, so
+//! further data for our copier lie with the thread, which copies before its call returns.
 
 use core::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 
@@ -23,7 +23,7 @@ struct Tail {
     table: &'static Table,
 }
 
-/// What our copier needs.
+/// The data of our copier.
 struct Given {
     tail: Tail,
     bytes: usize,

@@ -26,7 +26,7 @@ fn atomic() -> u64 {
 #[inline(always)]
 fn leave<R: Copy>(operation: Operation, object: u64, call: impl FnOnce() -> R) -> R {
     holders::leave(object);
-    releases::around_unlock(operation, object, call, || here!())
+    releases::bracket_unlock(operation, object, call, || here!())
 }
 
 sited! {

@@ -1,8 +1,8 @@
 //! A thread between its part of a region and the next one.
 //!
 //! A thread that has done its part of a region it did not open is *docked*: it waits for the others, and then
-//! for the next region. It does not know when the one becomes the other; who opened the region writes that
-//! into the lane's header.
+//! for the next region. It does not know when the one becomes the other; the thread that opened the region
+//! writes that into the lane's header.
 
 use core::sync::atomic::Ordering;
 
@@ -32,7 +32,7 @@ impl Member {
         self.docked_ns.load(Ordering::Relaxed)
     }
 
-    /// It docks, or with 0 does so no more.
+    /// It docks, or with 0 undocks.
     #[inline]
     pub fn set_docked(&self, now_ns: u64) {
         self.docked_ns.store(now_ns, Ordering::Relaxed);
@@ -60,20 +60,20 @@ impl Member {
         self.docked_in.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
     }
 
-    /// Whether it closed a region without telling the others.
+    /// Whether it closed a region without notifying the others.
     #[inline]
     pub fn owes(&self) -> bool {
         !self.owed.load(Ordering::Relaxed).is_null()
     }
 
-    /// The others of this team are to be told that its newest region is over, if it takes long until the next
-    /// one.
+    /// The others of this team are to be notified that its newest region is over, if it takes long until the
+    /// next one.
     #[inline]
     pub fn owe(&self, team: &'static Team) {
         self.owed.store(core::ptr::from_ref(team).cast_mut(), Ordering::Relaxed);
     }
 
-    /// The team whose others are to be told; it is told only once.
+    /// The team whose others are to be notified; returned only once.
     #[inline]
     pub fn take_owed(&self) -> Option<&'static Team> {
         if !self.owes() {

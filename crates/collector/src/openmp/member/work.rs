@@ -20,7 +20,7 @@ impl Member {
     }
 
     /// Takes the work of the segment that has ended at `now_ns` at no barrier. If barriers were passed in it
-    /// that were not measured, it is no work but a gap. For who has taken the record.
+    /// that were not measured, it is no work but a gap. For the thread that has taken the record.
     #[inline]
     pub fn take_work_after_visits(&self, now_ns: u64) -> u64 {
         let work_ns = self.take_work();
@@ -44,7 +44,7 @@ impl Member {
         }
     }
 
-    /// It goes on working.
+    /// It works again.
     #[inline]
     pub fn resume(&self, now_ns: u64) {
         self.since_ns.store(now_ns, Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl Member {
     }
 
     /// Whether the thread's CPU clock is worth a reading where it begins to wait: its waits are long. What it
-    /// used before and what in the wait could not be told apart otherwise, since runtimes look for a while
+    /// used before the wait and what in it could not be told apart otherwise, since runtimes spin for a while
     /// before they sleep.
     #[inline]
     pub fn waits_long(&self) -> bool {

@@ -1,5 +1,5 @@
-//! What the runtime tells. Nothing here waits or unwinds; what the runtime keeps for us are teams and marks
-//! of tasks.
+//! The runtime's callbacks. Nothing here waits or unwinds; the words that the runtime keeps for us are teams
+//! and marks of tasks.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -19,9 +19,9 @@ use crate::openmp::visits::{CallSite, Inside};
 use crate::openmp::{holders, tasks, visits, wait};
 use crate::operation::{here, releases};
 
-/// What the word of a region says of it, to those who do its work, too: [`Team::given`].
+/// The region's data in its word, for the threads that do its work, too: [`Team::given`].
 unsafe fn given(data: *const Data) -> Option<Given> {
-    // SAFETY: the runtime's word, or null. It holds what was stored at the region's begin, or nothing.
+    // SAFETY: the runtime's word, or null. It is what was stored at the region's begin, or nothing.
     unsafe {
         let value = data.as_ref()?.value;
         (value != 0).then(|| Given::from_word(value as usize))
@@ -30,7 +30,7 @@ unsafe fn given(data: *const Data) -> Option<Given> {
 
 /// The team that the word of an implicit task stands for.
 unsafe fn team_of(data: *const Data) -> Option<&'static Team> {
-    // SAFETY: the runtime's word, or null. It holds a team, nothing, or the mark of a task, which is odd.
+    // SAFETY: the runtime's word, or null. It is a team, nothing, or the mark of a task, which is odd.
     unsafe {
         let value = data.as_ref()?.value;
         if value & 1 != 0 { None } else { (value as *const Team).as_ref() }
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn parallel_begin(
 ) {
     // SAFETY: the runtime's word.
     unsafe { set(parallel, 0) };
-    // Without a word nobody could be told which region it is.
+    // Without a word the threads could not learn which region it is.
     if flags & PARALLEL_LEAGUE != 0 || parallel.is_null() {
         return;
     }
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn implicit_task(
     flags: c_int,
 ) {
     if flags & TASK_INITIAL != 0 || endpoint != BEGIN {
-        // Its end comes late: when the thread begins to wait for the others it has done its part.
+        // Its end is reported late: when the thread begins to wait for the others it has done its part.
         return;
     }
     // SAFETY: the runtime's words.
@@ -127,8 +127,8 @@ pub unsafe extern "C" fn sync_region_wait(
     let region_end = || unsafe { region_end(endpoint, team(), task) };
     let operation = match kind {
         sync::BARRIER_IMPLICIT_PARALLEL => return region_end(),
-        // Older runtimes do not tell the end of a region from that of work-sharing: there, only the one who
-        // opened it has a place to name, and it is the region's own.
+        // Older runtimes do not distinguish the end of a region from that of work-sharing: there, only the
+        // thread that opened it has a place to name, and it is the region's own.
         sync::BARRIER_IMPLICIT if site.is_null() || team().is_some_and(|team| team.is_of(site as u64)) => {
             return region_end();
         }
@@ -168,7 +168,8 @@ fn waiting_for_all(operation: Operation) -> Option<&'static Lane> {
     lane::current().filter(|lane| lane.operations.open.is(wait::of_team(operation, lane.member)))
 }
 
-/// A thread has done its part, or goes on behind the region: then who opened it tells so, too.
+/// A thread has done its part, or continues after the region: then the thread that opened it reports that,
+/// too.
 ///
 /// # Safety
 /// `task` is null or the runtime's word.
@@ -233,7 +234,7 @@ pub unsafe extern "C" fn mutex_released(kind: c_int, object: u64, _: *const c_vo
         _ => return,
     };
     holders::leave(object);
-    releases::around_unlock(operation, object, || (), || here!());
+    releases::bracket_unlock(operation, object, || (), || here!());
 }
 
 /// `ompt_callback_work`
@@ -253,7 +254,7 @@ pub unsafe extern "C" fn work(
     }
 }
 
-/// `ompt_callback_dispatch`: how long it took to get iterations is not told.
+/// `ompt_callback_dispatch`: how long it took to get iterations is not reported.
 pub unsafe extern "C" fn dispatch(_: *mut Data, _: *mut Data, kind: c_int, _: u64) {
     if kind != DISPATCH_LOOP_CHUNK || life::recording().is_none() {
         return;
@@ -280,9 +281,9 @@ pub unsafe extern "C" fn task_create(
     }
 }
 
-/// A thread that waited for tasks by their dependences goes on. In LLVM's runtime up to 14 at least, who did
-/// the last of them may still be about to give back what lies in the waiting thread's frame, some
-/// instructions later. What we do next would overwrite that, earlier than the program does. The frame is
+/// A thread that waited for tasks by their dependences continues. In LLVM's runtime up to 14 at least, the
+/// thread that did the last of them may still be about to give back data in the waiting thread's frame, some
+/// instructions later. Our next calls would overwrite those, earlier than the program does. The frame is
 /// still there now: the other one gets the time that it needs.
 fn let_go_of_frame() {
     // One to two microseconds on processors of today.
@@ -308,7 +309,7 @@ pub unsafe extern "C" fn task_schedule(prior: *mut Data, status: c_int, next: *m
     if mark(prior).is_some() && matches!(status, STATUS_COMPLETE | STATUS_CANCEL) {
         tasks::end();
     }
-    // What a thread goes back to has begun already.
+    // A task to which a thread returns has begun already.
     if let Some(construct) = mark(next)
         && !matches!(status, STATUS_COMPLETE | STATUS_CANCEL)
     {

@@ -1,4 +1,4 @@
-//! Another tool that is told, too: ours is the runtime's tool, and the other one asks ours.
+//! Another tool that gets the events, too: ours is the runtime's tool, and the other one asks ours.
 //!
 //! It gets the runtime's own functions, but for those that set what is called for an event and those that
 //! show the words of regions and tasks ([`super::pairs`]). Events that concern no such word and not us go to
@@ -12,7 +12,7 @@ use super::layout::{Data, GetCallback, GetParallelInfo, GetTaskInfo, Lookup, Set
 use super::pairs::Words;
 
 static BOTH: StartToolResult = StartToolResult { initialize, finalize, tool_data: Data { value: 0 } };
-/// What the other tool said that it is.
+/// The other tool's result of `ompt_start_tool`.
 static OTHER: AtomicPtr<StartToolResult> = AtomicPtr::new(core::ptr::null_mut());
 
 /// More than there are events.
@@ -26,8 +26,8 @@ static SET_CALLBACK: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static GET_PARALLEL_INFO: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static GET_TASK_INFO: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The tool that stands for ours and `other`. None if another runtime has that one already: what it tells has
-/// to be kept apart, and nothing in it says whose it is.
+/// The tool that stands for ours and `other`. None if another runtime has that one already: the events of two
+/// runtimes must be kept apart, and nothing in them says whose they are.
 pub fn with(other: *mut StartToolResult) -> Option<*mut StartToolResult> {
     OTHER.compare_exchange(core::ptr::null_mut(), other, Ordering::AcqRel, Ordering::Relaxed).ok()?;
     Some((&raw const BOTH).cast_mut())
@@ -82,7 +82,7 @@ unsafe extern "C" fn finalize(_: *mut Data) {
     }
 }
 
-/// What the other tool finds by a name.
+/// The function that the other tool finds by a name.
 unsafe extern "C" fn find_for_other(name: *const c_char) -> *mut c_void {
     let Some(lookup) = of_runtime::<Lookup>(&LOOKUP) else { return core::ptr::null_mut() };
     // SAFETY: the other tool's string.
@@ -99,7 +99,7 @@ unsafe extern "C" fn find_for_other(name: *const c_char) -> *mut c_void {
     }
 }
 
-/// `ompt_set_callback`, for the other tool. What comes back is what the runtime says of the event.
+/// `ompt_set_callback`, for the other tool. Returns what the runtime says of the event.
 unsafe extern "C" fn set_callback(event: c_int, function: *const c_void) -> c_int {
     let Some(set) = of_runtime::<SetCallback>(&SET_CALLBACK) else { return 0 };
     let place = usize::try_from(event).ok().and_then(|event| CALLBACKS.get(event));
@@ -151,7 +151,7 @@ unsafe extern "C" fn get_parallel_info(level: c_int, parallel: *mut *mut Data, s
     }
 }
 
-/// What these return when they have filled in all.
+/// Returned by these when they have filled in everything.
 const KNOWN: c_int = 2;
 
 /// `ompt_get_task_info`, for the other tool.

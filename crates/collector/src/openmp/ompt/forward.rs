@@ -1,4 +1,4 @@
-//! What the runtime tells, told to two tools: each with its own word for every region and task.
+//! The runtime's events, passed to two tools: each with its own word for every region and task.
 //!
 //! The other tool's function is called where it takes no part of what we measure: before ours where something
 //! begins, after it where something ends.
@@ -14,7 +14,7 @@ use super::{callbacks, chain};
 type Word = *mut Data;
 type Pointer = *const c_void;
 
-/// What each tool gets of an argument.
+/// Each tool's form of an argument.
 trait Shown: Copy {
     /// # Safety
     /// A word is the runtime's.
@@ -64,8 +64,8 @@ macro_rules! function {
     ($($type:ty),*) => { unsafe extern "C" fn($($type),*) };
 }
 
-/// Functions that tell both tools. After the event's name: whether that is the end of something. Last: what
-/// is over then.
+/// Functions that pass the event to both tools. After the event's name: whether that is the end of something.
+/// Last: what is over then.
 macro_rules! to_both {
     ($( $name:ident $event:ident ( $($argument:ident : $type:ty),* ) ends $ends:expr, over $over:block )*) => { $(
         unsafe extern "C" fn $name($($argument: $type),*) {
@@ -149,7 +149,7 @@ to_other! {
     )
 }
 
-/// Whether nothing is told of a task after this.
+/// Whether no event of a task follows this one.
 fn is_last(status: c_int) -> bool {
     matches!(status, STATUS_COMPLETE | STATUS_CANCEL | STATUS_LATE_FULFILL | STATUS_TASKWAIT_COMPLETE)
 }

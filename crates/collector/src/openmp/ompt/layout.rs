@@ -28,7 +28,7 @@ pub type GetTaskInfo = unsafe extern "C" fn(
 /// `ompt_set_callback`
 pub type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
 
-/// What `ompt_start_tool` returns.
+/// The result of `ompt_start_tool`.
 #[repr(C)]
 pub struct StartToolResult {
     /// Called first; 0 = the tool is not interested any more.
@@ -59,7 +59,7 @@ pub const TASK_EXPLICIT: c_int = 4;
 pub const STATUS_COMPLETE: c_int = 1;
 /// The prior task was cancelled.
 pub const STATUS_CANCEL: c_int = 3;
-/// The prior task goes on: only an event of it is done.
+/// The prior task continues: only an event of it is done.
 pub const STATUS_LATE_FULFILL: c_int = 6;
 
 /// The prior task was but a wait for others.
@@ -139,7 +139,7 @@ pub mod event {
     pub const PARALLEL_END: c_int = 4;
     /// A task is made.
     pub const TASK_CREATE: c_int = 5;
-    /// A thread goes on with another task.
+    /// A thread continues with another task.
     pub const TASK_SCHEDULE: c_int = 6;
     /// A thread begins or ends its part of a region.
     pub const IMPLICIT_TASK: c_int = 7;
@@ -147,9 +147,9 @@ pub mod event {
     pub const SYNC_REGION_WAIT: c_int = 16;
     /// A task is for a device.
     pub const TARGET: c_int = 8;
-    /// A lock is let go.
+    /// A lock is released.
     pub const MUTEX_RELEASED: c_int = 17;
-    /// What a task depends on.
+    /// The objects that a task depends on.
     pub const DEPENDENCES: c_int = 18;
     /// A task waits for another one.
     pub const TASK_DEPENDENCE: c_int = 19;
@@ -157,7 +157,7 @@ pub mod event {
     pub const WORK: c_int = 20;
     /// A thread begins or ends what one thread does.
     pub const MASKED: c_int = 21;
-    /// A thread comes to a barrier or a wait for tasks, or leaves it.
+    /// A thread arrives at a barrier or a wait for tasks, or leaves it.
     pub const SYNC_REGION: c_int = 23;
     /// Something is cancelled.
     pub const CANCEL: c_int = 30;
@@ -165,7 +165,7 @@ pub mod event {
     pub const REDUCTION: c_int = 31;
     /// As [`TARGET`], with words.
     pub const TARGET_EMI: c_int = 33;
-    /// Data go to a device or come from it, with words.
+    /// Data are copied to a device or from it, with words.
     pub const TARGET_DATA_OP_EMI: c_int = 34;
     /// It got a part of it.
     pub const DISPATCH: c_int = 32;

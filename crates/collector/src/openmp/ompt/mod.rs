@@ -1,13 +1,12 @@
-//! What LLVM's and Intel's runtime, and others, tell tools of themselves (OpenMP 5, chapter "OMPT
-//! Interface").
+//! The reports of LLVM's and Intel's runtime, and others, to tools (OpenMP 5, chapter "OMPT Interface").
 //!
 //! The runtime asks for a tool by a name that we export, and calls the functions that we give it. Where there
-//! is another tool that we are asked for before, both are told. Where that one is found first, the runtime is
-//! known by samples only.
+//! is another tool that we are asked for before, both get the events. Where that one is found first, the
+//! runtime is known by samples only.
 //!
 //! - [`start`]: how a runtime finds us
-//! - [`callbacks`]: what it tells
-//! - [`chain`], [`forward`], [`pairs`]: how another tool is told, too
+//! - [`callbacks`]: its reports
+//! - [`chain`], [`forward`], [`pairs`]: how another tool gets the events, too
 //! - [`layout`]: types and numbers of the interface
 
 #![allow(

@@ -1,8 +1,9 @@
-//! Two words in place of one: where two tools are told, each has its own for every region and every task.
+//! Two words in place of one: where two tools get the events, each has its own word for every region and
+//! every task.
 //!
 //! The runtime keeps one word for a tool. It leads to a pair here, of which each tool is shown its half.
-//! Pairs come from one pool and go back to it when the region or task is over, so that there are as many as
-//! there are regions and tasks at a time. Neither takes a lock or memory of the program's.
+//! Pairs are taken from one pool and returned to it when the region or task is over, so that there are as
+//! many as there are regions and tasks at a time. Neither takes a lock or memory of the program's.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -29,7 +30,7 @@ static CHUNKS: [AtomicPtr<Pair>; MOST_CHUNKS] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST_CHUNKS];
 /// Pairs that were ever made.
 static MADE: AtomicU32 = AtomicU32::new(0);
-/// The first free one, and above it a count of changes: who was slow must not take the list for what it was.
+/// The first free one, and above it a count of changes: a slow thread must not take the list for what it was.
 static FREE: AtomicU64 = AtomicU64::new(0);
 
 fn pair(number: u32) -> *mut Pair {
@@ -43,8 +44,8 @@ fn take() -> Option<*mut Pair> {
     let mut free = FREE.load(Ordering::Acquire);
     while free as u32 != 0 {
         let first = pair(free as u32);
-        // SAFETY: pairs are never unmapped. Should somebody take this one meanwhile, what is read here is not
-        // used.
+        // SAFETY: pairs are never unmapped. Should another thread take this one meanwhile, what is read here
+        // is not used.
         let next = unsafe { &*first }.next.load(Ordering::Relaxed);
         let after = ((free >> 32) + 1) << 32 | u64::from(next);
         match FREE.compare_exchange_weak(free, after, Ordering::AcqRel, Ordering::Acquire) {
@@ -81,7 +82,7 @@ fn make() -> Option<*mut Pair> {
 }
 
 fn put(back: *mut Pair) {
-    // SAFETY: whoever calls this has it from `take`, and gives it up here.
+    // SAFETY: the caller has it from `take`, and gives it up here.
     let (number, next) = unsafe { ((*back).number, &(*back).next) };
     let mut free = FREE.load(Ordering::Acquire);
     loop {
@@ -94,7 +95,7 @@ fn put(back: *mut Pair) {
     }
 }
 
-/// What each of the two tools is shown of one word.
+/// The half of one word that each of the two tools is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// Null where there is no word, or no memory for one.
@@ -103,7 +104,7 @@ pub struct Words {
     pub other: *mut Data,
 }
 
-/// What the other tool is shown where there is no memory left: it may write there, and finds what was written
+/// The other tool is shown this where there is no memory left: it may write there, and finds what was written
 /// last.
 static SPARE: AtomicU64 = AtomicU64::new(0);
 
@@ -111,12 +112,12 @@ impl Words {
     /// Those that stand for `word`; they are made when they are first asked for.
     ///
     /// # Safety
-    /// `word` is null, or a word that the runtime keeps and that nobody else uses.
+    /// `word` is null, or a word that the runtime keeps and that no other code uses.
     pub unsafe fn of(word: *mut Data) -> Words {
         if word.is_null() {
             return Words { ours: word, other: word };
         }
-        // SAFETY: the caller's promise; several threads may come to one word at once.
+        // SAFETY: the caller's promise; several threads may reach one word at once.
         let place = unsafe { AtomicU64::from_ptr(&raw mut (*word).value) };
         let mut found = place.load(Ordering::Acquire) as *mut Pair;
         if found.is_null() {
@@ -133,12 +134,12 @@ impl Words {
                 }
             }
         }
-        // SAFETY: a pair: nobody else writes this word.
+        // SAFETY: a pair: no other thread writes this word.
         unsafe { Words { ours: &raw mut (*found).ours, other: &raw mut (*found).other } }
     }
 }
 
-/// What `word` stands for is over.
+/// The region or task of `word` is over.
 ///
 /// # Safety
 /// As for [`Words::of`]; and no tool uses its half any more.

@@ -1,4 +1,4 @@
-//! How a runtime finds us, and what we ask it to tell.
+//! How a runtime finds us, and which events we ask it for.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -13,9 +13,9 @@ static NEXT: Real = Real::new(c"ompt_start_tool");
 
 static OURS: StartToolResult = StartToolResult { initialize, finalize, tool_data: Data { value: 0 } };
 
-/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime tells one tool. Where the user
-/// has another one, ours tells that one what it asks for ([`chain`]); of a second runtime the other tool
-/// alone is told, and the log says so.
+/// `ompt_start_tool`: called once by each runtime that is loaded. A runtime reports to one tool. Where the
+/// user has another one, ours passes that one the events it asks for ([`chain`]); of a second runtime only
+/// the other tool gets them, and the log says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(
     omp_version: c_uint,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn ompt_start_tool(
     }
     if !other.is_null() {
         let both = chain::with(other);
-        tell_of_other(if both.is_some() { TOLD_TOO } else { GIVEN });
+        note_other_tool(if both.is_some() { SERVED_TOO } else { GIVEN });
         return both.unwrap_or(other);
     }
     (&raw const OURS).cast_mut()
@@ -71,12 +71,12 @@ fn named() -> impl Iterator<Item = *mut c_void> {
 
 /// The other tool is found before ours by name.
 const FIRST: u64 = 1;
-/// It comes after ours, or was named to the runtime; and another runtime tells both already.
+/// It is found after ours, or was named to the runtime; and another runtime reports to both already.
 const GIVEN: u64 = 2;
-/// It comes after ours, or was named to the runtime, and is told what it asks for.
-const TOLD_TOO: u64 = 3;
+/// It is found after ours, or was named to the runtime, and gets the events it asks for.
+const SERVED_TOO: u64 = 3;
 
-fn tell_of_other(how: u64) {
+fn note_other_tool(how: u64) {
     if life::in_hook().is_some()
         && let Some(lane) = lane::current()
     {
@@ -95,7 +95,7 @@ fn library_of(address: *mut c_void) -> usize {
 
 /// Looks whether runtimes will find another tool before they find ours: one of the program's own.
 pub fn look_for_other() {
-    // SAFETY: a name, in all that is loaded; whatever message this leaves is forgotten.
+    // SAFETY: a name, in all that is loaded; the error message that this leaves is cleared.
     let first = unsafe {
         let first = libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr());
         libc::dlerror();
@@ -103,7 +103,7 @@ pub fn look_for_other() {
     };
     // Our own function may be asked for by its name, too, and be theirs then: our data are not.
     if library_of(first) != library_of((&raw const OURS).cast_mut().cast()) {
-        tell_of_other(FIRST);
+        note_other_tool(FIRST);
     }
 }
 

@@ -1,9 +1,10 @@
-//! What is known of each caller: of the programs and libraries that refer to functions of the family.
+//! The data of each caller: of the programs and libraries that refer to functions of the family.
 //!
 //! The whole family is looked up at once, for all callers that are loaded: when one of them first opens a
 //! region, and before anything else is loaded or unloaded. So what a caller was bound to stays what it is,
-//! although a library that is opened for all may come in between; and the threads of a region find the tables
-//! of all that they may call, since they must not wait for the lock that `dlopen` holds ([`scope`]).
+//! although a library that is opened for all may be searched before it by then; and the threads of a region
+//! find the tables of all that they may call, since they must not wait for the lock that `dlopen` holds
+//! ([`scope`]).
 
 use crate::arena::spread;
 use core::ffi::CStr;
@@ -76,7 +77,7 @@ impl Callee {
     }
 }
 
-/// The caller that holds this address, if it is known already.
+/// The caller that contains this address, if it is known already.
 pub fn known_at(address: u64) -> Option<Callee> {
     live().find(|known| known.object.contains(address)).map(|known| Callee { known })
 }
@@ -92,11 +93,11 @@ pub fn are_several() -> bool {
 pub enum Lock {
     /// The dynamic linker's lock may be waited for.
     MayWait,
-    /// It may be held by a thread that waits for this one.
+    /// The lock may be held by a thread that waits for this one.
     MustNot,
 }
 
-/// What a caller refers to, of the family: too much for the stack of a small thread.
+/// The references of a caller to the family: too large for the stack of a small thread.
 struct References {
     wanted: [Wanted<'static>; COUNT],
     refers: [u64; COUNT.div_ceil(64)],
@@ -130,8 +131,8 @@ impl Drop for Workspace {
     }
 }
 
-/// Calls `visit` with what an object refers to, of the family, and with whether it is bound: to us. What is
-/// bound elsewhere is found before we are, and never leads here.
+/// Calls `visit` with each reference of an object to the family, and with whether it is bound: to us. A
+/// reference that is bound elsewhere is found before we are, and never leads here.
 fn each_reference(object: &Object, visit: &mut dyn FnMut(usize, Option<&'static CStr>, bool)) {
     let Some(tables) = object.tables() else { return };
     tables.each_reference(&object.range, &mut |reference| {
@@ -196,7 +197,8 @@ fn learn_of(caller: &Object, lock: Lock) -> Option<Callee> {
         if lock == Lock::MustNot {
             return None;
         }
-        // SAFETY: the caller is running, or somebody is just about to load or unload something, and holds it.
+        // SAFETY: the caller is running, or a thread is just about to load or unload something, and keeps it
+        // loaded.
         unsafe { scope::ask_for_the_rest(caller, &names::MARKS, NAMES, &mut references.wanted) };
     }
     let table = table_of(&references.wanted)?;
@@ -218,7 +220,7 @@ pub enum InDoubt {
     LoadedNow = 2,
 }
 
-/// Tells the log of it.
+/// Writes it to the log.
 pub fn note(why: InDoubt) {
     if life::in_hook().is_some()
         && let Some(lane) = lane::current()
@@ -235,10 +237,10 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
         let mut is_mixed = None;
         let mut functions = [0; COUNT];
         let provider = object::at(main)?;
-        let tells_of = |object: &Object| {
-            object
-                .tables()
-                .is_some_and(|tables| tables.definition(&names::TELLS, Some(names::TELLS.version)).is_some())
+        let reports_to_tools = |object: &Object| {
+            object.tables().is_some_and(|tables| {
+                tables.definition(&names::REPORTS_TO_TOOLS, Some(names::REPORTS_TO_TOOLS.version)).is_some()
+            })
         };
         for ((function, wanted), name) in functions.iter_mut().zip(wanted).zip(NAMES) {
             match wanted.found {
@@ -247,7 +249,8 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
                     *function = address as usize;
                     world = World::InDoubt;
                 }
-                // What the caller does not name itself, its tail calls may: these are of the same runtime.
+                // Functions that the caller does not name itself, its tail calls may: these are of the same
+                // runtime.
                 Found::Nothing | Found::Ambiguous => {
                     let definition = provider.tables()?.definition(name, Some(name.version));
                     *function = definition
@@ -262,13 +265,13 @@ fn table_of(wanted: &[Wanted<'_>; COUNT]) -> Option<&'static Table> {
             } else {
                 object::at(*function as u64)?
             };
-            let tells = tells_of(&owner);
-            if *is_mixed.get_or_insert(tells) != tells {
+            let reports = reports_to_tools(&owner);
+            if *is_mixed.get_or_insert(reports) != reports {
                 world = World::InDoubt;
             }
         }
         if world == World::Recorded && is_mixed == Some(true) {
-            world = World::TellsOfItself;
+            world = World::ReportsToTools;
         }
         Some(shared(Table { world, functions }))
     })?
@@ -291,7 +294,7 @@ pub fn table_of_runtime(address: u64) -> Option<&'static Table> {
     if wanted[Function::GOMP_barrier as usize].is_wanted { table_of(wanted) } else { None }
 }
 
-/// The table of the runtime that comes first in this process, and whether there is no other.
+/// The table of the runtime that is first in this process, and whether there is no other.
 pub fn table_of_any() -> Option<(&'static Table, bool)> {
     let mut workspace = Workspace::new()?;
     let wanted = &mut workspace.get().wanted;
@@ -433,7 +436,8 @@ pub fn before_unloading() {
     before_change();
     for known in live().filter(|known| !known.is_pinned.swap(true, Ordering::Relaxed)) {
         // SAFETY: this thread has not begun to unload it. Where another one does just now, it has no code any
-        // more that could be running, and the dynamic linker is asked about an address that is nobody's.
+        // more that could be running, and the dynamic linker is asked about an address that belongs to no
+        // object.
         unsafe { scope::depend(&known.object, &NAMES[known.pin], None) };
     }
     routes::close();

@@ -1,11 +1,11 @@
-//! Who calls, at the first call from a place.
+//! Which caller a call belongs to, at the first call from a place.
 //!
 //! A function that is given a body is called by the object in which the body lies: the compiler made both.
 //! Otherwise the caller is where the call returns to, if the call there leads to a hook. It need not: a
-//! function that ends by calling a hook jumps to it, and the hook returns to whoever called that function. If
+//! function that ends by calling a hook jumps to it, and the hook returns to the caller of that function. If
 //! it was called through the usual table the table says in which object it is; if it was the body of a region
-//! or task that we called, what we put on the stack says so ([`run_body`]). What remains belongs to the
-//! region in which it is done.
+//! or task that we called, the word that we put on the stack shows it ([`run_body`]). Any other call belongs
+//! to the region in which it is made.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -82,12 +82,12 @@ fn of_body(body: u64, place: usize) -> &'static Table {
             routes::keep(body, caller.table());
             caller.table()
         }
-        None => of_nobody(place),
+        None => of_unknown_caller(place),
     }
 }
 
 fn of_site(site: u64, place: usize) -> &'static Table {
-    let Some(object) = object::at(site) else { return of_nobody(place) };
+    let Some(object) = object::at(site) else { return of_unknown_caller(place) };
     let caller = match call_before(site, &object) {
         Call::OfHook => learn(site),
         Call::Of(function) => learn(function).filter(|caller| caller.refers_to(place)),
@@ -95,7 +95,7 @@ fn of_site(site: u64, place: usize) -> &'static Table {
             let caller = learn(site).filter(|caller| caller.refers_to(place));
             if caller.is_some() && callers::are_several() {
                 // It may have called a function of another caller, which jumped here.
-                return of_region().or(caller.map(Callee::table)).unwrap_or_else(|| of_nobody(place));
+                return of_region().or(caller.map(Callee::table)).unwrap_or_else(|| of_unknown_caller(place));
             }
             caller
         }
@@ -106,11 +106,11 @@ fn of_site(site: u64, place: usize) -> &'static Table {
             routes::keep(site, table);
             table
         }
-        None => of_nobody(place),
+        None => of_unknown_caller(place),
     }
 }
 
-/// What stands before the address that a call returns to.
+/// The instruction before the address that a call returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     /// A call of one of our hooks.
@@ -168,11 +168,11 @@ fn of_region() -> Option<&'static Table> {
     lane::current()?.member.team()?.runtime()
 }
 
-/// Nobody is known who could have called. It belongs to the region, or to the only runtime; if there are
-/// several it is in doubt, and if there is none one is loaded: the program was told that there is one, by our
-/// names.
+/// No known object can have made the call. It belongs to the region's runtime, or to the only one; if there
+/// are several it is in doubt, and if there is none one is loaded: our names made the program believe that
+/// there is one.
 #[cold]
-fn of_nobody(place: usize) -> &'static Table {
+fn of_unknown_caller(place: usize) -> &'static Table {
     if let Some(table) = of_region() {
         return table;
     }
@@ -187,8 +187,8 @@ fn of_nobody(place: usize) -> &'static Table {
     }
 }
 
-/// What GCC's runtime is called where it is installed, and where systems have it: the folders that the
-/// environment names may hold something else of that name.
+/// The names of GCC's runtime where it is installed, and where systems have it: the folders that the
+/// environment names may contain something else of that name.
 const LIBRARIES: [&CStr; 5] = [
     c"libgomp.so.1",
     c"/usr/lib/x86_64-linux-gnu/libgomp.so.1",
@@ -212,7 +212,8 @@ fn load(place: usize) -> &'static Table {
     refuse(NAMES.get(place).map_or(c"?", |name| name.text))
 }
 
-/// What the dynamic linker does where a function is called that is nowhere: says so, and ends the process.
+/// Does what the dynamic linker does where a function is called that is nowhere: reports it, and ends the
+/// process.
 fn refuse(name: &CStr) -> ! {
     for part in [c"symbol lookup error: undefined symbol: ", name, c"\n"] {
         let bytes = part.to_bytes();
@@ -228,9 +229,9 @@ pub extern "C" fn undefined() -> ! {
     refuse(c"of OpenMP's runtime, which is older than what calls it")
 }
 
-/// The function that a hook would call for the object that holds `caller`; null if that refers to nothing of
-/// the family, or if there is none. For tests, which compare it with what the dynamic linker says of the bare
-/// program.
+/// The function that a hook would call for the object that contains `caller`; null if that refers to nothing
+/// of the family, or if there is none. For tests, which compare it with what the dynamic linker says of the
+/// bare program.
 ///
 /// # Safety
 /// `name` is a C string.

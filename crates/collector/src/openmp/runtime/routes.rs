@@ -38,7 +38,7 @@ pub struct Places([AtomicPtr<Route>; PLACES]);
 /// The places.
 pub static ROUTES: Places = Places([const { AtomicPtr::new(core::ptr::null_mut()) }; PLACES]);
 
-/// Who changes them, with all signals blocked. Nothing that may wait is called meanwhile.
+/// Which thread changes them, with all signals blocked. Nothing that may wait is called meanwhile.
 static CHANGING: Turn = Turn::new();
 /// How long one waits for it before one looks whether its holder is still there.
 const PATIENCE_NS: u64 = 20_000_000;
@@ -49,7 +49,7 @@ fn place_of(key: u64) -> usize {
     ((key.wrapping_mul(FACTOR) >> SHIFT) & MASK) as usize / 8
 }
 
-/// Runs `change` while nobody else changes routes or callers.
+/// Runs `change` while no other thread changes routes or callers.
 pub(super) fn changing<R>(change: impl FnOnce() -> R) -> R {
     let _mine = loop {
         if let Some(mine) = CHANGING.begin_within(PATIENCE_NS) {
@@ -112,7 +112,7 @@ pub(super) fn close() {
     });
 }
 
-/// That is over; of the routes that were valid those are again for which `stays` says so of key and table.
+/// That is over; routes that were valid become valid again if `stays` is true for their key and table.
 pub(super) fn open(stays: &dyn Fn(u64, &'static Table) -> bool) {
     changing(|| {
         if CLOSING.fetch_sub(1, Ordering::AcqRel) != 1 {
@@ -152,7 +152,7 @@ mod tests {
     use crate::openmp::runtime::callers;
 
     #[test]
-    fn a_bucket_is_two_places_that_one_bit_of_the_address_tells_apart() {
+    fn a_bucket_is_two_places_that_differ_in_one_bit_of_the_address() {
         for (number, place) in ROUTES.0.iter().enumerate() {
             let other = core::ptr::from_ref(place) as usize ^ 8;
             assert_eq!(other, core::ptr::from_ref(&ROUTES.0[number ^ 1]) as usize);

@@ -1,4 +1,4 @@
-//! Who opened a region goes on behind it, and tells those that wait at its end.
+//! The thread that opened a region continues after it, and notifies those that wait at its end.
 
 use core::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use proust_log::operations::Operation;
 use super::part::{add, done, end_open};
 use super::{PLACES, Team};
 use crate::lane::{self, Lane};
-use crate::openmp::sites::Passed;
+use crate::openmp::sites::Segment;
 use crate::openmp::visits::OUTSIDE;
 use crate::path::memo::State;
 use crate::{clock, life};
@@ -15,12 +15,12 @@ use crate::{clock, life};
 /// Regions of one team that end no longer than that after each other follow closely.
 const CLOSELY_NS: u64 = 20_000;
 
-/// Of regions that follow closely, one in so many tells the others at its end. To write what another
-/// processor reads, and to read what it wrote, takes as long as such a region; who has work again at once
-/// finds out from the team.
-const TOLD_ONE_IN: u32 = 16;
+/// Of regions that follow closely, one in so many notifies the others at its end. To write what another
+/// processor reads, and to read what it wrote, takes as long as such a region; a thread that has work again
+/// at once finds it in the team.
+const NOTIFIED_ONE_IN: u32 = 16;
 
-/// The calling thread, who opened the region, goes on behind it.
+/// The calling thread, which opened the region, continues after it.
 pub fn close(team: &'static Team, state: Option<State>) {
     if life::recording().is_none() {
         return;
@@ -31,7 +31,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
         return;
     }
     if team.own.done_ns.load(Ordering::Relaxed) == 0 && team.own.size.load(Ordering::Relaxed) != 0 {
-        // In a team of one some runtimes tell of no wait at the region's end.
+        // In a team of one some runtimes report no wait at the region's end.
         done(team);
     }
     if let Some(state) = state {
@@ -42,7 +42,7 @@ pub fn close(team: &'static Team, state: Option<State>) {
         0 => clock::now_ns(),
         end_ns => end_ns,
     };
-    // Where it never began its own part it waited for nobody.
+    // Where it never began its own part it waited for no other thread.
     end_open(lane, Operation::OmpFork);
     let done_ns = match team.own.done_ns.load(Ordering::Relaxed) {
         0 => end_ns,
@@ -54,26 +54,26 @@ pub fn close(team: &'static Team, state: Option<State>) {
     let ended = team.own.ended.load(Ordering::Relaxed);
     team.own.ended.store(ended.wrapping_add(1), Ordering::Relaxed);
     let follows = end_ns.saturating_sub(team.times.before_end_ns.load(Ordering::Relaxed)) < CLOSELY_NS;
-    let is_told = !follows || ended.is_multiple_of(TOLD_ONE_IN) || size as usize > PLACES;
+    let is_notified = !follows || ended.is_multiple_of(NOTIFIED_ONE_IN) || size as usize > PLACES;
     team.has_ended(fork_ns, end_ns);
-    team.own.owed.store(if is_told { 0 } else { size }, Ordering::Relaxed);
-    let mut passed = Passed {
+    team.own.owed.store(if is_notified { 0 } else { size }, Ordering::Relaxed);
+    let mut segment = Segment {
         end_ns,
         wait_ns: end_ns.saturating_sub(done_ns),
-        is_whole: !is_told,
+        is_whole: !is_notified,
         added: member.own_cost.take(),
-        ..Passed::default()
+        ..Segment::default()
     };
-    if is_told {
-        passed.latency_ns = release(team, lane, (0, size), done_ns);
+    if is_notified {
+        segment.latency_ns = release(team, lane, (0, size), done_ns);
     } else {
         if member.owes() {
             // Of a region inside.
-            tell_the_others(lane);
+            notify_the_others(lane);
         }
         member.owe(team);
     }
-    add(lane, Operation::OmpRegionEnd, team.region(), &passed);
+    add(lane, Operation::OmpRegionEnd, team.region(), &segment);
     if let Some(visits) = member.visits() {
         visits.publish(team, fork_ns.max(OUTSIDE + 1));
     }
@@ -83,8 +83,9 @@ pub fn close(team: &'static Team, state: Option<State>) {
     member.own_cost.took_behind(end_ns);
 }
 
-/// Tells those that wait at the end of the region of `team` that was over last, and have these numbers of a
-/// team, that it is; how long before the last of them, or the opener at `done_ns`, had come. By the opener.
+/// Notifies those that wait at the end of the region of `team` that was over last, and have these numbers of
+/// a team. Returns how long before that the last of them, or the opener at `done_ns`, had arrived. By the
+/// opener.
 fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_ns: u64) -> u64 {
     let fork_ns = team.times.before_fork_ns.load(Ordering::Relaxed);
     let end_ns = team.times.before_end_ns.load(Ordering::Relaxed);
@@ -99,7 +100,7 @@ fn release(team: &'static Team, opener: &Lane, (first, size): (u32, u32), done_n
     end_ns - last_ns
 }
 
-/// Tells those that were in the region before this one, and are not in this one, that it is over. By the
+/// Notifies those that were in the region before this one, and are not in this one, that it is over. By the
 /// opener.
 pub(super) fn release_the_rest(team: &'static Team, opener: &Lane, size: u32) {
     let owed = team.own.owed.load(Ordering::Relaxed);
@@ -111,10 +112,10 @@ pub(super) fn release_the_rest(team: &'static Team, opener: &Lane, size: u32) {
     }
 }
 
-/// The thread's newest region is over, and no other follows at once: tells those that wait at its end.
+/// The thread's newest region is over, and no other follows at once: notifies those that wait at its end.
 #[cold]
 #[inline(never)]
-pub fn tell_the_others(lane: &Lane) {
+pub fn notify_the_others(lane: &Lane) {
     if let Some(team) = lane.member.take_owed() {
         let owed = team.own.owed.swap(0, Ordering::Relaxed);
         release(team, lane, (0, owed), team.own.done_ns.load(Ordering::Relaxed));

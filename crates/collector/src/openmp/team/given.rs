@@ -1,9 +1,9 @@
-//! What the threads of a region get to know of it by the one word that the runtime hands on to them.
+//! The information on a region that its threads get in the one word that the runtime hands on to them.
 //!
-//! They read it anyway. What they would have to read besides, where the opener has just written it, takes
-//! some tenths of a microsecond if their processors share no cache: more than all the rest. So the word says
-//! which team it is, when the region was opened, and how long before that the one before was over; and the
-//! team's own lines stay as they are.
+//! They read it anyway. Reading anything else that the opener has just written takes some tenths of a
+//! microsecond if their processors share no cache: more than all the rest. So the word says which team it is,
+//! when the region was opened, and how long before that the one before was over; and the team's own lines
+//! stay as they are.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -61,7 +61,7 @@ fn number_in(word: u64) -> Option<usize> {
     (word & IS_GIVEN != 0).then_some(number as usize)
 }
 
-/// What a word says at `now_ns`, less than two minutes after the region was opened.
+/// The content of a word at `now_ns`, less than two minutes after the region was opened.
 #[inline]
 fn opened(word: u64, now_ns: u64) -> Opened {
     let fork = word >> GAP_BITS & ((1 << FORK_BITS) - 1);
@@ -94,7 +94,7 @@ impl Given {
         unsafe { &*team }
     }
 
-    /// What it says at `now_ns` of the region; None if it says nothing.
+    /// Its content at `now_ns` for the region; None if there is none.
     #[inline]
     pub fn opened(self, now_ns: u64) -> Option<Opened> {
         number_in(self.0).map(|_| opened(self.0, now_ns))

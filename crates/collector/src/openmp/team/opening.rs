@@ -15,18 +15,18 @@ use crate::path::modules;
 use crate::path::tree::Frame as PathFrame;
 use crate::{clock, life};
 
-/// What a region is made of.
+/// The data from which a region is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    /// A word that tells the construct from others.
+    /// A word that distinguishes the construct from others.
     pub construct: u64,
-    /// Who says so.
+    /// Which interface reports it.
     pub origin: RegionOrigin,
-    /// What the program wants to be run, and its argument, if that is known.
+    /// The function that the program wants to be run, and its argument, if that is known.
     pub function: usize,
     /// See `function`.
     pub data: usize,
-    /// The functions of the runtime that the opener called, if it is not one that tells of itself.
+    /// The functions of the runtime that the opener called, if it is not one that reports to tools itself.
     pub runtime: Option<&'static Table>,
     /// A frame of the opener, where its call path begins.
     pub state: State,

@@ -11,15 +11,15 @@ use super::given::{Given, Opened};
 use crate::lane::{self, Lane, Record};
 use crate::openmp::long_gaps;
 use crate::openmp::member::LONG_WORK_NS;
-use crate::openmp::sites::{Passed, Site};
+use crate::openmp::sites::{Segment, Site};
 use crate::openmp::wait;
 use crate::operation::{self, Kind, Outcome, Ticket, here, stretch};
 use crate::path::memo::State;
 use crate::path::tree::NodeId;
 use crate::{clock, life};
 
-/// The calling thread begins its part, as number `number` of `size`; who did not open the region need not
-/// know that, and says 0. `given`: what it was told of the region with its work.
+/// The calling thread begins its part, as number `number` of `size`; a thread that did not open the region
+/// need not know that, and passes 0. `given`: what it was given of the region with its work.
 pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
     if life::recording().is_none() {
         return;
@@ -44,15 +44,15 @@ pub fn join(team: &'static Team, number: u32, size: u32, given: Option<Given>) {
         (opened.fork_ns, now_ns)
     };
     member.enter(team, team.region(), (number, size), (fork_ns, now_ns));
-    let passed = Passed {
+    let segment = Segment {
         end_ns: now_ns,
         wait_ns: now_ns.saturating_sub(fork_ns),
         executions: 1,
         team: u16::try_from(size).unwrap_or(u16::MAX),
         added: member.own_cost.take(),
-        ..Passed::default()
+        ..Segment::default()
     };
-    add(lane, Operation::OmpFork, team.region(), &passed);
+    add(lane, Operation::OmpFork, team.region(), &segment);
     member.own_cost.took(now_ns);
 }
 
@@ -81,15 +81,15 @@ pub fn done(team: &'static Team) {
     let region = team.region();
     let state = here!();
     lane.with_record_in_silence(|record| {
-        let passed = Passed {
+        let segment = Segment {
             end_ns: now_ns,
             work_ns: member.take_work_after_visits(now_ns),
             executions: 1,
             team: member.team_size(),
             added: member.own_cost.take(),
-            ..Passed::default()
+            ..Segment::default()
         };
-        add_to(record, Operation::OmpRegionEnd, region, &passed);
+        add_to(record, Operation::OmpRegionEnd, region, &segment);
         let begin_ns = member.begin_ns();
         if now_ns.saturating_sub(begin_ns) >= record.parallel.stay_limit.ns {
             let stay = Stay {
@@ -100,9 +100,9 @@ pub fn done(team: &'static Team) {
                 interval: 0,
             };
             let number = u16::try_from(member.number()).unwrap_or(u16::MAX);
-            // SAFETY: the owner, who has taken the record.
+            // SAFETY: the owner, which has taken the record.
             unsafe { lane.with_room(|| record.output.push_shaped(number, member.team_size(), &stay)) };
-            record.parallel.stay_limit.told(now_ns);
+            record.parallel.stay_limit.recorded(now_ns);
         }
         if !is_opener && member.idle_node() == 0 {
             // SAFETY: as above.
@@ -151,8 +151,8 @@ fn begin_end(lane: &'static Lane, team: &'static Team) -> u64 {
     lane.operations.open.begin_ns()
 }
 
-/// A thread that was docked is so no more: tells what it waited for since. `team` is the one in which it got
-/// work again.
+/// A thread that was docked is no longer docked: records what it waited for since. `team` is the one in which
+/// it got work again.
 fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now_ns: u64) {
     let member = &lane.member;
     let (region, fork_ns) = (team.map_or(0, Team::region), opened.fork_ns);
@@ -166,7 +166,7 @@ fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now
         let ended_ns = || {
             let docked_in = member.docked_in()?;
             let is_same = team.is_some_and(|team| core::ptr::eq(team, docked_in));
-            // Who is not in every region of its team is told of the end of those that it is in.
+            // A thread that is not in every region of its team is notified of the end of those that it is in.
             let given_ns = opened.before_end_ns.filter(|&end_ns| is_same && docked_ns <= end_ns);
             given_ns.or_else(|| docked_in.ended_ns(docked_ns))
         };
@@ -175,21 +175,21 @@ fn undock(lane: &'static Lane, team: Option<&'static Team>, opened: &Opened, now
         let wait_ns = until_ns - docked_ns;
         let old = member.region();
         let end = (Operation::OmpRegionEnd, docked_for);
-        stretch::tell(lane, end, (docked_ns, until_ns), member.idle_node());
-        let passed = Passed {
+        stretch::record(lane, end, (docked_ns, until_ns), member.idle_node());
+        let segment = Segment {
             end_ns: until_ns,
             wait_ns,
             latency_ns: released.map_or(0, |(_, latency_ns)| latency_ns.min(wait_ns)),
             is_whole: released.is_none(),
-            ..Passed::default()
+            ..Segment::default()
         };
-        add(lane, Operation::OmpRegionEnd, old, &passed);
+        add(lane, Operation::OmpRegionEnd, old, &segment);
         member.set_region(0);
         free_ns = fork_ns.clamp(until_ns, now_ns);
-        stretch::tell(lane, (Operation::OmpIdle, 0), (until_ns, free_ns), member.idle_node());
+        stretch::record(lane, (Operation::OmpIdle, 0), (until_ns, free_ns), member.idle_node());
     }
     member.set_region(region);
-    stretch::tell(
+    stretch::record(
         lane,
         (Operation::OmpFork, 0),
         (fork_ns.clamp(free_ns.min(now_ns), now_ns), now_ns),
@@ -214,10 +214,10 @@ pub fn end_open(lane: &'static Lane, operation: Operation) -> u64 {
     }
 }
 
-pub(super) fn add(lane: &'static Lane, operation: Operation, region: u32, passed: &Passed) {
-    lane.with_record_in_silence(|record| add_to(record, operation, region, passed));
+pub(super) fn add(lane: &'static Lane, operation: Operation, region: u32, segment: &Segment) {
+    lane.with_record_in_silence(|record| add_to(record, operation, region, segment));
 }
 
-fn add_to(record: &mut Record, operation: Operation, region: u32, passed: &Passed) {
-    record.parallel.sites.add(&Site::of_region(region, operation), passed, &mut record.output, |_| 0);
+fn add_to(record: &mut Record, operation: Operation, region: u32, segment: &Segment) {
+    record.parallel.sites.add(&Site::of_region(region, operation), segment, &mut record.output, |_| 0);
 }

@@ -14,8 +14,8 @@ use crate::openmp::team::Team;
 use crate::openmp::{draws, settling};
 
 impl Visits {
-    /// Counts a visit that [`pass`](super::pass) did not: what is to be done with it, and whether it is the
-    /// first of the region's execution.
+    /// Counts a visit that [`pass`](super::pass) did not: how it is treated, and whether it is the first of
+    /// the region's execution.
     pub fn come(&self, lane: &Lane, operation: Operation, call: CallSite, inside: Inside) -> (Way, bool) {
         let epoch = lane.member.epoch();
         self.doubled.come_as(inside);
@@ -58,7 +58,7 @@ impl Visits {
             let team = lane.member.team();
             let level = match team {
                 Some(team) => team.levels.of(call.address),
-                // Alone, there is nobody to agree with.
+                // Alone, the thread need not agree with others.
                 None => site.level(),
             };
             site.epoch.store(epoch, Ordering::Relaxed);
@@ -66,7 +66,7 @@ impl Visits {
             site.set_level(level);
             self.set_next(at, draws::next(self.seed(lane), 0, level), false);
         }
-        // What it counts as depends on the team's size.
+        // The operation it counts as depends on the team's size.
         site.set_operation(operation);
         site.region.store(lane.member.region(), Ordering::Relaxed);
         Some(at)
@@ -83,7 +83,7 @@ impl Visits {
             site.epoch.store(0, Ordering::Relaxed);
             site.kind.store(0, Ordering::Relaxed);
             site.set_operation(operation);
-            // SAFETY: the owner, who has taken the record.
+            // SAFETY: the owner, which has taken the record.
             let pending = unsafe { self.pending() };
             pending.tallies[at] = Tally::default();
             pending.trials[at] = Trial::default();
@@ -98,8 +98,8 @@ impl Visits {
     }
 
     /// The level that the site of the newest visit that was looked at shall have from now on, by how closely
-    /// its visits follow each other. For who says it to the team, or has nobody to say it to; `pending` is
-    /// its own.
+    /// its visits follow each other. For the thread that passes it to the team, or has no team to pass it to;
+    /// `pending` is its own.
     pub fn wanted_level(&self, pending: &mut Pending, now_ns: u64) -> u32 {
         let at = self.at();
         let Some(site) = self.sites.get(at) else { return 0 };
@@ -115,8 +115,8 @@ impl Visits {
         let (count, epoch) = (site.count.load(Ordering::Relaxed), site.epoch.load(Ordering::Relaxed));
         let beside = self.sites.iter().filter(|other| {
             let of_other = other.count.load(Ordering::Relaxed);
-            // What is visited much less often takes little, and of what is visited much more often little is
-            // measured.
+            // Sites that are visited much less often take little time, and of those visited much more often
+            // little is measured.
             let is_like = of_other.saturating_mul(4) >= count && of_other <= count.saturating_mul(4);
             other.epoch.load(Ordering::Relaxed) == epoch && is_like
         });
@@ -185,8 +185,8 @@ impl Visits {
         self.sites.get(at).is_some_and(|site| site.epoch.load(Ordering::Relaxed) == lane.member.epoch())
     }
 
-    /// Levels that have changed, as the team shall have them when it is next brought together. By who opened
-    /// the region, at its end.
+    /// Levels that have changed, as the team shall have them when it is next brought together. By the thread
+    /// that opened the region, at its end.
     pub fn publish(&self, team: &Team, epoch: u64) {
         if !self.now.has_changed.load(Ordering::Relaxed) {
             return;
@@ -200,8 +200,8 @@ impl Visits {
     }
 }
 
-/// The levels at which a team begins a region, by site. Written by who opens its regions, between two of
-/// them.
+/// The levels at which a team begins a region, by site. Written by the thread that opens its regions, between
+/// two of them.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct Levels([AtomicU64; 16]);

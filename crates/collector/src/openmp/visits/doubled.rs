@@ -1,10 +1,11 @@
-//! What counting a visit takes, found within the run: in some stretches between two drawn visits each visit
+//! The cost of counting a visit, found within the run: in some stretches between two drawn visits each visit
 //! is counted twice, and those stretches take longer by as many times the cost of counting once.
 //!
-//! The second counting goes through the same instructions on a line of its own, and nothing comes of it. All
-//! threads of a team do it in the same stretches ([`draws::is_doubled`](crate::openmp::draws::is_doubled)),
-//! so that what is seen is what the program loses, the waits of the others included. A stretch is compared
-//! with the ones before and behind it: the program may do more or less from one phase to the next.
+//! The second counting executes the same instructions on a cache line of its own, and its result is not used.
+//! All threads of a team do it in the same stretches
+//! ([`draws::is_doubled`](crate::openmp::draws::is_doubled)), so that what is seen is what the program loses,
+//! the waits of the others included. A stretch is compared with the ones before and after it: the program may
+//! do more or less from one phase to the next.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,16 +23,16 @@ use crate::{clock, lane, life};
 pub(super) struct Doubled {
     /// Takes the second counting.
     shadow: Visit,
-    /// Whether visits are counted twice at all: not where a runtime tells of them, by two calls that the
-    /// second counting would have to stand between.
+    /// Whether visits are counted twice at all: not where a runtime reports them by two calls, which the
+    /// second counting would have to separate.
     is_on: AtomicBool,
     /// Up to this visit to the site all are counted twice; 0 = none is.
     until: [AtomicU64; SITES],
     /// How many were counted twice.
     made: [AtomicU64; SITES],
-    /// When the program went on behind the newest drawn visit.
+    /// When the program continued after the newest drawn visit.
     since_ns: [AtomicU64; SITES],
-    /// What recording drawn visits took since that was last asked, ns.
+    /// The cost of recording drawn visits since the last call, ns.
     added_ns: [AtomicU64; SITES],
 }
 
@@ -56,7 +57,7 @@ impl Doubled {
         count < self.until[at].load(Ordering::Relaxed)
     }
 
-    /// How visits to barriers come to be known, which is the same for all of a region.
+    /// How visits to barriers are observed, which is the same for all of a region.
     pub(super) fn come_as(&self, inside: Inside) {
         self.is_on.store(inside == Inside::WithFrame, Ordering::Relaxed);
     }
@@ -137,7 +138,7 @@ impl Visits {
         true
     }
 
-    /// What [`pass_alone`](super::pass_alone) does to count a visit, for nothing.
+    /// Counts a visit as [`pass_alone`](super::pass_alone) does, without using the result.
     #[inline(never)]
     pub(super) fn count_alone_once_more(&'static self, at: usize, call: CallSite) {
         self.doubled.is_for(call);
@@ -157,7 +158,7 @@ impl Visits {
         self.doubled.was_made(at);
     }
 
-    /// What measuring a visit takes since the clock was read, at `since_ns`, is no time of the program's.
+    /// The cost of measuring a visit since the clock was read, at `since_ns`, is no time of the program's.
     pub fn took(&self, since_ns: u64) {
         let at = self.at();
         let Some(added_ns) = self.doubled.added_ns.get(at) else { return };
@@ -171,7 +172,7 @@ impl Visits {
         added_ns.store(added_ns.load(Ordering::Relaxed) + took_ns, Ordering::Relaxed);
     }
 
-    /// What measuring visits to the site at a place took since this was last asked, ns.
+    /// The cost of measuring visits to the site at a place since the last call, ns.
     pub fn take_added(&self, at: usize) -> u64 {
         let added_ns = &self.doubled.added_ns[at];
         let ns = added_ns.load(Ordering::Relaxed);
@@ -221,7 +222,7 @@ struct Stretch {
     twice: u64,
 }
 
-/// What was known when a stretch began.
+/// The state when a stretch began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Begin {
     epoch: u64,
@@ -235,19 +236,19 @@ pub struct Trial {
     begin: Begin,
     /// The newest stretch in which all were counted once.
     before: Option<Stretch>,
-    /// One behind it in which they were counted twice.
+    /// One after it in which they were counted twice.
     twice: Option<Stretch>,
     sums: Trials,
 }
 
 impl Trial {
-    /// What the newest stretches were does not continue.
+    /// The newest stretches cannot be continued.
     fn breaks_off(&mut self) {
         (self.before, self.twice) = (None, None);
     }
 
     fn add(&mut self, stretch: Stretch, longest_ns: u64) {
-        // Somebody lost a processor, or did something else: it would hide what is looked for.
+        // A thread lost its processor, or did something else: that would hide the effect that is measured.
         if stretch.visits == 0 || stretch.ns > longest_ns {
             return self.breaks_off();
         }
@@ -274,7 +275,7 @@ impl Trial {
         sums.product = sums.product.saturating_add(more_ns.saturating_mul(twice.twice as i64));
     }
 
-    /// What came together since this was last asked.
+    /// The sums since the last call.
     pub fn take(&mut self) -> Trials {
         core::mem::take(&mut self.sums)
     }

@@ -1,5 +1,5 @@
-//! A thread inside a barrier for which no operation is open: what it says before it waits, and what
-//! interrupts that.
+//! A thread inside a barrier for which no operation is open: the state it writes before it waits, and the
+//! code that interrupts the wait.
 
 use core::sync::atomic::Ordering;
 
@@ -45,7 +45,7 @@ impl Visits {
         self.now.waits_since_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// It is inside no more. What is to be done if the visit was drawn; it gets when it was over.
+    /// It is no longer inside. `drawn` is called if the visit was drawn, with the time at which it was over.
     #[inline(always)]
     pub fn over(&'static self, drawn: impl FnOnce(u64)) {
         // A child that was forked inside has other visits, and another record.
@@ -86,8 +86,8 @@ impl Visits {
         self.now.inside.load(Ordering::Relaxed) != NOT_INSIDE
     }
 
-    /// Whether it is, seen from a call whose frame is at `sp`: what it calls there is the runtime's waiting.
-    /// A handler of the program may have left the barrier by a jump; then it is inside no more.
+    /// Whether it is, seen from a call whose frame is at `sp`: its calls there are the runtime's waiting. A
+    /// handler of the program may have left the barrier by a jump; then it is no longer inside.
     #[inline]
     pub fn is_inside_at(&self, sp: u64, own_stack: OwnStack) -> bool {
         let inside = self.now.inside.load(Ordering::Relaxed);
@@ -128,7 +128,7 @@ impl Visits {
         interrupted
     }
 
-    /// Goes on at `now_ns` behind what was measured inside.
+    /// Continues at `now_ns` after what was measured inside.
     pub fn go_on(&self, interrupted: &Interrupted, now_ns: u64) {
         self.now.is_in_gap.store(u32::from(interrupted.is_in_gap), Ordering::Relaxed);
         if interrupted.inside != NOT_INSIDE {
@@ -142,7 +142,7 @@ impl Visits {
 }
 
 impl Visit {
-    /// Whether a hook that was called from this site, or the runtime's function that it went on to, has still
+    /// Whether a hook that was called from this site, or the runtime's function that it jumped to, has still
     /// to return, seen from a frame at `sp`; None if they lie on other stacks.
     fn is_called(&self, sp: u64, own_stack: OwnStack) -> Option<bool> {
         let place = self.sp.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What the memo keeps of each frame.
+//! The memo's data of each frame.
 
 use super::State;
 use crate::arch::unwinding::Link;
@@ -72,8 +72,8 @@ impl Entries {
             return false;
         }
         if !self.start.is_null() {
-            // SAFETY: both ranges are mapped and hold at least `count` entries; the old one came from
-            // `pages` with this size and is not used again.
+            // SAFETY: both ranges are mapped and have room for at least `count` entries; the old one was
+            // returned by `pages` with this size and is not used again.
             unsafe {
                 core::ptr::copy_nonoverlapping(self.start, fresh, self.count);
                 arena::give_back(self.start.cast(), self.capacity * size_of::<Entry>());

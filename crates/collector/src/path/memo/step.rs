@@ -52,7 +52,7 @@ pub(super) fn step(
         link: state.link,
         saved,
         exact: state.exact,
-        // What is stepped anew must start from a true frame pointer.
+        // A state that is stepped from scratch must start from a true frame pointer.
         needs_bp: rule.uses_frame_pointer() || barrier,
         barrier,
         module: module.map_or(0, |module| module.id),

@@ -70,8 +70,8 @@ fn numbers_of_two_threads_have_nothing_in_common() {
     assert!((31_000..33_000).contains(&bits), "{bits}");
 }
 
-/// How the pulls of a run's share come out, where a program repeats `phases` of equal cost with a period of
-/// `period` mean distances: each run is one pull, of its first phase.
+/// How the pulls of a run's share are distributed, where a program repeats `phases` of equal cost with a
+/// period of `period` mean distances: each run is one pull, of its first phase.
 fn pulls(period: f64, runs: usize, random: &mut Random, distance: impl Fn(&mut Random) -> f64) -> Vec<f64> {
     const PHASES: f64 = 5.0;
     const TRUE: f64 = 1.0 / PHASES;
@@ -102,8 +102,8 @@ fn spread(pulls: &[f64]) -> (f64, f64, f64) {
     (mean, square.sqrt(), pulls.iter().fold(0.0, |most, pull| most.max(pull.abs())))
 }
 
-/// Mean distances: 0.1 to 20 are 0.5 to 100 ms at the usual rate, 0.8 is the tick of 4 ms; what is in between
-/// is in step with nothing.
+/// Mean distances: 0.1 to 20 are 0.5 to 100 ms at the usual rate, 0.8 is the tick of 4 ms; values in between
+/// are in step with nothing.
 const PERIODS: [f64; 18] =
     [0.1, 0.16, 0.2, 0.4, 0.5, 0.67, 0.8, 0.93, 1.0, 1.18, 1.6, 2.0, 2.7, 4.0, 5.3, 8.0, 13.1, 20.0];
 

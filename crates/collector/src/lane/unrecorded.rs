@@ -1,5 +1,5 @@
-//! What a lane's header in the log says of a wait that is over and that no record has yet: should the process
-//! be killed before there is one, that is all that is known of it.
+//! The fields of a lane's header in the log for a wait that is over and that no record has yet: should the
+//! process be killed before there is one, that is all that is known of it.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,14 +33,14 @@ impl Lane {
         self.operations.open.leave();
     }
 
-    /// A record says so now. By the owner, or by who closes its record for it: what the owner has entered
-    /// since stays.
+    /// There is a record of it now. Called by the owner, or by a thread that closes its record for it: an
+    /// operation that the owner has entered since stays.
     pub fn is_recorded(&self) {
         let header = self.header.load(Ordering::Relaxed);
         if header.is_null() {
             return;
         }
-        // SAFETY: as above; whoever stores to the word besides does so in one access.
+        // SAFETY: as above; other threads store to the word in one access.
         let word = unsafe { AtomicU32::from_ptr(&raw mut (*header).wait_operation) };
         let said = word.load(Ordering::Relaxed);
         if said & WAIT_PASSED != 0 {

@@ -1,5 +1,5 @@
 //! How an operation that is over gets into the log: alone, with its call path, or as part of a sum. And the
-//! one that a thread is still in, told for it by others.
+//! one that a thread is still in, recorded for it by others.
 
 use core::sync::atomic::Ordering;
 
@@ -20,11 +20,12 @@ const CLOCKED_NS: u64 = 10_000;
 /// The same of what is postponed: a reading takes 0.4 µs.
 pub(super) const CLOCKED_LATER_NS: u64 = 100_000;
 
-/// What ended less than that before it is told was over just now.
+/// An operation that ended less than that before it is recorded was over just now.
 const JUST_NOW_NS: u64 = 10_000;
 
-/// Since when telling what ended at `end_ns` took the thread's time, if it was begun at `entered_ns`: what is
-/// known only when it is over, such as waiting without work, may have ended long before.
+/// Since when recording an operation that ended at `end_ns` took the thread's time, if recording began at
+/// `entered_ns`: an operation that is known only when it is over, such as waiting without work, may have
+/// ended long before.
 fn taken_since(end_ns: u64, entered_ns: u64) -> u64 {
     if is_just_now(end_ns, entered_ns) { end_ns } else { entered_ns }
 }
@@ -35,7 +36,7 @@ fn is_just_now(end_ns: u64, now_ns: u64) -> bool {
 
 /// An operation that is over.
 #[derive(Clone, Copy)]
-pub struct Passed {
+pub struct Completed {
     pub(super) kind: Kind,
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
@@ -47,11 +48,11 @@ pub struct Passed {
     pub(super) state: Option<State>,
     /// The call path, where there is no such frame.
     pub(super) node: (NodeId, u16),
-    /// The thread went on with its own work before it records this.
+    /// The thread continued its own work before it records this.
     pub(super) is_postponed: bool,
 }
 
-impl Passed {
+impl Completed {
     /// Whether it is so long that its end is worth reading the thread's CPU clock.
     #[inline]
     pub(super) fn is_clocked(&self) -> bool {
@@ -65,58 +66,58 @@ impl Passed {
     }
 }
 
-/// Tells an operation, alone or as part of a sum.
+/// Records an operation, alone or as part of a sum.
 #[inline]
-pub(super) fn tell(lane: &'static Lane, passed: &Passed) {
+pub(super) fn record_completed(lane: &'static Lane, completed: &Completed) {
     let Some(_held) = lane.take() else { return };
-    // SAFETY: called by the owner, who has taken the record.
-    tell_in(lane, unsafe { lane.record() }, passed);
+    // SAFETY: called by the owner, which has taken the record.
+    record_in(lane, unsafe { lane.record() }, completed);
 }
 
-/// As [`tell`], where the lane's record has been taken. A wait that ended before this operation is recorded
-/// first: the log is in the order of time.
+/// As [`record_completed`], where the lane's record has been taken. A wait that ended before this operation
+/// is recorded first: the log is in the order of time.
 #[inline(always)]
-pub(super) fn tell_in(lane: &Lane, record: &mut Record, passed: &Passed) {
+pub(super) fn record_in(lane: &Lane, record: &mut Record, completed: &Completed) {
     if lane.operations.postponed.is_any() {
         postponed::settle_in(lane, record);
     }
-    tell_next(lane, record, passed);
+    record_next(lane, record, completed);
 }
 
-/// As [`tell_in`], of what ended before anything that is not recorded yet.
+/// As [`record_in`], of an operation that ended before anything that is not recorded yet.
 #[inline(always)]
-pub(super) fn tell_next(lane: &Lane, record: &mut Record, passed: &Passed) {
-    let ns = passed.end_ns.saturating_sub(passed.begin_ns);
+pub(super) fn record_next(lane: &Lane, record: &mut Record, completed: &Completed) {
+    let ns = completed.end_ns.saturating_sub(completed.begin_ns);
     let is_long = ns >= record.operations.limit.ns;
     let short = Short {
-        kind: passed.kind,
-        begin_ns: passed.begin_ns,
-        end_ns: passed.end_ns,
-        bytes: passed.outcome.bytes,
-        failed: passed.outcome.error != 0,
+        kind: completed.kind,
+        begin_ns: completed.begin_ns,
+        end_ns: completed.end_ns,
+        bytes: completed.outcome.bytes,
+        failed: completed.outcome.error != 0,
     };
     let wants_path = !is_long && record.operations.sums.add(&short, &mut record.output);
-    // Of what is postponed it was settled when it ended whose path is found.
-    let has_path = if passed.is_postponed { passed.node.0 != 0 } else { wants_path };
+    // Whether the path of a postponed one is found was settled when it ended.
+    let has_path = if completed.is_postponed { completed.node.0 != 0 } else { wants_path };
     if is_long || has_path {
-        look(lane, record, &{ *passed }, is_long);
+        look(lane, record, &{ *completed }, is_long);
     }
 }
 
-/// Tells an operation alone, or finds who called one that was added to a sum. Not part of what all short ones
-/// go through, which has neither to keep the whole of `passed` in memory.
+/// Records an operation alone, or finds the caller of one that was added to a sum. Not part of what all short
+/// ones execute, which therefore need not keep the whole of `completed` in memory.
 #[cold]
 #[inline(never)]
-fn look(lane: &Lane, record: &mut Record, passed: &Passed, is_long: bool) {
-    if is_long && passed.is_postponed && !passed.is_clocked() && record.output.has_room_for::<Event>() {
-        tell_postponed(lane, record, passed);
+fn look(lane: &Lane, record: &mut Record, completed: &Completed, is_long: bool) {
+    if is_long && completed.is_postponed && !completed.is_clocked() && record.output.has_room_for::<Event>() {
+        record_postponed(lane, record, completed);
         return;
     }
-    // SAFETY: the record has been taken; should this not be the owner, but his vforked child, it has his
-    // stack, too.
+    // SAFETY: the record has been taken; should this not be the owner, but its vforked child, the child has
+    // the owner's stack, too.
     unsafe {
         lane.with_room(|| {
-            if is_long { tell_alone(lane, record, passed) } else { find_caller(lane, record, passed) }
+            if is_long { record_alone(lane, record, completed) } else { find_caller(lane, record, completed) }
         });
     }
 }
@@ -135,73 +136,73 @@ fn is_current(lane: &Lane) -> bool {
 
 #[cold]
 #[inline(never)]
-fn find_caller(lane: &Lane, record: &mut Record, passed: &Passed) {
+fn find_caller(lane: &Lane, record: &mut Record, completed: &Completed) {
     if !is_owner(lane) {
         return;
     }
-    let taken_since_ns = passed.taken_since(clock::now_ns());
-    let (node, flags) = path_of(record, passed);
+    let taken_since_ns = completed.taken_since(clock::now_ns());
+    let (node, flags) = path_of(record, completed);
     let region = record.parallel.member.region();
-    record.operations.sums.caller(passed.kind, (node, flags, region), &mut record.output);
+    record.operations.sums.caller(completed.kind, (node, flags, region), &mut record.output);
     record.spent_since(taken_since_ns, 0);
 }
 
-fn path_of(record: &mut Record, passed: &Passed) -> (NodeId, u16) {
-    match (passed.state, life::recording()) {
+fn path_of(record: &mut Record, completed: &Completed) -> (NodeId, u16) {
+    match (completed.state, life::recording()) {
         (Some(state), Some(life)) if record.output.is_open() => {
             let (node, flags) = record.path(state, life.pid);
             (node, if flags == 0 { 0 } else { EVENT_PARTIAL })
         }
-        _ => passed.node,
+        _ => completed.node,
     }
 }
 
 #[inline(never)]
-fn tell_alone(lane: &Lane, record: &mut Record, passed: &Passed) {
+fn record_alone(lane: &Lane, record: &mut Record, completed: &Completed) {
     let is_owner = is_owner(lane);
-    // Who closes the record of another thread tells what that thread has postponed.
-    if !is_owner && (is_current(lane) || !passed.is_postponed) {
+    // A thread that closes the record of another one records what that one has postponed.
+    if !is_owner && (is_current(lane) || !completed.is_postponed) {
         return;
     }
     let entered_ns = clock::now_ns();
-    let kind = targets::settled(passed.kind, passed.object, passed.object2);
-    let passed = &Passed { kind, ..*passed };
-    let is_clocked = is_owner && passed.is_clocked();
-    let cpu_ns = if is_clocked { cpu_at_end(passed, entered_ns) } else { 0 };
-    let (node, node_flags) = path_of(record, passed);
-    if let Some(state) = passed.state {
-        lane.operations.callers.keep(passed.kind, state.sp, node);
+    let kind = targets::settled(completed.kind, completed.object, completed.object2);
+    let completed = &Completed { kind, ..*completed };
+    let is_clocked = is_owner && completed.is_clocked();
+    let cpu_ns = if is_clocked { cpu_at_end(completed, entered_ns) } else { 0 };
+    let (node, node_flags) = path_of(record, completed);
+    if let Some(state) = completed.state {
+        lane.operations.callers.keep(completed.kind, state.sp, node);
     }
     if cpu_ns != 0 {
         super::settle(record);
     }
-    push_event(record, passed, (node, node_flags), cpu_ns, Output::push_shaped);
-    record.operations.limit.told(passed.end_ns);
-    record.spent_since(passed.taken_since(entered_ns), cpu_ns);
+    push_event(record, completed, (node, node_flags), cpu_ns, Output::push_shaped);
+    record.operations.limit.recorded(completed.end_ns);
+    record.spent_since(completed.taken_since(entered_ns), cpu_ns);
 }
 
-/// As [`tell_alone`], of what was postponed and has its call path. Stays on the caller's stack, of which it
+/// As [`record_alone`], of what was postponed and has its call path. Stays on the caller's stack, of which it
 /// takes little, with signals as they are: it writes numbers in fixed places, and at the end one store makes
 /// the record part of the log, so that it may be left at any instruction.
 #[inline(never)]
-fn tell_postponed(lane: &Lane, record: &mut Record, passed: &Passed) {
-    // Who closes the record of another thread is not its current owner; a vforked child seems to be.
+fn record_postponed(lane: &Lane, record: &mut Record, completed: &Completed) {
+    // A thread that closes another one's record is not its current owner; a vforked child seems to be.
     if is_current(lane) && !is_owner(lane) {
         return;
     }
     let entered_ns = clock::now_ns();
-    push_event(record, passed, passed.node, 0, Output::push_in_place);
-    record.operations.limit.told(passed.end_ns);
+    push_event(record, completed, completed.node, 0, Output::push_in_place);
+    record.operations.limit.recorded(completed.end_ns);
     record.spent_since(entered_ns, 0);
 }
 
-/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be told. What the thread
-/// did since then it did with a processor, so far as can be known.
-fn cpu_at_end(passed: &Passed, entered_ns: u64) -> u64 {
-    if !is_just_now(passed.end_ns, entered_ns) {
+/// The thread's CPU clock when an operation ended; 0 where that was too long ago to be known. Since then the
+/// thread had a processor, so far as can be known.
+fn cpu_at_end(completed: &Completed, entered_ns: u64) -> u64 {
+    if !is_just_now(completed.end_ns, entered_ns) {
         return 0;
     }
-    let since_ns = if passed.is_postponed { clock::now_ns().saturating_sub(passed.end_ns) } else { 0 };
+    let since_ns = if completed.is_postponed { clock::now_ns().saturating_sub(completed.end_ns) } else { 0 };
     clock::thread_cpu_ns().saturating_sub(since_ns)
 }
 
@@ -209,43 +210,44 @@ fn cpu_at_end(passed: &Passed, entered_ns: u64) -> u64 {
 /// from their time.
 fn push_event(
     record: &mut Record,
-    passed: &Passed,
+    completed: &Completed,
     node: (NodeId, u16),
     cpu_ns: u64,
     push: impl FnOnce(&mut Output, u16, u16, &Event) -> bool,
 ) {
-    // What is known only when it is over may have been told in part: what the thread called meanwhile.
-    // And two readings of the clock may differ by some nanoseconds the wrong way round.
-    let end_ns = passed.end_ns.max(record.operations.told_until_ns);
-    let begin_ns = passed.begin_ns.max(record.operations.told_until_ns).min(end_ns);
-    record.operations.told_until_ns = end_ns;
+    // Parts of an operation that is known only when it is over may have been recorded already: what the
+    // thread called meanwhile. And two readings of the clock may differ by some nanoseconds the wrong way
+    // round.
+    let end_ns = completed.end_ns.max(record.operations.recorded_until_ns);
+    let begin_ns = completed.begin_ns.max(record.operations.recorded_until_ns).min(end_ns);
+    record.operations.recorded_until_ns = end_ns;
     let event = Event {
         begin_ns,
         end_ns,
         cpu_ns,
-        object: passed.object,
-        object2: passed.object2,
-        bytes: passed.outcome.bytes,
+        object: completed.object,
+        object2: completed.object2,
+        bytes: completed.outcome.bytes,
         node: node.0,
         region: record.parallel.member.region(),
-        error: passed.outcome.error,
+        error: completed.outcome.error,
         processor: clock::processor() as u16,
         ..Event::default()
     };
-    let (operation, target) = Kind::parts(passed.kind.number());
-    let flags = passed.flags | node.1 | target << EVENT_TARGET_SHIFT;
+    let (operation, target) = Kind::parts(completed.kind.number());
+    let flags = completed.flags | node.1 | target << EVENT_TARGET_SHIFT;
     if !push(&mut record.output, operation, flags, &event) {
         record.output.header(|header| {
             header.unrecorded_operations += 1;
-            header.unrecorded_operation_ns += passed.end_ns.saturating_sub(passed.begin_ns);
+            header.unrecorded_operation_ns += completed.end_ns.saturating_sub(completed.begin_ns);
         });
     }
 }
 
-/// Tells the operation that the thread has left without a return; its record has been taken.
+/// Records the operation that the thread has left without a return; its record has been taken.
 pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     let Some(kind) = lane.operations.open.kind() else { return };
-    let passed = Passed {
+    let completed = Completed {
         kind,
         begin_ns: lane.operations.open.begin_ns(),
         end_ns: now_ns,
@@ -260,15 +262,15 @@ pub fn note_left(_: &Life, lane: &Lane, record: &mut Record, now_ns: u64) {
     if lane.operations.postponed.is_any() {
         postponed::settle_in(lane, record);
     }
-    let node = if passed.node.0 != 0 { passed.node } else { record.operations.sums.last_caller(kind) };
+    let node = if completed.node.0 != 0 { completed.node } else { record.operations.sums.last_caller(kind) };
     super::settle(record);
-    push_event(record, &passed, node, clock::thread_cpu_ns(), Output::push_shaped);
+    push_event(record, &completed, node, clock::thread_cpu_ns(), Output::push_shaped);
     lane.leave();
 }
 
 /// Finds the call path of the operation that thread `owner` is blocked in, another one than the caller, and
-/// tells its sums: at the process's end, or before it is cancelled. The thread may wake up meanwhile: then
-/// nothing is told.
+/// writes its sums: at the process's end, or before it is cancelled. The thread may wake up meanwhile: then
+/// nothing is written.
 pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
     if let Some(_held) = lane.hold.take_from_owner()
         && lane.owner.load(Ordering::Acquire) == owner
@@ -278,7 +280,7 @@ pub fn look_into(life: &Life, lane: &Lane, owner: u32) {
     }
 }
 
-/// As [`look_into`], of a lane whose record the caller holds.
+/// As [`look_into`], of a lane whose record the caller has taken.
 pub fn look_into_record(life: &Life, lane: &Lane, record: &mut Record) {
     postponed::settle_in(lane, record);
     source::each(|source| source.settle(record));
@@ -302,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_since_what_ended_long_ago_was_not_taken_by_telling() {
+    fn time_since_an_operation_that_ended_long_ago_was_not_taken_by_recording() {
         let entered_ns = 1_000_000_000;
         let since = |ago_ns: u64| entered_ns - taken_since(entered_ns - ago_ns, entered_ns);
         assert_eq!(since(300), 300);
