@@ -2,7 +2,7 @@
 //!
 //! [`Structurer::resolve`] takes one ELF module and the addresses that were sampled in it and answers, for
 //! each of them, the physical function, the chain of calls inlined there, and the file and line of every link
-//! of that chain. Only what was sampled is looked at, and what was found is kept in a cache by build-id.
+//! of that chain. Only sampled addresses are looked up, and the results are kept in a cache by build-id.
 //!
 //! Addresses are SVMAs (stated virtual memory addresses: those written in the ELF file, before the loader's
 //! bias). An address is looked up as given; the caller turns a return address into one inside the call
