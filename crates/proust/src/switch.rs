@@ -83,7 +83,7 @@ pub fn sample(args: &SampleArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The control page of a run that goes on.
+/// The control page of a run in progress.
 fn going_on(dir: &std::path::Path) -> Result<ControlPage> {
     if RunFile::read(dir)?.finished.is_some() {
         bail!("the run in {} has ended: nothing is recorded there any more", dir.display());
