@@ -35,13 +35,13 @@ impl Name<'_> {
     }
 }
 
-/// Calls `tell` for every name of the program file at `path`. None if there is no such file or it is not
+/// Calls `take` for every name of the program file at `path`. None if there is no such file or it is not
 /// whole; the names passed until then are right.
-pub fn each_name(path: &Path, tell: impl FnMut(Name)) -> Option<()> {
-    walk(&ReadCache::new(BufReader::new(File::open(path).ok()?)), tell)
+pub fn each_name(path: &Path, take: impl FnMut(Name)) -> Option<()> {
+    walk(&ReadCache::new(BufReader::new(File::open(path).ok()?)), take)
 }
 
-fn walk<'data>(data: impl ReadRef<'data>, mut tell: impl FnMut(Name)) -> Option<()> {
+fn walk<'data>(data: impl ReadRef<'data>, mut take: impl FnMut(Name)) -> Option<()> {
     let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, data).ok()?;
@@ -53,7 +53,7 @@ fn walk<'data>(data: impl ReadRef<'data>, mut tell: impl FnMut(Name)) -> Option<
         let strings = sections.section(symbols.string_section()).ok()?.data(endian, data).ok()?;
         for symbol in symbols.iter() {
             let Some(text) = strings.get(symbol.st_name(endian) as usize..) else { continue };
-            tell(Name { text, is_defined: !symbol.is_undefined(endian), binding: symbol.st_bind() });
+            take(Name { text, is_defined: !symbol.is_undefined(endian), binding: symbol.st_bind() });
         }
     }
     Some(())

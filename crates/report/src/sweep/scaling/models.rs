@@ -135,7 +135,7 @@ pub(super) fn text(models: &[ModelRow], style: &Style) -> String {
 mod tests {
     use super::*;
 
-    /// What a formula's text says for a count: `c + k·p^i·log2^j p`.
+    /// The text of a formula's value for a count: `c + k·p^i·log2^j p`.
     fn value_of(text: &str, count: f64) -> f64 {
         let (constant, rest) = text.split_once(' ').expect("a sum");
         let (sign, term) = rest.split_once(' ').expect("a sign");
