@@ -88,7 +88,7 @@ impl Builder {
         self.wait(Operation::MutexLock, location, context, object, times)
     }
 
-    /// A location lets a mutex go that it has held for so long.
+    /// A location releases a mutex that it has held for so long.
     pub(super) fn unlock(
         &mut self,
         location: u32,
@@ -130,7 +130,7 @@ impl Builder {
         self.0.facts.stops.push(Stop { pid, before_ns: begin_ns, begin_ns, end_ns, behind_ns: end_ns });
     }
 
-    /// What time nothing explains the threads were blocked, and not displaced.
+    /// In unexplained time the threads were blocked, and not preempted.
     pub(super) fn blocks_between_samples(&mut self) {
         self.0.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
     }

@@ -1,4 +1,4 @@
-//! Who held the lock.
+//! The holders of the lock.
 
 use super::*;
 use crate::ledger::Window;
@@ -68,7 +68,7 @@ fn who_gives_up_waited_for_who_lets_it_go_later() {
     let mut run = Builder::new(2, 100);
     run.wait(Operation::MutexTimedLock, 1, 2, 0x10, (10, 20)).errors = 1;
     run.unlock(0, 1, 0x10, 50, 45);
-    // The next one was held by somebody who got it after that.
+    // The next one was held by a location that acquired it after that.
     run.wait(Operation::MutexTimedLock, 1, 2, 0x20, (60, 70)).errors = 1;
     run.unlock(0, 3, 0x20, 90, 5);
     let (_, blame) = run.blame();
@@ -91,7 +91,7 @@ fn a_wait_that_ends_without_the_lock_was_for_who_had_it_all_the_time() {
 fn sampled_releases_share_by_weight() {
     let mut run = Builder::new(4, 100);
     run.lock(3, 4, 0x10, (10, 40));
-    // Of many short sections three are told: two of the one, one of the other.
+    // Of many short sections three are recorded: two of the one, one of the other.
     for (location, context, time_ms) in [(0, 1, 12), (0, 1, 20), (1, 2, 33)] {
         let release = run.unlock(location, context, 0x10, time_ms, 0);
         (release.held_ns, release.weight_ns) = (50_000, 200_000);
@@ -145,7 +145,7 @@ fn short_waits_are_shared_by_the_locks_that_were_let_go_meanwhile() {
     run.unlock(1, 3, 0x20, 80, 30);
     let (_, blame) = run.blame();
     assert_eq!(told(&blame), [(3, Holder, 0, 1, 6.0), (3, Holder, 1, 2, 2.0)]);
-    // Without any release nobody knows.
+    // Without any release the holder is not known.
     let mut run = Builder::new(2, 100);
     let sum = run.lock(1, 4, 0, (10, 50));
     (sum.summed, sum.time_ns, sum.calls) = (true, 8 * MS, 400);
@@ -167,7 +167,7 @@ fn slots_that_are_empty_for_a_wait_have_its_cause() {
         let rows = blame.rows.iter().filter(|row| row.slots && row.cause.section == Some(section));
         rows.map(|row| row.ns).sum()
     };
-    // Of a wait it is known how many slots it stands for, and not when they were empty.
+    // The number of a wait's empty slots is known, and not when they were empty.
     assert_eq!((of(1), of(5)), (5 * MS, 5 * MS));
     // Asleep for two thirds of the second section.
     let asleep = blame.rows.iter().find(|row| row.slots && row.cause.context == 2).unwrap();

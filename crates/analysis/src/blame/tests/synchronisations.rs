@@ -1,9 +1,9 @@
-//! Who came late to a barrier, and why.
+//! Late arrivals at a barrier, and the reasons.
 
 use super::*;
 use CauseKind::{HandOver, Late, Unknown};
 
-/// Thread 0 computes 20 ms and comes last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
+/// Thread 0 computes 20 ms and arrives last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
 /// only the late one does, 3 the barrier of the late one, 4 that of the others.
 fn rounds(run: &mut Builder, threads: u32, rounds: u64) {
     for round in 0..rounds {
@@ -30,7 +30,7 @@ fn the_late_one_is_to_blame_for_what_it_does_longer() {
     let early: Vec<_> = told(&blame).into_iter().filter(|row| row.0 == 1).collect();
     let late: f64 = early.iter().filter(|row| (row.1, row.2, row.3) == (Late, 0, 2)).map(|row| row.4).sum();
     assert!((74.9..=75.1).contains(&late), "{early:?}");
-    // From when the last one came it is the barrier's own time.
+    // From the last arrival on it is the barrier's own time.
     assert!(early.iter().any(|row| row.1 == HandOver && (0.01..0.05).contains(&row.4)), "{early:?}");
     assert!(told(&blame).iter().all(|row| row.1 != Unknown), "{early:?}");
 }
@@ -180,7 +180,7 @@ fn two_that_come_late_together_share_what_the_others_waited() {
 
 #[test]
 fn who_was_not_known_to_wait_once_begins_anew_like_the_others() {
-    // Thread 0 is late by 5 ms of context 2, but every second time nobody waits for anybody.
+    // Thread 0 is late by 5 ms of context 2, but every second time no thread waits for another.
     let mut run = Builder::new(2, 801);
     for round in 0..20 {
         let at = round * 40;
@@ -222,8 +222,8 @@ fn small_differences_of_few_samples_are_not_certain() {
     }
     run.blocks_between_samples();
     let (_, blame) = run.blame();
-    // Where the first round began is no site, so it is compared alone, and a handful of samples tells
-    // nothing.
+    // Where the first round began is no site, so it is compared alone, and a handful of samples is not
+    // enough.
     assert!(on(&blame, 0, 2) > 290.0 && on(&blame, 0, 1) < 3.0, "{:?}", told(&blame));
 }
 
@@ -257,7 +257,7 @@ fn a_synchronisation_opens_when_a_wait_is_over_and_not_at_a_sample_in_it() {
     assert!(on(&blame, 0, 3) > 75.0 && on(&blame, 0, 2) < 4.1, "{:?}", told(&blame));
 }
 
-/// A stopped process goes on with the waits that it was in.
+/// A stopped process continues with the waits that it was in.
 #[test]
 fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
     let mut run = Builder::new(2, 201);
@@ -268,7 +268,7 @@ fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
     assert!(on(&blame, 0, 3) > 70.0 && on(&blame, 0, 2) < 4.1, "{:?}", told(&blame));
 }
 
-/// What is kept does not grow with the number of synchronisations.
+/// Memory does not grow with the number of synchronisations.
 #[test]
 fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
     use super::super::{charging, evidence::Evidence, meetings::Meetings};
