@@ -1,7 +1,7 @@
 //! The class table: what a wait is, by the functions on its call path.
 //!
 //! An intercepted wait says little of itself: a futex may be a mutex, a barrier, or a worker without work.
-//! What it is follows from who called it: rules name functions and say what waiting in them counts as. The
+//! Its meaning follows from its callers: rules name functions and say what waiting in them counts as. The
 //! same rules say which processor time is waiting, too: a worker that spins for work does not compute.
 //!
 //! A few rules are about threads instead: those that a runtime has for itself (`service`).

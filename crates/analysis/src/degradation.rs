@@ -20,7 +20,7 @@
 //! - [`assessment`]: all of that for the runs of a sweep
 //!
 //! All but the last are pure functions of numbers: of [`crate::scaling::Timing`] and
-//! [`crate::scaling::Causes`]. Its numbers come from [`crate::scaling::Ensemble`].
+//! [`crate::scaling::Causes`]. Its numbers are those of [`crate::scaling::Ensemble`].
 
 pub mod advice;
 pub mod assessment;

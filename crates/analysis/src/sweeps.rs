@@ -269,7 +269,7 @@ mod tests {
         assert_eq!((&store.gained[..], &store.lost[..], &store.b), (&[][..], &[][..], &None));
         assert_eq!((&pack.gained[..], &pack.lost[..], &pack.a), (&[2, 4][..], &[][..], &None));
         assert!(sweeps.parent(solve.node) == sweeps.parent(pack.node));
-        // What differs comes first.
+        // Differences are first.
         assert!(!places[0].lost.is_empty() || !places[0].gained.is_empty());
     }
 

@@ -113,7 +113,7 @@ impl<'r> Search<'r> {
         !over && (named || through.iter().any(|section| self.passed.contains(section)))
     }
 
-    /// Remembers the first of these rules with this strength, by where it came from.
+    /// Remembers the first of these rules with this strength, by its source.
     fn take(&mut self, holding: &[RuleId], strength: Strength) {
         for origin in [Origin::User, Origin::Standard] {
             let rules = holding.iter().filter_map(|&id| self.rule(id));

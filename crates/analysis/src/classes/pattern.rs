@@ -57,7 +57,7 @@ fn place(piece: &[u8], text: &[u8]) -> Option<usize> {
 pub(super) struct Patterns {
     text: String,
     alternatives: Vec<Pattern>,
-    /// Bytes with which a name can begin that is described: most names are told apart by that.
+    /// Bytes with which a name can begin that is described: most names differ there.
     begins: [u64; 4],
     wants_types: bool,
 }

@@ -61,7 +61,7 @@ fn starts(profile: &Profile) -> Vec<Option<FunctionId>> {
 fn start_of(profile: &Profile, context: ContextId) -> Option<FunctionId> {
     let mut outermost = None;
     let mut next = Some(context);
-    // A context comes after its parent, so a path ends.
+    // A context is after its parent, so a path ends.
     while let Some(context) = next.and_then(|id| profile.contexts.get(id as usize)) {
         next = context.parent;
         match context.kind {

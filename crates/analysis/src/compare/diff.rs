@@ -64,7 +64,7 @@ pub struct RowChange {
     pub exclusive: Change,
 }
 
-/// An amount by row, of one run, and what tells how sure it is.
+/// An amount by row, of one run, and the basis of its error.
 struct Column {
     values: Amounts,
     cpu: Amounts,

@@ -55,7 +55,7 @@ pub(super) struct Key {
     pub name: TextId,
 }
 
-/// What tells siblings with the same key apart.
+/// What distinguishes siblings with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Position {
     /// Of the function that is called, or of the line.
@@ -225,7 +225,7 @@ impl Outline {
         most
     }
 
-    /// A thread that is always there tells how often a region was executed, or a site in it reached.
+    /// A thread that is always there shows how often a region was executed, or a site in it reached.
     fn count_executions(&mut self, profile: &Profile) {
         let mut counts: HashMap<(NodeId, u32, LocationId), u64> = HashMap::new();
         for row in &profile.segments {

@@ -66,7 +66,7 @@ impl Sampled {
         }
     }
 
-    /// What is shared out by samples is off as they are; without any, nobody knows where it belongs.
+    /// What is shared out by samples is off as they are; without any, its place is not known.
     fn in_proportion(&self, amount: f64) -> f64 {
         if self.cpu_s > 0.0 { self.error_s * amount.abs() / self.cpu_s } else { amount.abs() }
     }

@@ -1,8 +1,8 @@
 //! What measuring takes of the time of parallel regions: the estimate. Pure functions.
 //!
-//! Three parts: what was timed (recording a measured visit to a barrier, begin and end of a region,
-//! sections), what counting takes at visits that were only counted, and what nobody knows, which is in the
-//! error.
+//! Three parts: the parts that were timed (recording a measured visit to a barrier, begin and end of a
+//! region, sections), the cost of counting at visits that were only counted, and the unknown part, which is
+//! in the error.
 //!
 //! **Counting.** In one of eight stretches between drawn visits each visit was counted twice. Let such a
 //! stretch have v visits counted twice, and take t longer than its v visits would take at the pace of the
@@ -12,14 +12,14 @@
 //! error. With residuals r = t − c·v its variance is n ÷ (n − 1) · Σr² ÷ (Σv)².
 //!
 //! **Bias.** Counting for the second time finds everything where the first time left it, and the first one
-//! may overlap with what the program does before. So c may be off by a part of itself ([`DOUBLING`]).
-//! Runtimes that tell of themselves do something for each call of theirs that is not seen here at all: a
-//! number stands for it, and an error as large (`TOLD_VISIT_NS`).
+//! may overlap with what the program does before. So c may be off by a part of itself ([`DOUBLING`]). OMPT
+//! runtimes do work for each callback that is not seen here at all: a number stands for it, and an error as
+//! large (`TOLD_VISIT_NS`).
 //!
 //! **Regions of several threads.** A thread's region takes longer by what measuring takes of its own time,
-//! and by what it takes of the others' time as far as that lies behind its own and not beside it: who opens a
-//! region waits for whoever is last. Between nothing and all of it: half, give or take half. (At barriers
-//! others are in what is seen already, since all of a team count twice in the same stretches.)
+//! and by what it takes of the others' time as far as that lies behind its own and not beside it: the opener
+//! of a region waits for the last thread. Between nothing and all of it: half, give or take half. (At
+//! barriers others are in what is seen already, since all of a team count twice in the same stretches.)
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -38,8 +38,8 @@ const DOUBLING: f64 = 0.5;
 /// And by how much at least, ns: the hook's call and return, and what the processor does beside them, are
 /// outside of what is done twice.
 const LEAST_NS: f64 = 5.0;
-/// What a runtime that tells of itself does for each visit besides, unseen, ns; give or take as much. Runs
-/// bare and recorded differ by nothing at a plain barrier, and by up to 60 ns at the end of a loop.
+/// The additional time of an OMPT runtime for each visit, unseen, ns; give or take as much. Runs bare and
+/// recorded differ by nothing at a plain barrier, and by up to 60 ns at the end of a loop.
 const TOLD_VISIT_NS: f64 = 30.0;
 /// How much more that may be off where several threads meet, ns: they spin or sleep, and which of the two may
 /// hang on it.
@@ -113,7 +113,7 @@ impl Counting {
 /// What measuring takes in the regions of a run.
 #[derive(Debug)]
 pub struct Costs {
-    /// By process, whether a runtime tells, and whether the team is one thread.
+    /// By process, whether the runtime reports through OMPT, and whether the team is one thread.
     pooled: BTreeMap<(u32, bool, bool), TrialSums>,
     told: Vec<bool>,
     process: Vec<u32>,
@@ -201,7 +201,7 @@ impl Costs {
             cost.bound_ns += row.contended as f64 * CONTENDED_NS;
         }
         if has(&self.of_lock) && row.added_ns == 0 {
-            // By a runtime that tells: nothing was timed.
+            // By an OMPT runtime: nothing was timed.
             cost.ns += row.executions as f64 * UNKNOWN_NS;
             cost.bound_ns += row.executions as f64 * UNKNOWN_NS;
         }

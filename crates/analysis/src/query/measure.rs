@@ -22,7 +22,8 @@ pub enum Measure {
     Active,
     /// Of it, what stood in the run queue: `oversubscribed` and `preempted`.
     Queued,
-    /// What locations spent on an account. Of `serial` and `narrow`, which nobody spends, what was caused.
+    /// What locations spent on an account. Of `serial` and `narrow`, which no location spends, the caused
+    /// amount.
     Account(Account),
     /// Work, serial or in parallel regions, with a processor: all accounts of working but a runtime's own.
     OmpWork,
@@ -34,14 +35,14 @@ pub enum Measure {
     Passive(Option<PassiveReason>),
     /// What locations lost themselves, on all lost accounts together.
     Lost,
-    /// Empty slots charged to the contexts of those who worked or waited meanwhile.
+    /// Empty slots charged to the contexts of locations that worked or waited meanwhile.
     Empty,
-    /// What was lost, by those who caused it, of one account or all together.
+    /// Losses, by the contexts that caused them, of one account or all together.
     Caused(Option<Account>),
 }
 
 /// Accounts of which a context can have something. `measurement` is a stored metric under the same name. Time
-/// that nobody spends and that is charged to nobody is in the ledger only.
+/// that no location spends and that is charged to none is in the ledger only.
 pub(crate) const ACCOUNTS: [Account; 14] = [
     Account::Compute,
     Account::Io,

@@ -24,7 +24,7 @@ pub struct OperationSum {
     pub state: State,
     /// Whether it is I/O, and not a wait.
     pub is_io: bool,
-    /// Who called.
+    /// The caller.
     pub location: LocationId,
     /// From where.
     pub context: ContextId,
@@ -38,7 +38,8 @@ pub struct OperationSum {
     pub time_ns: u64,
     /// The part of it that the location was off the processor, as far as its CPU clock was read, ns.
     pub off_ns: u64,
-    /// The longest call that was told alone, ns; None where all were short and are known as sums only.
+    /// The longest call that was recorded by itself, ns; None where all were short and are known as sums
+    /// only.
     pub longest_ns: Option<u64>,
 }
 
@@ -203,13 +204,13 @@ impl OperationSum {
     }
 }
 
-/// The CPU clock of a location, as its samples and operations tell it.
+/// The CPU clock of a location, from its samples and operations.
 struct Clock<'p> {
-    /// Those that are still to come.
+    /// The remaining ones.
     samples: &'p [SampleRow],
     /// CPU time of the samples that have passed.
     sampled_ns: u64,
-    /// When the clock was last read, and what it told.
+    /// When the clock was last read, and its value.
     time_ns: u64,
     cpu_ns: u64,
 }

@@ -16,9 +16,9 @@ pub enum Cause {
     Preemption,
     /// Standing in the run queue while the program itself has all processors.
     Oversubscription,
-    /// Waiting at barriers and ends of regions for who comes later.
+    /// Waiting at barriers and ends of regions for later arrivals.
     Imbalance,
-    /// Waiting there when all have come: until the thread knows, and has a processor.
+    /// Waiting there after the last arrival: until the thread knows, and has a processor.
     ReleaseLatency,
     /// Opening and closing regions, handing out iterations and tasks.
     Runtime,

@@ -255,12 +255,12 @@ impl<'s> Ensemble<'s> {
             };
             causes[cause] += seconds;
         }
-        // Proust's own time, and empty slots beside waits, of which the account is not told by place.
+        // Proust's own time, and empty slots beside waits, whose account is not known by place.
         causes[Cause::Other] += self.cost_s(node, count) - causes.sum_s();
         causes
     }
 
-    /// How often each thread came by, if it was counted.
+    /// How often each thread visited it, if it was counted.
     pub fn visits(&self, node: JointId, count: usize) -> u64 {
         let sites = self.groups[count].iter().filter_map(|&run| self.amounts[run].sites.get(&node));
         sites.map(|site| site.visits).max().unwrap_or(0)
@@ -270,7 +270,7 @@ impl<'s> Ensemble<'s> {
     pub fn disagreements(&self) -> Vec<Disagreement> {
         let mut seen: BTreeMap<JointId, Disagreement> = BTreeMap::new();
         for (of, run) in self.amounts.iter().zip(self.runs) {
-            // With a team of one some runtimes do not tell of barriers.
+            // With a team of one some runtimes do not report barriers.
             for (&node, site) in of.sites.iter().filter(|(_, site)| site.visits > 0) {
                 let here = (site.visits, run.count);
                 let range = seen.entry(node).or_insert(Disagreement { node, fewest: here, most: here });
@@ -339,7 +339,7 @@ impl RunAmounts {
                 let sum: &mut Segment = segments.entry(place).or_default();
                 let visits = sum.visits;
                 *sum += segment;
-                // How often one comes by is not the sum, nor the most, of what is below.
+                // The number of visits is not the sum, nor the most, of those below.
                 if place != node {
                     sum.visits = visits;
                 }
@@ -384,8 +384,8 @@ fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     queued_s
 }
 
-/// The mean over so many runs, as all other amounts of a place are: in a run that never came by it is 0. None
-/// where none did.
+/// The mean over so many runs, as all other amounts of a place are: in a run that never reached it it is 0.
+/// None where none did.
 fn mean_segment<'a>(segments: impl Iterator<Item = &'a Segment>, runs: usize) -> Option<Segment> {
     let mut sum = Segment::default();
     let mut met = false;
@@ -419,7 +419,7 @@ fn divide(causes: &mut Causes, seconds: f64, parts: &[(Cause, f64)]) {
 mod tests {
     use super::*;
 
-    /// A site that one of four runs came by has a quarter of its time there, as its region has.
+    /// A site that one of four runs reached has a quarter of its time there, as its region has.
     #[test]
     fn runs_that_never_came_by_count_for_the_mean() {
         let there = Segment { work_s: 8.0, imbalance_s: 2.0, visits: 5, ..Segment::default() };

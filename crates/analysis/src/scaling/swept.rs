@@ -17,9 +17,9 @@ use crate::query::{Measure, Selection};
 pub struct Segment {
     /// Work before the sites, on a processor or not, s.
     pub work_s: f64,
-    /// Waiting for who came later, s.
+    /// Waiting for later arrivals, s.
     pub imbalance_s: f64,
-    /// Waiting when all had come, s.
+    /// Waiting after the last arrival, s.
     pub latency_s: f64,
     /// Waiting to enter a critical section, s.
     pub critical_s: f64,
@@ -29,7 +29,7 @@ pub struct Segment {
     pub lock_s: f64,
     /// Beginning a region, and asking for iterations, s.
     pub runtime_s: f64,
-    /// How often the thread that came most often did.
+    /// Visits of the thread with the most of them.
     pub visits: u64,
 }
 
@@ -127,7 +127,7 @@ impl Swept {
         programs.dedup();
         let waits = [Account::Barrier, Account::Lock, Account::MpiPartner].map(Measure::Account);
         let waits_s: f64 = waits.iter().map(|&account| outline.total(account)).sum();
-        // Delays outside of waits are told by place, those inside by thread only.
+        // Delays outside of waits are known by place, those inside by thread only.
         let queued_s: f64 = profile.locations.iter().map(|location| location.queued_s).sum();
         let inside_s = queued_s - outline.total(Measure::Queued);
         let mut swept = Swept {

@@ -11,12 +11,12 @@ pub struct Timing {
     pub count: u32,
     /// By repetition the time of the thread that took longest, s.
     pub times_s: Vec<f64>,
-    /// By repetition the time for which threads stood in the run queue there, s; summed over threads, since
-    /// who waits for a thread that has no processor is late, too.
+    /// By repetition the time for which threads stood in the run queue there, s; summed over threads, since a
+    /// thread that waits for one without a processor is late, too.
     pub queued_s: Vec<f64>,
     /// By repetition the CPU time of the thread that used most, s.
     pub busy_s: Vec<f64>,
-    /// How often each thread came by; 0 where that was not counted.
+    /// How often each thread visited it; 0 where that was not counted.
     pub visits: u64,
     /// The largest standard error of a time from sampling, s; 0 where times are exact.
     pub error_s: f64,
@@ -79,9 +79,9 @@ impl Timing {
         median(&sorted(&self.busy_s))
     }
 
-    /// What of the difference between `before` and this is more than chance. Whoever waits for a thread that
-    /// has no processor is late, too: at most all the time for which threads stood in the run queue came of
-    /// what else ran on the machine, unless the time `is_its_own`.
+    /// What of the difference between `before` and this is more than chance. A thread that waits for one
+    /// without a processor is late, too: at most all the time for which threads were in the run queue is due
+    /// to other load on the machine, unless the time `is_its_own`.
     pub fn change_from(&self, before: &Timing, is_its_own: bool, matters: &Matters) -> Change {
         Change::of(&before.observed(is_its_own), &self.observed(is_its_own), matters)
     }

@@ -35,8 +35,8 @@ pub struct Matters {
 }
 
 impl Matters {
-    /// What is asked for when nobody says otherwise: 5 %, 10 % where a side is a single run, and half a
-    /// percent of the whole, at least a millisecond.
+    /// The defaults: 5 %, 10 % where a side is a single run, and half a percent of the whole, at least a
+    /// millisecond.
     pub fn of_total(total_s: f64) -> Matters {
         Matters { relative: 0.05, single: 0.1, absolute: (0.005 * total_s.abs()).max(0.001) }
     }
@@ -87,7 +87,7 @@ pub enum Why {
     Samples,
     /// Repetitions differ as much among themselves.
     Spread,
-    /// Single runs may differ as much: nobody has measured how much this program's runs do.
+    /// Single runs may differ as much: how much this program's runs differ is not known.
     Single,
     /// Something else ran on the machine, which may have caused as much.
     Disturbed,

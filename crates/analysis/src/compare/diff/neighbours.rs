@@ -15,7 +15,7 @@ use crate::statistics::{Change, Observation};
 pub struct NeighbourChanges {
     /// The function itself.
     pub whole: RowChange,
-    /// Who calls it, with the part of its inclusive amount that comes from there.
+    /// Its callers, with the part of its inclusive amount when called from there.
     pub callers: Vec<NeighbourChange>,
     /// What it calls, with the part of its inclusive amount that goes there.
     pub callees: Vec<NeighbourChange>,
@@ -30,7 +30,7 @@ pub struct NeighbourChange {
     pub inclusive: Change,
 }
 
-/// An amount of a run, and what tells how sure it is.
+/// An amount of a run, and the basis of its error.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     amount: f64,

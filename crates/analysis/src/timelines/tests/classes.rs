@@ -1,4 +1,4 @@
-//! What is known of the functions on a call path goes before what the operation says of itself.
+//! The classes of functions on a call path take precedence over the operation's own.
 
 use super::*;
 
@@ -50,7 +50,7 @@ fn processor_time_may_be_waiting() {
     let pool = State::Passive(PassiveReason::Pool);
     let spans = spans_by("pool waits", &rows, &[]);
     assert_eq!(told(&spans), [(20, UNKNOWN), (40, pool), (40, COMPUTE)]);
-    // Who looks for work again and again, giving his processor away, has none.
+    // A thread that looks for work again and again, yielding its processor, has none.
     let yields = event(Operation::Yield, 0, 60);
     let spans = spans_by("pool waits", &[row(60, 30), row(100, 40)], &[yields]);
     assert_eq!(told(&spans), [(60, pool), (40, COMPUTE)]);
@@ -67,7 +67,7 @@ fn who_blocked_in_a_runtimes_code_waited_there() {
     let rows = |first| [first, SampleRow { voluntary_switches: 1, ..row(100, 30) }];
     let polling = State::Polling(Wait::Barrier);
     let of = |rules: &str, first| told(&spans_by(rules, &rows(first), &[]));
-    // Of who computes it is not known why he blocked.
+    // For a thread that computes the reason of a block is not known.
     assert_eq!(of("", blocked(2, 0)), [(20, UNKNOWN), (40, COMPUTE), (10, UNKNOWN), (30, COMPUTE)]);
     assert_eq!(of("barrier waits", blocked(2, 0)), [(60, polling), (10, UNKNOWN), (30, COMPUTE)]);
     let runtime = State::Working(Work::Runtime);

@@ -30,8 +30,8 @@ fn a_mutex_wait_between_two_samples() {
 
 #[test]
 fn a_clock_tells_on_which_side_of_a_wait_the_processor_time_was() {
-    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock what is unexplained comes first;
-    // the clock says that all of the processor time came before the wait.
+    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock unexplained time is first; the
+    // clock shows that all of the processor time was before the wait.
     let rows = [row(60, 20)];
     let lock = event(Operation::MutexLock, 20, 40);
     let without = spans_within(&location(60, 0), &rows, &[lock]);
@@ -68,7 +68,7 @@ fn short_locks_are_waits_and_need_no_place() {
     let locks = sum(Operation::MutexLock, 90, 50);
     let spans = spans_within(&location(100, 0), &[row(100, 40)], &[locks]);
     assert_eq!(told(&spans), [(10, UNKNOWN), (50, LOCK), (40, COMPUTE)]);
-    // What they have no room for off the processor they spent spinning: it is waiting all the same.
+    // What they have no room for off the processor they spent spinning: it is still waiting.
     let locks = sum(Operation::MutexLock, 90, 70);
     let spans = spans_within(&location(100, 0), &[row(100, 40)], &[locks]);
     assert_eq!(told(&spans), [(70, LOCK), (30, COMPUTE)]);
