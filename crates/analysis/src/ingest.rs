@@ -91,8 +91,8 @@ pub struct LogBytes<'a> {
 /// A log that cannot be read, and its version if that is why.
 type Refusal = (Refused, Option<u32>);
 
-/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is what the profile says
-/// of where it comes from.
+/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is the run's folder as the
+/// profile names it.
 ///
 /// # Errors
 /// [`IngestError`] when not a single log can be read; a log that cannot is a note otherwise.

@@ -69,7 +69,7 @@ impl Target {
 pub struct EventRow {
     /// Which thread.
     pub location: LocationId,
-    /// The caller; of a sum: the caller of one of them, who stands for all.
+    /// The caller; of a sum: the caller of one of them, for all.
     pub context: ContextId,
     /// Which function was called.
     pub operation: OperationId,

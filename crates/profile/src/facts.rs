@@ -38,7 +38,7 @@ pub struct RunFacts {
     /// How the command ended: `exit N`, `signal N (NAME)`, [`NOT_ENDED`], or `unknown`.
     pub outcome: String,
     /// Seconds for which the host of this virtual machine had the processors that the run may use, summed
-    /// over them, whoever would have used them; None if that is not known.
+    /// over them, whichever process would have used them; None if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
     /// Seconds for which its control group had used up the processor time that it may have, summed over

@@ -65,7 +65,7 @@ pub struct Value {
 
 /// The analysed, self-contained database of a run.
 ///
-/// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are positions;
+/// Invariants: `contexts[0]` is the program; every other context's parent is before it; ids are positions;
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; no event ends before it

@@ -9,7 +9,7 @@
 //! instruction, usually by subtracting one.
 //!
 //! Nothing here fails: what cannot be known is said in [`ModuleStructure::notes`], and an address without a
-//! symbol is named `module+0xoffset`. Symbols never come from another binary than the one measured.
+//! symbol is named `module+0xoffset`. Symbols are never taken from another binary than the one measured.
 //!
 //! This crate is not for unwinding, for variables and types, or for modules that are not 64-bit ELF.
 

@@ -21,7 +21,7 @@ impl ModuleStructure {
     /// The function of a frame of this structure.
     ///
     /// # Panics
-    /// When `frame` comes from another structure and its index is beyond this one's functions.
+    /// When `frame` is from another structure and its index is beyond this one's functions.
     pub fn function(&self, frame: &SourceFrame) -> &Function {
         &self.functions[frame.function as usize]
     }

@@ -128,7 +128,7 @@ impl<T> Feed<T> {
     }
 
     fn send(&mut self, next: Vec<T>) {
-        // It takes all that there is, unless it has panicked; then whoever joins it does, too.
+        // It takes all that there is, unless it has panicked; then the thread that joins it does, too.
         let _ = self.to.send(mem::replace(&mut self.batch, next));
     }
 

@@ -2,10 +2,10 @@
 //!
 //! A release says which section it was, and when. What happened in it is known two ways: operations that were
 //! recorded alone lie in it from begin to end, and a sample whose instant lies in it says where the thread
-//! computed then. Samples come at random instants, so over all sections of one place their weights are in
-//! proportion to the computation there, however short each section is. So for one holder (a thread, the call
-//! path that releases, where it acquired) the time in its sections that no operation takes is divided by the
-//! samples in all of them; without any it stays with the call path that releases.
+//! computed then. Samples are taken at random instants, so over all sections of one place their weights are
+//! in proportion to the computation there, however short each section is. So for one holder (a thread, the
+//! call path that releases, where it acquired) the time in its sections that no operation takes is divided by
+//! the samples in all of them; without any it stays with the call path that releases.
 
 use std::ops::Range;
 

@@ -15,7 +15,7 @@ use super::object::ObjectId;
 use crate::hash::Map;
 use crate::search::partition_near;
 
-/// The waits for one lock by those who are charged.
+/// The waits for one lock by the charged locations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Queue {
     /// How long all of them were, ns.
@@ -107,7 +107,7 @@ fn push(any: &mut Vec<(u64, u64)>, (mut begin_ns, end_ns): (u64, u64)) {
 fn of_location(evidence: &Evidence<'_>, location: LocationId, since_ns: &[AtomicU64]) -> Map<LockId, Waits> {
     let mut waits: Map<LockId, Waits> = Map::default();
     let is_charged = !evidence.profile.locations[location as usize].service;
-    // The release that came after the last wait for the object: the next wait's is near.
+    // The release after the last wait for the object: the next wait's is near.
     let mut near: Map<ObjectId, usize> = Map::default();
     let range = evidence.ranges[location as usize].clone();
     for id in range {

@@ -142,7 +142,7 @@ impl<'e> Synchronisations<'e> {
         };
         let group = self.meetings.all[meeting as usize].group;
         self.close_those_of(group);
-        let doing = self.begin_anew(group, opens_ns, Some(location));
+        let doing = self.restart(group, opens_ns, Some(location));
         let come = vec![come(self.evidence, location, wait)];
         self.open.push(Synchronisation { meeting, opens_ns, come, doing });
         self.delays.most_open = self.delays.most_open.max(self.open.len());
@@ -193,7 +193,7 @@ impl<'e> Synchronisations<'e> {
 
     /// The group's members synchronise: the acts of each since the last time. `waiter` is known to wait here;
     /// so are those whose present state is a wait that began before.
-    fn begin_anew(
+    fn restart(
         &mut self,
         group: GroupId,
         at_ns: u64,
@@ -240,7 +240,7 @@ impl<'e> Synchronisations<'e> {
         while let Some((fork_ns, meeting, region)) = self.forks.next_until(now_ns, self.meetings) {
             let group = self.meetings.all[meeting as usize].group;
             self.close_those_of(group);
-            self.begin_anew(group, fork_ns, None);
+            self.restart(group, fork_ns, None);
             let context = self.evidence.profile.regions[region as usize].context;
             self.has_synchronised(group, Some(context));
         }

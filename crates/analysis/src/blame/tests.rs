@@ -196,8 +196,8 @@ pub(super) fn blame_of(profile: &Profile, windows: &Windows) -> (Ledger, Blame) 
     (ledger, blame)
 }
 
-/// What locations waited themselves: who, and who caused it how, where, for how many milliseconds.
-pub(super) fn told(blame: &Blame) -> Vec<(u32, CauseKind, u32, u32, f64)> {
+/// What locations waited themselves: the location, the cause with its kind and place, and milliseconds.
+pub(super) fn charges(blame: &Blame) -> Vec<(u32, CauseKind, u32, u32, f64)> {
     let own = blame.rows.iter().filter(|row| !row.slots);
     own.map(|row| {
         let ms = (row.ns as f64 / MS as f64 * 1e3).round() / 1e3;

@@ -9,8 +9,8 @@ use super::processor_set::ProcessorSet;
 /// With `h` locations on the `C` processors of a set and `n` more that queue for one, the run wants `h + n −
 /// C` processors more than there are: with so many fewer locations none would queue because of it. And a
 /// queued location waits for all that have a processor, of which the run's own are `h ÷ C`. The run explains
-/// the smaller of both; the rest was taken by others. So a run that has little of the processors is not said
-/// to crowd itself out, however many of its threads the load of others lets pile up.
+/// the smaller of both; the rest was taken by others. So a run that has little of the processors does not
+/// count as crowding itself out, however many of its threads queue because of the load of others.
 ///
 /// Locations are counted wherever they belong, service ones included, since all of them take processors. A
 /// delay is explained by any set that covers the location's own.

@@ -172,10 +172,10 @@ impl Costs {
     fn key(&self, row: &SegmentRow) -> (u32, bool, bool) {
         let region = row.region as usize;
         let process = self.process.get(region).copied().unwrap_or(0);
-        (process, self.is_told(row), row.team_max == 1)
+        (process, self.by_ompt(row), row.team_max == 1)
     }
 
-    fn is_told(&self, row: &SegmentRow) -> bool {
+    fn by_ompt(&self, row: &SegmentRow) -> bool {
         self.told.get(row.region as usize).copied().unwrap_or(false)
     }
 
@@ -210,10 +210,10 @@ impl Costs {
             let unseen_ns = UNSEEN_OF_PARTS * row.added_ns as f64;
             cost.ns += unseen_ns;
             cost.bound_ns += unseen_ns;
-            if self.is_told(row) {
+            if self.by_ompt(row) {
                 cost.bound_ns += executions * TOLD_PART_ERROR_NS;
             }
-        } else if self.is_told(row) && has(&self.of_barrier) {
+        } else if self.by_ompt(row) && has(&self.of_barrier) {
             let team_error_ns = if row.team_max > 1 { TOLD_TEAM_ERROR_NS } else { 0.0 };
             cost.ns += executions * TOLD_VISIT_NS;
             cost.bound_ns += executions * (TOLD_VISIT_NS + team_error_ns);

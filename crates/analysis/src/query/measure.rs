@@ -9,9 +9,9 @@ use crate::ledger::{Account, IoAs, Ledger, PassiveReason};
 ///
 /// Stored metrics are part of the profile. All others are rows of a [`Ledger`], in seconds: `active` plus
 /// `passive` is the `wall` time of a location. `lost` is what a location lost itself; `empty` are empty
-/// slots, which belong to no location, charged to the contexts of those who worked or waited meanwhile;
+/// slots, which belong to no location, charged to the contexts of locations that worked or waited meanwhile;
 /// `caused` is what was lost, of both, by the contexts to blame: its sum is the sum of the lost accounts, but
-/// for `idle`, which belongs to nobody.
+/// for `idle`, which has no owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// A stored metric.

@@ -11,16 +11,16 @@ use proust_profile::{ContextId, SampleRow};
 /// Time of lost records stays theirs (`is_lost`), and is charged to no other row.
 pub(super) fn charged(rows: &[SampleRow], is_lost: impl Fn(&SampleRow) -> bool) -> Vec<ContextId> {
     let mut charged: Vec<ContextId> = rows.iter().map(|row| row.context).collect();
-    let tells = |row: &SampleRow| !row.in_operation && !is_lost(row);
+    let takes = |row: &SampleRow| !row.in_operation && !is_lost(row);
     let mut next = None;
     for (context, row) in charged.iter_mut().zip(rows).rev() {
-        if tells(row) {
+        if takes(row) {
             next = Some(row.context);
         } else if row.in_operation {
             *context = next.unwrap_or(*context);
         }
     }
-    if let Some(last) = rows.iter().rposition(tells) {
+    if let Some(last) = rows.iter().rposition(takes) {
         for (context, row) in charged.iter_mut().zip(rows).skip(last + 1) {
             if row.in_operation {
                 *context = rows[last].context;

@@ -102,8 +102,8 @@ impl Sums {
     /// System time by fault; None where faults and processor time always occurred together.
     fn slope(&self) -> Option<f64> {
         let determinant = self.cc * self.ff - self.cf * self.cf;
-        let is_told = determinant > 0.01 * self.cc * self.ff;
-        is_told.then(|| (self.cc * self.fs - self.cf * self.cs) / determinant)
+        let is_certain = determinant > 0.01 * self.cc * self.ff;
+        is_certain.then(|| (self.cc * self.fs - self.cf * self.cs) / determinant)
     }
 }
 

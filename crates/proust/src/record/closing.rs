@@ -1,4 +1,4 @@
-//! The end of a recording: what is noted and told.
+//! The end of a recording: the notes and messages.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -80,8 +80,8 @@ fn play(script: &[Round]) -> (Builder, Vec<Did>, Vec<Happened>) {
     (run, did, happened)
 }
 
-/// What the waits of each thread are charged to by the script: by thread that waits, its site, who is late, and
-/// the context, ns.
+/// What the waits of each thread are charged to by the script: by thread that waits, its site, the late
+/// thread, and the context, ns.
 fn expected(did: &[Did], happened: &[Happened]) -> BTreeMap<(u32, u32, u32, u32), f64> {
     type Sums = BTreeMap<u32, f64>;
     #[derive(Default)]

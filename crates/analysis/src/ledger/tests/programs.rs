@@ -219,8 +219,8 @@ fn mpi_ranks_polling() {
     assert_accounts(&ledger, 4, 32.0, &expected);
 }
 
-/// The same, but the waiting ranks are blocked: then only two want the two processors, and what they queued
-/// for somebody else had: preempted 8.
+/// The same, but the waiting ranks are blocked: then only two want the two processors, and another process
+/// had those they queued for: preempted 8.
 #[test]
 fn mpi_ranks_blocked_crowd_nobody_out() {
     let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));

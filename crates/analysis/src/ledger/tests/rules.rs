@@ -183,7 +183,7 @@ fn several_windows() {
 }
 
 /// A window that cuts a sampled span takes the same fraction of each of its parts: a quarter of 8 s, of which
-/// 1 s the sampler's, 2 s faults, 1 s in the queue (nobody else's fault: preempted).
+/// 1 s the sampler's, 2 s faults, 1 s in the queue (no other run's fault: preempted).
 #[test]
 fn a_window_cuts_parts_proportionally() {
     let program = Program::new().process(1, 0.0, 8.0).thread(
@@ -233,8 +233,7 @@ fn a_delay_is_split_by_who_held_the_processors() {
     );
     let expected = accounts(&[(Account::Oversubscribed, 3.2), (Account::Preempted, 0.8)]);
     assert_eq!(ledger.locations[2].accounts, expected);
-    // The two slots hold 1.75 of what computes and, first of those who queue, the quarter that others
-    // displaced.
+    // The two slots hold the 1.75 that compute and, first of the queued, the quarter that others displaced.
     let expected = [(Account::Compute, 14.0), (Account::Preempted, 2.0)];
     assert_accounts(&ledger, 2, 16.0, &expected);
     assert_eq!(ledger.beyond, accounts(&[(Account::Oversubscribed, 4.0)]));

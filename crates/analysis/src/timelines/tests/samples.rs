@@ -54,11 +54,11 @@ fn who_was_displaced_and_never_blocked_was_runnable() {
     let displaced = SampleRow { involuntary_switches: 2, voluntary_switches: 0, ..row(50, 30) };
     let blocked = SampleRow { involuntary_switches: 2, voluntary_switches: 1, ..row(100, 40) };
     let spans = spans_within(&location(100, 0), &[displaced, blocked], &[]);
-    assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
     assert_eq!(spans[0].parts.get(PartKind::Delayed), 20 * MS);
     // The delay read beyond that is elsewhere.
     let spans = spans_within(&location(100, 25), &[displaced, blocked], &[]);
-    assert_eq!(told(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn from_who_never_switched_the_processor_was_stolen() {
     let spans = spans_within(&location(100, 10), &[constant, row(100, 30)], &[]);
     // A thread that never switched was not in the run queue: the delay that was read belongs to the second
     // row.
-    assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
     assert_eq!(spans[0].parts.get(PartKind::Delayed), 20 * MS);
     assert_eq!(spans[2].parts.get(PartKind::Delayed), 10 * MS);
 }
@@ -124,7 +124,7 @@ fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
     let lost = SampleRow { context: 4, tail: true, ..row(20, 20) };
     let spans = spans_within(&location(30, 0), &[row(10, 10), lost, row(30, 10)], &[]);
     let unattributed = State::Working(Work::Unattributed);
-    assert_eq!(told(&spans), [(10, COMPUTE), (10, unattributed), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (10, unattributed), (10, COMPUTE)]);
 }
 
 #[test]

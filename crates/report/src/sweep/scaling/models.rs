@@ -47,8 +47,8 @@ pub(super) fn models(ensemble: &Ensemble<'_>, order: &[(JointId, usize)]) -> Vec
     };
     add("wall time of the program".into(), None, &|at| ensemble.group(at).map(|run| run.wall_s).collect());
     add("processor time of the program".into(), Some(0), &|at| ensemble.costs_s(0, at));
-    let told = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
-    for &(node, _) in order.iter().filter(|(node, _)| told(*node)).take(MODELS) {
+    let has_formula = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
+    for &(node, _) in order.iter().filter(|(node, _)| has_formula(*node)).take(MODELS) {
         let of = format!("processor time of {}", plain_name(ensemble, node));
         add(of, Some(node), &|at| ensemble.costs_s(node, at));
     }
