@@ -1,6 +1,6 @@
 //! Logs to profile, and the questions that a profile can answer.
 //!
-//! From the bottom up; nothing uses what stands below it in this list:
+//! From the bottom up; no module uses one below it in this list:
 //!
 //! - [`ingest`]: logs to profile; alone in reading logs and binaries
 //! - [`ledger`]: accounts of timelines of states, a pure function

@@ -1,4 +1,4 @@
-//! What of a difference is more than chance: one set of rules for every page that compares runs.
+//! Which differences are more than chance: one set of rules for every page that compares runs.
 //!
 //! An amount of one run is an [`Observation`]. The observations of one side's repetitions are summed up by an
 //! [`Estimate`]; two sides make a [`Change`], whose [`Verdict`] is one of three answers: changed

@@ -54,7 +54,7 @@ pub enum StoreError {
     NoSource {
         /// The run's folder.
         dir: PathBuf,
-        /// What is wrong with the profile.
+        /// The profile's error.
         source: TablesError,
     },
     /// Its processes and threads contradict each other: there is no account of it.

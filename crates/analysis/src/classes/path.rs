@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) origin: Origin,
 }
 
-/// What the rules say of a path whose innermost call is `context`.
+/// The rules' class of a path whose innermost call is `context`.
 pub(super) fn find(
     rules: &Rules,
     roles: &Roles,

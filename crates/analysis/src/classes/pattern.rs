@@ -1,4 +1,4 @@
-//! Patterns for names: `*` stands for any text, `?` for one character; `|` stands between alternatives.
+//! Patterns for names: `*` matches any text, `?` one character; `|` stands between alternatives.
 //!
 //! They are made once and tried on every function of a profile, so they are cut at their stars beforehand.
 
@@ -7,7 +7,7 @@ use std::fmt;
 /// One alternative.
 #[derive(Clone, Debug)]
 struct Pattern {
-    /// What stands between the stars, in order.
+    /// The pieces between the stars, in order.
     pieces: Vec<String>,
 }
 

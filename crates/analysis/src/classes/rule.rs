@@ -1,4 +1,4 @@
-//! Rules, and the sections they stand in.
+//! Rules, and their sections.
 
 use proust_profile::Nature;
 

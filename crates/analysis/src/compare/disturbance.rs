@@ -1,13 +1,13 @@
-//! What else ran on the machine may have made of an amount.
+//! The possible effect of other load on the machine on an amount.
 
 use crate::ledger::{Account, Class, Ledger};
 use crate::query::Measure;
 
 /// How much other processes were in a run's way.
 ///
-/// Known is how long its threads stood in the run queue while others had the processors (`preempted`). Where
-/// the run itself wants more processors than there are, the two cannot be distinguished; but what it did not
-/// get of all processors is at least a bound.
+/// It is known how long its threads were in the run queue while others had the processors (`preempted`).
+/// Where the run itself wants more processors than there are, the two cannot be distinguished; but what it
+/// did not get of all processors is at least a bound.
 ///
 /// What follows from it is bounded, not computed. The run as a whole was delayed by no more than the queue on
 /// its critical path, q. If that path stays on one thread, q is at most the longest queue of any thread, q₁.
@@ -67,7 +67,7 @@ impl Disturbance {
         (self.critical_s + self.of_work(seconds)).min(seconds.abs())
     }
 
-    /// Of processor time that others waited, stood empty, or stood in the queue.
+    /// Of processor time that others waited, were empty, or were in the queue.
     pub fn of_waits(&self, seconds: f64) -> f64 {
         // All others wait while the critical path queues, and each thread for its own queue.
         let partners = f64::from(self.processors.max(2) - 1);

@@ -1,5 +1,5 @@
-//! What a function is called in every build of a program: its name without what a compiler or a linker adds
-//! by chance.
+//! What a function is called in every build of a program: its name without the parts that a compiler or a
+//! linker adds by chance.
 
 use std::collections::HashMap;
 

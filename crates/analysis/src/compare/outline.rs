@@ -1,4 +1,4 @@
-//! A run's tree of contexts by what the source calls them, with their amounts.
+//! A run's tree of contexts by their names in the source, with their amounts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +14,8 @@ pub type NodeId = u32;
 ///
 /// A node is a function called by its parent node, a line, a parallel region, and so on: known by its kind
 /// and name, and only among siblings of the same name by its place in the source, which is counted from the
-/// beginning of the function around it. Addresses and build-ids are no part of what a node is. Contexts that
-/// are the same by this are one node.
+/// beginning of the function around it. Addresses and build-ids are no part of a node's identity. Contexts
+/// that are the same by this are one node.
 ///
 /// Amounts are kept exclusive, and summed over locations; what of them is inclusive is computed
 /// ([`super::Joint::amounts`]).

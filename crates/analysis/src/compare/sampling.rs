@@ -1,4 +1,5 @@
-//! How sure it is where seconds belong: what is sampled, or shared out by samples, is as sure as the samples.
+//! How sure it is where seconds belong: amounts that are sampled, or shared out by samples, are as sure as
+//! the samples.
 //!
 //! Waits and I/O are measured from begin to end, and long ones recorded each at its place. Short ones are in
 //! sums, each of about a millisecond, which one caller stands for: they are a sample of callers.

@@ -1,4 +1,4 @@
-//! What the causes of a degradation suggest to do.
+//! The advice that follows from the causes of a degradation.
 
 use crate::scaling::{Cause, Causes};
 

@@ -1,8 +1,8 @@
 //! From a degraded region down to the code that causes it: the paper's incremental decomposition, in one go.
 //!
-//! The paper divides the strongest region, measures again, and so on until what is left is small. Here
-//! everything was measured at once, so that the same steps are a walk down a tree: to the part whose time
-//! grew most, as long as one part explains most of it.
+//! The paper divides the strongest region, measures again, and so on until the rest is small. Here everything
+//! was measured at once, so that the same steps are a walk down a tree: to the part whose time grew most, as
+//! long as one part explains most of it.
 
 /// What is known of the places of a tree. All are asked by position; a parent is before its children.
 pub struct Tree<'t> {

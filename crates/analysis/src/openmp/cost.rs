@@ -56,7 +56,7 @@ const CONTENDED_NS: f64 = 250.0;
 /// What counting may take where nothing was found out, ns: half of that, give or take as much.
 const UNKNOWN_NS: f64 = 20.0;
 
-/// What measuring added to a time.
+/// The time that measuring added to a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// ns.
@@ -82,7 +82,7 @@ impl AddAssign<&Cost> for Cost {
     }
 }
 
-/// What counting a visit takes.
+/// The cost of counting a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counting {
     /// ns; never negative.
@@ -179,7 +179,7 @@ impl Costs {
         self.told.get(row.region as usize).copied().unwrap_or(false)
     }
 
-    /// What counting a visit takes at a row's site: by its own stretches, with true, or by those of others;
+    /// The cost of counting a visit at a row's site: by its own stretches, with true, or by those of others;
     /// None where nothing was found out.
     fn counting(&self, row: &SegmentRow) -> Option<(Counting, bool)> {
         let own = Some(&row.trials).filter(|trials| trials.count >= ENOUGH).and_then(Counting::of);
@@ -187,7 +187,7 @@ impl Costs {
         own.map(|own| (own, true)).or_else(|| pooled().map(|pooled| (pooled, false)))
     }
 
-    /// What measuring took of a row's time.
+    /// The cost of measuring in a row's time.
     pub fn of_row(&self, row: &SegmentRow) -> Cost {
         let mut cost = Cost { ns: row.added_ns as f64, variance: 0.0, bound_ns: row.added_error_ns as f64 };
         let has = |of: &[bool]| of.get(row.operation as usize) == Some(&true);

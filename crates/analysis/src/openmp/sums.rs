@@ -54,7 +54,7 @@ impl Lost {
     }
 }
 
-/// What a thread did in a region.
+/// A thread's part in a region.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadSum {
     /// Which.
@@ -65,7 +65,7 @@ pub struct ThreadSum {
     pub came: Came,
     /// Work, on a processor or not, ns.
     pub work_ns: u64,
-    /// What it lost.
+    /// Its losses.
     pub lost: Lost,
     /// What measuring took of both.
     pub cost: Cost,
@@ -121,7 +121,7 @@ pub struct SiteSum {
     pub threads: u32,
     /// How often each of them arrived last, where that is known for any barrier.
     pub came: Vec<(LocationId, Came)>,
-    /// What was lost there.
+    /// The losses there.
     pub lost: Lost,
     /// The time of the thread that took longest, up to the site and in it, ns, and what measuring took of
     /// that.
@@ -154,7 +154,7 @@ pub struct RegionSum {
     pub cpu_ns: u64,
     /// Of it, runnable without a processor, ns.
     pub delayed_ns: u64,
-    /// What was lost.
+    /// The losses.
     pub lost: Lost,
     /// By time lost and worked, the most first.
     pub sites: Vec<SiteSum>,
@@ -188,7 +188,7 @@ pub struct RegionSums {
 }
 
 impl RegionSums {
-    /// Sums up what is in scope; `ledger` shows which part of the work was on a processor, if it has rows.
+    /// Sums up the rows in scope; `ledger` shows which part of the work was on a processor, if it has rows.
     pub fn of(selection: &Selection<'_>, ledger: &Ledger) -> RegionSums {
         let profile = selection.profile();
         let operations = Operations::of(profile);

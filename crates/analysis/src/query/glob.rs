@@ -1,4 +1,4 @@
-//! Patterns for names: `*` stands for any text, `?` for one character.
+//! Patterns for names: `*` matches any text, `?` one character.
 
 /// Whether the whole of `text` is described by `pattern`.
 ///

@@ -20,9 +20,9 @@ pub enum Measure {
     Wall,
     /// What locations spent on all accounts together: working, or waiting for a partner or a holder.
     Active,
-    /// Of it, what stood in the run queue: `oversubscribed` and `preempted`.
+    /// The part of it in the run queue: `oversubscribed` and `preempted`.
     Queued,
-    /// What locations spent on an account. Of `serial` and `narrow`, which no location spends, the caused
+    /// The locations' time on an account. Of `serial` and `narrow`, which no location spends, the caused
     /// amount.
     Account(Account),
     /// Work, serial or in parallel regions, with a processor: all accounts of working but a runtime's own.
@@ -33,7 +33,7 @@ pub enum Measure {
     Master,
     /// Passive time, for one reason or all together.
     Passive(Option<PassiveReason>),
-    /// What locations lost themselves, on all lost accounts together.
+    /// The locations' own losses, on all lost accounts together.
     Lost,
     /// Empty slots charged to the contexts of locations that worked or waited meanwhile.
     Empty,

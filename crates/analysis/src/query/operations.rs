@@ -1,4 +1,4 @@
-//! Operations summed up: what was called where, how often, and how long it took.
+//! Operations summed up: which operations were called where, how often, and how long they took.
 
 use std::collections::HashSet;
 
@@ -16,9 +16,9 @@ use crate::timelines::OperationStates;
 /// The calls of an operation with the same kind of target, counting as the same, at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSum {
-    /// What was called.
+    /// The operation.
     pub operation: OperationId,
-    /// What its descriptor led to.
+    /// The target of its descriptor.
     pub target: Target,
     /// What its time counts as while the location has no processor.
     pub state: State,
@@ -56,7 +56,7 @@ pub struct OperationSums {
 }
 
 impl OperationSums {
-    /// Sums up what is in scope.
+    /// Sums up the rows in scope.
     pub fn of(selection: &Selection<'_>) -> OperationSums {
         let (profile, scope) = (selection.profile(), selection.scope());
         summed_up(profile, &OperationStates::of(profile), &|event| scope.has_event(event))

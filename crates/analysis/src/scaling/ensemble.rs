@@ -31,7 +31,7 @@ pub struct Ensemble<'s> {
     amounts: Vec<RunAmounts>,
 }
 
-/// What one run says of each node.
+/// The data of one run on each node.
 #[derive(Debug)]
 struct RunAmounts {
     times_s: Vec<f64>,
@@ -39,7 +39,7 @@ struct RunAmounts {
     /// CPU time of the thread that has most of it.
     busy_s: Vec<f64>,
     errors_s: Vec<f64>,
-    /// What measuring took of the times.
+    /// The cost of measuring in the times.
     costs: Vec<Cost>,
     /// Processor time, and of it each account.
     cost: Amounts,
@@ -191,8 +191,7 @@ impl<'s> Ensemble<'s> {
             .collect()
     }
 
-    /// What was worked and waited at a node's own site in the runs with a count: means, and visits of the
-    /// first run.
+    /// Work and waits at a node's own site in the runs with a count: means, and visits of the first run.
     pub fn site(&self, node: JointId, count: usize) -> Option<Segment> {
         let runs = self.groups[count].iter();
         mean_segment(runs.clone().filter_map(|&run| self.amounts[run].sites.get(&node)), runs.len())
@@ -371,7 +370,7 @@ fn above(joint: &Joint<'_>, node: JointId, holds: impl Fn(JointId) -> bool) -> O
     at
 }
 
-/// By node, for how long threads stood in the run queue, in and outside of waits. Of waits it is known by run
+/// By node, for how long threads were in the run queue, in and outside of waits. Of waits it is known by run
 /// only.
 fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     let inclusive = |measure: Measure| joint.amounts(at, measure).inclusive;

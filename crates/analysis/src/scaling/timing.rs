@@ -11,7 +11,7 @@ pub struct Timing {
     pub count: u32,
     /// By repetition the time of the thread that took longest, s.
     pub times_s: Vec<f64>,
-    /// By repetition the time for which threads stood in the run queue there, s; summed over threads, since a
+    /// By repetition the time for which threads were in the run queue there, s; summed over threads, since a
     /// thread that waits for one without a processor is late, too.
     pub queued_s: Vec<f64>,
     /// By repetition the CPU time of the thread that used most, s.
@@ -41,7 +41,7 @@ impl Timing {
         Timing { count, times_s: times_s.into(), ..Timing::default() }
     }
 
-    /// The times without what measuring took.
+    /// The times without the cost of measuring.
     pub fn corrected(&self) -> Timing {
         let added = |n: usize| self.added_s.get(n).copied().unwrap_or(0.0);
         let times = self.times_s.iter().enumerate().map(|(n, time_s)| (time_s - added(n)).max(0.0));
@@ -67,7 +67,7 @@ impl Timing {
         Interval { low: (low - 2.0 * self.error_s).max(0.0), high: high + 2.0 * self.error_s }
     }
 
-    /// The largest share of a repetition's time for which its threads stood in the run queue.
+    /// The largest share of a repetition's time for which its threads were in the run queue.
     pub fn queued_share(&self) -> f64 {
         let shares = self.times_s.iter().zip(&self.queued_s).filter(|(time, _)| **time > 0.0);
         shares.map(|(time, queued)| queued / time).fold(0.0, f64::max)

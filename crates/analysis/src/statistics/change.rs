@@ -28,7 +28,7 @@ const OF_PLACES: f64 = 0.05;
 pub struct Matters {
     /// The least difference as a part of the larger amount.
     pub relative: f64,
-    /// What single runs may differ by without a cause, as a part of the larger amount.
+    /// The difference that single runs may have without a cause, as a part of the larger amount.
     pub single: f64,
     /// The least difference, in the unit of the amounts.
     pub absolute: f64,
@@ -73,7 +73,7 @@ impl Verdict {
     }
 }
 
-/// Why a difference is what it is said to be.
+/// The reason for a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Why {
     /// It is larger than chance, and it matters.

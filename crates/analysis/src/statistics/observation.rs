@@ -1,4 +1,4 @@
-//! An amount of one run, and what the repetitions of a side say of it.
+//! An amount of one run, and its estimate from the repetitions of a side.
 
 use super::quantiles;
 

@@ -18,7 +18,7 @@ impl WaitRules {
         WaitRules { text: String::new(), digest: Classes::standard().digest() }
     }
 
-    /// With those in `text` before them; `file` is what errors call it.
+    /// With those in `text` before them; `file` is its name in errors.
     ///
     /// # Errors
     /// [`ClassError`] with the first line that is no rule.

@@ -1,4 +1,4 @@
-//! What speaks against comparing runs, and what makes it impossible.
+//! Reasons not to compare runs, and obstacles that make it impossible.
 
 use super::super::joint::Joint;
 use super::super::names::base_name;

@@ -47,7 +47,7 @@ type ByRun = Vec<Sum>;
 type Sums = BTreeMap<Option<JointFunctionId>, ByRun>;
 
 impl Diff<'_> {
-    /// What became of these functions, taken together as one, and of what passes between it and others. As in
+    /// The change of these functions, taken together as one, and of the amounts between it and others. As in
     /// [`crate::query::Neighbours`] a path belongs to the caller of the outermost call and to the callee of
     /// the innermost.
     pub fn neighbours(&self, wanted: &[JointFunctionId], measure: Measure) -> NeighbourChanges {
