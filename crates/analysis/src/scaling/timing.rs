@@ -54,7 +54,7 @@ impl Timing {
         shares.map(|(time, added)| added / time).fold(0.0, f64::max)
     }
 
-    /// What the region typically takes, s: the median, with any number of repetitions, so that counts with
+    /// The typical time of the region, s: the median, with any number of repetitions, so that counts with
     /// more of them and with fewer are compared by the same; 0 if there are none.
     pub fn typical_s(&self) -> f64 {
         median(&sorted(&self.times_s))
