@@ -1,4 +1,4 @@
-//! The account of a profile, with the causes of what was lost: timelines, ledger and blame in one step.
+//! The account of a profile, with the causes of the losses: timelines, ledger and blame in one step.
 
 use proust_profile::Profile;
 
@@ -27,7 +27,7 @@ pub fn ledger_within(
     Ok(blame_within(profile, processors, windows)?.0)
 }
 
-/// As [`ledger_within`], with the causes of what was lost.
+/// As [`ledger_within`], with the causes of the losses.
 ///
 /// # Errors
 /// As [`ledger`].

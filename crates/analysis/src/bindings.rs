@@ -84,7 +84,7 @@ const NAMES: [&str; 6] = [
 /// The job of each process that is a rank: several may run in one recorded command, one after the other or
 /// side by side, and each has a rank 0.
 ///
-/// Where the launcher names no job, its process is the parent of all ranks on a host; that tells jobs apart
+/// Where the launcher names no job, its process is the parent of all ranks on a host; that distinguishes jobs
 /// on one host.
 pub(crate) fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<usize>) -> Vec<Option<u32>> {
     let one_host = processes.windows(2).all(|pair| pair[0].host == pair[1].host);

@@ -1,16 +1,17 @@
 //! Blame: for every lost nanosecond the place that caused it, as a pure function of timelines, operations and
 //! releases.
 //!
-//! The ledger says who lost how much where. Here each loss gets its causes, and **blame conserves**: what is
-//! charged for a row of the ledger is what the row says, to the nanosecond.
+//! The ledger has the loss of each location in each place. Here each loss gets its causes, and **blame
+//! conserves time**: the amounts charged for a row of the ledger sum to the row, to the nanosecond.
 //!
-//! - `lock`: the sections that held the object during the wait (`sections`); the time in which nobody held it
-//!   is hand-over, the lock's own.
-//! - `barrier`: what the last to come did longer than who waited for it (`barriers`).
-//! - `serial`, `narrow`: those who worked meanwhile, as the ledger has charged them already.
+//! - `lock`: the sections that held the object during the wait (`sections`); the time in which it was free is
+//!   hand-over, the lock's own.
+//! - `barrier`: the acts that took the last location to arrive longer than those that waited for it
+//!   (`delays`).
+//! - `serial`, `narrow`: the locations that worked meanwhile, as the ledger has charged them already.
 //! - everything else that is lost is its own cause, and so is a wait whose cause is not known.
 //!
-//! Outside of all accounts stands who woke the threads that were passive (`wakers`).
+//! The wakers of passive threads are outside of all accounts (`wakers`).
 //!
 //! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up
 //! for.
@@ -56,17 +57,17 @@ pub use locks::{Lock, LockWaits};
 pub(crate) use queues::Queues;
 pub use wakers::WakerRow;
 
-/// The causes of what a run lost waiting, and who woke whom.
+/// The causes of a run's losses in waits, and the wakers of threads.
 #[derive(Clone, Debug, Default)]
 pub struct Blame {
-    /// The causes of all waits of the ledger: of what locations waited, and of the slots that were empty
-    /// because somebody waited. Sorted.
+    /// The causes of all waits of the ledger: of the locations' waits, and of the slots that were empty
+    /// because a location waited. Sorted.
     pub rows: Vec<BlameRow>,
     /// The locks that were waited for, in the order in which they first were.
     pub locks: Vec<Lock>,
-    /// The waits for them that were told alone. Sorted.
+    /// The waits for them that were recorded one by one. Sorted.
     pub lock_waits: Vec<LockWaits>,
-    /// Who woke whom. Sorted.
+    /// Which location woke which. Sorted.
     pub wakers: Vec<WakerRow>,
 }
 
@@ -89,7 +90,7 @@ impl Blame {
         Ok((drawn_up.0, drawn_up.1))
     }
 
-    /// As [`Blame::of`], with who stood in line for the locks.
+    /// As [`Blame::of`], with the queues at the locks.
     ///
     /// # Errors
     /// As [`Blame::of`].
@@ -144,7 +145,7 @@ impl Blame {
     }
 }
 
-/// What was lost, by those who caused it.
+/// The losses, by the location and context that caused them.
 fn caused(ledger: &Ledger, rows: &[BlameRow]) -> Vec<Row> {
     let mut sums: crate::hash::Map<(LocationId, Account, ContextId), u64> = Default::default();
     let charged: HashSet<LocationId> =

@@ -1,8 +1,8 @@
 //! The class table: what a wait is, by the functions on its call path.
 //!
 //! An intercepted wait says little of itself: a futex may be a mutex, a barrier, or a worker without work.
-//! What it is follows from who called it: rules name functions and say what waiting in them counts as. The
-//! same rules say which processor time is waiting, too: a worker that spins for work does not compute.
+//! Its meaning follows from its callers: rules name functions and give the class of waiting in them. The same
+//! rules say which processor time is waiting, too: a worker that spins for work does not compute.
 //!
 //! A few rules are about threads instead: those that a runtime has for itself (`service`).
 //!
@@ -69,7 +69,7 @@ impl Classes {
             .unwrap_or_else(|_| Classes::standard())
     }
 
-    /// With the rules in `text` before all that are there already. `file` is what errors call the text.
+    /// With the rules in `text` before all that are there already. `file` is the name of the text in errors.
     ///
     /// # Errors
     /// [`ClassError`] with the first line that is no rule.
@@ -85,7 +85,7 @@ impl Classes {
         digest(format!("{VERSION}\n{}", self.rules).as_bytes())
     }
 
-    /// What the rules say of every context of `profile`.
+    /// The rules' classes of every context of `profile`.
     pub fn on(&self, profile: &Profile) -> ClassesOf {
         let roles = Roles::of(&self.rules, profile);
         let at = |moment| Findings::of(&self.rules, &roles, profile, moment);
@@ -106,7 +106,7 @@ impl Classes {
     }
 }
 
-/// What the rules say at one kind of moment, by context.
+/// The rules' classes at one kind of moment, by context.
 #[derive(Clone, Debug)]
 struct Findings(Vec<Option<Found>>);
 
@@ -130,7 +130,7 @@ impl Findings {
     }
 }
 
-/// What the rules say of the contexts of a profile.
+/// The rules' classes of the contexts of a profile.
 #[derive(Clone, Debug)]
 pub struct ClassesOf {
     in_operation: Findings,
@@ -152,7 +152,7 @@ impl ClassesOf {
     pub fn by_path(&self, context: ContextId, nature: Nature) -> Option<State> {
         let of_nature = self.by_nature.iter().find(|(known, _)| *known == nature);
         let found = of_nature.map_or(&self.in_operation, |(_, findings)| findings).get(context)?;
-        // A function that says what it waits for is overruled by the user only.
+        // A function whose name implies its wait is overruled by the user only.
         if says_what_it_is(nature) && found.origin == Origin::Standard {
             return None;
         }
@@ -178,7 +178,7 @@ impl ClassesOf {
     }
 }
 
-/// Whether the function that was called says itself what it waits for.
+/// Whether the function that was called determines by itself what it waits for.
 fn says_what_it_is(nature: Nature) -> bool {
     matches!(
         nature,

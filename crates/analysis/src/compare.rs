@@ -1,9 +1,9 @@
-//! Several runs beside each other: what is the same place in all of them, how much it took in each, and what
-//! of the difference is more than chance.
+//! Several runs beside each other: which places are the same in all of them, their amounts in each, and which
+//! differences are more than chance.
 //!
 //! A comparison goes in three steps, each of which serves two runs as well as many:
 //!
-//! 1. [`Outline`]: a run's tree of contexts by what the source calls them, with their amounts. Nothing in it
+//! 1. [`Outline`]: a run's tree of contexts by their names in the source, with their amounts. Nothing in it
 //!    depends on addresses, so that the outlines of two builds can be laid over each other.
 //! 2. [`Joint`]: N outlines as one tree. Each of its nodes knows which node of which run it is, and gives the
 //!    amounts of each run by node and by function.

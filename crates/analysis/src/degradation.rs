@@ -4,7 +4,7 @@
 //! OpenMP programs", Mini-Micro Systems 26(9), 2005, numbered as there, and a robust form of them that knows
 //! noise:
 //!
-//! Times are those without what measuring took of them ([`crate::openmp::Costs`]), as far as that is known.
+//! Times exclude the cost of measuring ([`crate::openmp::Costs`]), as far as that is known.
 //!
 //! 1. speedup of a region with m threads = T(1) ÷ T(m), where T(m) is the time of the thread that takes
 //!    longest in it;
@@ -20,7 +20,7 @@
 //! - [`assessment`]: all of that for the runs of a sweep
 //!
 //! All but the last are pure functions of numbers: of [`crate::scaling::Timing`] and
-//! [`crate::scaling::Causes`]. Its numbers come from [`crate::scaling::Ensemble`].
+//! [`crate::scaling::Causes`]. Its numbers are those of [`crate::scaling::Ensemble`].
 
 pub mod advice;
 pub mod assessment;

@@ -1,9 +1,9 @@
-//! Findings: what a run lost, said so that somebody can act on it.
+//! Findings: the losses of a run, in a form that a user can act on.
 //!
-//! A finding names a cause (a source line), the seconds that could be won, who was the victim, the numbers
-//! that it was found by, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file
-//! holds one family of kinds. What a kind asks for is in one place, [`thresholds`], and every finding keeps
-//! what was compared with what ([`Check`]), so that its derivation can be shown.
+//! A finding names a cause (a source line), the seconds that could be saved, the victims, the numbers that it
+//! is based on, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file holds one
+//! family of kinds. The thresholds of all kinds are in one place, [`thresholds`], and every finding keeps its
+//! comparisons ([`Check`]), so that its derivation can be shown.
 //!
 //! - `locks`: sections held across I/O or sleep, short ones in hot loops, convoys, long ones, spinning
 //! - `phases`: serial phases, serial parts between parallel regions
@@ -19,8 +19,8 @@
 //! - `openmp`: constructs of parallel programs that cost more than they give
 //! - `transfers`: I/O of a few bytes, synchronisation of files
 //!
-//! Beside the findings stands [`effort()`]: work, idleness and overhead by context, and what their shares
-//! say.
+//! Beside the findings there is [`effort()`]: work, idleness and overhead by context, and a reading of their
+//! shares.
 //!
 //! What following the advice may save of the run's wall time is an interval (`range`).
 //!
@@ -88,12 +88,12 @@ const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 13] = [
     openmp::find,
 ];
 
-/// What is known of a whole run and takes all its samples, operations and releases to find.
+/// The results for a whole run that take all its samples, operations and releases to compute.
 #[derive(Clone, Debug, Default)]
 pub struct Whole {
     /// Its account.
     pub ledger: Ledger,
-    /// The causes of what was lost.
+    /// The causes of the losses.
     pub blame: Blame,
     /// Its operations, summed up by place.
     pub operations: OperationSums,

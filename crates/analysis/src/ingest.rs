@@ -7,8 +7,8 @@
 //! 2. The sampled addresses of all processes are resolved together, module by module.
 //! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
 //!
-//! What is charged to contexts and what is shown as a thread's CPU time are sums of the same rows: they agree
-//! whatever is damaged. Time whose records were lost, or found no room, has rows of its own.
+//! The amounts of contexts and a thread's CPU time are sums of the same rows: they agree whatever is damaged.
+//! Time whose records were lost, or found no room, has rows of its own.
 
 mod brief;
 mod clock;
@@ -73,7 +73,7 @@ use unread::{Refused, Unread};
 use values::Sums;
 
 /// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
-/// profiles of other versions are made anew.
+/// profiles of other versions are made again.
 pub const ANALYSIS_VERSION: u32 = 26;
 
 /// Name of the location that stands for threads which ended without room for a record.
@@ -91,8 +91,8 @@ pub struct LogBytes<'a> {
 /// A log that cannot be read, and its version if that is why.
 type Refusal = (Refused, Option<u32>);
 
-/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is what the profile says
-/// of where it comes from.
+/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is the run's folder as the
+/// profile names it.
 ///
 /// # Errors
 /// [`IngestError`] when not a single log can be read; a log that cannot is a note otherwise.
@@ -330,7 +330,7 @@ impl Filling<'_> {
                 row.operation = id;
                 row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
                 row.end_ns = self.clock.since_start_ns(number, row.end_ns);
-                // Only what lies before the run's start is cut here, by a damaged header.
+                // Only times before the run's start are cut here, by a damaged header.
                 row.time_ns = row.time_ns.min(row.end_ns - row.begin_ns);
                 let nature = operations::nature_of(operation);
                 self.sums.add_event(nature, &row);
@@ -376,7 +376,7 @@ impl Filling<'_> {
                 start_s,
                 end_s,
                 cpu_s: seconds(cpu_ns),
-                // Nobody waits longer than he lives.
+                // No thread waits longer than it lives.
                 queued_s: seconds(thread.queued_ns()).min(end_s - start_s),
                 measurement_s: seconds(measurement_ns),
                 samples: thread.samples,
@@ -432,7 +432,7 @@ fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
         for thread in log.threads() {
             let events = thread.events.rows.iter().map(|event| event.row.operation);
             let releases = thread.releases.iter().map(|release| release.row.operation);
-            // Those of a region that nobody told of are of no use.
+            // Those of a region without a record are of no use.
             let segments = thread.in_regions.segments.iter().map(|segments| segments.row);
             let segments = segments.filter(|row| regions.contains(&row.region)).map(|row| row.operation);
             for operation in events.chain(releases).chain(segments) {

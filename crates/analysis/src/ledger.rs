@@ -1,8 +1,9 @@
 //! The ledger: where the processors' time went, as a pure function from timelines of states to accounts.
 //!
 //! At each instant a location is *working*, *waiting* for a partner or a holder, or *passive*: waiting for
-//! work to appear, for what it started, or for the outside. Active is who works or waits. With `P` processors
-//! ([`Processors`]), never more than those available, during the wall time `T` the run has had
+//! work to appear, for what it started, or for the outside. A location is active while it works or waits.
+//! With `P` processors ([`Processors`]), never more than those available, during the wall time `T` the run
+//! has had
 //!
 //! ```text
 //! total = P × T
@@ -10,13 +11,14 @@
 //!
 //! and **the account closes**: every nanosecond of it is on exactly one account. With `A(t)` active locations
 //! `A ≤ P` slots are filled, each by the account of what its location does. With `A > P` the slots are filled
-//! by those computing, then by those in I/O or in a runtime, then by those who wait for a partner or holder,
-//! then by those who queue for a processor; the rest stands *beyond the processors* ([`Ledger::beyond`]), by
-//! account, outside of the total. Nobody loses a processor that was not there. The `P − A(t)` empty slots are
+//! by those computing, then by those in I/O or in a runtime, then by those waiting for a partner or holder,
+//! then by those queued for a processor; the rest is *beyond the processors* ([`Ledger::beyond`]), by
+//! account, outside of the total. A processor that was not there cannot be lost. The `P − A(t)` empty slots
+//! are
 //!
-//! - `serial` if somebody works, or `narrow` if that somebody is inside a parallel region: charged to those
+//! - `serial` if a location works, or `narrow` if that location is inside a parallel region: charged to those
 //!   working, in equal parts;
-//! - on the account of the wait if nobody works but somebody waits: charged to those waiting, in equal parts;
+//! - on the account of the wait if none works but one waits: charged to those waiting, in equal parts;
 //! - `asleep` if all are passive;
 //! - `idle` before a rank's start and after its end;
 //! - `paused` while recording was switched off in one of the processes that use these slots.

@@ -1,6 +1,6 @@
 //! Logs to profile, and the questions that a profile can answer.
 //!
-//! From the bottom up; nothing uses what stands below it in this list:
+//! From the bottom up; no module uses one below it in this list:
 //!
 //! - [`ingest`]: logs to profile; alone in reading logs and binaries
 //! - [`ledger`]: accounts of timelines of states, a pure function
@@ -8,7 +8,7 @@
 //! - [`timelines`]: a profile's rows as timelines of states
 //! - [`blame`]: what caused each loss; [`accounted`]: all of these in one step
 //! - [`query`]: amounts, callers, statistics of a part of a run; [`openmp`]: the same of parallel regions
-//! - [`findings`]: what a run lost, said so that somebody can act on it
+//! - [`findings`]: the losses of a run, in a form that a user can act on
 //! - [`compare`]: runs laid over each other
 //! - [`store`]: what is kept of a run
 //! - [`scaling`], [`degradation`], [`sweeps`]: runs with several counts of threads or ranks

@@ -1,9 +1,9 @@
-//! Parallel regions, summed up: how often, by how many threads, what was worked, and what was lost to what,
-//! for each region, site and thread. A pure function of a profile's segments and of the rows of its ledger.
+//! Parallel regions, summed up: how often, by how many threads, the work, and the losses by cause, for each
+//! region, site and thread. A pure function of a profile's segments and of the rows of its ledger.
 //!
 //! - `sums`: regions, sites and threads
-//! - `cost`: what measuring took of their time
-//! - `efficiency`: what the whole run lost to parallelism, as factors and as parts
+//! - `cost`: the cost of measuring in their time
+//! - `efficiency`: the whole run's losses to parallelism, as factors and as parts
 
 mod cost;
 mod efficiency;

@@ -2,7 +2,7 @@
 //!
 //! - [`mod@loss`]: what is more than was to be expected, by the expectations formula
 //! - [`timing`]: the times of a region's repetitions, and how sure they are
-//! - [`causes`]: what the processor time of a region was spent on, and what of it grew
+//! - [`causes`]: the parts of a region's processor time, and which of them grew
 //! - [`curve`]: speedup and efficiency, with their uncertainty
 //! - [`model`]: costs as a formula of the count, and what it predicts
 //! - [`swept`]: a run of a sweep, as far as others are compared with it

@@ -1,4 +1,4 @@
-//! What of a difference is more than chance: one set of rules for every page that compares runs.
+//! Which differences are more than chance: one set of rules for every page that compares runs.
 //!
 //! An amount of one run is an [`Observation`]. The observations of one side's repetitions are summed up by an
 //! [`Estimate`]; two sides make a [`Change`], whose [`Verdict`] is one of three answers: changed
@@ -9,7 +9,7 @@
 //!
 //! | runs | rule |
 //! |---|---|
-//! | 1 and 1 | bounds: sampling errors, 10 % for what nobody has measured, and what a busy machine may have caused |
+//! | 1 and 1 | bounds: sampling errors, 10 % for unknown variation, and the possible effect of a busy machine |
 //! | 1 and more | the single run is compared with what one more run of the other side would do (Student) |
 //! | 2 | Student's or Welch's test of the means; bounded by the busy machine as well |
 //! | 3 and more | [`robust`]: difference of the medians by the pooled residuals; a busy machine is a caution |

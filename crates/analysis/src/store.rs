@@ -36,7 +36,7 @@ const FINDINGS: &str = "findings.json";
 const BLAME: &str = "blame.json";
 /// File beside it: the operations, summed up.
 const OPERATIONS: &str = "operations.json";
-/// How often progress is told.
+/// How often progress is reported.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Why a run's profile cannot be had.
@@ -54,7 +54,7 @@ pub enum StoreError {
     NoSource {
         /// The run's folder.
         dir: PathBuf,
-        /// What is wrong with the profile.
+        /// The profile's error.
         source: TablesError,
     },
     /// Its processes and threads contradict each other: there is no account of it.
@@ -252,7 +252,7 @@ impl<'d> View<'d> {
 /// The profile of the run in `dir`, samples and events included.
 ///
 /// A profile that was kept is taken if it was made by this version from the logs as they are now; else the
-/// run is analysed, which `progress` is told of, and the profile is kept. Where it cannot be kept, a note in
+/// run is analysed, with reports to `progress`, and the profile is kept. Where it cannot be kept, a note in
 /// the profile says so.
 ///
 /// # Errors
@@ -298,7 +298,7 @@ pub fn ledger_with_rows(dir: &Path, profile: &Profile) -> Option<Ledger> {
 pub enum Parts {
     /// Everything.
     All,
-    /// Everything but the samples and events; they may be there all the same.
+    /// Everything but the samples and events; they may be there nevertheless.
     WithoutSamples,
 }
 
@@ -351,7 +351,7 @@ fn fits(folder: &Path, expected: &Provenance) -> Result<bool, TablesError> {
     Ok(expected.sources.is_empty() || tables::read_provenance(folder)? == *expected)
 }
 
-/// Does `work` on another thread and tells `progress` of it from this one.
+/// Does `work` on another thread and reports it to `progress` from this one.
 fn with_progress<T: Send>(progress: &mut dyn FnMut(Progress), work: impl FnOnce(&Counter) -> T + Send) -> T {
     let counter = Counter::default();
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Two sweeps beside each other: what became of speedup, and of the counts at which places are degraded.
+//! Two sweeps beside each other: the changes of speedup, and of the counts at which places are degraded.
 //!
 //! This is how a repair for many threads is judged: the speedup curves before and after, and by region its
 //! time with each count, the ranks that it lost (they are repaired) and those that it gained (they are new).
@@ -32,7 +32,7 @@ pub struct CountChange {
     pub a: Option<Timing>,
     /// In B.
     pub b: Option<Timing>,
-    /// What became of the time; None where a side was not run, or is not there.
+    /// The change of the time; None where a side was not run, or is not there.
     pub change: Option<Change>,
 }
 
@@ -99,7 +99,7 @@ impl<'s> TwoSweeps<'s> {
         let [a, b] = &self.places;
         let timings = |ensemble: &Ensemble<'_>, place: Option<JointId>| {
             let timings = place.map(|place| ensemble.timings(place)).unwrap_or_default();
-            // Places are judged without what measuring took; the program's wall time is what it was.
+            // Places are judged without the cost of measuring; the program's wall time is what it was.
             if node == 0 { timings } else { timings.iter().map(Timing::corrected).collect() }
         };
         let (of_a, of_b) = (timings(self.a, a[node as usize]), timings(self.b, b[node as usize]));
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!((&store.gained[..], &store.lost[..], &store.b), (&[][..], &[][..], &None));
         assert_eq!((&pack.gained[..], &pack.lost[..], &pack.a), (&[2, 4][..], &[][..], &None));
         assert!(sweeps.parent(solve.node) == sweeps.parent(pack.node));
-        // What differs comes first.
+        // Differences are first.
         assert!(!places[0].lost.is_empty() || !places[0].gained.is_empty());
     }
 

@@ -95,7 +95,7 @@ pub fn timelines(profile: &Profile) -> Run {
     Run { processes, timelines, processor_sets: bindings.sets }
 }
 
-/// What the time in the operations of a profile counts as.
+/// How the time in the operations of a profile counts.
 #[derive(Debug)]
 pub struct OperationStates(States);
 
@@ -111,7 +111,7 @@ impl OperationStates {
         self.0.of_event(event).off_processor()
     }
 
-    /// What processor time in this context counts as.
+    /// How processor time in this context counts.
     pub fn of_processor_time(&self, context: ContextId) -> State {
         self.0.of_processor_time(context)
     }
@@ -124,7 +124,7 @@ fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> u32, location: u32) ->
     &rows[from..to]
 }
 
-/// Who started whom.
+/// Which location started which.
 struct Parents<'a> {
     profile: &'a Profile,
     /// The images of each process id of a host, by their start.
@@ -161,7 +161,7 @@ impl<'a> Parents<'a> {
     }
 }
 
-/// What is known of one location.
+/// The data of one location.
 #[derive(Clone, Copy)]
 struct Recorded<'a> {
     location: &'a Location,
@@ -171,7 +171,7 @@ struct Recorded<'a> {
     stops: &'a [Stop],
     /// When recording was off in its process.
     pauses: &'a [Window],
-    /// What a page fault costs in this run.
+    /// The cost of a page fault in this run.
     fault: FaultCost,
 }
 
@@ -180,7 +180,7 @@ impl Recorded<'_> {
         charged::charged(self.rows, |row| states.is_lost(row.context))
     }
 
-    /// `stolen_ns`: what may have been stolen from it beyond what is certain.
+    /// `stolen_ns`: the time that may have been stolen from it beyond the certain part.
     fn explanation(&self, states: &States, stolen_ns: u64) -> Explanation {
         self.explained(states, &self.charged(states), stolen_ns)
     }

@@ -89,8 +89,8 @@ pub struct Context {
 
 /// A function as the user wrote it.
 ///
-/// A name in brackets stands for something that is not a function of the program: code outside all modules,
-/// or processor time whose context is not known ([`LOST_RECORDS`], [`NOT_RECORDED`], [`NO_CALL_PATH`]).
+/// A name in brackets is not a function of the program: code outside all modules, or processor time whose
+/// context is not known ([`LOST_RECORDS`], [`NOT_RECORDED`], [`NO_CALL_PATH`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Function {
     /// Short demangled name; `module+0xoffset` where there is no symbol.

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ContextId, LocationId, OperationId};
 
-/// What the descriptor of an operation leads to. Positions in [`Target::ALL`] are its numbers in tables.
+/// The target of an operation's descriptor. Positions in [`Target::ALL`] are its numbers in tables.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Target {
-    /// No descriptor, or it is not known what it leads to.
+    /// No descriptor, or its target is not known.
     #[default]
     None,
     /// A file or folder, a block device.
@@ -61,7 +61,7 @@ impl Target {
     }
 }
 
-/// One operation that was told alone, or the sum of short ones of one kind.
+/// One operation that was recorded by itself, or the sum of short ones of one kind.
 ///
 /// The single operations of a location do not overlap. Those of a sum lie somewhere between its begin and its
 /// end, `time_ns` of it in all, and in no single one.
@@ -69,11 +69,11 @@ impl Target {
 pub struct EventRow {
     /// Which thread.
     pub location: LocationId,
-    /// Who called; of a sum: the caller of one of them, who stands for all.
+    /// The caller; of a sum: the caller of one of them, for all.
     pub context: ContextId,
     /// Which function was called.
     pub operation: OperationId,
-    /// What its descriptor leads to.
+    /// The target of its descriptor.
     pub target: Target,
     /// Begin, nanoseconds since the run's start; of a sum: of the first.
     pub begin_ns: u64,

@@ -1,11 +1,11 @@
-//! What is known of the run as a whole, and how far the numbers can be trusted.
+//! Facts about the run as a whole, and how far the numbers can be trusted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ProcessId;
 use crate::run_file::Stop;
 
-/// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could tell.
+/// In [`RunFacts::outcome`]: the command runs still, or `record` was killed before it could write that.
 pub const NOT_ENDED: &str = "not ended";
 
 /// An outcome as part of a sentence.
@@ -38,7 +38,7 @@ pub struct RunFacts {
     /// How the command ended: `exit N`, `signal N (NAME)`, [`NOT_ENDED`], or `unknown`.
     pub outcome: String,
     /// Seconds for which the host of this virtual machine had the processors that the run may use, summed
-    /// over them, whoever would have used them; None if that is not known.
+    /// over them, whichever process would have used them; None if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
     /// Seconds for which its control group had used up the processor time that it may have, summed over
@@ -113,11 +113,11 @@ pub struct Quality {
     pub path_mismatches: u64,
     /// Samples that were merged into the next one.
     pub overruns: u64,
-    /// Samples that came well past their instant, as what ran then may have made them.
+    /// Samples that were delivered well past their instant, as what ran then may have made them.
     #[serde(default)]
     pub late_samples: u64,
-    /// Samples that came at a tick of the kernel's instead of at their instant: what repeats in step with the
-    /// tick may be further off than its error says.
+    /// Samples that were delivered at a tick of the kernel's instead of at their instant: for work that
+    /// repeats in step with the tick, amounts may be further off than their error.
     #[serde(default)]
     pub tick_samples: u64,
     /// Samples that fell into Proust's own code.
@@ -139,13 +139,13 @@ pub struct Quality {
     /// Threads without samples because the system refused a timer.
     #[serde(default)]
     pub untimed_threads: u64,
-    /// Threads that were found running: what they did before is not known.
+    /// Threads that were found running: their time before that is not known.
     #[serde(default)]
     pub late_threads: u64,
     /// Threads whose last record, or whose every record, is missing.
     #[serde(default)]
     pub threads_without_end: u64,
-    /// Whether it is not known how the command ended: it went on, or `record` was killed.
+    /// Whether it is not known how the command ended: it still ran, or `record` was killed.
     #[serde(default)]
     pub unfinished: bool,
     /// What a reader must know, in words: what is missing, why, and what still holds.

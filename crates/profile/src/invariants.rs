@@ -1,4 +1,4 @@
-//! What holds in every profile, whoever made it.
+//! The invariants of every profile, whichever code made it.
 
 use thiserror::Error;
 
@@ -14,12 +14,12 @@ pub enum BrokenInvariant {
         /// The context at fault; 0 when there is none at all.
         context: usize,
     },
-    /// A context whose parent does not come before it.
+    /// A context whose parent is not before it.
     #[error("context {context} has parent {parent}, which does not come before it")]
     ParentAfterChild {
         /// The context at fault.
         context: usize,
-        /// What it names as its parent.
+        /// The parent it names.
         parent: u32,
     },
     /// A reference to something that does not exist.
@@ -29,7 +29,7 @@ pub enum BrokenInvariant {
         table: &'static str,
         /// The row of the reference.
         row: usize,
-        /// What it refers to.
+        /// The entry it refers to.
         target: &'static str,
         /// The number it names.
         id: u32,

@@ -7,12 +7,12 @@
 //! - [`context`]: where in the program (a tree)
 //! - [`location`]: which thread of which process
 //! - [`metric`]: what is counted, and in which unit
-//! - [`facts`]: what is known of the run as a whole, and how far it can be trusted
+//! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
 //! - [`operations`]: what these operations are
-//! - `regions`: parallel regions, who was in them, and what was worked and waited there
-//! - [`releases`]: who let go what others waited for, and who woke them
+//! - `regions`: parallel regions, the threads in them, and their work and waits there
+//! - [`releases`]: releases of objects for which others waited, and wakes
 //! - [`invariants`]: what holds in every profile, and the check of it
 //! - [`tables`]: all of it on disk, as Parquet tables
 //! - [`run_file`]: what `record` notes of the run as a whole, before and after it
@@ -65,7 +65,7 @@ pub struct Value {
 
 /// The analysed, self-contained database of a run.
 ///
-/// Invariants: `contexts[0]` is the program; every other context's parent comes before it; ids are positions;
+/// Invariants: `contexts[0]` is the program; every other context's parent is before it; ids are positions;
 /// `values` are sorted by (context, location, metric) and hold each combination at most once; `samples` and
 /// `releases` are sorted by (location, time), `events` by (location, end), `stays` by (location, begin);
 /// `segments` by (location, region, operation, context), each combination once; no event ends before it
@@ -98,7 +98,7 @@ pub struct Profile {
     pub releases: Vec<ReleaseRow>,
     /// The parallel regions by [`RegionId`].
     pub regions: Vec<RegionInfo>,
-    /// What was worked and waited at their sites.
+    /// Work and waits at their sites.
     pub segments: Vec<SegmentRow>,
     /// The timeline of stays in them.
     pub stays: Vec<StayRow>,

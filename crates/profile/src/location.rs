@@ -26,7 +26,7 @@ pub struct Process {
     pub environment: Vec<String>,
     /// `image` or `fork`: how its measurement began.
     pub origin: String,
-    /// `exit`, `immediate-exit`, `exec`, `confined` or `stopped` (both went on without a record) or `open`
+    /// `exit`, `immediate-exit`, `exec`, `confined` or `stopped` (both continued without a record) or `open`
     /// (killed, crashed, or still running).
     pub ending: String,
     /// Begin, seconds since the run's start.

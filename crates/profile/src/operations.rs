@@ -1,4 +1,4 @@
-//! What the operations of a run are: which function, and what a thread does in it.
+//! The operations of a run: which function, and what a thread does in it.
 //!
 //! Accounting asks for the nature of an operation and never for its name, so that a profile made of another
 //! tool's trace can be accounted for as well.
@@ -67,7 +67,7 @@ identified! {
         Join "join",
         /// Sleeps for a time that it names.
         Sleep "sleep",
-        /// Gives the processor to others, and goes on.
+        /// Yields the processor, and continues.
         Yield "yield",
         /// Waits for descriptors to become ready.
         Poll "poll",
@@ -81,7 +81,7 @@ identified! {
         Accept "accept",
         /// Waits for a message of a queue.
         Queue "queue",
-        /// Waits for a futex: what for, only its caller knows.
+        /// Waits for a futex: the purpose depends on the caller.
         Futex "futex",
         /// Takes bytes in.
         Read "read",

@@ -11,7 +11,7 @@ pub struct ProcessSampleRow {
     pub time_ns: u64,
     /// `begin`, `end`, `period`, `fork`, `exec`, `pause`, `resume` or `asked`.
     pub reason: String,
-    /// Label of who asked for it; empty = none.
+    /// Label of the request for it; empty = none.
     pub label: String,
     /// CPU time of the process.
     pub cpu_ns: u64,
@@ -29,7 +29,7 @@ pub struct ProcessSampleRow {
     pub involuntary_switches: u64,
     /// The most memory that was resident at once, bytes.
     pub peak_resident_bytes: u64,
-    /// What only some samples ask; None where they did not.
+    /// Amounts that only some samples read; None where they did not.
     pub resident_bytes: Option<u64>,
     /// Bytes that it caused to be read from storage.
     pub read_bytes: Option<u64>,

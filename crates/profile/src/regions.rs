@@ -1,4 +1,4 @@
-//! Parallel regions: where they are, who was in them when, and what was worked and waited at each of their
+//! Parallel regions: where they are, which threads were in them when, and the work and waits at each of their
 //! sites.
 
 use crate::{ContextId, LocationId, OperationId, ProcessId};
@@ -15,12 +15,12 @@ pub struct RegionInfo {
     pub context: ContextId,
     /// The region in which it was opened.
     pub parent: Option<RegionId>,
-    /// Whether the runtime told of it by itself; otherwise the program's calls were intercepted.
+    /// Whether the runtime reported it through OMPT; otherwise the program's calls were intercepted.
     pub told: bool,
 }
 
-/// A thread was in a region, long enough to be told alone. Stays of a location do not overlap, but for those
-/// in regions that are opened inside.
+/// A thread was in a region, long enough for a row of its own. Stays of a location do not overlap, but for
+/// those in regions that are opened inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StayRow {
     /// Which thread.
@@ -39,7 +39,7 @@ pub struct StayRow {
     pub team: u32,
 }
 
-/// What counting a visit takes, where visits are only counted: stretches in which each was counted twice,
+/// The cost of counting a visit, where visits are only counted: stretches in which each was counted twice,
 /// compared with those before and behind them. Sums over stretches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TrialSums {
@@ -68,7 +68,7 @@ impl std::ops::AddAssign<&TrialSums> for TrialSums {
     }
 }
 
-/// What a thread worked before a site of a region, and waited in it: over all its executions.
+/// A thread's work before a site of a region, and its waits in it: over all its executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SegmentRow {
     /// Which thread.
@@ -84,11 +84,11 @@ pub struct SegmentRow {
     /// Of these, how many were only counted: their part of `work_ns` and `wait_ns` is estimated from the
     /// others.
     pub unmeasured: u64,
-    /// Of the executions, how many there are of which it is known who of the team came last.
+    /// The number of executions for which it is known which thread of the team arrived last.
     pub known: u64,
     /// Of those, how often this thread did.
     pub last: u64,
-    /// Of the executions, how often somebody had to be waited for.
+    /// The number of executions in which the thread had to wait for another.
     pub contended: u64,
     /// Time from the site before to this one, ns: work, on a processor or not.
     pub work_ns: u64,
@@ -96,19 +96,19 @@ pub struct SegmentRow {
     pub wait_ns: u64,
     /// Its standard error by drawing, ns; 0 = all was measured. That of the work is as large.
     pub wait_error_ns: u64,
-    /// Of the time in the site, when there was nobody to wait for any more, ns.
+    /// The part of the time in the site after the last thread arrived, ns.
     pub latency_ns: u64,
     /// Fewest threads that were in the team; 0 = not known.
     pub team_min: u32,
     /// Most threads that were in the team; 0 = not known.
     pub team_max: u32,
-    /// What measuring added to the work and the waiting, as far as it was timed, ns.
+    /// The time that measuring added to the work and the waiting, as far as it was timed, ns.
     pub added_ns: u64,
     /// What may lie outside of the clock's readings there, ns.
     pub added_error_ns: u64,
-    /// What it took when the region was over already, ns: of the time around it.
+    /// Its cost after the region was over, ns: of the time around it.
     pub added_behind_ns: u64,
-    /// What counting took is known from these.
+    /// The cost of counting is known from these.
     pub trials: TrialSums,
 }
 

@@ -1,4 +1,4 @@
-//! The other end of waits: who let a lock go, or woke somebody, while others waited.
+//! The other end of waits: releases of locks, and wakes, while others waited.
 
 use crate::{ContextId, LocationId, OperationId};
 
@@ -6,10 +6,10 @@ use crate::{ContextId, LocationId, OperationId};
 /// time.
 pub const SAMPLED_HELD_NS: u64 = 200_000;
 
-/// A lock that was let go, or somebody who was woken, while other threads waited for the same object.
+/// The release of a lock, or a wake, while other threads waited for the same object.
 ///
-/// Only what happens while somebody waits is here, and of very many short sections only some, in proportion
-/// to their length: `weight_ns` says for how much held time a row stands.
+/// There are rows only for releases while a thread waits, and of very many short sections only for some, in
+/// proportion to their length: `weight_ns` is the held time that a row represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReleaseRow {
     /// Which thread let it go.
@@ -26,15 +26,15 @@ pub struct ReleaseRow {
     pub object: u64,
     /// How long the section was, where `since_ns` is known; otherwise how long at most, 0 = not known.
     pub held_ns: u64,
-    /// For how much held time this row stands: `held_ns`, or more where it stands for others, too; 0 for
-    /// those who wake and hold nothing.
+    /// The held time that this row represents: `held_ns`, or more where it represents others, too; 0 for a
+    /// wake without a lock.
     pub weight_ns: u64,
     /// When the thread acquired the lock, nanoseconds since the run's start. None = not known.
     pub since_ns: Option<u64>,
 }
 
 impl ReleaseRow {
-    /// Whether it stands for others, too, of which nothing is told.
+    /// Whether it represents others, too, which have no rows.
     pub fn is_sampled(&self) -> bool {
         self.held_ns > 0 && self.held_ns < self.weight_ns
     }

@@ -1,7 +1,7 @@
 //! What `record` notes of a run as a whole: `run.json` in the run's folder.
 //!
 //! It is written when the run starts and again when the command has ended; a file without
-//! [`RunFile::finished`] belongs to a run that still goes on, or whose `record` was killed.
+//! [`RunFile::finished`] belongs to a run that still runs, or whose `record` was killed.
 
 use std::fs;
 use std::io;
@@ -40,7 +40,7 @@ pub struct RunFile {
     pub job_key: Option<String>,
     /// What a reader of the run must know, in words.
     pub notes: Vec<String>,
-    /// How it ended; None while it goes on.
+    /// How it ended; None while it runs.
     pub finished: Option<Finished>,
     /// When its processes were stopped, on CLOCK_MONOTONIC; written at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,19 +60,19 @@ pub struct Pause {
     pub end_ns: Option<u64>,
 }
 
-/// A stretch for which a process was stopped: by a signal, or by a tracer. Four instants in order, ns; on
-/// which clock, says who holds it.
+/// A stretch for which a process was stopped: by a signal, or by a tracer. Four instants in order, ns; the
+/// holder of the value knows on which clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     /// The process.
     pub pid: u32,
-    /// It was last seen going on.
+    /// It was last seen running.
     pub before_ns: u64,
     /// From here on it was certainly stopped,
     pub begin_ns: u64,
     /// until here.
     pub end_ns: u64,
-    /// It was first seen going on again, or gone.
+    /// It was first seen running again, or gone.
     pub behind_ns: u64,
 }
 
@@ -88,7 +88,7 @@ pub struct Finished {
     /// Signal that ended the command, if one did.
     pub signal: Option<i32>,
     /// Seconds for which the host of this virtual machine had the processors that the run may use meanwhile,
-    /// summed over them; None if the system does not tell.
+    /// summed over them; None if the system does not report it.
     #[serde(default)]
     pub stolen_s: Option<f64>,
     /// Seconds for which the control group of the run had used up the processor time that it may have, summed
@@ -96,7 +96,7 @@ pub struct Finished {
     #[serde(default)]
     pub throttled_s: Option<f64>,
     /// Logs in the run's folder when the command had ended: later there are as many, or more of processes
-    /// that went on.
+    /// that still ran.
     #[serde(default)]
     pub logs: Option<u64>,
 }

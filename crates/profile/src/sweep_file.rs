@@ -1,7 +1,7 @@
 //! What `sweep` notes of many runs of one command: `sweep.json` in the sweep's folder.
 //!
-//! It is written before the first run and after each one, so that a sweep that was interrupted can go on.
-//! Each run is an ordinary run in a folder of its own inside the sweep's.
+//! It is written before the first run and after each one, so that a sweep that was interrupted can be
+//! continued. Each run is an ordinary run in a folder of its own inside the sweep's.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +62,7 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
-/// What decides on which processors threads run.
+/// The settings that decide on which processors threads run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     /// Variables of the environment that bind threads, as far as they are set.
@@ -80,7 +80,7 @@ pub struct SweepPoint {
     pub serial: bool,
     /// Which repetition, from 1 on.
     pub repetition: u32,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: PointOutcome,
     /// The run's folder, relative to the sweep's; None until it was run.
     pub dir: Option<String>,
@@ -94,7 +94,7 @@ pub struct SweepPoint {
     pub failure: Option<String>,
 }
 
-/// What became of a run of a sweep.
+/// The outcome of a run of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PointOutcome {

@@ -39,7 +39,7 @@ use folder::{CheckFile, Replacement};
 
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
-/// Version of the tables; a profile of another version is made anew from the logs.
+/// Version of the tables; a profile of another version is made again from the logs.
 pub const SCHEMA: u32 = 5;
 
 /// A file that a profile was made from, as it was then.
@@ -49,8 +49,8 @@ pub struct SourceFile {
     pub name: String,
     /// Length in bytes.
     pub bytes: u64,
-    /// [`digest()`] of what changes whenever the file is written to. Not a time: copies of a run have other
-    /// times, and a log that is written through a mapping may keep its own.
+    /// [`digest()`] of the parts that change whenever the file is written to. Not a time: copies of a run
+    /// have other times, and a log that is written through a mapping may keep its own.
     pub digest: u64,
 }
 
@@ -75,7 +75,7 @@ struct FactsFile {
     quality: Quality,
 }
 
-/// Only what decides whether the rest of `facts.json` can be understood.
+/// The fields that decide whether the rest of `facts.json` can be read.
 #[derive(Deserialize)]
 struct FactsHead {
     schema: u32,
@@ -89,7 +89,7 @@ pub fn write(dir: &Path, profile: &Profile, provenance: &Provenance) -> Result<(
     write_with(dir, profile, provenance, &[])
 }
 
-/// As [`write()`], with more files, by name: what follows from the profile and takes long to compute.
+/// As [`write()`], with more files, by name: results that follow from the profile and take long to compute.
 ///
 /// # Errors
 /// As [`write()`].
@@ -134,7 +134,7 @@ pub fn read_more(dir: &Path, name: &str) -> Result<Vec<u8>, TablesError> {
 /// Reads the whole profile in the folder `dir`.
 ///
 /// # Errors
-/// [`TablesError`]; all but [`TablesError::Missing`] mean that the profile can be removed and made anew.
+/// [`TablesError`]; all but [`TablesError::Missing`] mean that the profile can be removed and made again.
 pub fn read(dir: &Path) -> Result<Profile, TablesError> {
     let mut profile = read_without_samples(dir)?;
     profile.samples = read_samples(dir, &profile)?;

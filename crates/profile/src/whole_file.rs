@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// For the owner alone, whatever the mask of permissions: what is recorded shows what a user's programs do.
+/// For the owner alone, whatever the mask of permissions: the recording shows what a user's programs do.
 const MODE: u32 = 0o600;
 
 /// Writes `value` to the file `path` by way of a temporary one beside it.

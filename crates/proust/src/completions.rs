@@ -31,7 +31,7 @@ pub fn run(args: &CompletionsArgs, command: Command) -> Result<ExitCode> {
 }
 
 fn written(shell: Shell, mut command: Command) -> Vec<u8> {
-    // Zsh completes either words or files there, and folders of runs are what is long to type.
+    // Zsh completes either words or files there, and folders of runs are longer to type.
     if shell == Shell::Zsh {
         for name in ["report", "diff"] {
             command = command.mut_subcommand(name, |of| {

@@ -22,7 +22,7 @@ pub struct ControlPage {
     path: PathBuf,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
     /// It holds from now on.
@@ -112,7 +112,7 @@ impl ControlPage {
         Ok(Given::Now)
     }
 
-    /// Adds a command: first itself, then the count, so that what a process sees of it is whole.
+    /// Adds a command: first itself, then the count, so that a process sees complete commands only.
     fn add(&self, switches: &Switches, command: Command) -> Result<()> {
         let switch = Switch { time_ns: monotonic_ns(), boot: boot(), command: command as u32 };
         let place = switches.count as usize % SWITCHES;
@@ -128,7 +128,7 @@ impl ControlPage {
             .with_context(|| format!("{} cannot be written", self.path.display()))
     }
 
-    /// When recording was switched off, of what is kept: the newest commands.
+    /// When recording was switched off, as far as the commands are kept: the newest commands.
     ///
     /// # Errors
     /// If the page cannot be read.
@@ -187,7 +187,7 @@ fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Nobody else gives a command meanwhile.
+/// No other process gives a command meanwhile.
 struct Lock<'a>(&'a File);
 
 impl Lock<'_> {
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(page.give(Command::Pause).unwrap(), Given::Now);
         }
         let pauses = page.pauses().unwrap();
-        // The first one that is kept is a command to go on.
+        // The first one that is kept is a command to resume.
         assert_eq!(pauses.len(), SWITCHES / 2);
         assert_eq!(pauses.iter().filter(|pause| pause.end_ns.is_none()).count(), 1);
     }

@@ -1,4 +1,4 @@
-//! `proust diff`: what is different between two runs, or two sets of repetitions.
+//! `proust diff`: the differences between two runs, or two sets of repetitions.
 
 mod sides;
 mod sweeps;
@@ -136,7 +136,7 @@ impl Words<'_> {
 /// When the question is wrong, or a run cannot be read or compared.
 pub fn run(args: &DiffArgs) -> Result<ExitCode> {
     let words = Words::parse(&args.words)?;
-    // What is wrong with the question is told before an analysis that may take a while.
+    // Errors in the question are reported before an analysis that may take a while.
     let limits = args.fail_if.iter().map(|text| Limit::parse(text)).collect::<Result<Vec<Limit>, _>>()?;
     let metrics = args.metrics.iter().flat_map(|list| list.split(',')).map(str::trim);
     let measures = metrics.map(Column::measure).collect::<Result<Vec<Measure>, _>>()?;
@@ -215,7 +215,7 @@ fn curves(a: &Curve, b: &Curve, words: &Words<'_>, args: &DiffArgs) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// All runs of both sides; of each only what is compared stays in memory.
+/// All runs of both sides; of each only the compared data stay in memory.
 struct Opened {
     before: Vec<ComparedRun>,
     after: Vec<ComparedRun>,

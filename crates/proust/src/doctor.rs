@@ -108,7 +108,7 @@ fn machine() -> Vec<Check> {
 fn kernel() -> Check {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
-    // Wipe-on-fork memory came with 4.14.
+    // Wipe-on-fork memory exists since 4.14.
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version >= (4, 14) {
@@ -234,7 +234,7 @@ fn interpreted(path: &Path) -> Option<Check> {
     ))
 }
 
-/// What limits of this shell mean for a recording.
+/// The effect of this shell's limits on a recording.
 fn limits() -> Vec<Check> {
     let mut checks = Vec::new();
     let of = |resource| {

@@ -32,7 +32,7 @@ pub struct ExplainArgs {
     pub words: Vec<String>,
 }
 
-/// The word that stands for all thresholds of findings.
+/// The word for all thresholds of findings.
 const THRESHOLDS: &str = "thresholds";
 
 /// One entry of the dictionary.

@@ -1,4 +1,4 @@
-//! How a failure is told, and which exit code it gets.
+//! How a failure is reported, and which exit code it gets.
 
 use std::io;
 use std::process::ExitCode;
@@ -26,18 +26,18 @@ impl std::fmt::Display for WrongUsage {
 
 impl std::error::Error for WrongUsage {}
 
-/// Tells a failure on standard error; its exit code.
+/// Reports a failure on standard error; its exit code.
 pub fn tell(error: &anyhow::Error) -> ExitCode {
     let broken_pipe = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken_pipe)) {
-        // Whoever reads has seen enough (`proust report | head`): nothing went wrong.
+        // The reader has seen enough (`proust report | head`): nothing went wrong.
         return ExitCode::SUCCESS;
     }
     eprintln!("proust: {}", in_words(error));
     ExitCode::from(if is_usage(error) { USAGE } else { 1 })
 }
 
-/// An error with its causes. Many name theirs already: what was said is not said again.
+/// An error with its causes. Many name theirs already: a message is not repeated.
 fn in_words(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -1,4 +1,4 @@
-//! What is missing in a run's data, in words, for who reads a page that has no room for it.
+//! The gaps in a run's data, in words, for the reader of a page that has no room for them.
 
 use proust_analysis::scaling::Swept;
 use proust_analysis::words::counted;

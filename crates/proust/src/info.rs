@@ -21,7 +21,7 @@ pub struct InfoArgs {
     pub dir: Option<PathBuf>,
 }
 
-/// Tells all that is known of a run.
+/// Prints all that is known of a run.
 ///
 /// # Errors
 /// When the run cannot be read.

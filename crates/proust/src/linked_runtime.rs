@@ -1,5 +1,5 @@
-//! Runtimes of OpenMP that are linked into a program: its calls stay inside of it, so nobody can intercept
-//! them.
+//! Runtimes of OpenMP that are linked into a program: its calls stay inside of it, so they cannot be
+//! intercepted.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::symbol_table::each_name;
 pub enum LinkedRuntime {
     /// libgomp: regions are not seen.
     Gcc,
-    /// libomp or libiomp5: it tells tools of itself, if it finds them.
+    /// libomp or libiomp5: it reports to tools, if it finds them.
     Llvm,
 }
 

@@ -107,7 +107,7 @@ pub enum Kind {
         /// What it is for.
         machine: String,
     },
-    /// A script; the interpreter is what runs.
+    /// A script; the interpreter runs.
     Script {
         /// The interpreter, inspected likewise.
         interpreter: Box<Program>,
@@ -171,7 +171,7 @@ fn kind_of(mut file: File, level: u32) -> Kind {
             return Kind::Unknown;
         };
         let mut interpreter = PathBuf::from(OsStr::from_bytes(interpreter));
-        // `#!/usr/bin/env NAME`: NAME is what runs.
+        // `#!/usr/bin/env NAME`: NAME is the program that runs.
         if interpreter.file_name() == Some(OsStr::new("env"))
             && let Some(name) = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))
             && let Ok(found) = find(OsStr::from_bytes(name))
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn what_cannot_be_run_is_told_apart() {
         let dir = tempfile::tempdir().unwrap();
-        // Root may execute what has any execute bit at all, so this has none.
+        // Root may execute any file with an execute bit, so this has none.
         let text = file(dir.path(), "text", b"", 0o644);
         assert!(!find(text.as_os_str()).unwrap_err().is_not_found());
         assert!(!find(dir.path().as_os_str()).unwrap_err().is_not_found());

@@ -1,4 +1,4 @@
-//! Progress on standard error: on a terminal only, and only of what takes a while.
+//! Progress on standard error: on a terminal only, and only for work that takes a while.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -9,7 +9,7 @@ use proust_analysis::ingest::{Progress, Stage};
 use proust_analysis::store::{Parts, StoreError, View};
 use proust_profile::Profile;
 
-/// What is done sooner needs no bar.
+/// Shorter work needs no bar.
 const DELAY: Duration = Duration::from_millis(300);
 
 /// Opens the profile of a run, analysing it where that has not been done yet.

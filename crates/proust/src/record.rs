@@ -7,8 +7,8 @@
 //! - [`time_limit`]: ends a run that takes too long
 //! - [`schedule`]: recording that begins later than the command, or ends earlier
 //! - [`stops`]: when its processes were stopped
-//! - [`stolen`]: what the host of a virtual machine took meanwhile
-//! - [`closing`]: what is told at the end
+//! - [`stolen`]: the time that the host of a virtual machine took meanwhile
+//! - [`closing`]: the messages at the end
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -206,7 +206,7 @@ pub fn run(args: &RecordArgs) -> ExitCode {
     }
 }
 
-/// Records a run of the program `found`: its ending and what there is to tell of it, or why it could not be
+/// Records a run of the program `found`: its ending and the messages about it, or why it could not be
 /// started.
 ///
 /// # Errors

@@ -102,7 +102,7 @@ pub enum PathsName {
 }
 
 impl PathsName {
-    /// As the page wants them: what it says of regions is said in the words of the source.
+    /// As the page wants them: it describes regions in the names of the source.
     fn of_page(self, page: PageName) -> CallPaths {
         match self {
             _ if page.needs(Need::PathsOfUser) => CallPaths::User,
@@ -200,7 +200,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         );
     }
     let words = Words::parse(&args.words)?;
-    // What is wrong with the question is told before an analysis that may take a while.
+    // Errors in the question are reported before an analysis that may take a while.
     let filter = Filter::parse(&args.filters)?;
     let columns = args.metrics.as_deref().map(Column::parse_list).transpose()?.unwrap_or_default();
     let sort = args.sort.as_deref().map(Sort::parse).transpose()?;
@@ -271,7 +271,7 @@ fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
     Ok(profile)
 }
 
-/// What was kept of the whole run, if it is as much as the page takes.
+/// The kept results for the whole run, if they cover all that the page needs.
 fn kept(view: &View<'_>, profile: &Profile, question: &Question) -> Option<Kept> {
     if question.needs_rows() {
         return Some(Kept { ledger: view.ledger_with_rows(profile)?, ..Kept::default() });

@@ -14,7 +14,7 @@ use proust_profile::{RunFile, SweepFile};
 pub struct FoundRun {
     /// Its folder.
     pub dir: PathBuf,
-    /// What `record` noted of it.
+    /// The notes of `record` about it.
     pub file: RunFile,
 }
 
@@ -30,7 +30,7 @@ impl FoundRun {
 pub struct Unreadable {
     /// Its folder.
     pub dir: PathBuf,
-    /// What is wrong with it, in words.
+    /// Its error, in words.
     pub why: String,
 }
 
@@ -57,7 +57,7 @@ pub fn unreadable_in(folder: &Path) -> Result<Vec<Unreadable>> {
     Ok(found)
 }
 
-/// What is directly in a folder, as it can be typed.
+/// The entries of a folder, as they can be typed.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
@@ -98,7 +98,7 @@ pub fn sweeps_in(folder: &Path) -> Result<Vec<(PathBuf, SweepFile)>> {
     Ok(sweeps)
 }
 
-/// The folder that was named, or else the newest run in the current folder, which is then told.
+/// The folder that was named, or else the newest run in the current folder, which is then printed.
 ///
 /// # Errors
 /// When none was named and there is none.

@@ -1,4 +1,4 @@
-//! Sanitizers that a program is built with: what they check is part of what is measured, and AddressSanitizer
+//! Sanitizers that a program is built with: their checks are part of the measurement, and AddressSanitizer
 //! wants to be the first library.
 
 use std::fmt;
@@ -46,7 +46,7 @@ impl Sanitizers {
     pub fn address_options(&self, users: Option<&str>) -> Option<String> {
         let users = users.filter(|users| !users.is_empty());
         self.answers_address.then(|| match users {
-            // What comes later wins.
+            // Later options win.
             Some(users) => format!("{ANY_ORDER}:{users}"),
             None => ANY_ORDER.to_owned(),
         })
@@ -67,10 +67,10 @@ fn read(path: &Path) -> Option<Sanitizers> {
         if let Some(known) = KNOWN.iter().position(|(function, _)| name.starts_with(function.as_bytes())) {
             let (_, sanitizer) = KNOWN[known];
             if name.is_defined {
-                // A run time brings the functions of lesser ones, which stand behind it.
+                // A run time includes the functions of lesser ones, which follow it.
                 linked_in = Some(linked_in.map_or(known, |other: usize| other.min(known)));
             } else if name.binding != elf::STB_WEAK && !found.names.contains(&sanitizer) {
-                // What is weak is asked for by a run time that can do without.
+                // A weak reference is one of a run time that can do without the function.
                 found.names.push(sanitizer);
             }
         }
@@ -78,7 +78,7 @@ fn read(path: &Path) -> Option<Sanitizers> {
         found.answers_address |=
             name.is(b"__asan_default_options") && name.is_defined && name.binding == elf::STB_GLOBAL;
     })?;
-    // What is asked for is called.
+    // A function that is referred to is called.
     if let Some((_, sanitizer)) = linked_in.and_then(|known| KNOWN.get(known))
         && found.names.is_empty()
     {

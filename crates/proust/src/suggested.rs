@@ -1,5 +1,5 @@
 //! Arguments for which the shell completes the usual words. Other words are accepted, too: folders of runs,
-//! lists of metrics; what they mean is found out later, with better messages.
+//! lists of metrics; their meaning is resolved later, with better messages.
 
 use std::ffi::OsStr;
 

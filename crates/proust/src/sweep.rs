@@ -1,11 +1,11 @@
 //! `proust sweep`: one command with several counts of threads or ranks, each of them several times.
 //!
 //! - [`axes`]: what is varied, and how a point fills in the command
-//! - [`surroundings`]: what is set and noted of the environment: counts, binding
-//! - [`folder`]: the sweep's folder, new or to go on with
+//! - [`surroundings`]: the environment variables that are set and noted: counts, binding
+//! - [`folder`]: the sweep's folder, new or to continue
 //! - [`drive`]: one run after the other
-//! - [`progress`]: what is told meanwhile
-//! - [`mod@described`]: what `ls` and `info` tell of sweeps
+//! - [`progress`]: the messages meanwhile
+//! - [`mod@described`]: what `ls` and `info` print about sweeps
 
 use std::ffi::OsString;
 use std::path::PathBuf;

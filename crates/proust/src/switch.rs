@@ -1,4 +1,4 @@
-//! `proust pause`, `resume`, `stop` and `sample`: commands to a run that goes on.
+//! `proust pause`, `resume`, `stop` and `sample`: commands to a run in progress.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -76,15 +76,15 @@ fn parse_label(text: &str) -> Result<String, String> {
 /// As [`pause`], and when the run was stopped.
 pub fn sample(args: &SampleArgs) -> Result<ExitCode> {
     let dir = named_or_newest(args.run.as_deref())?;
-    let given = going_on(&dir)?.ask_for_sample(&args.label)?;
+    let given = in_progress(&dir)?.ask_for_sample(&args.label)?;
     if given == Given::TooLate {
         bail!("recording in {} was stopped for good", dir.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The control page of a run that goes on.
-fn going_on(dir: &std::path::Path) -> Result<ControlPage> {
+/// The control page of a run in progress.
+fn in_progress(dir: &std::path::Path) -> Result<ControlPage> {
     if RunFile::read(dir)?.finished.is_some() {
         bail!("the run in {} has ended: nothing is recorded there any more", dir.display());
     }
@@ -117,7 +117,7 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode> {
 
 fn give(run: Option<&std::path::Path>, command: Command) -> Result<ExitCode> {
     let dir = named_or_newest(run)?;
-    let given = going_on(&dir)?.give(command)?;
+    let given = in_progress(&dir)?.give(command)?;
     let name = shell_path(&dir);
     let said = match (command, given) {
         (_, Given::TooLate) => {

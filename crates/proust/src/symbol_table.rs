@@ -11,7 +11,7 @@ use std::path::Path;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::{Endianness, ReadCache, ReadRef, elf};
 
-/// One name, as the linker knows it, and what the file says of it.
+/// One name, as the linker knows it, and its entry in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'data> {
     /// From the name on, to the end of the table. Where it ends is not looked for: a damaged table may have
@@ -35,13 +35,13 @@ impl Name<'_> {
     }
 }
 
-/// Calls `tell` for every name of the program file at `path`. None if there is no such file or it is not
-/// whole; what was told until then is true.
-pub fn each_name(path: &Path, tell: impl FnMut(Name)) -> Option<()> {
-    walk(&ReadCache::new(BufReader::new(File::open(path).ok()?)), tell)
+/// Calls `take` for every name of the program file at `path`. None if there is no such file or it is not
+/// whole; the names passed until then are right.
+pub fn each_name(path: &Path, take: impl FnMut(Name)) -> Option<()> {
+    walk(&ReadCache::new(BufReader::new(File::open(path).ok()?)), take)
 }
 
-fn walk<'data>(data: impl ReadRef<'data>, mut tell: impl FnMut(Name)) -> Option<()> {
+fn walk<'data>(data: impl ReadRef<'data>, mut take: impl FnMut(Name)) -> Option<()> {
     let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, data).ok()?;
@@ -53,7 +53,7 @@ fn walk<'data>(data: impl ReadRef<'data>, mut tell: impl FnMut(Name)) -> Option<
         let strings = sections.section(symbols.string_section()).ok()?.data(endian, data).ok()?;
         for symbol in symbols.iter() {
             let Some(text) = strings.get(symbol.st_name(endian) as usize..) else { continue };
-            tell(Name { text, is_defined: !symbol.is_undefined(endian), binding: symbol.st_bind() });
+            take(Name { text, is_defined: !symbol.is_undefined(endian), binding: symbol.st_bind() });
         }
     }
     Some(())
@@ -103,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// Bytes of the header and of the table of sections, changed in any way: told or refused, and neither
+        /// Bytes of the header and of the table of sections, changed in any way: read or refused, and neither
         /// a panic nor a long wait.
         #[test]
         fn damaged_files_do_no_harm(changes in vec((any::<bool>(), 0_usize..2560, any::<u8>()), 1..6)) {

@@ -5,10 +5,10 @@ use std::io::{self, IsTerminal};
 
 use proust_report::Style;
 
-/// Columns when the output is not a terminal and nobody says otherwise.
+/// Default columns when the output is not a terminal.
 const WIDTH: usize = 100;
 
-/// The style of what goes to standard output.
+/// The style of standard output.
 pub fn style() -> Style {
     Style { width: width(), colour: colour(), unicode: unicode() }
 }

@@ -1,4 +1,4 @@
-//! Which columns a page shows when nobody says which, and what its rows are ordered by.
+//! Which columns a page shows by default, and how its rows are ordered.
 
 use proust_analysis::ledger::Account;
 use proust_analysis::query::{Measure, Selection};
@@ -8,10 +8,10 @@ use crate::column::{Amount, Column, Over, RowAmounts};
 use crate::question::{Format, Question, Sort};
 
 /// Metrics that every page with columns has when no others are chosen, even where there is nothing of them:
-/// who reads the JSON can rely on them.
+/// readers of the JSON can rely on them.
 const USUAL: [Metric; 4] = [Metric::Cpu, Metric::User, Metric::System, Metric::Samples];
 
-/// What text shows beside CPU time where it takes a share of the wall time that matters.
+/// The measures that text shows beside CPU time where they take a share of the wall time that matters.
 const NOTICED: [Measure; 9] = [
     Measure::Account(Account::Io),
     Measure::Account(Account::Barrier),
@@ -33,7 +33,7 @@ pub(crate) struct Chosen {
     pub columns: Vec<Column>,
     /// Whether the user chose them.
     pub given: bool,
-    /// What text shows beside CPU time when the user did not choose.
+    /// The measures that text shows beside CPU time by default.
     pub noticed: Vec<Measure>,
     /// Measures of which there is something, and which text does not show.
     pub others: Vec<Measure>,
@@ -56,7 +56,7 @@ impl Chosen {
         }
         let is_any = |measure: &Measure| match *measure {
             Measure::Metric(metric) if USUAL.contains(&metric) => true,
-            // Sums of what stands there anyway: for who asks by these names.
+            // Sums of columns that are there anyway: for users of these names.
             Measure::OmpWork | Measure::OmpWait | Measure::Master => false,
             measure => selection.total(measure) != 0.0,
         };
@@ -65,8 +65,8 @@ impl Chosen {
         let matters =
             |measure: &Measure| all.contains(measure) && selection.total(*measure) >= MATTERS * wall_s;
         let mut noticed: Vec<Measure> = NOTICED.into_iter().filter(matters).collect();
-        // Most first, since not all may have room; but first what was lost here, then what was caused here;
-        // what is passive is seldom what one looks for.
+        // Most first, since not all may have room; but first the loss here, then the loss caused here;
+        // passive time is seldom of interest.
         noticed.sort_by(|a, b| {
             let place = |measure: &Measure| match measure {
                 Measure::Passive(_) => 2,
@@ -76,7 +76,7 @@ impl Chosen {
             let more = || selection.total(*b).total_cmp(&selection.total(*a));
             place(a).cmp(&place(b)).then_with(more)
         });
-        // CPU time is all there is to see where nobody waits.
+        // CPU time is the only amount where no thread waits.
         let waits =
             noticed.iter().any(|measure| !matches!(measure, Measure::Passive(_) | Measure::Caused(_)));
         let lead = if waits { Measure::Active } else { Measure::Metric(Metric::Cpu) };
@@ -103,7 +103,7 @@ impl Chosen {
         Chosen { columns: all.into_iter().map(Column::sum).collect(), given: false, noticed, others, lead }
     }
 
-    /// What the rows are ordered by when nothing else is asked for.
+    /// The default order of the rows.
     pub fn lead(&self) -> Measure {
         self.lead
     }
@@ -145,7 +145,7 @@ impl Order {
         }
     }
 
-    /// What is in a row's column with everything below, whatever the order.
+    /// The inclusive amount of a row's column, whatever the order.
     pub fn inclusive_of(&self, amounts: &RowAmounts) -> f64 {
         amounts.get(&self.column).map_or(0.0, |amount| amount.inclusive)
     }
@@ -162,7 +162,7 @@ impl Order {
     }
 
     /// A row's share of the whole, in the column that orders the rows or in wall time, whichever is larger:
-    /// what only waits must not be lost behind what computes, nor what computes behind many who wait.
+    /// places that only wait must not be hidden behind places that compute, nor these behind many that wait.
     pub fn share(&self, amounts: &RowAmounts, whole: &RowAmounts) -> f64 {
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let first = share(self.of(amounts), self.of(whole));
@@ -172,7 +172,7 @@ impl Order {
         first.max(share(self.pick(&wall_of(amounts)), self.pick(&wall_of(whole))))
     }
 
-    /// Whether a row is only what is below it.
+    /// Whether a row has no amount of its own.
     pub fn has_nothing_own(&self, amounts: &RowAmounts) -> bool {
         let own = amounts.get(&self.column).map_or(0.0, |amount| amount.exclusive);
         own == 0.0 && (!self.with_wall || wall_of(amounts).exclusive == 0.0)

@@ -93,7 +93,7 @@ pub struct ColumnHead {
 pub struct Amount {
     /// With everything below.
     pub inclusive: f64,
-    /// Without what is called.
+    /// Without calls below.
     pub exclusive: f64,
     /// Standard error of the inclusive amount, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ impl Column {
         Column { measure: measure.into(), over: Over::Sum }
     }
 
-    /// Reads what follows `--metrics`: `cpu_s:max|mean,lock_s`.
+    /// Reads the value of `--metrics`: `cpu_s:max|mean,lock_s`.
     pub fn parse_list(text: &str) -> Result<Vec<Column>, ReportError> {
         let mut columns = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

@@ -1,8 +1,8 @@
-//! Pages that show two sides of a comparison: A, B, the difference and what it is.
+//! Pages that show two sides of a comparison: A, B, the difference and its verdict.
 //!
 //! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are
-//! written from the same. Every page begins with the block `sides` (the runs of each), `cautions` (what
-//! speaks against the comparison) and `exceeded` (the limits of `--fail-if` that B exceeds).
+//! written from the same. Every page begins with the block `sides` (the runs of each), `cautions` (reasons to
+//! doubt the comparison) and `exceeded` (the limits of `--fail-if` that B exceeds).
 
 mod cautions;
 mod change;
@@ -32,7 +32,7 @@ pub use sweeps::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 /// A page of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DiffPage {
-    /// The account, the findings, and what changed most.
+    /// The account, the findings, and the largest changes.
     #[default]
     Summary,
     /// All totals and accounts.
@@ -41,7 +41,7 @@ pub enum DiffPage {
     Tree,
     /// Functions.
     Flat,
-    /// One function, its callers and what it calls.
+    /// One function, its callers and callees.
     Callers,
     /// Threads.
     Threads,
@@ -84,7 +84,7 @@ impl DiffPage {
     }
 }
 
-/// What is asked of a comparison.
+/// A question to a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct DiffQuestion {
     /// How the sides were named, for headings.
@@ -124,7 +124,7 @@ impl DiffQuestion {
     }
 }
 
-/// What is compared when nobody says otherwise; the first leads, where it is not zero.
+/// The default measure of a comparison; the first leads, where it is not zero.
 fn usual() -> [Measure; 4] {
     [Measure::Active, Measure::Metric(Metric::Cpu), Measure::Lost, Measure::Caused(None)]
 }

@@ -16,7 +16,7 @@ pub enum ReportError {
     /// The run has no such row.
     #[error("there is no {what} {handle} in this run: its {what}s go from {first} to {last}")]
     UnknownHandle {
-        /// What was looked for.
+        /// The name that was looked up.
         what: &'static str,
         /// The handle.
         handle: String,

@@ -1,4 +1,4 @@
-//! Findings explained one by one: where their numbers come from, and what a kind is.
+//! Findings explained one by one: the derivation of their numbers, and the description of a kind.
 
 use proust_analysis::findings::{Finding, Kind};
 use proust_analysis::ledger::Ledger;

@@ -1,4 +1,4 @@
-//! What goes into a page beside its question, and what comes out.
+//! The input of a page beside its question, and its output.
 
 use proust_analysis::blame::Blame;
 use proust_analysis::findings::Finding;
@@ -14,7 +14,7 @@ pub struct Rendered {
     pub notes: Vec<String>,
 }
 
-/// What is known of the whole run already, and is then not found again: that would take its samples and
+/// Results for the whole run that exist already, and are not computed again: that would take its samples and
 /// operations.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {

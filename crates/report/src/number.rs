@@ -99,7 +99,7 @@ pub(crate) fn percent(part: f64, whole: f64) -> String {
     if whole > 0.0 { fixed(part / whole * 100.0, 1) } else { "-".into() }
 }
 
-/// A number with so many decimals; what rounds to zero has no sign.
+/// A number with so many decimals; a value that rounds to zero has no sign.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     match text.strip_prefix('-') {
@@ -143,7 +143,7 @@ pub fn duration(seconds: f64) -> String {
     if seconds == 0.0 { "0 s".into() } else { format!("{} {}", scale.show(seconds), scale.unit) }
 }
 
-/// Bytes with a unit that fits. Units are powers of 1024, as those of `--max-size` are: what was given as 1G
+/// Bytes with a unit that fits. Units are powers of 1024, as those of `--max-size` are: a value given as 1G
 /// is shown as 1 GiB.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -157,8 +157,8 @@ pub fn bytes(number: u64) -> String {
 pub fn utc(unix_s: f64) -> String {
     let seconds = unix_s.max(0.0) as u64;
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Days are counted from 1 March of the year 0, so that leap days come last in a year: 719 468 days before
-    // 1970; 146 097 days are 400 years.
+    // Days are counted from 1 March of the year 0, so that leap days are the last of a year: 719 468 days
+    // before 1970; 146 097 days are 400 years.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -55,7 +55,7 @@ pub enum Orders {
 pub struct PageSpec {
     /// Which.
     pub page: PageName,
-    /// Its word, and what is said of it.
+    /// Its word, and its description.
     pub head: PageHead,
     /// What is loaded for it.
     pub needs: &'static [Need],

@@ -1,4 +1,5 @@
-//! One file for each page. What they share: how a page becomes text, JSON or CSV, and the rows of functions.
+//! One file for each page. Their common parts: how a page becomes text, JSON or CSV, and the rows of
+//! functions.
 
 mod account;
 mod callers;
@@ -84,7 +85,7 @@ fn written(
     question.order()?;
     let mut selection = Selection::new(profile, &question.filter);
     let drawn = Drawn::new(&selection, question, kept.map(|kept| &kept.ledger));
-    // What has columns by account still has its others where no account can be drawn up.
+    // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
         && question.page.needs(Need::ColumnsByAccount)
     {
@@ -160,7 +161,7 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
     }
 }
 
-/// What a limit left out.
+/// The rows that a limit left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 struct Cut {
     rows: usize,

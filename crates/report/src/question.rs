@@ -93,7 +93,7 @@ impl Question {
         self.page.needs(Need::Operations) && self.filter.is_empty() && self.processors.is_none()
     }
 
-    /// Whether the causes of what the whole run lost answer it.
+    /// Whether the causes of the whole run's losses answer it.
     pub fn takes_blame(&self) -> bool {
         self.page.needs(Need::Causes) && !self.filter.needs_samples() && self.processors.is_none()
     }

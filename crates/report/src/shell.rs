@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::table::printable;
 
-/// A word such that a shell reads it as it is; what a terminal must not be sent is replaced.
+/// A word such that a shell reads it as it is; characters that must not reach a terminal are replaced.
 pub fn shell_word(word: &str) -> String {
     // No shell gives these a meaning; quoted they would be harder to read.
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);

@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text in at most `width` columns of a terminal; what is too long loses its middle, since both ends tell
-/// names apart.
+/// The text in at most `width` columns of a terminal; a name that is too long loses its middle, since both
+/// ends distinguish names.
 pub fn middle(text: &str, width: usize, unicode: bool) -> String {
     if text.width() <= width {
         return text.to_owned();

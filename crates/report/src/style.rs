@@ -41,7 +41,7 @@ impl Style {
             Paint::Plain => return text.to_owned(),
             Paint::Strong => "1",
             Paint::Faint => "2",
-            // Blue and orange can be told apart by nearly everybody; red and green cannot.
+            // Nearly all people can distinguish blue and orange; red and green cannot.
             Paint::Good => "34",
             Paint::Bad => "33",
         };

@@ -1,8 +1,8 @@
 //! Pages about all runs of a sweep.
 //!
 //! As with the pages of one run, a page is built once as a structure that is the JSON, and text and CSV are
-//! written from the same. Every page has the block `sweep` (command, counts, runs, what failed) and `notes`
-//! (what a reader must know).
+//! written from the same. Every page has the block `sweep` (command, counts, runs, failures) and `notes`
+//! (remarks for the reader).
 
 mod degradation;
 mod head;
@@ -28,12 +28,12 @@ use crate::{csv, json};
 /// A page about a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SweepPage {
-    /// The counts beside each other, and what is degraded.
+    /// The counts beside each other, and degraded places.
     #[default]
     Summary,
     /// Speedup, efficiency, and which places lose how much of them.
     Scaling,
-    /// Places that become slower with more threads, and what causes it.
+    /// Places that become slower with more threads, and the causes.
     Degradation,
 }
 
@@ -66,14 +66,14 @@ impl SweepPage {
     }
 }
 
-/// What is asked about a sweep.
+/// A question about a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepQuestion {
     /// Which page.
     pub page: SweepPage,
     /// Whether the problem stays the same or grows with the count.
     pub kind: Kind,
-    /// Whether what is degraded is decided by the paper's definition to the letter.
+    /// Whether degradation is decided by the paper's definition to the letter.
     pub paper: bool,
     /// How many rows at most; None = the page's own choice in text, all in JSON and CSV.
     pub limit: Option<usize>,
@@ -104,7 +104,7 @@ impl SweepView<'_> {
         let definition = if question.paper {
             Definition::Paper
         } else {
-            // What matters is measured by the program as it is where it is fastest.
+            // Shares that matter are measured against the program at its fastest count.
             let walls = self.ensemble.timings(0).into_iter().map(|timing| timing.typical_s());
             Definition::Robust(Limits::of_program(walls.fold(f64::INFINITY, f64::min)))
         };

@@ -1,4 +1,4 @@
-//! Aligned columns, the last of which takes what width remains.
+//! Aligned columns, the last of which takes the remaining width.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -41,7 +41,7 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// A text as it may be shown: names come from programs and may hold anything, which must move no cursor and
+/// A text as it may be shown: names are from programs and may contain anything, which must move no cursor and
 /// break no line.
 pub(crate) fn printable(text: String) -> String {
     if !text.chars().any(char::is_control) {
@@ -112,7 +112,7 @@ impl Table {
                 let shown = middle(&cell.text, room, style.unicode);
                 let left = room.saturating_sub(shown.width());
                 line.push_str(&style.paint(cell.paint, &shown));
-                // A tail of which only some letters fit tells nothing.
+                // A tail of which only some letters fit is of no use.
                 if !cell.tail.is_empty() && left >= cell.tail.width().min(12) + 2 {
                     line.push_str("  ");
                     line.push_str(&style.paint(Paint::Faint, &middle(&cell.tail, left - 2, style.unicode)));

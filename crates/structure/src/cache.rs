@@ -1,4 +1,4 @@
-//! What was resolved before, kept by build-id: the same build has the same answer wherever it lies.
+//! Results of earlier lookups, kept by build-id: the same build has the same answer wherever it lies.
 
 use std::env;
 use std::fs;
@@ -16,8 +16,8 @@ use crate::structure::Findings;
 /// Changes with the layout of the files and with whatever changes answers, the rules for names above all.
 const SCHEMA: &str = "v2";
 
-/// Where a cache is kept unless told otherwise: `$XDG_CACHE_HOME/proust/structure`, else
-/// `~/.cache/proust/structure`. `None` where neither variable is set to an absolute path.
+/// The default place of the cache: `$XDG_CACHE_HOME/proust/structure`, else `~/.cache/proust/structure`.
+/// `None` where neither variable is set to an absolute path.
 pub fn default_cache_dir() -> Option<PathBuf> {
     let folder =
         |variable| env::var_os(variable).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
@@ -57,7 +57,7 @@ impl Cache {
         Self { folder: folder.join(SCHEMA) }
     }
 
-    /// `None` for a build-id that nobody writes and no file system could hold.
+    /// `None` for a build-id that no linker writes and no file system could store.
     pub(crate) fn place(&self, build_id: &[u8]) -> Option<Place> {
         const LONGEST_BUILD_ID: usize = 64;
         let name = format!("{}.json", hexadecimal(build_id));

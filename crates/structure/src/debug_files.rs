@@ -15,7 +15,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) module: Elf<'a>,
     /// The separate debug file, where the module itself was stripped.
     pub(crate) debug_file: Option<Found<'a>>,
-    /// The file with what a tool like dwz found to be common to many debug files.
+    /// The file with the parts common to many debug files, made by a tool like dwz.
     pub(crate) supplementary: Option<Found<'a>>,
 }
 
@@ -25,7 +25,8 @@ pub(crate) struct Found<'a> {
     identity: FoundIdentity,
 }
 
-/// What an answer rests on: a cached answer is as good as a new one only while this stays the same.
+/// The files that an answer is based on: a cached answer is as good as a new one only while this stays the
+/// same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     symbols: bool,
@@ -89,7 +90,8 @@ impl Evidence {
 }
 
 fn has_debug_info(elf: &Elf<'_>) -> bool {
-    // `objcopy --only-keep-debug` keeps the headers of what it empties, and so does stripping the other way.
+    // `objcopy --only-keep-debug` keeps the headers of the sections it empties, and so does stripping the
+    // other way.
     elf.section_by_name(".debug_info")
         .is_some_and(|section| section.data().is_ok_and(|data| !data.is_empty()))
 }

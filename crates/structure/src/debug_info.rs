@@ -32,7 +32,7 @@ pub(crate) struct DebugInfo<'a> {
     declarations: Declarations<'a>,
 }
 
-/// A function at an address, with what executes in it.
+/// A function at an address, with the frames that execute in it.
 pub(crate) struct DebugFrame {
     /// Absent where only the line is known, as for assembler code.
     pub(crate) declaration: Option<Rc<Declaration>>,

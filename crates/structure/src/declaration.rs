@@ -148,7 +148,7 @@ impl<'a> Declarations<'a> {
         Ok(declaration)
     }
 
-    /// Completes `into` with what `entry` says, then with what the entry it refers to says: the nearest wins.
+    /// Completes `into` from `entry`, then from the entry it refers to: the nearest wins.
     fn read(
         &self,
         unit: UnitRef<'_, Slice<'a>>,

@@ -56,8 +56,8 @@ impl Image {
         }
         // SAFETY: the mapping is private and read-only, and is only read through slices whose content every
         // parser treats as untrusted. Binaries are replaced by renaming (compilers, linkers and package
-        // managers write new files), which leaves the mapped inode as it is. Somebody who truncates the file
-        // in place at this very moment ends this process with SIGBUS; that is the price of not reading
+        // managers write new files), which leaves the mapped inode as it is. If another process truncates the
+        // file in place at this very moment, this process ends with SIGBUS; that is the price of not reading
         // gigabytes of debug information.
         let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
         Ok(Self {
@@ -102,7 +102,7 @@ pub(crate) fn modified_ns(metadata: &fs::Metadata) -> u64 {
     u64::try_from(ns).unwrap_or(0)
 }
 
-/// Keeps what is found on the way (debug files, unpacked sections) at a fixed place until the lookup ends, so
+/// Keeps data found on the way (debug files, unpacked sections) at a fixed place until the lookup ends, so
 /// that parsers can borrow from it while more is being added.
 #[derive(Default)]
 pub(crate) struct Keep {

@@ -2,14 +2,14 @@
 //!
 //! [`Structurer::resolve`] takes one ELF module and the addresses that were sampled in it and answers, for
 //! each of them, the physical function, the chain of calls inlined there, and the file and line of every link
-//! of that chain. Only what was sampled is looked at, and what was found is kept in a cache by build-id.
+//! of that chain. Only sampled addresses are looked up, and the results are kept in a cache by build-id.
 //!
 //! Addresses are SVMAs (stated virtual memory addresses: those written in the ELF file, before the loader's
 //! bias). An address is looked up as given; the caller turns a return address into one inside the call
 //! instruction, usually by subtracting one.
 //!
 //! Nothing here fails: what cannot be known is said in [`ModuleStructure::notes`], and an address without a
-//! symbol is named `module+0xoffset`. Symbols never come from another binary than the one measured.
+//! symbol is named `module+0xoffset`. Symbols are never taken from another binary than the one measured.
 //!
 //! This crate is not for unwinding, for variables and types, or for modules that are not 64-bit ELF.
 

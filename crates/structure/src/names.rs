@@ -49,7 +49,7 @@ pub fn demangle(linkage_name: &str) -> Option<Names> {
     fortran_module_procedure(name).map(Names::same)
 }
 
-/// Rust's first mangling is C++'s with a hash as the last part; nothing else tells them apart.
+/// Rust's first mangling is C++'s with a hash as the last part; nothing else distinguishes them.
 fn is_legacy_rust(name: &str) -> bool {
     const HASH_DIGITS: usize = 16;
     name.starts_with("_ZN")

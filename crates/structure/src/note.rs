@@ -93,7 +93,7 @@ pub enum ModuleNote {
         /// The missing `.dwo` file.
         path: PathBuf,
     },
-    /// The answer, or a part of it, comes from an earlier look at the same build.
+    /// The answer, or a part of it, is from an earlier lookup of the same build.
     #[error("{}: names and lines come from the cache of an earlier analysis of the same build", path.display())]
     FromCache {
         /// The module's file.

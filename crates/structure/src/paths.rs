@@ -1,7 +1,7 @@
 //! Source paths as people write them.
 
 /// Joins what debug information gives in pieces (compilation directory, include directory, file); an absolute
-/// piece replaces what stands before it. The result is cleaned.
+/// piece replaces the pieces before it. The result is cleaned.
 pub(crate) fn join(pieces: &[&str]) -> String {
     let mut path = String::new();
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {

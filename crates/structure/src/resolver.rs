@@ -30,7 +30,7 @@ pub(crate) struct Resolver<'s, 'a> {
     notes: Vec<ModuleNote>,
 }
 
-/// What one look found: names and lines, and what stood in the way.
+/// The result of one lookup: names and lines, and what stood in the way.
 #[derive(Default)]
 pub(crate) struct Resolved {
     pub(crate) findings: Findings,

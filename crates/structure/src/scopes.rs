@@ -14,12 +14,12 @@ use crate::names::{Names, component_without_template_arguments, lambda_as_linker
 #[derive(Default)]
 pub(crate) struct Scopes {
     /// By the unit's place in memory: units do not move while a lookup lives, and split units have no offset
-    /// that would tell them apart.
+    /// that would distinguish them.
     units: RefCell<HashMap<usize, HashMap<UnitOffset, Names>>>,
 }
 
 impl Scopes {
-    /// The qualified name of the function whose name stands in `entry`.
+    /// The qualified name of the function whose name is in `entry`.
     pub(crate) fn qualified(&self, unit: UnitRef<'_, Slice<'_>>, entry: UnitOffset) -> Option<Names> {
         let place = std::ptr::from_ref(unit.unit).addr();
         let mut units = self.units.borrow_mut();
@@ -34,7 +34,7 @@ struct Scope {
 
 fn qualified_names(unit: UnitRef<'_, Slice<'_>>) -> HashMap<UnitOffset, Names> {
     let mut names = HashMap::new();
-    // What was read before damage is as good as ever.
+    // Data read before the damage are still valid.
     let _ = collect(unit, &mut names);
     names
 }

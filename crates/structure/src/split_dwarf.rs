@@ -27,7 +27,7 @@ impl<'a> SplitDwarf<'a> {
         Self { package_path: package.into(), package: OnceCell::new(), keep, missing: RefCell::default() }
     }
 
-    /// Carries a lookup to its end, with what can be loaded of what it asks for.
+    /// Completes a lookup, with those of the files it requests that can be loaded.
     pub(crate) fn complete<L>(&self, mut lookup: LookupResult<L>) -> L::Output
     where
         L: LookupContinuation<Buf = Slice<'a>>,

@@ -21,13 +21,13 @@ impl ModuleStructure {
     /// The function of a frame of this structure.
     ///
     /// # Panics
-    /// When `frame` comes from another structure and its index is beyond this one's functions.
+    /// When `frame` is from another structure and its index is beyond this one's functions.
     pub fn function(&self, frame: &SourceFrame) -> &Function {
         &self.functions[frame.function as usize]
     }
 }
 
-/// A function of the source, or a piece of machine code that stands for one.
+/// A function of the source, or a piece of machine code in place of one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Function {
     /// The name for people. C++: qualified, without parameters and template arguments. Rust: without hashes.
@@ -48,7 +48,7 @@ pub struct Function {
     pub size_bytes: u64,
 }
 
-/// One address and what executes there.
+/// One address and the frames that execute there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResolvedAddress {
     /// The SVMA that was asked.

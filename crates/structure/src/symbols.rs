@@ -167,7 +167,7 @@ fn without_version(name: &[u8]) -> &[u8] {
     name.iter().position(|&b| b == b'@').map_or(name, |at| &name[..at])
 }
 
-/// Local labels, and the marks that tell code from data on some architectures (`$x`, `$d`).
+/// Local labels, and the marks that distinguish code from data on some architectures (`$x`, `$d`).
 fn is_assembler_label(name: &[u8]) -> bool {
     name.starts_with(b".L") || name.starts_with(b"$")
 }

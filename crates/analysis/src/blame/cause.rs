@@ -12,14 +12,14 @@ use crate::ledger::Account;
 pub enum CauseKind {
     /// It held the lock.
     Holder,
-    /// Nobody held the lock: it had been let go, and who waited had not yet got it. Charged to the lock
-    /// itself, at the place of who waited.
+    /// The lock was free: it had been released, and the waiting location had not yet acquired it. Charged to
+    /// the lock itself, at the place of the wait.
     HandOver,
-    /// It came last to a synchronisation, and did this meanwhile.
+    /// It arrived last at a synchronisation, and did this meanwhile.
     Late,
-    /// Not known; charged to the place of who waited.
+    /// Not known; charged to the place of the wait.
     Unknown,
-    /// It came last to a synchronisation, since here it had no processor.
+    /// It arrived last at a synchronisation, since here it had no processor.
     Displaced,
 }
 
@@ -41,10 +41,10 @@ impl CauseKind {
 pub struct Cause {
     /// How.
     pub kind: CauseKind,
-    /// Who; who waited, if nobody else is to blame.
+    /// Who; the location that waited, if no other caused it.
     pub location: LocationId,
-    /// Where: what was done while the lock was held, or before a synchronisation. Where the wait was, if
-    /// nobody else is to blame.
+    /// Where: the act while the lock was held, or before a synchronisation. The place of the wait, if no
+    /// other caused it.
     pub context: ContextId,
     /// Of a holder: the call path that released the lock.
     pub section: Option<ContextId>,
@@ -66,12 +66,12 @@ impl Cause {
 pub struct BlameRow {
     /// What it was lost for.
     pub account: Account,
-    /// Who waited.
+    /// The location that waited.
     pub location: LocationId,
     /// Where it waited.
     pub context: ContextId,
-    /// Whether these are slots that were empty because this location waited and nobody worked. Otherwise it
-    /// is the location's own time.
+    /// Whether these are slots that were empty because this location waited and none worked. Otherwise it is
+    /// the location's own time.
     pub slots: bool,
     /// The cause.
     pub cause: Cause,
@@ -79,7 +79,7 @@ pub struct BlameRow {
     pub ns: u64,
 }
 
-/// Whether what is lost on this account was lost waiting for somebody else.
+/// Whether losses on this account are waits for another location.
 pub(super) fn is_wait(account: Account) -> bool {
     matches!(account, Account::Lock | Account::Barrier | Account::MpiPartner)
 }

@@ -1,5 +1,6 @@
-//! Charges the waits that the sweep meets, beside it and in parallel: those for locks in shards by who waited,
-//! each with sums of its own, and those for all others where synchronisations are watched, in order of time.
+//! Charges the waits that the sweep meets, beside it and in parallel: those for locks in shards by waiting
+//! location, each with sums of its own, and those for all others where synchronisations are watched, in order
+//! of time.
 //!
 //! There are always as many shards, so that sums are the same on every machine.
 
@@ -18,7 +19,7 @@ use super::tally::Tally;
 use crate::ledger::{Begun, Observer, Wait, WaitCharge};
 
 const SHARDS: usize = 4;
-/// What the sweep meets is handed over in batches of so many.
+/// The sweep's observations are handed over in batches of so many.
 const BATCH: usize = 1 << 13;
 /// So many batches may lie ready.
 const AHEAD: usize = 8;
@@ -30,8 +31,8 @@ pub(super) struct Charged {
     pub(super) delays: Delays,
 }
 
-/// Runs `sweep`, which is watched, and charges the waits that it meets: those for locks beside it in shards by
-/// who waited, all else in order of time. Gives what `sweep` gave, too.
+/// Runs `sweep`, which is watched, and charges the waits that it meets: those for locks beside it in shards
+/// by waiting location, all else in order of time. Also returns the result of `sweep`.
 pub(super) fn charged<R>(
     evidence: &Evidence<'_>,
     meetings: &Meetings,
@@ -62,7 +63,7 @@ pub(super) fn charged<R>(
     })
 }
 
-/// What the sweep meets, but for locks.
+/// The sweep's observations, except those of locks.
 enum Met {
     Begins(Begun),
     Waited(WaitCharge),
@@ -81,10 +82,10 @@ fn watch(mut synchronisations: Synchronisations<'_>, from: &Receiver<Vec<Met>>) 
     synchronisations.finish()
 }
 
-/// Hands over what the sweep meets.
+/// Hands over the sweep's observations.
 pub(super) struct Feeds {
     of_locks: Vec<Feed<WaitCharge>>,
-    /// And whether anybody asks for what locations do.
+    /// And whether the acts of locations are needed.
     of_others: Option<(Feed<Met>, bool)>,
 }
 
@@ -127,7 +128,7 @@ impl<T> Feed<T> {
     }
 
     fn send(&mut self, next: Vec<T>) {
-        // It takes all that there is, unless it has panicked; then whoever joins it does, too.
+        // It takes all that there is, unless it has panicked; then the thread that joins it does, too.
         let _ = self.to.send(mem::replace(&mut self.batch, next));
     }
 

@@ -1,7 +1,8 @@
-//! The delay analysis: what who came last to a synchronisation did longer than those who waited for it.
+//! The delay analysis: the acts that took the last location to arrive at a synchronisation longer than those
+//! that waited for it.
 //!
-//! For a wait of `e` that ended as `l` came, both having synchronised before at one instant, what each did
-//! since then sums up to the time that passed until it came. With `m(c)` the time in act `c`,
+//! For a wait of `e` that ended when `l` arrived, both having synchronised before at one instant, the acts of
+//! each since then sum to the time that passed until it arrived. With `m(c)` the time in act `c`,
 //!
 //! ```text
 //! w = Σ m_l(c) − Σ m_e(c) = Σ d(c),   d(c) = m_l(c) − m_e(c)
@@ -9,18 +10,19 @@
 //!
 //! An act is a function that a location works in or is passive in for its own reasons, a wait for others, or
 //! having no processor. First these three are compared as wholes: `l` is late since it worked longer, waited
-//! longer, or was displaced longer, as far as that sum over its `d` is positive. So work is no cause of
-//! coming late where the other one worked as long at something else. Then each whole is divided among its
-//! acts with `d(c) > 0`, in proportion (Meira 1997; Böhme et al., ACM TOPC 3(2), 2016: the short-term cost of
-//! a delay, there without the wholes), all of it scaled to `w`. What is charged to a wait of `l` goes on to the
-//! causes of that wait.
+//! longer, or had no processor for longer, as far as that sum over its `d` is positive. So work is no cause
+//! of a late arrival where the other one worked as long at something else. Then each whole is divided among
+//! its acts with `d(c) > 0`, in proportion (Meira 1997; Böhme et al., ACM TOPC 3(2), 2016: the short-term
+//! cost of a delay, there without the wholes), all of it scaled to `w`. Amounts charged to a wait of `l` are
+//! passed on to the causes of that wait.
 //!
-//! `w` is known from exact times, `m` of computing from samples. So `m` is summed up over all times that a pair
-//! of sites (where both synchronised before, where one waited) had the same location come last, and compared
-//! by function. How long computing took is known; it is divided by the weights `v` of the samples whose instants
-//! lie between the two synchronisations, `m(c) = M·Σ_c v/Σ v`, with the variance `(M/Σ v)²·Σ_c v²`: samples come
-//! at random instants. An act counts as certain where `d > 3 σ`, `σ²` the sum of both sides' variances. Certain
-//! acts are charged first; others, in proportion, only with what those cannot explain.
+//! `w` is known from exact times, `m` of computing from samples. So `m` is summed up over all times that a
+//! pair of sites (where both synchronised before, where one waited) had the same location arrive last, and
+//! compared by function. How long computing took is known; it is divided by the weights `v` of the samples
+//! whose instants lie between the two synchronisations, `m(c) = M·Σ_c v/Σ v`, with the variance `(M/Σ v)²·Σ_c
+//! v²`: samples are taken at random instants. An act counts as certain where `d > 3 σ`, `σ²` the sum of both
+//! sides' variances. Certain acts are charged first; others, in proportion, only with the part that those
+//! cannot explain.
 
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 
@@ -37,21 +39,21 @@ pub(super) struct Pair {
     pub(super) begin: Option<ContextId>,
     /// Where was waited.
     pub(super) end: ContextId,
-    /// Who came last.
+    /// The location that arrived last.
     pub(super) late: LocationId,
 }
 
-/// What a wait at a synchronisation is charged to.
+/// The causes that a wait at a synchronisation is charged to.
 #[derive(Clone, Debug)]
 pub(super) enum Causes {
-    /// Until the last ones came at that time, to them; then the synchronisation opened.
+    /// Until the last ones arrived at that time, to them; then the synchronisation opened.
     Late(u64, Vec<Pair>),
-    /// It came last itself.
+    /// It arrived last itself.
     Opening,
     Unknown,
 }
 
-/// Who waited, and where.
+/// The location that waited, and where.
 pub(super) type Victim = (LocationId, ContextId);
 /// Of a location's own time, and of empty slots charged to it, ns.
 pub(super) type Loss = (f64, f64);
@@ -60,7 +62,7 @@ pub(super) type Loss = (f64, f64);
 #[derive(Debug, Default)]
 pub(super) struct Delays {
     pairs: Map<Pair, Delay>,
-    /// From when the last one came: the synchronisation's own time.
+    /// From when the last one arrived: the synchronisation's own time.
     opening: Map<Victim, Loss>,
     unknown: Map<Victim, Loss>,
     /// Waits that are only known by sums.
@@ -167,7 +169,7 @@ impl Delays {
     }
 }
 
-/// In an order that does not depend on how they came.
+/// In an order that does not depend on their arrival.
 fn in_order<K: Ord + Copy, V>(map: Map<K, V>) -> Vec<(K, V)> {
     let mut all: Vec<(K, V)> = map.into_iter().collect();
     all.sort_unstable_by_key(|(key, _)| *key);
@@ -177,7 +179,7 @@ fn in_order<K: Ord + Copy, V>(map: Map<K, V>) -> Vec<(K, V)> {
 /// So many standard errors are no chance.
 const SIGMAS: f64 = 3.0;
 
-/// What the late one did longer, and by how much, ns; in order.
+/// The acts that took the late one longer, and by how much, ns; in order.
 fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
     let (of_late, of_early) = (resolved(&delay.late), resolved(&delay.early));
     let alike = |act: Act| match act {
@@ -227,7 +229,7 @@ fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
             let whole_ns = late.get(&alike(act)).map_or(0.0, |whole| whole.ns);
             let share = if whole_ns > 0.0 { amount.ns / whole_ns } else { 0.0 };
             let ns = charged.get(&alike(act)).copied().unwrap_or(0.0);
-            // It did nothing longer, and came late all the same: it began later, or was not observed.
+            // No act took it longer, but it arrived late: it began later, or was not observed.
             (act, if is_none { amount.ns } else { ns * share })
         })
         .filter(|(_, ns)| *ns > 0.0)

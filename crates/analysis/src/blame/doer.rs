@@ -1,4 +1,4 @@
-//! A location while the sweep goes on: what it did since its groups synchronised, and the wait it is in.
+//! A location during the sweep: its acts since its groups synchronised, and the wait it is in.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::ledger::{Begun, PassiveReason, State, Wait, Window};
 /// A location.
 #[derive(Debug, Default)]
 pub(super) struct Doer {
-    /// What it does, counted up to `counted_ns`.
+    /// Its present act, counted up to `counted_ns`.
     pub(super) now: Option<Begun>,
     pub(super) counted_ns: u64,
-    /// What it did since any group that it is in synchronised.
+    /// Its acts since any group that it is in synchronised.
     pub(super) current: Doing,
-    /// What it did before that, by group, in the order of
+    /// Its acts before that, by group, in the order of
     /// [`Meetings::of_location`](super::meetings::Meetings::of_location).
     pub(super) before: Vec<Doing>,
     /// See [`grains_ns`].
@@ -45,7 +45,7 @@ pub(super) fn waits_for_others(begun: &Begun) -> bool {
     matches!(begun.state, State::Waiting(wait) | State::Polling(wait) if is_for_others(wait))
 }
 
-/// Whether something outside keeps the location from going on: what it was in is not over.
+/// Whether something outside keeps the location from continuing: its wait is not over.
 pub(super) fn is_interrupted(begun: &Begun) -> bool {
     matches!(begun.state, State::Passive(PassiveReason::Stopped | PassiveReason::NotRecorded))
 }
@@ -75,8 +75,8 @@ impl Doer {
     }
 }
 
-/// What one sample of each location stands for: Σw²/Σw, ns. So a sum of n samples has a variance of n such
-/// squares, and the time that was charged by them the grain times itself.
+/// The time that one sample of each location represents: Σw²/Σw, ns. So a sum of n samples has a variance of
+/// n such squares, and the time that was charged by them the grain times itself.
 pub(super) fn grains_ns(evidence: &Evidence<'_>) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); evidence.profile.locations.len()];
     for row in evidence.profile.samples.iter().filter(|row| !row.tail) {

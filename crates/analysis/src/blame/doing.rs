@@ -1,4 +1,4 @@
-//! What a location did since the members of a group last synchronised.
+//! The acts of a location since the members of a group last synchronised.
 
 use proust_profile::ContextId;
 
@@ -9,7 +9,7 @@ use crate::ledger::{Account, Begun, State, Work};
 pub(super) enum Act {
     /// Passive for its own reasons, or working in what is recorded from begin to end.
     Does(ContextId),
-    /// Computing; where is not known better than by the sample after it, which may have come after the
+    /// Computing; where is not known better than by the sample after it, which may be after the
     /// synchronisation.
     Computes(ContextId),
     /// Able to run, and without a processor; where is known as of computing.
@@ -45,7 +45,7 @@ pub(super) struct Doing {
 
 impl Doing {
     /// Adds the part of what a location does from `from_ns` to `to_ns`. `grain_ns`: the time that one of its
-    /// samples stands for.
+    /// samples represents.
     pub(super) fn add(&mut self, begun: &Begun, from_ns: u64, to_ns: u64, grain_ns: f64) {
         let ns = to_ns.saturating_sub(from_ns) as f64;
         if ns == 0.0 {

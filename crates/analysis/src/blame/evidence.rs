@@ -1,4 +1,4 @@
-//! What is known of waits: the operations with what they wait for, and the releases by object.
+//! The evidence about waits: the operations with what they wait for, and the releases by object.
 
 use std::ops::Range;
 
@@ -12,20 +12,20 @@ use crate::ledger::{State, Wait, WaitCharge};
 use crate::operations::Operations;
 use crate::timelines::OperationStates;
 
-/// What an operation is for who looks for causes.
+/// The kind of an operation in the search for causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Lock,
     Barrier,
     /// Waiting for something else.
     OtherWait,
-    /// Passive, until somebody wakes.
+    /// Passive, until a wake.
     Woken,
-    /// Nothing that somebody else ends.
+    /// No wait that another location ends.
     Other,
 }
 
-/// What is known of the waits of a profile.
+/// The evidence about the waits of a profile.
 pub(super) struct Evidence<'p> {
     pub(super) profile: &'p Profile,
     pub(super) operations: Operations,
@@ -111,7 +111,7 @@ impl<'p> Evidence<'p> {
     }
 
     /// The operation that a wait is; None if it is a part of a sum, or was seen by samples only. `next`: the
-    /// next single operation of each location, whose waits come in their order.
+    /// next single operation of each location, whose waits are met in their order.
     pub(super) fn event(&self, next: &mut [usize], charge: &WaitCharge) -> Option<usize> {
         let end = self.ranges.get(charge.location as usize)?.end;
         let next = next.get_mut(charge.location as usize)?;

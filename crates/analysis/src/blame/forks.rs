@@ -1,4 +1,4 @@
-//! When regions were opened: a fork is a synchronisation of all who take part.
+//! When regions were opened: a fork is a synchronisation of all that take part.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

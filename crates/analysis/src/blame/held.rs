@@ -1,9 +1,9 @@
-//! What holders did while they held a lock that somebody waited for.
+//! The acts of holders while they held a lock for which another location waited.
 //!
 //! A release says which section it was, and when. What happened in it is known two ways: operations that were
 //! recorded alone lie in it from begin to end, and a sample whose instant lies in it says where the thread
-//! computed then. Samples come at random instants, so over all sections of one place their weights are in
-//! proportion to what was computed there, however short each section is. So for one holder (a thread, the
+//! computed then. Samples are taken at random instants, so over all sections of one place their weights are
+//! in proportion to the computation there, however short each section is. So for one holder (a thread, the
 //! call path that releases, where it acquired) the time in its sections that no operation takes is divided by
 //! the samples in all of them; without any it stays with the call path that releases.
 
@@ -27,7 +27,7 @@ pub(super) struct Meanwhile {
     samples: Vec<(ContextId, f64)>,
 }
 
-/// What a holder did in all its sections that others waited for.
+/// The acts of a holder in all its sections that others waited for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
     /// What of the waits operations take, ns.
@@ -61,7 +61,7 @@ impl Held {
         add(&mut self.samples, other.samples);
     }
 
-    /// The shares of what it did, in order. They sum to 1. `released`: the call path that releases.
+    /// The shares of its acts, in order. They sum to 1. `released`: the call path that releases.
     pub(super) fn parts(self, released: ContextId) -> Vec<(ContextId, f64)> {
         let mut sums = self.operations;
         let weights: f64 = self.samples.values().sum();
@@ -83,7 +83,7 @@ impl Held {
     }
 }
 
-/// Looks up what locations did. Who asks for stretches in order of time finds them near the one before.
+/// Looks up what locations did. Queries in order of time find a stretch near the one before.
 #[derive(Debug)]
 pub(super) struct Doings {
     /// By location, the profile's samples and the last one found.
@@ -99,8 +99,8 @@ impl Doings {
         Doings { samples, events: vec![0; evidence.ranges.len()], found: Meanwhile::default() }
     }
 
-    /// What who released a lock by this row of the profile's did in a stretch of time. That it waited for
-    /// this lock itself is no part of holding it.
+    /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
+    /// That it waited for this lock itself is no part of holding it.
     pub(super) fn during(&mut self, evidence: &Evidence<'_>, row: u32, held: Window) -> &Meanwhile {
         let release = &evidence.profile.releases[row as usize];
         let location = release.location;

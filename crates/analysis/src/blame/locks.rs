@@ -22,20 +22,20 @@ pub struct Lock {
     pub object: u64,
     /// How many locks these are.
     pub objects: u64,
-    /// Sections that ended while others waited; where only some of them were told, an estimate.
+    /// Sections that ended while others waited; where only some of them were recorded, an estimate.
     pub holds: u64,
     /// How long they were, ns.
     pub held_ns: u64,
-    /// The longest that was told, ns.
+    /// The longest that was recorded, ns.
     pub longest_hold_ns: u64,
 }
 
-/// The waits of a location for a lock in a context that were told alone.
+/// The waits of a location for a lock in a context that were recorded one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LockWaits {
     /// The lock.
     pub lock: LockId,
-    /// Who waited.
+    /// The location that waited.
     pub location: LocationId,
     /// Where.
     pub context: ContextId,
@@ -77,7 +77,7 @@ pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
                     u64::MAX
                 }),
             };
-            // Nobody knows for how long it was held.
+            // It is not known for how long it was held.
             if section_ns == 0 {
                 continue;
             }
@@ -96,7 +96,7 @@ pub(super) fn locks(evidence: &Evidence<'_>) -> Vec<Lock> {
     locks
 }
 
-/// The waits for locks that were told alone.
+/// The waits for locks that were recorded one by one.
 pub(super) fn waits(evidence: &Evidence<'_>, windows: &Windows) -> Vec<LockWaits> {
     let mut sums: Map<(LockId, LocationId, ContextId), (u64, u64)> = Map::default();
     for (id, event) in evidence.profile.events.iter().enumerate() {

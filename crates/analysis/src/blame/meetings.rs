@@ -2,8 +2,8 @@
 //!
 //! A *meeting* is an object at which locations wait for each other: a barrier, a team of OpenMP with its
 //! barriers and the ends of its regions, later a communicator. Its *group* are all locations that ever take
-//! part. A fork of a region belongs to the meeting of its team. What only some of a team wait for (its tasks,
-//! an iteration) is a meeting of its own and synchronises nobody else.
+//! part. A fork of a region belongs to the meeting of its team. A wait of only some of a team (for tasks, for
+//! an iteration) is a meeting of its own and synchronises no other member.
 //!
 //! Memory is that of meetings times members, not of waits.
 
@@ -18,7 +18,7 @@ pub(super) type MeetingId = u32;
 /// Position in [`Meetings::groups`].
 pub(super) type GroupId = u32;
 
-/// More groups than this are not compared with each other: each then begins anew by its own meetings alone.
+/// More groups than this are not compared with each other: each then restarts by its own meetings alone.
 const MOST_COMPARED: usize = 512;
 
 /// Where locations synchronise.
@@ -27,7 +27,7 @@ pub(super) struct Meeting {
     pub(super) object: ObjectId,
     pub(super) group: GroupId,
     pub(super) process: ProcessId,
-    /// A team of OpenMP: who is in it when is known by stays.
+    /// A team of OpenMP: the stays show which location is in it when.
     pub(super) is_team: bool,
 }
 
@@ -132,7 +132,8 @@ impl Meetings {
         }
     }
 
-    /// Who always comes last waits so shortly that it is in sums alone; who wakes the others waits nowhere.
+    /// A location that always arrives last waits so shortly that it is in sums alone; one that wakes the
+    /// others waits nowhere.
     fn add_those_never_seen(
         &self,
         evidence: &Evidence<'_>,
@@ -225,8 +226,8 @@ impl Meetings {
         self.stays.get(location as usize).map_or(0..0, |&(from, to)| from..to)
     }
 
-    /// Whether a location was in a region of this meeting that had begun when the first one went on, and its
-    /// own part lasted until some came.
+    /// Whether a location was in a region of this meeting that had begun when the first one continued, and
+    /// its own part lasted until some arrived.
     pub(super) fn has_stay(
         &self,
         profile: &Profile,

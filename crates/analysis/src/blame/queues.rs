@@ -1,6 +1,8 @@
-//! Who stands in line for locks: how long in all, how long anybody did, and since when when a lock is let go.
+//! The queues at locks: how long locations waited in all, for how long at least one did, and since when at
+//! each release of a lock.
 //!
-//! Only waits that were told alone are known well enough for that. What findings ask for beyond the causes.
+//! Only waits that were recorded one by one are known well enough for that. Findings need this beyond the
+//! causes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +15,7 @@ use super::object::ObjectId;
 use crate::hash::Map;
 use crate::search::partition_near;
 
-/// The waits for one lock by those who are charged.
+/// The waits for one lock by the charged locations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Queue {
     /// How long all of them were, ns.
@@ -30,7 +32,7 @@ pub(crate) struct Queues {
     since_ns: Vec<u64>,
 }
 
-/// Nobody waited when a lock was let go.
+/// No location waited when a lock was released.
 const NOBODY: u64 = u64::MAX;
 
 impl Queues {
@@ -56,7 +58,7 @@ impl Queues {
         self.by_lock.get(lock as usize).copied().unwrap_or_default()
     }
 
-    /// Since when somebody had waited who still did when this release was told.
+    /// Since when a location had waited that still did at this recorded release.
     pub(crate) fn since_ns(&self, row: usize) -> Option<u64> {
         self.since_ns.get(row).copied().filter(|&since_ns| since_ns != NOBODY)
     }
@@ -101,11 +103,11 @@ fn push(any: &mut Vec<(u64, u64)>, (mut begin_ns, end_ns): (u64, u64)) {
     any.push((begin_ns, end_ns));
 }
 
-/// The waits of one location by lock; tells those releases that somebody waited for them.
+/// The waits of one location by lock; marks those releases as waited for.
 fn of_location(evidence: &Evidence<'_>, location: LocationId, since_ns: &[AtomicU64]) -> Map<LockId, Waits> {
     let mut waits: Map<LockId, Waits> = Map::default();
     let is_charged = !evidence.profile.locations[location as usize].service;
-    // The release that came after the last wait for the object: the next wait's is near.
+    // The release after the last wait for the object: the next wait's is near.
     let mut near: Map<ObjectId, usize> = Map::default();
     let range = evidence.ranges[location as usize].clone();
     for id in range {

@@ -121,13 +121,13 @@ pub(super) fn within(list: &[Let], after_ns: u64, until_ns: u64) -> &[Let] {
     &rest[..rest.partition_point(|one| one.time_ns <= until_ns)]
 }
 
-/// How many of the nearest releases stand for one that was not told.
+/// How many of the nearest releases represent one that was not recorded.
 pub(super) const NEAREST: usize = 8;
 /// How many are looked at to find them.
 const LOOKED_AT: usize = 64;
 
-/// The releases by others than `me` next to an instant that stand for others, too, nearest first. `middle` is
-/// the position of the first one after it.
+/// The releases by others than `me` next to an instant that represent further ones, nearest first. `middle`
+/// is the position of the first one after it.
 pub(super) fn nearest_sampled(
     list: &[Let],
     me: LocationId,

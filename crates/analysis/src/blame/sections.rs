@@ -3,9 +3,9 @@
 //! Sections that are known from begin to end hold the lock where they overlap the wait; where several do, as
 //! readers, in equal parts. Of others only the end is known: going back from each release by others during
 //! the wait, the section reaches to the release before it, or to the begin of the wait; where the holder had
-//! waited itself, only to when it got the lock: the time before is hand-over. What is left after the last
-//! release is hand-over, too. A wait without any release was for who held it before and after: it gave up, or
-//! was woken for nothing and waits again.
+//! waited itself, only to when it got the lock: the time before is hand-over. The time after the last release
+//! is hand-over, too. A wait without any release was for the location that held it before and after: it gave
+//! up, or was woken for nothing and waits again.
 //!
 //! Of short sections only some are recorded. Then the time that no section is known for is shared by the
 //! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain any,
@@ -18,7 +18,7 @@ use super::releases::{Let, NEAREST, nearest_sampled};
 use crate::ledger::Window;
 use crate::search::partition_near;
 
-/// A wait of this length contains a told release, even if all sections are short ones.
+/// A wait of this length contains a recorded release, even if all sections are short ones.
 const CERTAIN_NS: u64 = 20 * SAMPLED_HELD_NS;
 
 /// Waits below this length take one of the releases next to them by chance, and not a part of each.
@@ -30,10 +30,10 @@ pub(super) fn chance(number: u64) -> f64 {
     ((mixed ^ mixed >> 32).wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Who had the lock.
+/// The holder of the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
-    /// Who let it go by this row of the profile's releases.
+    /// The location that released it by this row of the profile's releases.
     Release(u32),
     /// Nobody.
     HandOver,
@@ -41,12 +41,12 @@ pub(super) enum Holder {
     Unknown,
 }
 
-/// A part of a wait, and who had the lock.
+/// A part of a wait, and the holder of the lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
     pub(super) holder: Holder,
     pub(super) ns: f64,
-    /// When it had it; of a section that stands for others, when that was.
+    /// When it had it; of a section that represents others, when that was.
     pub(super) held: Window,
 }
 
@@ -105,11 +105,11 @@ fn section_of(one: &Let) -> Window {
 }
 
 /// The parts of a wait that are known to have been waited for these, overlapping sections: each instant in
-/// equal parts. What is left without a holder comes back, ns.
+/// equal parts. Returns the time left without a holder, ns.
 fn shared(sections: &[(u32, Window)], whole: Window, out: &mut Vec<Share>) -> f64 {
     let clipped =
         |held: &Window| Window::new(held.start_ns.max(whole.start_ns), held.end_ns.min(whole.end_ns));
-    // Ends before begins, so that who goes and who comes at once do not share.
+    // Ends before begins, so that sections that end and begin at the same instant do not share.
     let mut borders: Vec<(u64, bool, usize)> = (sections.iter().enumerate())
         .map(|(at, (_, held))| (at, clipped(held)))
         .filter(|(_, held)| held.length_ns() > 0)
@@ -177,7 +177,7 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
     let mut tail_ns = clip(at_ns, wait.end_ns);
     let is_released = others().next().is_some();
     if wait.in_vain || !is_released {
-        // Who had it all the time lets it go later: this wait ended without the lock.
+        // A location that held it all the time releases it later: this wait ended without the lock.
         let later = after.iter().find(|one| one.location != wait.location).filter(|one| match one.held_ns {
             0 => wait.in_vain,
             held_ns => one.time_ns.saturating_sub(held_ns) <= at_ns,
@@ -229,8 +229,8 @@ fn shares_of(list: &[Let], from: usize, wait: &Waited, window: Window, out: &mut
             give(Holder::Release(one.row), untold_ns * one.weight_ns as f64 / weight, section_of(one));
         }
     } else if let Some(next) = others().next() {
-        // Where all sections are recorded with their begins, nobody had it in between. Otherwise one was
-        // longer than was noticed.
+        // Where all sections are recorded with their begins, it was free in between. Otherwise one was longer
+        // than was noticed.
         let nobody = next.since_ns > 0;
         let holder = if nobody { Holder::HandOver } else { Holder::Release(next.row) };
         give(holder, untold_ns, clipped(wait.begin_ns, next.time_ns));
@@ -251,8 +251,8 @@ fn are_readers<'l>(sections: impl Iterator<Item = &'l Let>) -> bool {
     false
 }
 
-/// A wait for readers: all sections that ended meanwhile, by overlap. Nobody can have got the lock before the
-/// last of them let it go.
+/// A wait for readers: all sections that ended meanwhile, by overlap. No location can have acquired the lock
+/// before the last of them released it.
 fn shares_of_readers<'l>(
     others: impl Iterator<Item = &'l Let> + Clone,
     wait: &Waited,

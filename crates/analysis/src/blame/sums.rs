@@ -1,7 +1,7 @@
-//! Short waits, of which only sums are known: for which objects is not told.
+//! Short waits, of which only sums are known: their objects were not recorded.
 //!
 //! They are shared by the weights of the releases of locks by others of the same process meanwhile, or, if
-//! nothing was told in so short a time, of those next to it.
+//! none was recorded in so short a time, of those next to it.
 
 use super::evidence::{Evidence, Kind};
 use super::releases::{Let, nearest_sampled, within};
@@ -9,10 +9,10 @@ use super::sections::chance;
 use super::tally::Tally;
 use crate::ledger::{Account, Windows};
 
-/// So many releases say who has locks how long.
+/// So many releases show which locations hold locks, and for how long.
 const ENOUGH: usize = 512;
 
-/// Says for all short waits for locks who may have been their holders.
+/// Charges all short waits for locks to their possible holders.
 pub(super) fn charge(evidence: &Evidence<'_>, windows: &Windows, tally: &mut Tally) {
     for (id, event) in evidence.profile.events.iter().enumerate() {
         if !event.summed || evidence.kind(id) != Kind::Lock || event.time_ns == 0 {

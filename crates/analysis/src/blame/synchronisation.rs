@@ -1,14 +1,14 @@
-//! A synchronisation: one time that all members of a group waited until the last of them had come.
+//! A synchronisation: one time that all members of a group waited until the last of them had arrived.
 //!
 //! Waits at one meeting that have an instant in common are one synchronisation. It opens when the first of
-//! them ends. Who came last is
+//! them ends. The last to arrive is
 //!
-//! - who woke the others, without waiting itself;
-//! - of a team of OpenMP, whoever of it was in the region then and is not known to have waited;
-//! - otherwise whoever may have had so short a wait then that it is in a sum;
-//! - or the last of those who are known to have waited, where that one waited for no one any more.
+//! - the location that woke the others, without waiting itself;
+//! - of a team of OpenMP, each member that was in the region then and is not known to have waited;
+//! - otherwise each location that may have had so short a wait then that it is in a sum;
+//! - or the last of those that are known to have waited, if it waited for none any more.
 //!
-//! Several who came together are all last, and share what the others waited.
+//! Several that arrived together are all last, and share the waits of the others.
 
 use proust_profile::{ContextId, LocationId};
 
@@ -19,7 +19,7 @@ use super::object::ObjectId;
 use super::releases::within;
 use crate::ledger::Window;
 
-/// Who comes within this of the last comes last, too; or within a hundredth of the longest wait.
+/// An arrival within this of the last counts as last, too; or within a hundredth of the longest wait.
 const TOGETHER_NS: u64 = 20_000;
 /// A call that takes longer than this waits: it is not the last one.
 pub(super) const WAITS_NS: u64 = 20_000;
@@ -33,9 +33,9 @@ pub(super) struct Come {
     /// Position in the profile's events.
     pub(super) event: usize,
     pub(super) begin_ns: u64,
-    /// When it went on: later than its wait was over, if it had no processor then.
+    /// When it continued: later than its wait was over, if it had no processor then.
     pub(super) end_ns: u64,
-    /// What the ledger has charged for it: when, and empty slots, ns.
+    /// The amounts that the ledger has charged for it: when, and empty slots, ns.
     pub(super) charges: Vec<(Window, f64)>,
 }
 
@@ -46,15 +46,15 @@ pub(super) struct Synchronisation {
     /// When the first one did not wait any more.
     pub(super) opens_ns: u64,
     pub(super) come: Vec<Come>,
-    /// What each member did since the group's synchronisation before.
+    /// The acts of each member since the group's previous synchronisation.
     pub(super) doing: Vec<(LocationId, Doing)>,
 }
 
-/// Who came last, and when.
+/// The last to arrive, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Last {
     pub(super) arrival_ns: u64,
-    /// Nobody if that is not known.
+    /// Empty if that is not known.
     pub(super) late: Vec<LocationId>,
 }
 
@@ -64,7 +64,7 @@ impl Synchronisation {
         begin_ns <= self.departure_ns() && self.come.iter().all(|come| come.location != location)
     }
 
-    /// When the first one went on: all have come by then.
+    /// When the first one continued: all have arrived by then.
     pub(super) fn departure_ns(&self) -> u64 {
         self.come.iter().map(|come| come.end_ns).min().unwrap_or(self.opens_ns).max(self.opens_ns)
     }
@@ -79,7 +79,7 @@ impl Synchronisation {
         self.come.iter().map(|come| come.context).min()
     }
 
-    /// Who came last. `short` finds short waits that are known by sums only.
+    /// The last to arrive. `short` finds short waits that are known by sums only.
     pub(super) fn last(&self, evidence: &Evidence<'_>, meetings: &Meetings, short: &mut ShortWaits) -> Last {
         let departure_ns = self.departure_ns();
         let meeting = &meetings.all[self.meeting as usize];
@@ -95,7 +95,7 @@ impl Synchronisation {
         }
         let members = &meetings.groups[meeting.group as usize].members;
         let others = || members.iter().copied().filter(|&member| !is_waiting(member));
-        // Whoever came later than all of those came between these two.
+        // A location that arrived later than all of those arrived between these two.
         let came = (last_ns.saturating_sub(WAITS_NS), departure_ns);
         let missing: Vec<LocationId> = match meeting.is_team {
             true => others()

@@ -1,14 +1,14 @@
-//! Watches the ledger's sweep for synchronisations: who came last, and what everybody did since the one
-//! before.
+//! Watches the ledger's sweep for synchronisations: the last arrival, and the acts of all members since the
+//! one before.
 //!
-//! What each location does is summed up as it begins, for each group that it is in, until that synchronises.
-//! A synchronisation takes the sums of its group's members and lets them, and those of all groups whose
-//! members are all among them, **begin anew at one instant for all**: when it opens. So does a fork: what was
-//! done before a region is no reason for waiting in it. Then the synchronisation stays open until all that
-//! may be waiting have gone on, which is at the latest when the same locations synchronise again.
+//! Each act of a location is summed up as it begins, for each group that it is in, until that synchronises. A
+//! synchronisation takes the sums of its group's members and makes them, and those of all groups whose
+//! members are all among them, **restart at one instant for all**: when it opens. So does a fork: acts before
+//! a region are no reason for waiting in it. Then the synchronisation stays open until all that may be
+//! waiting have continued, which is at the latest when the same locations synchronise again.
 //!
 //! Nothing grows with the number of synchronisations: there are the open ones, a sum for each location and
-//! group, and what [`Delays`] keeps by pair of sites.
+//! group, and the state of [`Delays`] by pair of sites.
 
 use proust_profile::{ContextId, LocationId};
 
@@ -44,7 +44,7 @@ pub(super) struct Synchronisations<'e> {
 struct Over {
     departure_ns: u64,
     begin: Option<ContextId>,
-    /// Who waited there, and since when.
+    /// The locations that waited there, and since when.
     come: Vec<(LocationId, u64)>,
 }
 
@@ -91,7 +91,7 @@ impl<'e> Synchronisations<'e> {
         (doer.now, doer.counted_ns) = (Some(*begun), start_ns);
     }
 
-    /// A location has waited for others, `event` by what was recorded.
+    /// A location has waited for others; `event` is the recorded wait.
     pub(super) fn waited(&mut self, charge: &WaitCharge, event: Option<usize>) {
         self.fork_until(charge.window.end_ns.saturating_sub(1));
         let is_at_meeting = |event: &usize| self.meetings.of_event(self.evidence, *event).is_some();
@@ -142,13 +142,13 @@ impl<'e> Synchronisations<'e> {
         };
         let group = self.meetings.all[meeting as usize].group;
         self.close_those_of(group);
-        let doing = self.begin_anew(group, opens_ns, Some(location));
+        let doing = self.restart(group, opens_ns, Some(location));
         let come = vec![come(self.evidence, location, wait)];
         self.open.push(Synchronisation { meeting, opens_ns, come, doing });
         self.delays.most_open = self.delays.most_open.max(self.open.len());
     }
 
-    /// What a wait is charged to that began before the last synchronisation at this meeting was over, and is
+    /// The causes of a wait that began before the last synchronisation at this meeting was over, and is
     /// reported only now: that a thread had no processor at the end of a wait is not known to the moment, so
     /// others may seem to have waited again before.
     fn causes_of_straggler(
@@ -191,9 +191,9 @@ impl<'e> Synchronisations<'e> {
         self.delays
     }
 
-    /// The group's members synchronise: what each did since the last time. `waiter` is known to wait here; so
-    /// are those whose present state is a wait that began before.
-    fn begin_anew(
+    /// The group's members synchronise: the acts of each since the last time. `waiter` is known to wait here;
+    /// so are those whose present state is a wait that began before.
+    fn restart(
         &mut self,
         group: GroupId,
         at_ns: u64,
@@ -219,8 +219,8 @@ impl<'e> Synchronisations<'e> {
                 }
             }
             if is_here {
-                // For all others this was waiting as any other. That it goes on a moment after the first one
-                // is no reason to come late again.
+                // For all others this was waiting as any other. That it continues a moment after the first
+                // one is no reason to arrive late again.
                 doer.count_until(at_ns, &self.evidence.profile.samples);
                 doer.counted_ns = doer.now.map_or(at_ns, |now| now.window.end_ns);
             }
@@ -240,7 +240,7 @@ impl<'e> Synchronisations<'e> {
         while let Some((fork_ns, meeting, region)) = self.forks.next_until(now_ns, self.meetings) {
             let group = self.meetings.all[meeting as usize].group;
             self.close_those_of(group);
-            self.begin_anew(group, fork_ns, None);
+            self.restart(group, fork_ns, None);
             let context = self.evidence.profile.regions[region as usize].context;
             self.has_synchronised(group, Some(context));
         }
@@ -300,7 +300,7 @@ impl<'e> Synchronisations<'e> {
     }
 }
 
-/// Charges a part of a wait, with the empty slots that it stands for.
+/// Charges a part of a wait, with its empty slots.
 fn give(delays: &mut Delays, causes: &Causes, victim: Victim, (window, slots_ns): (Window, f64)) {
     let length_ns = window.length_ns();
     let until_ns = |arrival_ns: u64| window.end_ns.min(arrival_ns).saturating_sub(window.start_ns);

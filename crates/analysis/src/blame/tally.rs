@@ -12,15 +12,15 @@ use super::sections::Holder;
 use crate::hash::Map;
 use crate::ledger::{Account, Ledger, Row, WaitCharge};
 
-/// Who lost what where: a row of the ledger. Position in [`Tally::victims`].
+/// A location's loss on an account in a context: a row of the ledger. Position in [`Tally::victims`].
 pub(super) type VictimId = u32;
 
-/// What an amount is charged to.
+/// The cause that an amount is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Charged {
     /// A position in [`Tally::causes`].
     To(u32),
-    /// Whatever caused these waits: who waited there came late for that.
+    /// Whatever caused these waits: the location that waited there arrived late because of that.
     AsWaits(VictimId),
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Charged {
 struct Amount {
     ns: f64,
     slots_ns: f64,
-    /// In proportion to this, what has no cause of its own is charged.
+    /// Amounts without a cause of their own are charged in proportion to this.
     hint_ns: f64,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Tally {
     cause_ids: Map<Cause, u32>,
     /// The cause that each release is, plus one; 0 = not looked up.
     of_releases: Vec<u32>,
-    /// What holders did while they held a lock that others waited for, by cause.
+    /// The acts of holders while they held a lock that others waited for, by cause.
     held: Map<u32, Held>,
 }
 
@@ -82,7 +82,7 @@ impl Tally {
         Charged::To(id)
     }
 
-    /// Who let a lock go.
+    /// The location that released a lock.
     pub(super) fn of_release(&mut self, evidence: &Evidence<'_>, row: u32) -> Charged {
         if self.of_releases.is_empty() {
             self.of_releases.resize(evidence.profile.releases.len(), 0);
@@ -131,12 +131,12 @@ impl Tally {
         }
     }
 
-    /// Nobody knows.
+    /// Not known.
     pub(super) fn unknown(&mut self, (location, context): (LocationId, ContextId)) -> Charged {
         self.cause(Cause::of(CauseKind::Unknown, (location, context)))
     }
 
-    /// Charges a part of what a location lost on an account in a context.
+    /// Charges a part of a location's loss on an account in a context.
     pub(super) fn charge(
         &mut self,
         (location, context): (LocationId, ContextId),
@@ -188,12 +188,12 @@ impl Tally {
         victim.unplaced_slots_ns += slots_ns;
     }
 
-    /// Says what such parts of a victim's loss are charged to.
+    /// Sets the cause of such parts of a victim's loss.
     pub(super) fn hint(&mut self, victim: VictimId, charged: Charged, weight_ns: f64) {
         self.victims[victim as usize].amounts.entry(charged).or_default().hint_ns += weight_ns;
     }
 
-    /// What each victim's loss is charged to, in proportion, in a fixed order.
+    /// The causes of each victim's loss, in proportion, in a fixed order.
     fn proportions(&self) -> Vec<Vec<(Charged, f64, f64)>> {
         let of = |victim: &Victim| {
             let hints: f64 = victim.amounts.values().map(|amount| amount.hint_ns).sum();
@@ -209,7 +209,7 @@ impl Tally {
         self.victims.iter().map(of).collect()
     }
 
-    /// Follows what is charged to waits to what these were charged to.
+    /// Passes amounts charged to waits on to the causes of these.
     fn followed(&mut self, mut proportions: Vec<Vec<(Charged, f64, f64)>>) -> Vec<Vec<(Charged, f64, f64)>> {
         let is_final = |shares: &Vec<(Charged, f64, f64)>| {
             shares.iter().all(|(charged, ..)| matches!(charged, Charged::To(_)))
@@ -251,7 +251,7 @@ impl Tally {
         proportions
     }
 
-    /// Charges what is charged to a section to what its holder did in it.
+    /// Charges the amounts of a section to its holder's acts in it.
     fn say_what_holders_did(&mut self, proportions: &mut [Vec<(Charged, f64, f64)>]) {
         let mut parts: Map<u32, Vec<(Charged, f64)>> = Map::default();
         let mut all: Vec<(u32, Held)> = std::mem::take(&mut self.held).into_iter().collect();

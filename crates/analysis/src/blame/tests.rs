@@ -88,7 +88,7 @@ impl Builder {
         self.wait(Operation::MutexLock, location, context, object, times)
     }
 
-    /// A location lets a mutex go that it has held for so long.
+    /// A location releases a mutex that it has held for so long.
     pub(super) fn unlock(
         &mut self,
         location: u32,
@@ -130,7 +130,7 @@ impl Builder {
         self.0.facts.stops.push(Stop { pid, before_ns: begin_ns, begin_ns, end_ns, behind_ns: end_ns });
     }
 
-    /// What time nothing explains the threads were blocked, and not displaced.
+    /// In unexplained time the threads were blocked, and not preempted.
     pub(super) fn blocks_between_samples(&mut self) {
         self.0.samples.iter_mut().for_each(|row| row.voluntary_switches = 1);
     }
@@ -196,8 +196,8 @@ pub(super) fn blame_of(profile: &Profile, windows: &Windows) -> (Ledger, Blame) 
     (ledger, blame)
 }
 
-/// What locations waited themselves: who, and who caused it how, where, for how many milliseconds.
-pub(super) fn told(blame: &Blame) -> Vec<(u32, CauseKind, u32, u32, f64)> {
+/// What locations waited themselves: the location, the cause with its kind and place, and milliseconds.
+pub(super) fn charges(blame: &Blame) -> Vec<(u32, CauseKind, u32, u32, f64)> {
     let own = blame.rows.iter().filter(|row| !row.slots);
     own.map(|row| {
         let ms = (row.ns as f64 / MS as f64 * 1e3).round() / 1e3;

@@ -1,4 +1,4 @@
-//! Who wakes whom: the last wake of the object during each passive wait.
+//! Which location wakes which: the last wake of the object during each passive wait.
 
 use proust_profile::{ContextId, LocationId};
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,12 @@ use crate::ledger::Windows;
 /// Passive waits of one place that were ended from another one. Outside of all accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WakerRow {
-    /// Who waited.
+    /// The location that waited.
     pub location: LocationId,
     /// Where.
     pub context: ContextId,
-    /// Who woke it, and where. None = nobody was seen to: the time was over, or the wake was not told.
+    /// The location that woke it, and where. None = no wake was seen: the time was over, or the wake was not
+    /// recorded.
     pub waker: Option<(LocationId, ContextId)>,
     /// How many waits.
     pub waits: u64,
@@ -23,7 +24,7 @@ pub struct WakerRow {
     pub ns: u64,
 }
 
-/// Who, and where.
+/// The location, and where.
 type Place = (LocationId, ContextId);
 
 pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {

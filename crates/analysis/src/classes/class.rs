@@ -1,10 +1,10 @@
-//! What a rule says.
+//! The class in a rule.
 
 use std::fmt;
 
 use crate::ledger::{PassiveReason, Wait};
 
-/// What time on a path counts as.
+/// How time on a path counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Waiting for a partner or a holder.

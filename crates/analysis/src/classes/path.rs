@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) origin: Origin,
 }
 
-/// What the rules say of a path whose innermost call is `context`.
+/// The rules' class of a path whose innermost call is `context`.
 pub(super) fn find(
     rules: &Rules,
     roles: &Roles,
@@ -113,7 +113,7 @@ impl<'r> Search<'r> {
         !over && (named || through.iter().any(|section| self.passed.contains(section)))
     }
 
-    /// Remembers the first of these rules with this strength, by where it came from.
+    /// Remembers the first of these rules with this strength, by its source.
     fn take(&mut self, holding: &[RuleId], strength: Strength) {
         for origin in [Origin::User, Origin::Standard] {
             let rules = holding.iter().filter_map(|&id| self.rule(id));

@@ -1,4 +1,4 @@
-//! Patterns for names: `*` stands for any text, `?` for one character; `|` stands between alternatives.
+//! Patterns for names: `*` matches any text, `?` one character; `|` stands between alternatives.
 //!
 //! They are made once and tried on every function of a profile, so they are cut at their stars beforehand.
 
@@ -7,7 +7,7 @@ use std::fmt;
 /// One alternative.
 #[derive(Clone, Debug)]
 struct Pattern {
-    /// What stands between the stars, in order.
+    /// The pieces between the stars, in order.
     pieces: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ fn place(piece: &[u8], text: &[u8]) -> Option<usize> {
 pub(super) struct Patterns {
     text: String,
     alternatives: Vec<Pattern>,
-    /// Bytes with which a name can begin that is described: most names are told apart by that.
+    /// Bytes with which a name can begin that is described: most names differ there.
     begins: [u64; 4],
     wants_types: bool,
 }

@@ -1,4 +1,4 @@
-//! What rules say of each function of a profile, found once.
+//! The rules that match each function of a profile, found once.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Rules, and the sections they stand in.
+//! Rules, and their sections.
 
 use proust_profile::Nature;
 
@@ -15,7 +15,7 @@ pub(super) type SectionId = u32;
 /// The section without a name: its frames are passed on every path.
 pub(super) const EVERYWHERE: SectionId = 0;
 
-/// Where a rule came from.
+/// The source of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The built-in table.
@@ -234,7 +234,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Every rule and its section, and where it came from: what decides is in here, and nothing else.
+/// Every rule, its section and its source: what decides is in here, and nothing else.
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for rule in &self.rules {

@@ -57,11 +57,11 @@ fn starts(profile: &Profile) -> Vec<Option<FunctionId>> {
 }
 
 /// The outermost function of a path outside of the libraries that start threads. None where the path is not
-/// known to its root: what stands outermost there may have been called by anybody.
+/// known to its root: the outermost frame there may have had any caller.
 fn start_of(profile: &Profile, context: ContextId) -> Option<FunctionId> {
     let mut outermost = None;
     let mut next = Some(context);
-    // A context comes after its parent, so a path ends.
+    // A context is after its parent, so a path ends.
     while let Some(context) = next.and_then(|id| profile.contexts.get(id as usize)) {
         next = context.parent;
         match context.kind {

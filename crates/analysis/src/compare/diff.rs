@@ -1,8 +1,8 @@
-//! Two sides, A and B, each of one run or of repetitions: what changed, and what of it is noise.
+//! Two sides, A and B, each of one run or of repetitions: the changes, and which of them are noise.
 //!
 //! - [`Diff`]: the sides laid over each other; changes by account, context, function and thread
 //! - [`FindingChange`]: which findings are gone, new, larger or smaller
-//! - [`Caution`]: what speaks against comparing these runs
+//! - [`Caution`]: reasons not to compare these runs
 //! - [`Limit`]: a change that is not to be: `lost>+5%`
 
 mod cautions;
@@ -55,7 +55,7 @@ pub enum Total {
     Efficiency,
 }
 
-/// What became of a context or a function.
+/// The change of a context or a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RowChange {
     /// With everything below; recursion counts once.
@@ -64,7 +64,7 @@ pub struct RowChange {
     pub exclusive: Change,
 }
 
-/// An amount by row, of one run, and what tells how sure it is.
+/// An amount by row, of one run, and the basis of its error.
 struct Column {
     values: Amounts,
     cpu: Amounts,
@@ -131,7 +131,7 @@ impl<'r> Diff<'r> {
         Change::of(a, b, matters)
     }
 
-    /// What became of an account, if it is the only one that is asked for.
+    /// The change of an account, if it is the only one requested.
     pub fn account(&self, account: Account) -> Change {
         self.change(&self.matters(), |run, by| {
             let value = run.account_s(account);
@@ -139,7 +139,7 @@ impl<'r> Diff<'r> {
         })
     }
 
-    /// What became of all accounts, in the order of the ledger, corrected for being compared at once.
+    /// The changes of all accounts, in the order of the ledger, corrected for being compared at once.
     pub fn accounts(&self) -> Vec<(Account, Change)> {
         let mut changes: Vec<(Account, Change)> =
             (Account::ALL.into_iter()).map(|account| (account, self.account(account))).collect();
@@ -147,7 +147,7 @@ impl<'r> Diff<'r> {
         changes
     }
 
-    /// What became of the whole.
+    /// The change of the whole.
     pub fn total(&self, total: Total) -> Change {
         let matters = match total {
             Total::Wall => {
@@ -182,7 +182,7 @@ impl<'r> Diff<'r> {
         Observation { value, error: 0.0, disturbed }
     }
 
-    /// What became of every context of the joint tree, in one measure.
+    /// The changes of every context of the joint tree, in one measure.
     pub fn contexts(&self, measure: Measure) -> Vec<RowChange> {
         let joint = &self.joint;
         self.rows(measure, joint.len(), |run| Column {
@@ -194,7 +194,7 @@ impl<'r> Diff<'r> {
         })
     }
 
-    /// What became of every function of the joint tree, in one measure.
+    /// The changes of every function of the joint tree, in one measure.
     pub fn functions(&self, measure: Measure) -> Vec<RowChange> {
         let joint = &self.joint;
         self.rows(measure, joint.functions().len(), |run| Column {
@@ -206,7 +206,7 @@ impl<'r> Diff<'r> {
         })
     }
 
-    /// What became of a measure in the whole program.
+    /// The change of a measure in the whole program.
     pub fn measure(&self, measure: Measure) -> Change {
         self.change(&self.matters_of(measure), |run, by| {
             let value = run.outline.total(measure);

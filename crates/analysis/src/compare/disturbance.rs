@@ -1,13 +1,13 @@
-//! What else ran on the machine may have made of an amount.
+//! The possible effect of other load on the machine on an amount.
 
 use crate::ledger::{Account, Class, Ledger};
 use crate::query::Measure;
 
 /// How much other processes were in a run's way.
 ///
-/// Known is how long its threads stood in the run queue while others had the processors (`preempted`). Where
-/// the run itself wants more processors than there are, the two cannot be told apart; but what it did not get
-/// of all processors is at least a bound.
+/// It is known how long its threads were in the run queue while others had the processors (`preempted`).
+/// Where the run itself wants more processors than there are, the two cannot be distinguished; but what it
+/// did not get of all processors is at least a bound.
 ///
 /// What follows from it is bounded, not computed. The run as a whole was delayed by no more than the queue on
 /// its critical path, q. If that path stays on one thread, q is at most the longest queue of any thread, q₁.
@@ -41,7 +41,7 @@ pub const NOTICED: f64 = 0.02;
 impl Disturbance {
     /// That of a run; `cpu_s` is what its threads computed, `available` how many processors it could use.
     pub fn of(ledger: &Ledger, cpu_s: f64, available: u32) -> Disturbance {
-        // Who stood beyond the processors was in others' way as well, and they in his.
+        // A location beyond the processors displaced others as well, and they displaced it.
         let s = |account| ledger.with_beyond_ns(account) as f64 / 1e9;
         let left_s = (f64::from(available) * ledger.wall_ns as f64 / 1e9 - cpu_s).max(0.0);
         let others_s = s(Account::Preempted) + s(Account::Oversubscribed).min(left_s);
@@ -67,7 +67,7 @@ impl Disturbance {
         (self.critical_s + self.of_work(seconds)).min(seconds.abs())
     }
 
-    /// Of processor time that others waited, stood empty, or stood in the queue.
+    /// Of processor time that others waited, were empty, or were in the queue.
     pub fn of_waits(&self, seconds: f64) -> f64 {
         // All others wait while the critical path queues, and each thread for its own queue.
         let partners = f64::from(self.processors.max(2) - 1);

@@ -32,7 +32,7 @@ pub struct JointFunction {
     pub file: Option<String>,
 }
 
-/// The tree of all contexts of several runs. Parents come before their children; the first node is the
+/// The tree of all contexts of several runs. Parents are before their children; the first node is the
 /// program.
 #[derive(Debug)]
 pub struct Joint<'o> {
@@ -117,7 +117,7 @@ impl<'o> Joint<'o> {
     /// What it is called.
     pub fn label(&self, node: JointId) -> Label<'o> {
         let known = (0..self.runs()).rev().find_map(|run| Some((run, self.node_in(node, run)?)));
-        // Every node comes from a run.
+        // Every node is from a run.
         let (run, in_run) = known.expect("a joint node is in some run");
         let outline = self.outlines[run];
         let node = &outline.nodes[in_run as usize];

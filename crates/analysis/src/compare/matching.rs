@@ -3,7 +3,7 @@
 //!
 //! Siblings are compared by kind and name. Where several have both, their places in the source decide: within
 //! one build exactly, between builds by their order, after the shift by which most of them fit, since an edit
-//! moves what comes after it. What finds no partner was added or has vanished, and is a node of its own.
+//! moves all lines after it. A node without a partner was added or has vanished, and is a node of its own.
 
 use std::collections::HashSet;
 
@@ -64,7 +64,7 @@ impl Matching {
         order.sort_unstable_by_key(|&id| (group(id), in_source(id), id));
         let mut joint_of = vec![ROOT; outline.nodes.len()];
         self.places.push(vec![ABSENT; self.nodes.len()]);
-        // Groups come in the order of their parents, and a parent has a smaller number than its children.
+        // Groups are in the order of their parents, and a parent has a smaller number than its children.
         for siblings in order.chunk_by(|&a, &b| group(a) == group(b)) {
             let first = &outline.nodes[siblings[0] as usize];
             let parent = first.parent.map_or(ROOT, |parent| joint_of[parent as usize]);
@@ -177,7 +177,7 @@ fn shift(free: &[usize], partner: &[Option<usize>], there: &[Place], here: &[Pla
     best.1
 }
 
-/// What is left between two pairs is joined in its order. Lines only where as many are left on both sides:
+/// The rest between two pairs is joined in its order. Lines only where as many are left on both sides:
 /// samples fall into other lines in every run.
 fn in_order(
     kind: ContextKind,

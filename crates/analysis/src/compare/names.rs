@@ -1,5 +1,5 @@
-//! What a function is called in every build of a program: its name without what a compiler or a linker adds
-//! by chance.
+//! What a function is called in every build of a program: its name without the parts that a compiler or a
+//! linker adds by chance.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ impl Texts {
     }
 }
 
-/// A function's name, and what tells it from others of that name within its caller.
+/// A function's name, and what distinguishes it from others of that name within its caller.
 ///
 /// A function without a symbol is called by its module and its offset there: the offset is another one in
 /// each build, so it only orders. So does the number that a compiler gives to what it cuts out of a function

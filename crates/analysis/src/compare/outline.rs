@@ -1,4 +1,4 @@
-//! A run's tree of contexts by what the source calls them, with their amounts.
+//! A run's tree of contexts by their names in the source, with their amounts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +14,8 @@ pub type NodeId = u32;
 ///
 /// A node is a function called by its parent node, a line, a parallel region, and so on: known by its kind
 /// and name, and only among siblings of the same name by its place in the source, which is counted from the
-/// beginning of the function around it. Addresses and build-ids are no part of what a node is. Contexts that
-/// are the same by this are one node.
+/// beginning of the function around it. Addresses and build-ids are no part of a node's identity. Contexts
+/// that are the same by this are one node.
 ///
 /// Amounts are kept exclusive, and summed over locations; what of them is inclusive is computed
 /// ([`super::Joint::amounts`]).
@@ -55,7 +55,7 @@ pub(super) struct Key {
     pub name: TextId,
 }
 
-/// What tells siblings with the same key apart.
+/// What distinguishes siblings with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Position {
     /// Of the function that is called, or of the line.
@@ -225,7 +225,7 @@ impl Outline {
         most
     }
 
-    /// A thread that is always there tells how often a region was executed, or a site in it reached.
+    /// A thread that is always there shows how often a region was executed, or a site in it reached.
     fn count_executions(&mut self, profile: &Profile) {
         let mut counts: HashMap<(NodeId, u32, LocationId), u64> = HashMap::new();
         for row in &profile.segments {

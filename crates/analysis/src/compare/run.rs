@@ -54,7 +54,7 @@ pub struct ComparedThread {
 }
 
 impl ComparedRun {
-    /// Takes what is needed of a run, with these measures by context, and what tells how sure they are. The
+    /// Takes the needed parts of a run, with these measures by context, and the basis of their errors. The
     /// ledger needs its rows where a measure does.
     pub fn new(
         profile: &Profile,

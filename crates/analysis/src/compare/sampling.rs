@@ -1,4 +1,5 @@
-//! How sure it is where seconds belong: what is sampled, or shared out by samples, is as sure as the samples.
+//! How sure it is where seconds belong: amounts that are sampled, or shared out by samples, are as sure as
+//! the samples.
 //!
 //! Waits and I/O are measured from begin to end, and long ones recorded each at its place. Short ones are in
 //! sums, each of about a millisecond, which one caller stands for: they are a sample of callers.
@@ -66,7 +67,7 @@ impl Sampled {
         }
     }
 
-    /// What is shared out by samples is off as they are; without any, nobody knows where it belongs.
+    /// What is shared out by samples is off as they are; without any, its place is not known.
     fn in_proportion(&self, amount: f64) -> f64 {
         if self.cpu_s > 0.0 { self.error_s * amount.abs() / self.cpu_s } else { amount.abs() }
     }

@@ -1,4 +1,4 @@
-//! What the causes of a degradation suggest to do.
+//! The advice that follows from the causes of a degradation.
 
 use crate::scaling::{Cause, Causes};
 
@@ -65,8 +65,8 @@ impl Advice {
 const MANY: u64 = 100;
 
 /// What a region's processor time at m and what of it is more than with fewer threads suggest; `visits` is
-/// how often each thread came by, 0 where nobody counted; `is_region` tells parallel regions from sites
-/// inside.
+/// how often each thread visited it, 0 where that was not counted; `is_region` distinguishes parallel regions
+/// from sites inside.
 pub fn advice(now: &Causes, more: &Causes, visits: u64, threads: u32, is_region: bool) -> Option<Advice> {
     let (largest, seconds) = more.largest()?;
     let sync_s = now[Cause::Imbalance] + now[Cause::ReleaseLatency] + now[Cause::Runtime];

@@ -34,7 +34,7 @@ pub struct Finding {
     pub causes: Causes,
     /// What of it is more than with the better count.
     pub more: Causes,
-    /// How often each thread came by the end of the path; 0 = not counted.
+    /// How often each thread visited the end of the path; 0 = not counted.
     pub visits: u64,
     /// What to do.
     pub advice: Option<Advice>,

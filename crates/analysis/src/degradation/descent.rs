@@ -1,10 +1,10 @@
 //! From a degraded region down to the code that causes it: the paper's incremental decomposition, in one go.
 //!
-//! The paper divides the strongest region, measures again, and so on until what is left is small. Here
-//! everything was measured at once, so that the same steps are a walk down a tree: to the part whose time
-//! grew most, as long as one part explains most of it.
+//! The paper divides the strongest region, measures again, and so on until the rest is small. Here everything
+//! was measured at once, so that the same steps are a walk down a tree: to the part whose time grew most, as
+//! long as one part explains most of it.
 
-/// What is known of the places of a tree. All are asked by position; a parent comes before its children.
+/// What is known of the places of a tree. All are asked by position; a parent is before its children.
 pub struct Tree<'t> {
     /// The place around each.
     pub parents: &'t [Option<u32>],
@@ -43,8 +43,8 @@ fn descend(tree: &Tree<'_>, children: &[Vec<u32>], top: u32) -> Vec<u32> {
     }
 }
 
-/// Paths from degraded places down to what causes it. The strongest comes first; what lies on its path or
-/// below its end is explained by it, and what is degraded beside it has a path of its own.
+/// Paths from degraded places down to what causes it. The strongest is first; what lies on its path or below
+/// its end is explained by it, and what is degraded beside it has a path of its own.
 pub fn paths(tree: &Tree<'_>) -> Vec<Vec<u32>> {
     let mut children = vec![Vec::new(); tree.parents.len()];
     for (id, parent) in tree.parents.iter().enumerate() {

@@ -54,7 +54,7 @@ pub enum Why {
     OneRepetition,
     /// Repetitions of one count differ as much among themselves, or its samples are too few.
     Overlap,
-    /// Its threads stood in the run queue for as long, and repetitions are too few to show how much that
+    /// Its threads were in the run queue for as long, and repetitions are too few to show how much that
     /// differs.
     Disturbed,
     /// It would be if it were the only place that is judged.
@@ -97,7 +97,7 @@ pub struct Rank {
     pub count: u32,
     /// The time as it was measured, s.
     pub measured_s: f64,
-    /// T(m): the time without what measuring took, s.
+    /// T(m): the time without the cost of measuring, s.
     pub time_s: f64,
     /// Standard error of the difference between both, s.
     pub time_error_s: f64,
@@ -144,7 +144,7 @@ impl Rank {
         }
     }
 
-    /// What would be won by using m* threads instead, s, if it is degraded.
+    /// The time saved by using m* threads instead, s, if it is degraded.
     pub fn loss_s(&self) -> f64 {
         if self.is_degraded() { self.excess_s } else { 0.0 }
     }
@@ -241,8 +241,8 @@ pub fn ranks(timings: &[Timing], definition: Definition, available: u32) -> Degr
     Degradation { ranks }
 }
 
-/// Of many places, each with all counts, some look degraded by chance: what does not remain among so many is
-/// inconclusive.
+/// Of many places, each with all counts, some look degraded by chance: a degradation that is not certain
+/// among so many is inconclusive.
 pub fn correct(places: &mut [Degradation], limits: &Limits) {
     let all = || places.iter().flat_map(|place| &place.ranks).filter_map(|rank| rank.change);
     let mut changes: Vec<Change> = all().collect();
@@ -292,7 +292,7 @@ fn judge(
 ) -> (Verdict, Option<Change>) {
     let (time_s, best_s) = (timing.typical_s(), best.typical_s());
     let limits = match definition {
-        // What is not there at all with fewer threads has no speedup.
+        // A region that does not exist with fewer threads has no speedup.
         Definition::Paper if time_s > best_s && best_s > 0.0 => return (Verdict::Degraded, None),
         Definition::Paper => return (Verdict::Not, None),
         Definition::Robust(limits) => limits,

@@ -170,7 +170,7 @@ fn doubt_is_told() {
     assert_eq!(judged(&[fast, sampled]), Verdict::Inconclusive(Why::Overlap));
 }
 
-/// 64 threads, each preempted for half a percent of the time: a slowdown of 30 % is one all the same.
+/// 64 threads, each preempted for half a percent of the time: a slowdown of 30 % still is one.
 #[test]
 fn three_repetitions_say_what_a_busy_machine_does() {
     let times = [1.0, 1.004, 0.996];

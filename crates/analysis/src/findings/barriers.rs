@@ -1,7 +1,8 @@
 //! Barriers at which all wait for the one that has more to do.
 //!
-//! What it has more to do than the others, since all of them synchronised before, is known by its blame; who
-//! comes late because it had no processor has not more to do, and is to blame by another kind of cause.
+//! What it has more to do than the others, since all of them synchronised before, is known by its blame; a
+//! location that arrives late because it had no processor has not more to do, and is charged by another kind
+//! of cause.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -68,8 +69,8 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
         Figure::seconds("waited for it while it had no processor", displaced_s),
         Figure::seconds("this thread had no processor", facts.queued_s(late)),
     ];
-    // Who comes for more gets more: a thread that the others had to wait for may have been the only one that
-    // had a processor.
+    // A thread that asks for more gets more: a thread that the others had to wait for may have been the only
+    // one that had a processor.
     let is_handed_out =
         facts.regions.as_ref().is_some_and(|of| rows.iter().any(|row| of.is_handed_out(row.context)));
     finding.sure = if is_handed_out { Sure::Possible } else { Sure::Likely };

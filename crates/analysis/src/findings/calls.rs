@@ -1,4 +1,4 @@
-//! What was called where and by whom, summed up once for all kinds of findings.
+//! Calls by function, place and location, summed up once for all kinds of findings.
 
 use proust_profile::{ContextId, LocationId, OperationId};
 

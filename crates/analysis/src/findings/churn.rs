@@ -13,7 +13,7 @@ use crate::ledger::Account;
 const MAKERS: [&str; 4] = ["pthread_create", "thrd_create", "clone", "__clone"];
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    // Not by what they were started for: most are too short for a sample that says so.
+    // Not by their start function: most are too short for a sample that says so.
     let mut by_process: BTreeMap<ProcessId, Vec<LocationId>> = BTreeMap::new();
     for (id, location) in facts.profile.locations.iter().enumerate() {
         // The program does not make a runtime's own threads, and cannot make fewer.

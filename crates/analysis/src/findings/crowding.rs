@@ -24,7 +24,7 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
     {
         return None;
     }
-    // The threads that stood in the queue most, by what they were started for.
+    // The threads that were in the run queue most, by their start function.
     let mut by_start: HashMap<Option<FunctionId>, (f64, usize)> = HashMap::new();
     for row in facts.ledger.locations.iter().filter(|row| row.charged) {
         let queued_s = row.accounts[Account::Oversubscribed] as f64 / 1e9;
@@ -52,7 +52,7 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         Figure::seconds("runnable, without a processor", lost_s),
         Figure::count("times that a thread lost its processor to another", switches),
     ];
-    // The same work takes as long on the same processors, whoever does it.
+    // The same work takes as long on the same processors, whichever thread does it.
     finding.recoverable_s = 0.0;
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();

@@ -1,8 +1,9 @@
-//! Effort: work, idleness and overhead by context, and what their shares say of a parallelisation.
+//! Effort: work, idleness and overhead by context, and what their shares mean for a parallelisation.
 //!
 //! - *work*: the program's code or a library's runs; I/O; page faults
-//! - *idleness*: what others lost waiting for this: processors that were empty while it worked, threads that
-//!   waited for its locks or at a barrier for it. It is charged to where those worked who are to blame
+//! - *idleness*: the losses of others that waited for this: processors that were empty while it worked,
+//!   threads that waited for its locks or at a barrier for it. It is charged to the places where the
+//!   locations that caused it worked
 //! - *overhead*: handing out work and waking each other: runtimes, synchronisation, too many threads, the
 //!   measurement
 //!
@@ -15,10 +16,10 @@ use super::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
 use crate::ledger::Account;
 use crate::query::{Measure, Selection, over_contexts};
 
-/// What was spent and caused in a context and below it, s.
+/// The time spent and caused in a context and below it, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
-    /// Doing what the program is for.
+    /// The program's own work.
     pub work_s: f64,
     /// Others had nothing to do meanwhile.
     pub idleness_s: f64,
@@ -26,12 +27,12 @@ pub struct Effort {
     pub overhead_s: f64,
 }
 
-/// What the shares of idleness and overhead in an effort say.
+/// The reading of the shares of idleness and overhead in an effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Both are low.
     Parallel,
-    /// Overhead is high: what is handed out is too small.
+    /// Overhead is high: the portions handed out are too small.
     Coarsen,
     /// Idleness is high: there is too little to hand out.
     Refine,
@@ -70,7 +71,7 @@ impl Effort {
         share(self.overhead_s, self.sum_s())
     }
 
-    /// What it says, by the thresholds of [`super::thresholds`].
+    /// Its reading, by the thresholds of [`super::thresholds`].
     pub fn reading(&self) -> Reading {
         match (EFFORT_IDLENESS.holds(self.idleness()), EFFORT_OVERHEAD.holds(self.overhead())) {
             _ if self.sum_s() <= 0.0 => Reading::Nothing,

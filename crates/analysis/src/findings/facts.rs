@@ -1,4 +1,4 @@
-//! What all kinds of findings are made from.
+//! The input of all kinds of findings.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,7 +25,7 @@ pub struct Facts<'r> {
     pub(super) profile: &'r Profile,
     pub(super) ledger: &'r Ledger,
     pub(super) blame: &'r Blame,
-    /// Who stood in line for the locks.
+    /// The queues at the locks.
     pub(super) queues: Queues,
     pub(super) places: Places<'r>,
     pub(super) operations: Operations,
@@ -43,11 +43,11 @@ pub struct Facts<'r> {
     pub(super) available: f64,
     /// Processors that could be busy at once: those that the run used, but not more than there are.
     pub(super) width: f64,
-    /// What each location was started for.
+    /// The start function of each location.
     pub(super) starts: Vec<Option<FunctionId>>,
     /// The locations of a process that were started for the same.
     started_alike: HashMap<(ProcessId, FunctionId), Vec<LocationId>>,
-    /// What makes each location alike to others: what it was started for; of closures what they call.
+    /// The key by which locations are alike: the start function; of closures what they call.
     kinds: Vec<Option<FunctionId>>,
     /// Own processor time, in s, and that in the kernel, by context.
     pub(super) cpu: Vec<f64>,
@@ -128,8 +128,8 @@ impl<'r> Facts<'r> {
         }
     }
 
-    /// What of a loss could be won: the processors gave C × T, and the part that other work used is gone.
-    /// `burned_s` is processor time that the loss itself took.
+    /// The part of a loss that could be saved: the processors gave C × T, and the part that other work used
+    /// is gone. `burned_s` is processor time that the loss itself took.
     pub fn recoverable_s(&self, lost_s: f64, burned_s: f64) -> f64 {
         let left_s = self.available * self.wall_s - self.cpu_s + burned_s.min(self.cpu_s);
         lost_s.min(left_s.max(0.0))
@@ -195,13 +195,13 @@ impl<'r> Facts<'r> {
         rows.binary_search_by_key(&location, |row| row.location).ok().map(|at| &rows[at])
     }
 
-    /// What a location spent on accounts, s.
+    /// A location's time on accounts, s.
     pub(super) fn spent_s(&self, location: LocationId, accounts: &[Account]) -> f64 {
         let sum = |row: &LocationAccounts| accounts.iter().map(|&account| row.accounts[account]).sum::<u64>();
         self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
     }
 
-    /// What a location did itself, s: on a processor, or in I/O, and not waiting.
+    /// A location's own work, s: on a processor, or in I/O, and not waiting.
     pub(super) fn worked_s(&self, location: LocationId) -> f64 {
         self.spent_s(location, &WORK)
     }
@@ -295,9 +295,9 @@ impl<'r> Facts<'r> {
 /// Places of victims that a finding names.
 const VICTIMS: usize = 4;
 
-/// Accounts of processors that nobody used.
+/// Accounts of unused processors.
 const EMPTY: [Account; 3] = [Account::Serial, Account::Narrow, Account::Asleep];
-/// Accounts of what a location does itself.
+/// Accounts of a location's own work.
 const WORK: [Account; 4] = [Account::Compute, Account::Io, Account::Fault, Account::Runtime];
 /// Accounts of having no processor.
 pub(super) const QUEUED: [Account; 2] = [Account::Oversubscribed, Account::Preempted];
@@ -315,7 +315,7 @@ pub(super) const FOR_WORK: [PassiveReason; 9] = [
     PassiveReason::Event,
 ];
 
-/// What each location was started for: the outermost function of the program on its first call path.
+/// The start function of each location: the outermost function of the program on its first call path.
 fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option<FunctionId>> {
     let mut starts = vec![None; profile.locations.len()];
     let paths = (profile.samples.iter().map(|row| (row.location, row.context)))

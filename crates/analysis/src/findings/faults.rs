@@ -1,8 +1,9 @@
 //! Page faults: memory that is touched for the first time, or again and again.
 //!
-//! When and by whom is measured exactly; what a fault costs is fitted to the run, and booked by the ledger.
+//! When and by whom is measured exactly; the cost of a fault is fitted to the run, and booked by the ledger.
 //! Each process is looked at by itself, since none can change what another one touches, and only faults below
-//! the program's own code count: what a process touches while it is loaded is no choice of its author.
+//! the program's own code count: the memory that a process touches while it is loaded is no choice of its
+//! author.
 //!
 //! Whether it was the same memory again follows from two counts: faults that brought more pages than the
 //! process ever had resident at once cannot all have brought new ones.
@@ -18,7 +19,7 @@ use super::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
 use crate::timelines::FaultCost;
 
-/// Parts of the run by which faults are told apart in time.
+/// Parts of the run by which faults are distinguished in time.
 const PARTS: usize = 12;
 /// The smallest page: a fault brings at least one.
 const PAGE_BYTES: f64 = 4096.0;
@@ -57,7 +58,7 @@ struct Touched {
     all: f64,
     by_context: HashMap<ContextId, f64>,
     by_location: HashMap<LocationId, f64>,
-    /// What stands on the account.
+    /// The amount on the account.
     lost_s: f64,
 }
 
@@ -69,7 +70,7 @@ impl Touched {
     }
 }
 
-/// What a process might be told.
+/// The findings possible for a process.
 struct Candidate {
     kind: Kind,
     cause: Place,
@@ -213,7 +214,8 @@ impl When {
         When { at_once: most / all, over_ns: ends_ns[last] }
     }
 
-    /// Of the process's processor time, what others than the one that touched the memory used afterwards.
+    /// The part of the process's processor time that others than the one that touched the memory used
+    /// afterwards.
     fn used_after(&self, facts: &Facts<'_>, process: ProcessId, toucher: LocationId) -> f64 {
         let all_ns: u64 = facts.samples_of(process).map(|row| row.cpu_ns).sum();
         let after = facts.samples_of(process);

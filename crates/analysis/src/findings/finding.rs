@@ -30,7 +30,7 @@ kinds! {
     LockAcrossIo "lock-across-io";
     /// A lock is held while its holder sleeps, or waits for something else.
     LockAcrossSleep "lock-across-sleep";
-    /// The lock of a language's interpreter lets one thread execute at a time.
+    /// The lock of a language's interpreter allows one thread to execute at a time.
     InterpreterLock "interpreter-lock";
     /// The lock of a library is held while others wait that called the same library.
     LibraryLock "library-lock";
@@ -38,7 +38,7 @@ kinds! {
     SlowLibrary "slow-library";
     /// A short critical section is entered all the time.
     HotSection "hot-section";
-    /// Several threads stand in line for one lock most of the time.
+    /// Several threads queue for one lock most of the time.
     Convoy "convoy";
     /// A lock is held for long.
     LongSection "long-section";
@@ -46,7 +46,7 @@ kinds! {
     LockSpin "lock-spin";
     /// One thread works alone, and there is no other work.
     SerialPhase "serial-phase";
-    /// One thread of several alike goes on alone when the others have nothing left to do.
+    /// One thread of several alike continues alone when the others have nothing left to do.
     LongTask "long-task";
     /// Threads wait for work again and again while a few others work.
     IdlePool "idle-pool";
@@ -64,7 +64,7 @@ kinds! {
     FaultChurn "fault-churn";
     /// System calls take the processors.
     SystemStorm "system-storm";
-    /// Everything stands still while somebody sleeps and looks, sleeps and looks.
+    /// All threads are idle while one sleeps and checks, again and again.
     SleepPoll "sleep-poll";
     /// A thread waits by giving its processor away again and again.
     SpinWait "spin-wait";
@@ -102,9 +102,9 @@ kinds! {
 pub enum Sure {
     /// It was measured, from begin to end.
     Certain,
-    /// It follows from what was measured, or from enough samples.
+    /// It follows from measurements, or from enough samples.
     Likely,
-    /// What was measured fits it, and other things as well.
+    /// The measurements fit it, and other explanations as well.
     Possible,
 }
 
@@ -152,7 +152,7 @@ impl Figure {
     }
 }
 
-/// Who lost the time.
+/// The places that lost the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Victim {
     /// Where.
@@ -170,11 +170,12 @@ pub struct Finding {
     pub kind: Kind,
     /// Identifier of the account that the seconds are on.
     pub account: String,
-    /// What could be won, s: `lost_s`, capped by what the processors had left.
+    /// The time that could be saved, s: `lost_s`, capped by the time that the processors had left.
     pub recoverable_s: f64,
-    /// What was lost, s.
+    /// The loss, s.
     pub lost_s: f64,
-    /// Processor time that the loss itself burns, s: part of what could be won, and not used otherwise.
+    /// Processor time that the loss itself burns, s: part of the time that could be saved, and not used
+    /// otherwise.
     pub burned_s: f64,
     /// Wall time that following the advice may save, s, from and to (see `range`).
     #[serde(default)]
@@ -186,11 +187,11 @@ pub struct Finding {
     pub error_s: f64,
     /// What to look at.
     pub cause: Place,
-    /// Who lost it, most first. Empty where nobody waited.
+    /// The places that lost it, most first. Empty where none waited.
     pub victims: Vec<Victim>,
     /// The numbers it was found by.
     pub evidence: Vec<Figure>,
-    /// What was compared with which threshold.
+    /// The comparisons with thresholds.
     pub checks: Vec<Check>,
     /// How sure it is.
     pub sure: Sure,

@@ -64,7 +64,7 @@ fn is_other(function: &Function) -> bool {
 fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
     let sum = |of: &[f64]| contexts.iter().map(|&context| of[context as usize]).sum::<f64>();
     let (cpu_s, samples) = (sum(&facts.cpu), sum(&facts.samples));
-    // What faults took is told by another kind, and known as an estimate only.
+    // The time of faults is reported by another kind, and known as an estimate only.
     let faults = sum(&facts.faults);
     let lost_s = (sum(&facts.system) - faults * FaultCost::of(facts.profile).at_most_ns() / 1e9).max(0.0);
     let error_s = facts.error_s(contexts.iter().copied());

@@ -1,4 +1,4 @@
-//! Libraries of which it is known what makes them slow, and what to do about it.
+//! Libraries for which a cause of slowness, and its remedy, are known.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ const WITH_A_LOCK: [&str; 2] = ["libopenblas", "libscipy_openblas"];
 /// Ends of the paths of the reference implementations of BLAS and LAPACK, as distributions install them.
 const REFERENCE: [&str; 2] = ["/blas/libblas.so", "/lapack/liblapack.so"];
 
-/// What a fast implementation needs at most of the processor time of the reference one.
+/// The most processor time that a fast implementation needs, as a part of the reference one's.
 const FAST: f64 = 0.3;
 
 /// Whether a file of this name is a library of which a remedy is known.

@@ -1,7 +1,7 @@
-//! Locks: what is done while they are held, how often, and how many stand in line.
+//! Locks: the work done while they are held, how often, and how many threads queue.
 //!
-//! Each lock gets the one kind that says most of what to change: what its holders do meanwhile comes before
-//! how long they hold it, and that before how many wait.
+//! Each lock gets the one kind that is most useful for a change: the work of its holders is considered before
+//! the time they hold it, and that before the number of waiters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -46,8 +46,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     found
 }
 
-/// A condition variable that a runtime makes a lock of is an interpreter's: which function waits for it says
-/// nothing to who wrote the program.
+/// A condition variable that a runtime makes a lock of is an interpreter's: the function that waits for it
+/// does not help the program's author.
 fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> Option<Finding> {
     let rows: Vec<&BlameRow> = locks.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
     let lost_s: f64 = rows.iter().map(|row| row.ns as f64 / 1e9).sum();
@@ -77,7 +77,7 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     Some(finding)
 }
 
-/// What threads waited, s, without the slots that were empty meanwhile.
+/// The waits of threads, s, without the slots that were empty meanwhile.
 fn waited_s(rows: &[&BlameRow]) -> f64 {
     rows.iter().filter(|row| !row.slots).map(|row| row.ns as f64 / 1e9).sum()
 }
@@ -110,7 +110,7 @@ impl Handling {
     }
 }
 
-/// By who waited where: how long by trying again and again, and how long blocked, ns.
+/// By waiting location and place: how long by trying again and again, and how long blocked, ns.
 struct Waits(Map<(LocationId, ContextId), (u64, u64)>);
 
 impl Waits {
@@ -138,16 +138,16 @@ impl Waits {
     }
 }
 
-/// A lock, and what it cost.
+/// A lock, and its cost.
 struct OneLock<'f> {
     facts: &'f Facts<'f>,
     id: LockId,
     rows: Vec<&'f BlameRow>,
     lost_s: f64,
     hand_over_s: f64,
-    /// What waited for each holder, s.
+    /// The time waited for each holder, s.
     by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64>,
-    /// What all holders did meanwhile, each by what waited for it.
+    /// The acts of all holders meanwhile, weighted by the time waited for each.
     sections: Sections,
     spinning_s: f64,
     /// Processor time of acquiring and releasing it, s, and its standard error.
@@ -203,7 +203,7 @@ impl<'f> OneLock<'f> {
         let (mean_s, sections) = self.mean_section();
         let is_hot =
             limits::HOT_HOLD_S.holds(mean_s) && limits::HOT_HOLDS.holds(self.sections.count.max(sections));
-        // A short section that is entered all the time costs its entries, too, whoever waits.
+        // A short section that is entered all the time costs its entries, too, whichever thread waits.
         let (handling_s, error_s) = if is_hot { self.handling } else { (0.0, 0.0) };
         let (lost_s, burned_s) = (self.lost_s + handling_s, self.spinning_s + handling_s);
         if !facts.matters(&mut checks, lost_s, burned_s)
@@ -216,7 +216,7 @@ impl<'f> OneLock<'f> {
         let passive_s: f64 = self.sections.passive_s.values().sum();
         let (waiters, share) = self.waiters();
         let all_s = self.lost_s.max(f64::MIN_POSITIVE);
-        // What is compared in vain with one kind is no reason for the next.
+        // Failed comparisons of one kind are no reason for the next.
         let mut try_kind = |holds: &dyn Fn(&mut Checks) -> bool| {
             let mut tried = checks.clone();
             let found = holds(&mut tried);
@@ -316,8 +316,8 @@ impl<'f> OneLock<'f> {
         libraries::with_a_lock(self.facts, worst.context).map(str::to_owned)
     }
 
-    /// Whether those who wait never hold it for a moment that others had to wait for: they wait there for a
-    /// signal to go on, or are parked.
+    /// Whether the waiting threads never hold it while others wait: they wait there for a signal to continue,
+    /// or are parked.
     fn is_gate(&self) -> bool {
         let holders: BTreeSet<LocationId> = self.by_holder.keys().map(|(location, ..)| *location).collect();
         self.rows.iter().all(|row| !holders.contains(&row.location))

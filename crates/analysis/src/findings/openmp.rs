@@ -7,8 +7,8 @@
 //! - `teams`: teams inside teams that are more than the processors, teams of one
 //! - `policy`: waits that keep a processor which others need, and waits that sleep for a moment
 //!
-//! What is measured at sites is wall time. What a busy machine adds to it must not become a finding: work is
-//! taken by processor time, and a cost that is compared is the smallest that was seen.
+//! What is measured at sites is wall time. Time that a busy machine adds to it must not become a finding:
+//! work is taken by processor time, and a cost that is compared is the smallest that was seen.
 
 mod constructs;
 mod critical;

@@ -1,6 +1,6 @@
 //! Which processor time goes into handing out work and waiting for each other, and not into the work.
 //!
-//! What runs below the program's innermost function is looked at: if a function that synchronises threads,
+//! The functions below the program's innermost one are examined: if a function that synchronises threads,
 //! starts them or schedules tasks is among it, the time is overhead. A table of names, since nothing marks
 //! such code.
 

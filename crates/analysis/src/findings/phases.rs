@@ -1,9 +1,9 @@
 //! Processors that are empty while one thread works: serial phases, and the serial part of a program that is
 //! otherwise parallel by OpenMP.
 //!
-//! A phase is what one thread does alone below one function of the program. So the time is divided by thread
-//! first, then by the function that [`Places::phase`] finds: two phases never become one finding, and no
-//! finding is about what they have in common.
+//! A phase is the work of one thread alone below one function of the program. So the time is divided by
+//! thread first, then by the function that [`Places::phase`] finds: two phases never become one finding, and
+//! no finding is about their common part.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -57,11 +57,11 @@ fn function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
     facts.profile.contexts[phase as usize].function
 }
 
-/// What a thread does alone below one function.
+/// The work of a thread alone below one function.
 #[derive(Default)]
 struct Phase<'s> {
     long: Vec<&'s Stretch>,
-    /// Of `empty_s`, what lies in short stretches.
+    /// The part of `empty_s` in short stretches.
     short_s: f64,
     empty_s: HashMap<ContextId, f64>,
 }
@@ -114,9 +114,9 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     Some(finding)
 }
 
-/// What of a phase is due to its thread's waiting for a processor, s of empty slots: what a thread does in
-/// the same function while others work is no serial phase, it was late with it. Between the regions of its
-/// team nobody is late: the other members have nothing to do there, whenever it comes.
+/// The part of a phase due to its thread's waiting for a processor, s of empty slots: work of a thread in a
+/// function in which others work, too, is no serial phase: the thread was late. Between the regions of its
+/// team no thread is late: the other members have nothing to do there, whenever it arrives.
 fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
     let between = |&context: &ContextId| {
         facts.regions.as_ref().is_some_and(|regions| regions.is_between(location, context))
@@ -136,8 +136,8 @@ fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
     if all_s > 1.5 * alone_s { facts.queued_s(location) * others } else { 0.0 }
 }
 
-/// Of the processor time, what others than the busiest thread used: threads that only begin and sleep make
-/// nothing parallel.
+/// The processor time of others than the busiest thread: threads that only begin and sleep make nothing
+/// parallel.
 pub(super) fn others_work(facts: &Facts<'_>) -> f64 {
     let own = || facts.profile.locations.iter().filter(|location| !location.service);
     let most_s = own().map(|location| location.cpu_s).fold(0.0, f64::max);

@@ -14,13 +14,13 @@ use crate::operations::Operations;
 /// A place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Place {
-    /// The call path it stands for.
+    /// Its call path.
     pub context: Option<ContextId>,
     /// The function's name.
     pub function: Option<String>,
     /// Its file.
     pub file: Option<String>,
-    /// The line: where the function goes on, or where it is declared if that is all that is known.
+    /// The line: where the function continues, or where it is declared if that is all that is known.
     pub line: Option<u32>,
     /// Where no function has a name: the thread, if it was one.
     #[serde(default)]
@@ -30,18 +30,18 @@ pub struct Place {
     pub process: Option<String>,
 }
 
-/// For each context the innermost function on its path that the program's author wrote, and where in it the
-/// path goes on. On a path without such a function, that of a library that is compiled into the program.
+/// For each context the innermost function on its path that the program's author wrote, and the line of the
+/// call in it. On a path without such a function, that of a library that is compiled into the program.
 #[derive(Debug)]
 pub(super) struct Places<'p> {
     profile: &'p Profile,
     /// The frame or inlined call of that function.
     own: Vec<ContextId>,
-    /// What tells the line in it.
+    /// The context that determines the line in it.
     at: Vec<ContextId>,
     /// The outermost such function.
     outer: Vec<Option<ContextId>>,
-    /// Who wrote that function.
+    /// The author of that function.
     authors: Vec<Author>,
     /// The program's functions that several others call, by function.
     shared: Vec<bool>,
@@ -50,7 +50,7 @@ pub(super) struct Places<'p> {
 }
 
 impl<'p> Places<'p> {
-    /// `calls` tell where threads wait for or wake each other, which only [`Places::part`] asks.
+    /// `calls` show where threads wait for or wake each other, which only [`Places::part`] needs.
     pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
         let programs: HashSet<&str> =
             profile.processes.iter().map(|process| process.executable.as_str()).collect();
@@ -135,7 +135,7 @@ impl<'p> Places<'p> {
     }
 
     /// The part of the program that most of these amounts have in common: the outermost function in which
-    /// threads neither wait for nor wake each other. What a thread was started for is more than that; if
+    /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
     /// nothing else is left, it is [`Places::cause`].
     pub(super) fn part(
         &self,
@@ -158,8 +158,8 @@ impl<'p> Places<'p> {
         Some(Place { context: Some(inside), function, file, line, ..Place::default() })
     }
 
-    /// The outermost call on a path, below what the thread was started for, in which threads neither wait for
-    /// nor wake each other; None if there is none. And the context in it that leads on.
+    /// The outermost call on a path, below the thread's start function, in which threads neither wait for nor
+    /// wake each other; None if there is none. And the context in it that leads on.
     fn outermost(&self, innermost: ContextId) -> (Option<ContextId>, ContextId) {
         let (mut found, mut inside) = (None, innermost);
         let mut below = innermost;
@@ -184,7 +184,7 @@ impl<'p> Places<'p> {
     }
 
     /// As [`Places::dominating`], but never a root above all functions of the program where one of them is
-    /// known: then it is what dominates the function that has most.
+    /// known: then it is the part that dominates the function that has most.
     fn named(&self, amounts: &HashMap<ContextId, f64, impl BuildHasher>, share: f64) -> Option<ContextId> {
         let all = self.dominating(amounts, share)?;
         if self.outer[all as usize].is_some() {
@@ -209,7 +209,7 @@ impl<'p> Places<'p> {
         heaviest.map(|(context, _)| context)
     }
 
-    /// Whether a context stands for what was not seen: nobody can change anything there.
+    /// Whether a context stands for unseen code: no author can change anything there.
     fn is_nowhere(&self, context: ContextId) -> bool {
         let function = self.function(context).map(|id| &self.profile.functions[id as usize]);
         function.is_some_and(|function| {
@@ -327,8 +327,8 @@ impl<'p> Places<'p> {
             || contexts[at as usize].line.is_none()
     }
 
-    /// The line in a frame at which a context goes on from it; None where it is not below that frame, or the
-    /// line is not known.
+    /// The line in a frame at which a context continues from it; None where it is not below that frame, or
+    /// the line is not known.
     pub(super) fn line_in(&self, context: ContextId, frame: ContextId) -> Option<u32> {
         let mut at = context;
         while at > frame {
@@ -420,10 +420,10 @@ const PACKAGES: [&str; 4] = ["/.cargo/registry/", "/.cargo/git/", "/go/pkg/mod/"
 /// Parts of the C library that are linked into programs themselves.
 const START: [&str; 2] = ["_start", "__libc_csu_init"];
 
-/// Who wrote a function, as far as a program's author can change it.
+/// The author of a function, as far as a program's author can change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Author {
-    /// The system, a language's standard library, a runtime; or nobody knows.
+    /// The system, a language's standard library, a runtime; or it is not known.
     System,
     /// A library that is compiled into the program.
     Package,

@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 struct AtPlace {
     calls: f64,
     time_s: f64,
-    /// While nobody did anything.
+    /// While no thread did anything.
     asleep_s: f64,
     context: ContextId,
     places: Vec<(LocationId, ContextId, f64)>,
@@ -47,7 +47,7 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
             sum.asleep_s += s;
         }
     }
-    // What stands still does so for all who look: the places are one finding.
+    // Idle time counts for all pollers: the places are one finding.
     let mut all = AtPlace::default();
     let mut worst_s = 0.0;
     let mut checks = Checks::default();
@@ -95,7 +95,7 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
         return None;
     }
     let function = facts.places.function(sum.context);
-    // The looks themselves are the function's; giving the processor away is what certainly is no work.
+    // The looks themselves are the function's; only yielding the processor is certainly no work.
     let contexts: Vec<ContextId> = (0..facts.cpu.len() as ContextId)
         .filter(|&context| {
             facts.cpu[context as usize] > 0.0

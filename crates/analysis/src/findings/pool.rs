@@ -1,5 +1,5 @@
-//! Threads that are started for the same: one that goes on alone when the others have nothing left to do, and
-//! too little work for all of them.
+//! Threads that are started for the same: one that continues alone when the others have nothing left to do,
+//! and too little work for all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -40,7 +40,7 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>
             continue;
         }
         let theirs = beside.iter().map(|&other| facts.worked_s(other)).sum::<f64>() / beside.len() as f64;
-        // Who was kept from working is late without having more to do.
+        // A thread that was kept from working is late without having more to do.
         let excess_s = (mine - theirs).max(0.0);
         let sum_s = stretches.iter().map(|one| one.sum_s()).sum::<f64>();
         alone_s += sum_s;
@@ -77,8 +77,8 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>
     Some(finding)
 }
 
-/// Why a thread of a pool is passive that could work if there were work. Who waits for another process, or
-/// for a descriptor, waits for an answer, and nobody could give it work instead.
+/// Why a thread of a pool is passive that could work if there were work. A thread that waits for another
+/// process, or for a descriptor, waits for an answer, and no thread could give it work instead.
 const FOR_TASKS: [PassiveReason; 6] = [
     PassiveReason::Condition,
     PassiveReason::Semaphore,
@@ -92,7 +92,7 @@ fn is_for_tasks(state: State) -> bool {
     matches!(state, State::Passive(reason) if FOR_TASKS.contains(&reason))
 }
 
-/// The threads that wait for tasks again and again: who waits once, for the whole run, is parked.
+/// The threads that wait for tasks again and again: a thread that waits once, for the whole run, is parked.
 fn waiters(facts: &Facts<'_>) -> BTreeSet<LocationId> {
     let mut times: HashMap<LocationId, u64> = HashMap::new();
     for calls in facts.calls.iter().filter(|calls| is_for_tasks(calls.state)) {
@@ -109,8 +109,8 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let process_of = |location: LocationId| facts.profile.locations[location as usize].process;
     let waiters = waiters(facts);
     let pools: BTreeSet<ProcessId> = waiters.iter().map(|&id| process_of(id)).collect();
-    // What lies between parallel regions is said to be serial; and more work would be of no use to a member
-    // that begins late with its part of a region, since it was woken late.
+    // Time between parallel regions is reported as serial; and more work would be of no use to a member that
+    // begins late with its part of a region, since it was woken late.
     let is_of_regions = |location, context| {
         facts.regions.as_ref().is_some_and(|regions| {
             regions.is_between(location, context) || regions.is_divided(location, context)

@@ -1,21 +1,21 @@
-//! What following a finding's advice may save of the run's wall time, as an interval.
+//! The part of the run's wall time that a finding's advice may save, as an interval.
 //!
-//! What is lost is a sum over processors, and the wall time that it stands for depends on what the others do
-//! meanwhile. With loss L (the sampled part give or take two standard errors), P processors and A threads
-//! active on average (1 ≤ A ≤ P):
+//! A loss is a sum over processors, and the wall time it corresponds to depends on the others meanwhile. With
+//! loss L (the sampled part give or take two standard errors), P processors and A threads active on average
+//! (1 ≤ A ≤ P):
 //!
 //! - A serial phase of length d leaves L = (P − 1) d empty. Divided perfectly it saves L / P; overlapped with
 //!   the rest, or left out, d = L / (P − 1).
-//! - Of waits at locks and barriers, all threads share what is won: L / P. If only those who waited are on
-//!   the critical path, as much as they waited, at most L.
+//! - Of waits at locks and barriers, all threads share the time gained: L / P. If only the waiting threads
+//!   are on the critical path, as much as they waited, at most L.
 //! - Processor time that the loss itself burns: L / A where all threads burn alike, L where one does.
-//! - Where everything stands still, L is wall time.
+//! - Where all threads are idle, L is wall time.
 //!
-//! No change is perfect: the interval begins at half of the smaller figure, of what could be won at all. It
-//! ends where what remains of the run's work would take all processors, T − (CPU − burned) / P. Losses whose
-//! side effects are not measured (threads that are created and woken, caches that system calls and locks
-//! empty, work that begins late) may end there, too, with as much again taken for those effects. So it is
-//! never more than the run lasts.
+//! No change is perfect: the interval begins at half of the smaller figure, of the time that could be saved
+//! at all. It ends where the rest of the run's work would take all processors, T − (CPU − burned) / P. Losses
+//! whose side effects are not measured (threads that are created and woken, caches that system calls and
+//! locks empty, work that begins late) may end there, too, with as much again taken for those effects. So it
+//! is never more than the run lasts.
 
 use super::facts::Facts;
 use super::finding::{Finding, Kind};
@@ -23,7 +23,7 @@ use crate::ledger::Account;
 
 /// The part of the ideal that a change may fall short of.
 const SHORT: f64 = 0.5;
-/// What a loss with side effects that are not measured burns at most, for each second that was measured.
+/// The most that a loss with side effects that are not measured burns, for each second that was measured.
 const SIDE: f64 = 2.0;
 /// Standard errors on each side.
 const SIGMAS: f64 = 2.0;
@@ -37,13 +37,13 @@ enum Shape {
     Waiting,
     /// Processor time, and nothing else.
     Burned,
-    /// Processor time, and what comes of it elsewhere.
+    /// Processor time, and its effects elsewhere.
     BurnedAndMore,
-    /// Nobody does anything.
+    /// No thread does anything.
     Still,
-    /// Nobody does anything, and who works meanwhile may be late for the same reason.
+    /// No thread does anything, and one that works meanwhile may be late for the same reason.
     StillAndMore,
-    /// The same work by fewer threads: what switching between them costs is not known.
+    /// The same work by fewer threads: the cost of switching between them is not known.
     Crowd,
 }
 
@@ -116,7 +116,7 @@ struct Amounts {
     active: f64,
     cpu_s: f64,
     lost_s: f64,
-    /// Of it, what could be won at all.
+    /// The part of it that could be saved at all.
     least_s: f64,
     error_s: f64,
     burned_s: f64,
@@ -126,7 +126,7 @@ fn interval(shape: Shape, of: &Amounts) -> (f64, f64) {
     let error_s = SIGMAS * of.error_s;
     let least_s = (of.least_s.min(of.lost_s) - error_s).max(0.0);
     let most_s = of.lost_s + error_s;
-    // With what remains of the work on all processors.
+    // With the rest of the work on all processors.
     let without =
         |burned_s: f64| (of.wall_s - (of.cpu_s - burned_s).max(0.0) / of.width).clamp(0.0, of.wall_s);
     let left_s = without(of.burned_s);

@@ -12,8 +12,8 @@ pub const MOST: usize = 10;
 /// Largest recoverable amount first; of the same cause and account only the largest; nothing that hardly
 /// matters.
 ///
-/// More threads than processors lose time that no change gives back: that is worth a word all the same. Where
-/// a kind says more of the same loss than a general one, only that is told.
+/// More threads than processors lose time that no change gives back: that is worth a note even so. Where a
+/// kind explains a loss in more detail than a general one, only that is reported.
 pub(super) fn ranked(facts: &Facts<'_>, mut found: Vec<Finding>) -> Vec<Finding> {
     let special: Vec<Finding> = found.iter().filter(|one| !general(one.kind).is_empty()).cloned().collect();
     found.retain(|finding| !special.iter().any(|special| says_more(facts, special, finding)));

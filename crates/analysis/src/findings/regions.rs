@@ -11,8 +11,7 @@ use crate::operations::Operations;
 pub(super) struct Regions {
     /// Whether a context lies in or below one.
     inside: Vec<bool>,
-    /// Whether a context lies in or below one whose work is handed out as threads come for it: by tasks, or
-    /// in chunks.
+    /// Whether a context lies in or below one whose work is handed out on demand: by tasks, or in chunks.
     handed_out: Vec<bool>,
     /// Threads that were members of teams.
     members: BTreeSet<LocationId>,
@@ -47,12 +46,12 @@ impl Regions {
         Some(Regions { inside: below(inside), handed_out: below(handed_out), members })
     }
 
-    /// Whether a context lies in a region whose work is handed out as threads come for it.
+    /// Whether a context lies in a region whose work is handed out on demand.
     pub(super) fn is_handed_out(&self, context: ContextId) -> bool {
         self.handed_out[context as usize]
     }
 
-    /// Whether a thread that has teams is in a region there whose work is divided beforehand: nobody waits
+    /// Whether a thread that has teams is in a region there whose work is divided beforehand: no thread waits
     /// for a portion of it.
     pub(super) fn is_divided(&self, location: LocationId, context: ContextId) -> bool {
         self.members.contains(&location)

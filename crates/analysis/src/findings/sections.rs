@@ -1,7 +1,7 @@
-//! What holders did while they held a lock that others waited for.
+//! The acts of holders while they held a lock that others waited for.
 //!
-//! A section is known to begin when the lock was let go before; that it was free for a while is not noticed.
-//! So only the part of it counts in which somebody waited, where that is told.
+//! A section begins no earlier than the previous release of the lock; that it was free for a while is not
+//! noticed. So only the part of it counts in which a thread waited, where that is recorded.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::hash::Map;
 use crate::ledger::Account;
 use crate::search::groups;
 
-/// Critical sections of one holder: a thread and the call path that lets the lock go.
+/// Critical sections of one holder: a thread and the call path that releases the lock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sections {
-    /// How many ended while others waited; an estimate where only some were told.
+    /// How many ended while others waited; an estimate where only some were recorded.
     pub(super) count: f64,
     /// How long they were in all, s.
     pub(super) held_s: f64,

@@ -1,9 +1,10 @@
-//! Stretches of time in which processors were empty, by who worked meanwhile; and when nobody did because he
-//! slept.
+//! Stretches of time in which processors were empty, by the location that worked meanwhile; and those in
+//! which none worked because of a sleep.
 //!
-//! The ledger says how much was lost so, and where those worked who are to blame. What it does not say is
-//! whether that was one long phase or a thousand short pauses, which are different faults of a program. Time
-//! in which who works has no processor is left out: it would have worked if it could.
+//! The ledger has the amount of these losses, and the places where the locations that caused them worked. It
+//! does not show whether that was one long phase or a thousand short pauses, which are different faults of a
+//! program. Time in which the working location has no processor is left out: it would have worked if it
+//! could.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +14,17 @@ use super::thresholds::LONG_STRETCH_S;
 use crate::hash::Map;
 use crate::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, State, Work};
 
-/// Sleepers at once of which each is told; where there are more, nobody waits for one of them.
+/// The most simultaneous sleepers that are kept one by one; where there are more, no location waits for one
+/// of them.
 const SLEEPERS: usize = 16;
 
-/// A stretch goes on after so short a moment in which nobody was active: a page fault blocks, a clock is read
-/// late.
+/// A stretch continues after so short a moment in which no location was active: a page fault blocks, a clock
+/// is read late.
 const PAUSE_NS: u64 = 2_000_000;
-/// And after so short a moment in which somebody else was.
+/// And after so short a moment in which another one was.
 const OTHERS_NS: u64 = 100_000;
 
-/// A stretch in which one location worked, and nobody else.
+/// A stretch in which one location worked, and no other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stretch {
     pub(super) location: LocationId,
@@ -43,11 +45,12 @@ impl Stretch {
 pub(super) struct Stretches {
     /// Long ones.
     pub(super) long: Vec<Stretch>,
-    /// What lies in short ones, or while several work, s, by who works where.
+    /// The time in short ones, or while several work, s, by location and context.
     pub(super) short_s: Map<(LocationId, ContextId), f64>,
     /// How many these are.
     pub(super) short: u64,
-    /// When nobody did anything: who slept where, s. Of several sleepers each has a part.
+    /// When no location did anything: the locations that slept, and where, s. Of several sleepers each has a
+    /// part.
     pub(super) asleep_s: Map<(LocationId, ContextId), f64>,
 }
 
@@ -175,7 +178,7 @@ impl<'s> Sweep<'s> {
         }
     }
 
-    /// Somebody else is active until then, or nobody is.
+    /// Another one is active until then, or none is.
     fn interrupt(&mut self, to_ns: u64, others_ns: u64, out: &mut Stretches) {
         self.others_ns += others_ns;
         if self.is_open && (self.others_ns > OTHERS_NS || to_ns - self.open.end_ns > PAUSE_NS) {

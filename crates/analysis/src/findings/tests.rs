@@ -172,7 +172,7 @@ impl Builder {
         Operation::ALL.iter().position(|&known| known == operation).unwrap() as u32
     }
 
-    /// A thread lets a lock go that it had held for so long.
+    /// A thread releases a lock that it had held for so long.
     fn unlock(
         &mut self,
         location: u32,

@@ -1,4 +1,4 @@
-//! All thresholds of the findings, in one place, and what was compared with them.
+//! All thresholds of the findings, in one place, and the values compared with them.
 
 use serde::{Deserialize, Serialize};
 

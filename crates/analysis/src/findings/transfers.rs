@@ -10,7 +10,7 @@ use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
 
-/// What a call moves at least that costs hardly more than its bytes do.
+/// The least bytes of a call whose cost is mostly that of its bytes.
 const GOOD_BYTES: f64 = 65_536.0;
 
 /// Calls of an operation at a place.
@@ -21,13 +21,13 @@ struct AtPlace {
     time_s: f64,
     context: ContextId,
     by_context: HashMap<(LocationId, ContextId), f64>,
-    /// Of the calls, those that lead to another process, or to a person, by who made them.
+    /// The calls that lead to another process, or to a person, by caller.
     to_others: HashMap<LocationId, f64>,
 }
 
 type Line = (Option<FunctionId>, Option<u32>);
 
-/// By place and operation: what several operations move on average is moved by none of them.
+/// By place and operation: the average over several operations fits none of them.
 fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
     let mut by_place: HashMap<_, AtPlace> = HashMap::new();
     for row in &facts.sums.rows {
@@ -51,7 +51,7 @@ fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
     by_place
 }
 
-/// Whether a call is made to move bytes: names of files and random numbers come as they come.
+/// Whether a call is made to move bytes: names of files and random numbers have sizes of their own.
 fn moves_bytes(operation: OperationKind) -> bool {
     operation.detail != Detail::Piecewise
 }
@@ -66,7 +66,7 @@ fn is_to_others(target: Target) -> bool {
 }
 
 /// How often each thread waits for others between its transfers: looks whether there is anything, takes in
-/// and gives out. Who answers one request after the other cannot collect the answers.
+/// and gives out. A program that answers one request after the other cannot collect the answers.
 fn turns(facts: &Facts<'_>) -> HashMap<LocationId, (f64, f64, f64)> {
     let mut turns: HashMap<LocationId, (f64, f64, f64)> = HashMap::new();
     for row in &facts.sums.rows {
@@ -131,7 +131,7 @@ fn tiny_io(
     io_s: &HashMap<(LocationId, ContextId), f64>,
 ) -> Option<Finding> {
     let (bytes, call_s) = (sum.bytes / sum.calls.max(1.0), sum.time_s / sum.calls.max(1.0));
-    // What a pipe or socket had to wait for is nobody's fault here.
+    // Waits of a pipe or socket are no fault here.
     let booked_s: f64 = sum.by_context.keys().filter_map(|key| io_s.get(key)).sum();
     let lost_s = sum.time_s.min(booked_s) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
     let mut checks = Checks::default();

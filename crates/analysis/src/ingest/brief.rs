@@ -92,7 +92,7 @@ fn last_record(tid: u32, end: &ChildEnd) -> ThreadEnd {
     }
 }
 
-/// The header that the child's log would have; what describes the machine is the parent's.
+/// The header that the child's log would have; the machine's description is the parent's.
 fn header(child: &Child, parent: &FileHeader) -> FileHeader {
     let begin = &child.begin;
     let since_parent_ns = begin.time_ns.wrapping_sub(parent.start_ns);

@@ -60,7 +60,7 @@ impl RunClock {
         i64::try_from(time_ns).unwrap_or(i64::MAX).saturating_add(shift).max(0) as u64
     }
 
-    /// The same at `time_ns` of the first log's host, as who recorded it there reads the clock.
+    /// The same at `time_ns` of the first log's host, in the clock of the recorder there.
     pub(super) fn of_host_ns(&self, time_ns: u64) -> u64 {
         i64::try_from(time_ns).unwrap_or(i64::MAX).saturating_add(self.of_host).max(0) as u64
     }

@@ -1,8 +1,8 @@
-//! One thread's intercepted operations, as they come from the log.
+//! One thread's intercepted operations, as they are in the log.
 //!
-//! The collector writes an operation when it has ended, so that they come by their ends; a sum is written
-//! before the next record that has a CPU clock. What contradicts that is damage that its check let through:
-//! it is clamped where something of it can be believed, dropped otherwise, and counted.
+//! The collector writes an operation when it has ended, so that they are ordered by their ends; a sum is
+//! written before the next record that has a CPU clock. An operation that contradicts that is damage that its
+//! check did not detect: it is clamped where something of it can be believed, dropped otherwise, and counted.
 
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
@@ -23,7 +23,7 @@ pub(super) struct RawEvent {
 /// The highest place that an operation may have.
 const MOST: Place = u32::MAX - 2;
 
-/// What is known of the thread whose operations these are.
+/// The facts about the thread whose operations these are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) begin_ns: u64,
@@ -45,7 +45,7 @@ pub(super) struct Events {
     last_end_ns: u64,
     /// CPU time of the thread at the newest operation at which it was read, and when that was.
     last_clock: Option<Clock>,
-    /// Who called the operations of a kind last.
+    /// The last caller of the operations of a kind.
     callers: Vec<(Operation, Place, bool)>,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Finished {
 }
 
 impl Events {
-    /// End of the newest operation that was told alone.
+    /// End of the newest operation that was recorded by itself.
     pub(super) fn end_ns(&self) -> u64 {
         self.last_end_ns
     }
@@ -81,7 +81,7 @@ impl Events {
         self.last_clock
     }
 
-    /// An operation that was told alone.
+    /// An operation that was recorded by itself.
     pub(super) fn event(&mut self, number: u16, head: u16, event: &Event, bounds: &Bounds) {
         let earliest_ns = bounds.begin_ns.max(self.last_end_ns);
         let ordered = event.begin_ns <= event.end_ns && event.end_ns <= bounds.latest_ns;
@@ -132,7 +132,7 @@ impl Events {
         if (begin_ns, time_ns, errors) != (sum.since_ns, sum.ns, sum.errors) {
             self.implausible += 1;
         }
-        // The path is looked for now and then, and stands for all until it is found again.
+        // The path is found now and then, and is used for all until it is found again.
         let (place, partial) = self.caller(operation, sum.node, head, true);
         let row = EventRow {
             context: place,
@@ -212,7 +212,7 @@ impl Events {
         used_ns
     }
 
-    /// Who called: the node where it is known, otherwise, if `inherit`, who called such an operation last.
+    /// The caller: the node where it is known, otherwise, if `inherit`, the last caller of such an operation.
     fn caller(&mut self, operation: Operation, node: u32, head: u16, inherit: bool) -> (Place, bool) {
         let known = self.callers.iter_mut().find(|(of, ..)| *of == operation);
         if node == NO_PATH {
@@ -220,7 +220,7 @@ impl Events {
                 .filter(|_| inherit)
                 .map_or((NO_PATH, false), |&mut (_, place, partial)| (place, partial));
         }
-        // A damaged record must not name one of the codes for what is not known.
+        // A damaged record must not name one of the codes for "not known".
         let caller = (node.min(MOST), head & EVENT_PARTIAL != 0);
         match known {
             Some(known) => (known.1, known.2) = caller,

@@ -51,7 +51,7 @@ pub fn sources(dir: &Path) -> Result<Vec<SourceFile>, IngestError> {
     paths.push(dir.join(RUN_FILE));
     let mut sources = Vec::new();
     for path in paths {
-        // What is gone by now is no source.
+        // A file that is gone by now is no source.
         let Ok((bytes, state)) = state_of(&path) else { continue };
         sources.push(SourceFile {
             name: path.strip_prefix(dir).unwrap_or(&path).to_string_lossy().into_owned(),
@@ -97,7 +97,7 @@ fn bytes_at(file: &File, range: Range<u64>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How many process images the log at `path` tells of: its own, and forked children that have none.
+/// How many process images the log at `path` describes: its own, and forked children that have none.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -207,7 +207,7 @@ fn map(path: &Path) -> (String, Result<Option<Mmap>, String>) {
         }
         // SAFETY: the mapping is only read, as bytes, and every value read from it is taken once and then
         // validated. A live process may still write to it: records are verified by their checks. It may make
-        // the file shorter, too, but not by what is mapped here; whoever else does ends this process with
+        // the file shorter, too, but not by the part mapped here; if another process does, this one ends with
         // SIGBUS.
         unsafe { MmapOptions::new().len(bytes as usize).map(&file) }.map(Some)
     };

@@ -1,4 +1,4 @@
-//! What is missing from the logs, in numbers: processes, threads, ends.
+//! The gaps in the logs, in numbers: processes, threads, ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +51,7 @@ pub(super) fn silent_threads(log: &LogHarvest) -> usize {
     log.lanes.iter().filter(|lane| lane.thread_without_records.is_some()).count()
 }
 
-/// Fills in what the quality says of gaps. `profile` has its processes, in the order of `logs`.
+/// Fills in the quality's numbers of gaps. `profile` has its processes, in the order of `logs`.
 pub(super) fn fill(profile: &mut Profile, logs: &[LogHarvest], unread: &Unread, run: Option<&RunFile>) {
     let count = |of: &dyn Fn(&LogHarvest) -> usize| logs.iter().map(of).sum::<usize>() as u64;
     let children: usize = missing_children(&profile.processes, logs).values().map(BTreeSet::len).sum();

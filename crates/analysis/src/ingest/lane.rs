@@ -1,4 +1,4 @@
-//! One lane, record by record: what its threads did, and what it says of the process.
+//! One lane, record by record: the acts of its threads, and its records about the process.
 
 use proust_log::Record;
 use proust_log::layout::LaneHeader;
@@ -72,7 +72,7 @@ struct Reading {
     /// Records were lost since the last timed record.
     gap: bool,
     limits: Limits,
-    /// What the lane's thread sums up belongs to a time in which recording was off.
+    /// The sums of the lane's thread belong to a time in which recording was off.
     is_off: bool,
 }
 
@@ -196,7 +196,7 @@ impl Reading {
         }
         let (gap, limits) = (&mut self.gap, self.limits);
         self.current.get_or_insert_with(|| {
-            // What was lost came before this thread's first record.
+            // The lost records preceded this thread's first one.
             *gap = false;
             ThreadMeter::implied_by_operation(begin_ns, cpu_ns, limits)
         })
@@ -241,7 +241,7 @@ impl Reading {
 
     #[inline]
     fn sampled(&mut self, node: u32) {
-        // What stands for a place in a region was looked at when it was met.
+        // The id of a place in a region was checked when the place was met.
         if is_region_place(node) {
             return;
         }

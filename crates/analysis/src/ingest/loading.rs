@@ -1,7 +1,7 @@
-//! What loading programs took, and beginning to measure them: time that is on no thread's accounts.
+//! The CPU time of loading programs, and of starting to measure them: time that is on no thread's accounts.
 //!
-//! A process is measured from the moment its program is loaded. What the kernel and the dynamic linker did
-//! before, Proust's own library included, is in the process's CPU clock at that moment.
+//! A process is measured from the moment its program is loaded. The work of the kernel and the dynamic linker
+//! before that, Proust's own library included, is in the process's CPU clock at that moment.
 
 use std::collections::HashMap;
 
@@ -30,13 +30,13 @@ impl Loading {
     /// Of headers in the order of their starts.
     fn of<'h>(headers: impl Iterator<Item = &'h FileHeader>) -> Loading {
         let mut sums = Loading::default();
-        // What the clock of each process had come to at the end of its last image.
+        // The clock of each process at the end of its last image.
         let mut clocks: HashMap<u32, u64> = HashMap::new();
         for header in headers {
             if header.origin == Origin::Image as u32 {
                 let used_ns = clocks.get(&header.pid).copied().unwrap_or(0);
                 sums.images += 1;
-                // Process ids are used again: another process's clock begins anew.
+                // Process ids are used again: another process's clock starts at zero.
                 let before_ns = header.process_cpu_start_ns;
                 let since_ns = before_ns.checked_sub(used_ns).unwrap_or(before_ns);
                 sums.before_ns = sums.before_ns.saturating_add(since_ns);

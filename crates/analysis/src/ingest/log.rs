@@ -1,4 +1,4 @@
-//! One log: what one process image left behind.
+//! One log: the records of one process image.
 
 use proust_log::layout::{Ending, FileHeader};
 use proust_log::{Damage, Log, LogError};
@@ -25,8 +25,8 @@ pub(super) struct LogHarvest {
     pub(super) paused_cpu_ns: u64,
 }
 
-/// Reads a log, its lanes side by side: first what its process left, then what children without a log of
-/// their own left in it.
+/// Reads a log, its lanes side by side: first those of its process, then those of children without a log of
+/// their own.
 pub(super) fn harvest(name: &str, bytes: &[u8]) -> Result<Vec<LogHarvest>, LogError> {
     let log = Log::parse(bytes)?;
     let mut damage = log.damage();

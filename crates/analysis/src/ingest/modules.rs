@@ -1,4 +1,4 @@
-//! The modules of all processes, and what their sampled addresses stand for.
+//! The modules of all processes, and the frames at their sampled addresses.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -15,13 +15,13 @@ use super::nodes::NodeSet;
 use super::process::module_paths;
 use super::progress::{Counter, Stage};
 
-/// Where the meaning of addresses comes from.
+/// The source of the frames at addresses.
 pub trait Symbols: Sync {
-    /// What is known of `addresses` (SVMAs) of one module.
+    /// The structure at `addresses` (SVMAs) of one module.
     fn resolve(&self, module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure;
 }
 
-/// Reads binaries and their debug information, and keeps what was found in the user's cache.
+/// Reads binaries and their debug information, and keeps the results in the user's cache.
 pub fn from_binaries() -> impl Symbols {
     Structurer::new(default_cache_dir())
 }
@@ -38,7 +38,7 @@ impl<F: Fn(&ModuleRequest, &[u64]) -> ModuleStructure + Sync> Symbols for F {
     }
 }
 
-/// What makes two loads the same module: path, build-id, and without a build-id the file's size and time.
+/// The identity of a module in two loads: path, build-id, and without a build-id the file's size and time.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Identity {
     path: String,
@@ -149,7 +149,7 @@ fn request(identity: &Identity, load: Option<&ModuleLoad>) -> ModuleRequest {
     }
 }
 
-/// What a reader of names and lines must know; that they come from a cache is nothing to know.
+/// What a reader of names and lines must know; that they are from a cache is not worth a note.
 fn note(structure: &ModuleStructure) -> String {
     let nameless = structure.notes.iter().any(|note| matches!(note, ModuleNote::NoSymbols { .. }));
     let notes = structure

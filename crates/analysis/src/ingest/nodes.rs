@@ -16,7 +16,7 @@ pub(super) struct LaneNode {
     pub(super) address: u64,
 }
 
-/// Nodes by number. In an intact lane they come in order; after a gap they go into the map, so that a number
+/// Nodes by number. In an intact lane they are in order; after a gap they go into the map, so that a number
 /// that is damaged costs no memory.
 #[derive(Debug, Default)]
 pub(super) struct NodeTable {
@@ -55,7 +55,7 @@ impl NodeTable {
         self.in_order.get(index).or_else(|| self.others.get(&id)).copied()
     }
 
-    /// Nodes that came in order: those with numbers up to this one.
+    /// Nodes that are in order: those with numbers up to this one.
     pub(super) fn in_order(&self) -> usize {
         self.in_order.len()
     }

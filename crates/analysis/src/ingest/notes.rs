@@ -43,7 +43,7 @@ pub(super) fn notes(
     about_images(&mut notes, profile, logs);
     for module in profile.modules.iter().filter(|module| !module.note.is_empty()) {
         let is_program = profile.processes.iter().any(|process| process.executable == module.path);
-        // A library without debug information is the rule; it is told with the module.
+        // A library without debug information is the rule; it is shown with the module.
         let usual = module.note.contains("no debug information") || module.note.contains("is not a file");
         if is_program || !usual {
             notes.push(module.note.clone());
@@ -393,7 +393,7 @@ fn duration(ns: u64) -> String {
 
 /// Children without a log of their own.
 fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest]) {
-    // What a vforked child was about to become is in its parent's log.
+    // The image that a vforked child was about to load is in its parent's log.
     let targets: BTreeMap<u32, String> = logs
         .iter()
         .flat_map(|log| &log.lanes)

@@ -1,7 +1,7 @@
-//! Parallel regions, as they come from the log: who opened them, who was in them, what was done there.
+//! Parallel regions, as they are in the log: their openers, the threads in them, the work there.
 //!
-//! A node of a thread's call path and the region that the thread was in make a place together: what a worker
-//! does is shown below the region, wherever that was opened. Such pairs are numbered; the numbers are above
+//! A node of a thread's call path and the region that the thread was in make a place together: a worker's
+//! acts are shown below the region, wherever that was opened. Such pairs are numbered; the numbers are above
 //! all of nodes.
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub(super) struct InRegion {
     pub(super) node: u32,
     /// The process's number of the region.
     pub(super) region: u32,
-    /// Whether what the program called of the runtime is shown, where the thread was in it.
+    /// Whether the runtime function that the program called is shown, where the thread was in it.
     pub(super) keeps_entry: bool,
 }
 
@@ -43,7 +43,7 @@ impl PlacesInRegions {
     /// The place of a node in a region; outside of regions the node itself.
     #[inline]
     pub(super) fn place(&mut self, node: u32, region: u32, keeps_entry: bool) -> Place {
-        // No node has a number as high as that: a damaged record must not name what is none.
+        // No node has a number as high as that: a damaged record must not name an id that is none.
         let node = node.min(i32::MAX as u32);
         if region == 0 { node } else { self.number(InRegion { node, region, keeps_entry }) }
     }
@@ -56,13 +56,13 @@ impl PlacesInRegions {
         })
     }
 
-    /// What a place stands for, if it is one in a region.
+    /// The node and region of a place, if it is one in a region.
     pub(super) fn get(&self, place: Place) -> Option<InRegion> {
         self.all.get(place.checked_sub(FIRST)? as usize).copied()
     }
 }
 
-/// A region as its lane tells of it.
+/// A region as its lane records it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawRegion {
     /// The process's number.
@@ -73,7 +73,7 @@ pub(super) struct RawRegion {
     pub(super) parent: u32,
     /// Node of the function that its threads run; 0 = not known.
     pub(super) body: u32,
-    /// Whether the runtime told of it.
+    /// Whether the runtime reported it through OMPT.
     pub(super) told: bool,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct RawSegments {
     pub(super) row: SegmentRow,
 }
 
-/// What a thread did in parallel regions.
+/// A thread's acts in parallel regions.
 #[derive(Debug, Default)]
 pub(super) struct InRegions {
     /// `region` is the process's number.

@@ -1,7 +1,7 @@
 //! From the nodes of lanes to the tree of contexts of the run.
 //!
-//! - `regions`: paths in parallel regions, as who asks wants to see them
-//! - `lane`: what was found of one lane's nodes
+//! - `regions`: paths in parallel regions, by the chosen view
+//! - `lane`: the results for one lane's nodes
 
 mod lane;
 mod regions;
@@ -103,8 +103,8 @@ impl<'m> Paths<'m> {
 
     /// The context that a row is charged to.
     ///
-    /// Of a lane's rows `lane` keeps what was found; `log` says whose module numbers the nodes use.
-    /// `lost_as` is what a node is taken for whose own record is missing: [`LOST`] or [`NOT_RECORDED`].
+    /// For a lane's rows `lane` keeps the results; `log` says whose module numbers the nodes use. `lost_as`
+    /// is what a node is taken for whose own record is missing: [`LOST`] or [`NOT_RECORDED`].
     #[inline]
     pub(super) fn charge(
         &mut self,

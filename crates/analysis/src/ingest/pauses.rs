@@ -1,8 +1,8 @@
 //! Stretches in which recording was switched off: nothing of a thread is kept from there.
 //!
-//! A command to pause or to go on carries its time, and the log says where each thread's CPU clock stood then
-//! ([`Switched`]). A process that noticed nothing, since it slept or was killed, is told of by what `record`
-//! kept of the commands; what its threads used is then divided by time.
+//! A command to pause or to resume has its time, and the log has the value of each thread's CPU clock then
+//! ([`Switched`]). For a process that noticed nothing, since it slept or was killed, the commands that
+//! `record` kept are used; its threads' CPU time is then divided by time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,11 +27,11 @@ struct Pause {
     cpu_to: HashMap<u32, u64>,
 }
 
-/// What one switch says.
+/// The content of one switch.
 type Clocks = HashMap<u32, u64>;
 
-/// Cuts what is known of the process at its pauses; `others` are stretches that the log may not know, by the
-/// log's clock.
+/// Cuts the process's data at its pauses; `others` are stretches that the log may not know, by the log's
+/// clock.
 pub(super) fn cut(log: &mut LogHarvest, others: &[(u64, u64)]) {
     let noted = log.lanes.iter().flat_map(|lane| &lane.switched).copied();
     let pauses = with_others(from_switches(noted), others, (log.start_ns(), log.end_ns()));
@@ -46,7 +46,7 @@ pub(super) fn cut(log: &mut LogHarvest, others: &[(u64, u64)]) {
     log.weights = Weights::sum(log.threads().map(|thread| thread.weights));
 }
 
-/// The stretches of which a log tells, in order and apart.
+/// The stretches recorded in a log, in order and without overlap.
 fn from_switches(noted: impl Iterator<Item = (u16, Switched)>) -> Vec<Pause> {
     let mut switches: BTreeMap<(u64, u64, u16), Clocks> = BTreeMap::new();
     for (to, switched) in noted {
@@ -70,7 +70,7 @@ fn from_switches(noted: impl Iterator<Item = (u16, Switched)>) -> Vec<Pause> {
     pauses
 }
 
-/// Adds what lies in none of them, within the life of the process.
+/// Adds the parts of `others` outside of them, within the life of the process.
 fn with_others(mut pauses: Vec<Pause>, others: &[(u64, u64)], life: (u64, u64)) -> Vec<Pause> {
     for &(from_ns, to_ns) in others {
         let (mut from_ns, to_ns) = (from_ns.max(life.0), to_ns.min(life.1));
@@ -94,7 +94,7 @@ fn with_others(mut pauses: Vec<Pause>, others: &[(u64, u64)], life: (u64, u64)) 
     pauses
 }
 
-/// What the whole process used in its pauses, as far as its clock was read.
+/// The whole process's CPU time in its pauses, as far as its clock was read.
 fn process_cpu_ns(pauses: &[Pause], log: &LogHarvest) -> u64 {
     let at_end = (log.ending() != Ending::Open).then_some(log.header.process_cpu_end_ns);
     let of_pause = |pause: &Pause| {
@@ -153,8 +153,8 @@ struct LeftOut {
     cpu_ns: u64,
 }
 
-/// The rows of a thread without what was used in pauses, and that, for each pause. What it used before a
-/// pause and after its last sample is charged to that sample's place.
+/// The rows of a thread without the CPU time in pauses, and that time, for each pause. CPU time before a
+/// pause and after the last sample is charged to that sample's place.
 fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec<LeftOut>) {
     let mut kept = Vec::with_capacity(rows.len() + cuts.len());
     let mut left_out = vec![LeftOut { before_ns: 0, cpu_ns: 0 }; cuts.len()];
@@ -165,7 +165,7 @@ fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec
         let end_cpu_ns = cpu_ns + row.cpu_ns;
         let length_ns = row.time_ns.saturating_sub(time_ns);
         let (row_begin_ns, row_begin_cpu_ns) = (time_ns, cpu_ns);
-        // What nobody read is divided by time.
+        // Amounts without a reading are divided by time.
         let by_time = |at_ns: u64| {
             let part_ns = u128::from(at_ns.saturating_sub(row_begin_ns).min(length_ns));
             let share = u128::from(row.cpu_ns) * part_ns / u128::from(length_ns.max(1));
@@ -223,7 +223,7 @@ fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec
     (kept, left_out)
 }
 
-/// So much of a row's processor time, and of what it is made of.
+/// So much of a row's processor time, and of its parts.
 fn part(row: &SampleRow, cpu_ns: u64) -> SampleRow {
     let share = |ns: u64| (u128::from(ns) * u128::from(cpu_ns) / u128::from(row.cpu_ns.max(1))) as u64;
     let system_ns = share(row.system_ns);
@@ -236,8 +236,8 @@ fn part(row: &SampleRow, cpu_ns: u64) -> SampleRow {
     }
 }
 
-/// The operations of a thread without what lies in pauses. One that reaches over a pause is two, of which the
-/// first one counts as the call.
+/// The operations of a thread without their parts in pauses. One that reaches over a pause is two, of which
+/// the first one counts as the call.
 fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEvent> {
     let mut kept = Vec::with_capacity(events.len() + cuts.len());
     for event in events {
@@ -246,7 +246,7 @@ fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEve
         let pieces = outside(begin_ns, end_ns, cuts);
         let (Some(&first), Some(&last)) = (pieces.first(), pieces.last()) else { continue };
         if summed {
-            // Only what lies outside of pauses was added up.
+            // Only calls outside of pauses were added up.
             let time_ns = event.row.time_ns.min(last.1 - first.0);
             let row = EventRow { begin_ns: first.0, end_ns: last.1, time_ns, ..event.row };
             kept.push(RawEvent { row, ..*event });
@@ -268,7 +268,7 @@ fn events(events: &[RawEvent], cuts: &[Cut], left_out: &[LeftOut]) -> Vec<RawEve
     kept
 }
 
-/// A reading of a thread's CPU clock without what it used in pauses until then.
+/// A reading of a thread's CPU clock without its use in pauses until then.
 fn without(clock_ns: u64, left_out: &[LeftOut]) -> u64 {
     let before = left_out.iter().map(|out| clock_ns.saturating_sub(out.before_ns).min(out.cpu_ns));
     clock_ns - before.sum::<u64>().min(clock_ns)

@@ -35,7 +35,7 @@ pub(super) fn module_paths(log: &LogHarvest) -> BTreeMap<u32, String> {
     by_id(log, Subject::ModulePath)
 }
 
-/// The process of a log; its times and its host are filled in by the caller, who knows the run's clock.
+/// The process of a log; its times and its host are filled in by the caller, which knows the run's clock.
 pub(super) fn process(log: &LogHarvest) -> Process {
     let header = &log.header;
     let executable = first(log, Subject::Executable);

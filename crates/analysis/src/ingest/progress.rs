@@ -1,4 +1,4 @@
-//! How far the analysis has come.
+//! How far the analysis is.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
@@ -15,7 +15,7 @@ pub enum Stage {
     Keeping,
 }
 
-/// How far a stage has come.
+/// How far a stage is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// What is being done.

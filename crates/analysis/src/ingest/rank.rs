@@ -1,4 +1,4 @@
-//! The MPI world rank of a process, from what its launcher put into the environment.
+//! The MPI world rank of a process, from its launcher's environment variables.
 
 /// A launcher's variables: the rank, and the number of ranks without which the rank is not believed.
 const LAUNCHERS: [(&str, &[&str]); 4] = [

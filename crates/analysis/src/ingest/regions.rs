@@ -1,4 +1,4 @@
-//! The parallel regions of all processes, and what was done in them.
+//! The parallel regions of all processes, and the work in them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// Finds the places of a log's regions; those around others come first.
+    /// Finds the places of a log's regions; outer ones are first.
     pub(super) fn find(
         &mut self,
         paths: &mut Paths<'_>,
@@ -54,7 +54,7 @@ impl Regions {
         }
     }
 
-    /// Adds what was worked and waited at a site; its region is the process's number.
+    /// Adds work and waits at a site; its region is the process's number.
     pub(super) fn segment(&mut self, log: usize, row: SegmentRow) {
         let Some(&region) = self.ids.get(&(log, row.region)) else { return };
         let key = (row.location, region, row.operation, row.context);
@@ -70,7 +70,7 @@ impl Regions {
         sum.unmeasured = sum.unmeasured.saturating_add(row.unmeasured);
         sum.known = sum.known.saturating_add(row.known);
         sum.last = sum.last.saturating_add(row.last);
-        // Of one thread and site: which instances were measured is drawn anew from record to record.
+        // Of one thread and site: the measured instances are drawn independently for each record.
         sum.wait_error_ns = (sum.wait_error_ns as f64).hypot(row.wait_error_ns as f64) as u64;
         sum.contended = sum.contended.saturating_add(row.contended);
         sum.work_ns = sum.work_ns.saturating_add(row.work_ns);

@@ -1,4 +1,4 @@
-//! One thread's releases and wakes, as they come from the log.
+//! One thread's releases and wakes, as they are in the log.
 
 use proust_log::operations::{Nature, Operation};
 use proust_log::records::{EVENT_PARTIAL, RELEASE_MOST_ACQUISITIONS, RELEASE_WEIGHT_NS, Release};
@@ -30,8 +30,8 @@ impl Releases {
         self.last_ns
     }
 
-    /// Takes a record, whose `node` holds a [`Place`] by now; false if it contradicts what is known of the
-    /// thread.
+    /// Takes a record, whose `node` holds a [`Place`] by now; false if it contradicts the thread's other
+    /// records.
     pub(super) fn release(&mut self, number: u16, head: u16, release: &Release, bounds: &Bounds) -> bool {
         let nature = Operation::from_number(number).map(Operation::nature);
         let known = matches!(nature, Some(Nature::Release | Nature::Wake));

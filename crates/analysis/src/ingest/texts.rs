@@ -8,7 +8,7 @@ use proust_log::records::Subject;
 #[derive(Debug)]
 pub(super) struct Text {
     pub(super) subject: Subject,
-    /// What the subject needs: argument number, module number, thread id.
+    /// The number that the subject needs: argument number, module number, thread id.
     pub(super) id: u32,
     /// Time of the newest timed record before it.
     pub(super) after_ns: u64,
@@ -39,7 +39,7 @@ impl Texts {
     pub(super) fn add(&mut self, subject: Subject, part: u16, id: u32, after_ns: u64, bytes: &[u8]) {
         let newest = self.newest.get(&(subject, id)).and_then(|&index| self.all.get_mut(index));
         if part > 0 {
-            // A part after a lost one would make another text of it: what is there stays as it is.
+            // A part after a lost one would make another text of it: an existing text stays as it is.
             if let Some(text) = newest.filter(|text| text.next_part == part) {
                 text.bytes.extend_from_slice(bytes);
                 text.next_part = part.wrapping_add(1);

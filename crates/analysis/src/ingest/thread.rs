@@ -1,7 +1,7 @@
 //! One thread's processor time, from the first record to the last.
 //!
-//! Every advance of the thread's CPU clock becomes a row, and only those: what is charged to contexts and
-//! what is shown as the thread's CPU time are the same sum.
+//! Every advance of the thread's CPU clock becomes a row, and only those: the amounts of contexts and the
+//! thread's CPU time are the same sum.
 
 mod meter;
 mod shares;
@@ -26,14 +26,14 @@ pub(super) const NOT_RECORDED: Place = u32::MAX - 1;
 /// By how much a thread's CPU clock runs ahead of the time between two records at most: they are read one
 /// after the other.
 pub(super) const SLACK_NS: u64 = 2_000_000;
-/// What an interrupt, or the host of a virtual machine, may take between the two readings that the kernel
-/// counts as the thread's.
+/// The time that an interrupt, or the host of a virtual machine, may take between the two readings that the
+/// kernel counts as the thread's.
 pub(super) const STALL_NS: u64 = 20_000_000;
 
 /// No run lasts longer, and no thread uses more CPU time: more is damage.
 pub(super) const LONGEST_RUN_NS: u64 = 366 * 24 * 3600 * 1_000_000_000;
 
-/// What the log says of all threads.
+/// The log's data on all threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Later times are damage.
@@ -91,12 +91,12 @@ impl Weights {
     }
 }
 
-/// What a thread did.
+/// The data of a thread.
 #[derive(Debug)]
 pub(super) struct Thread {
     /// 0 = not known.
     pub(super) tid: u32,
-    /// Found running: what it did before is not known.
+    /// Found running: its time before that is not known.
     pub(super) found: bool,
     pub(super) name: Option<String>,
     /// It wrote its name at its end: no later one was given.
@@ -113,14 +113,14 @@ pub(super) struct Thread {
     pub(super) weights: Weights,
     /// Its intercepted operations.
     pub(super) events: Finished,
-    /// What it let go, and whom it woke, sorted by time.
+    /// Its releases and wakes, sorted by time.
     pub(super) releases: Vec<RawRelease>,
-    /// What it did in parallel regions.
+    /// Its acts in parallel regions.
     pub(super) in_regions: InRegions,
     pub(super) samples: u64,
     pub(super) partial: u64,
     pub(super) truncated: u64,
-    /// Samples that came well past their instant, and at a tick instead of at their instant.
+    /// Samples that were delivered well past their instant, and at a tick instead of at their instant.
     pub(super) late: u64,
     pub(super) at_tick: u64,
     pub(super) overruns: u64,

@@ -24,7 +24,7 @@ pub enum Account {
     Barrier,
     /// Waiting for a mutex, spin lock, rwlock, critical section, an interpreter's lock.
     Lock,
-    /// Inside MPI, waiting for a partner that has not come.
+    /// Inside MPI, waiting for a partner that has not arrived.
     MpiPartner,
     /// Inside MPI otherwise.
     MpiTransfer,
@@ -51,7 +51,7 @@ pub enum Account {
 /// A group of accounts, as the ledger is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// What the program is run for.
+    /// The program's own work.
     Productive,
     /// Too little of the program is parallel.
     Parallelism,
@@ -61,9 +61,9 @@ pub enum Class {
     Communication,
     /// The price of the parallel runtime and of the measurement.
     Overhead,
-    /// What the operating system and its other users took.
+    /// Time taken by the operating system and its other users.
     System,
-    /// Nobody had anything to do.
+    /// No location had anything to do.
     Idle,
     /// Not recorded.
     Paused,
@@ -148,7 +148,7 @@ impl Account {
         }
     }
 
-    /// Whether these seconds are what the program is run for.
+    /// Whether these seconds are the program's own work.
     pub fn productive(self, io: IoAs) -> bool {
         match self {
             Account::Compute => true,

@@ -7,17 +7,17 @@ use super::processor_set::ProcessorSet;
 /// The sets of processors of a run, and the share of delays in each that the run itself explains.
 ///
 /// With `h` locations on the `C` processors of a set and `n` more that queue for one, the run wants `h + n −
-/// C` processors more than there are: with so many fewer locations nobody would queue for its sake. And
-/// whoever queues waits for all who hold a processor, of whom the run's own are `h ÷ C`. The run explains the
-/// smaller of both; the rest was taken by others. So a run that has little of the processors is not said to
-/// crowd itself out, however many of its threads the load of others lets pile up.
+/// C` processors more than there are: with so many fewer locations none would queue because of it. And a
+/// queued location waits for all that have a processor, of which the run's own are `h ÷ C`. The run explains
+/// the smaller of both; the rest was taken by others. So a run that has little of the processors does not
+/// count as crowding itself out, however many of its threads queue because of the load of others.
 ///
 /// Locations are counted wherever they belong, service ones included, since all of them take processors. A
 /// delay is explained by any set that covers the location's own.
 #[derive(Debug)]
 pub(super) struct Crowds {
     sets: Vec<Set>,
-    /// By owner: the sets and lines in which its queue stands.
+    /// By owner: the sets and lines of its queue.
     of_owners: Vec<Vec<LineId>>,
     now_ns: u64,
 }
@@ -47,16 +47,16 @@ struct Set {
     /// ∫ share dt up to `since_ns`.
     level: Units,
     since_ns: u64,
-    /// Owners' slots whose queue its locations stand in.
+    /// Owners' slots whose queue its locations are in.
     lines: Vec<Line>,
 }
 
-/// What of the queue of one owner stands beyond its slots, of the locations with one set of processors.
+/// The part of one owner's queue that is beyond its slots, of the locations with one set of processors.
 #[derive(Debug, Default)]
 struct Line {
-    /// The share of the queued that stands beyond.
+    /// The share of the queued that is beyond.
     beyond: u64,
-    /// ∫ min(beyond, share) dt up to `since_ns`: those crowded out by the run itself stand at the end of the
+    /// ∫ min(beyond, share) dt up to `since_ns`: those crowded out by the run itself are at the end of the
     /// queue.
     level: Units,
     since_ns: u64,
@@ -82,7 +82,7 @@ impl Crowds {
         Crowds { sets: (0..sets.len()).map(set).collect(), of_owners: vec![Vec::new(); owners], now_ns: 0 }
     }
 
-    /// Where the queue of an owner's locations with this set stands.
+    /// The position of the queue of an owner's locations with this set.
     pub fn line(&mut self, owner: usize, set: usize) -> LineId {
         if let Some(&known) = self.of_owners[owner].iter().find(|line| line.set == set) {
             return known;
@@ -122,7 +122,7 @@ impl Crowds {
         }
     }
 
-    /// So much of the queue of an owner stands beyond its slots from now on, of one location as a rate.
+    /// So much of the queue of an owner is beyond its slots from now on, of one location as a rate.
     pub fn set_beyond(&mut self, owner: usize, beyond: u64) {
         for &LineId { set, line } in &self.of_owners[owner] {
             let set = &mut self.sets[set];
@@ -137,7 +137,7 @@ impl Crowds {
         set.level + fraction(units(self.now_ns - set.since_ns), set.share, ONE)
     }
 
-    /// ∫ of the part of it that stands beyond the slots of this owner, up to now.
+    /// ∫ of the part of it that is beyond the slots of this owner, up to now.
     pub fn beyond(&self, line: LineId) -> Units {
         let set = &self.sets[line.set];
         set.lines[line.line].at(set.share, self.now_ns)

@@ -1,4 +1,4 @@
-//! What an active location asks of the processors at each instant of a span.
+//! The demand of an active location for processors at each instant of a span.
 
 use super::state::{State, Work};
 use super::timeline::{PartKind, Span};
@@ -7,7 +7,7 @@ use super::timeline::{PartKind, Span};
 /// all of what is in the span, each as its share.
 pub(super) const ONE: u64 = 1 << 40;
 
-/// Who fills an owner's slots first where more locations are active than there are slots.
+/// Which locations fill an owner's slots first where more are active than there are slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Computing,
@@ -37,7 +37,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
     pub of_place: [u64; Place::ALL.len()],
-    /// With a processor, as far as is known: who polls may have one all the time.
+    /// With a processor, as far as is known: one that polls may have one all the time.
     pub on_processor: u64,
 }
 

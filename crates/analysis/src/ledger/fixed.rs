@@ -88,13 +88,13 @@ pub(super) fn round_running(amounts: impl IntoIterator<Item = Units>) -> impl It
     })
 }
 
-/// What each of several sharers has received since the beginning, as one number for all of them: a sharer's
-/// part is the difference between the levels at its end and at its begin. So a change of state costs the same
-/// for any number of sharers.
+/// The amount that each of several sharers has received since the beginning, as one number for all of them: a
+/// sharer's part is the difference between the levels at its end and at its begin. So a change of state costs
+/// the same for any number of sharers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Level {
     level: Units,
-    /// What the division left over, less than one unit for each sharer; it goes with the next amount.
+    /// The remainder of the division, less than one unit for each sharer; it goes with the next amount.
     carry: Units,
 }
 

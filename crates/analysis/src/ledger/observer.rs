@@ -1,4 +1,4 @@
-//! Who watches the sweep: what locations do, in the order in which they begin it, and what their waits cost.
+//! Observers of the sweep: the acts of locations, in the order of their begins, and the cost of their waits.
 
 use proust_profile::{ContextId, LocationId};
 
@@ -6,25 +6,25 @@ use super::state::{PassiveReason, State, Wait};
 use super::timeline::PartKind;
 use super::windows::Window;
 
-/// One wait, and what it stood for: reported as it ends, for those who look for its cause.
+/// One wait, and its amounts: reported as it ends, for the search for its cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaitCharge {
-    /// Who waited.
+    /// The location that waited.
     pub location: LocationId,
     /// Where.
     pub context: ContextId,
-    /// For what.
+    /// The account of the wait.
     pub wait: Wait,
     /// When; a wait cut by a window or a pause is reported in parts.
     pub window: Window,
-    /// Empty slots charged to this wait because nobody worked meanwhile, ns.
+    /// Empty slots charged to this wait because no location worked meanwhile, ns.
     pub slots_ns: f64,
 }
 
 /// A location begins to do something. Cut by windows and pauses, as the ledger counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// Who.
+    /// The location.
     pub location: LocationId,
     /// Where.
     pub context: ContextId,
@@ -36,9 +36,9 @@ pub struct Begun {
     pub delayed_ns: u64,
 }
 
-/// Watches a sweep. All calls come in order of time: a beginning at its begin, a wait at its end.
+/// Watches a sweep. All calls are in order of time: a beginning at its begin, a wait at its end.
 pub trait Observer {
-    /// A location begins to do something; what it did before has ended.
+    /// A location begins to do something; its previous act has ended.
     fn begins(&mut self, begun: &Begun);
     /// A charged location has waited.
     fn waited(&mut self, charge: &WaitCharge);
@@ -56,7 +56,7 @@ impl<F: FnMut(&WaitCharge)> Observer for OnWait<F> {
 }
 
 impl Begun {
-    /// Whether the location goes on waiting as it did; if so that is added. The ledger counts a wait in which
+    /// Whether the location continues the same wait; if so that is added. The ledger counts a wait in which
     /// samples were taken in parts.
     pub(crate) fn goes_on_with(&mut self, next: &Begun) -> bool {
         let is_wait = matches!(self.state, State::Waiting(_) | State::Polling(_));

@@ -1,4 +1,4 @@
-//! Who owns processors: each rank, or else the process tree as a whole.
+//! The owners of processors: each rank, or else the process tree as a whole.
 
 use super::error::LedgerError;
 use super::timeline::Process;

@@ -7,7 +7,7 @@ use super::windows::{Stretch, Window};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub span: Span,
-    /// What of the span this is; never empty.
+    /// The position of this piece in the span; never empty.
     pub window: Window,
     /// Recording was switched off.
     pub paused: bool,
@@ -17,7 +17,7 @@ pub(super) struct Piece {
 /// are pauses).
 ///
 /// A span that begins before the previous one has ended is cut at that end: a location does one thing at a
-/// time. What was cut away is counted.
+/// time. Amounts that are cut away are counted.
 pub(super) struct Pieces<'a, I> {
     spans: I,
     stretches: &'a [Stretch],

@@ -1,13 +1,13 @@
 //! Which processors a process may use.
 
-/// A set of processors of one host: an affinity mask, and what a control group allows of it.
+/// A set of processors of one host: an affinity mask, and the part of it that a control group allows.
 ///
 /// Sets of processes may overlap. Two processes compete where one's set lies in the other's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ProcessorSet {
     /// Which host, by any number of its own.
     pub host: u32,
-    /// Bit n of word w stands for processor 64 w + n.
+    /// Bit n of word w is processor 64 w + n.
     pub mask: Vec<u64>,
     /// Processor time that may be used in any stretch of time, in thousandths of a processor; None = all of
     /// it.
@@ -32,8 +32,8 @@ impl ProcessorSet {
         self.quota_milli.filter(|&milli| milli > 0).map_or(all, |milli| all.min(milli.into()))
     }
 
-    /// Whether who may use `inner` competes with all who use this one: with its processors, under the same
-    /// quota.
+    /// Whether a location that may use `inner` competes with all that use this one: with its processors,
+    /// under the same quota.
     pub fn covers(&self, inner: &ProcessorSet) -> bool {
         let outside = |(n, word): (usize, &u64)| word & !self.mask.get(n).copied().unwrap_or(0) != 0;
         self.host == inner.host
@@ -52,9 +52,9 @@ fn count(mask: &[u64]) -> u64 {
     mask.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// How many processors there are for those who may each use one of these sets: of each host those in any of
-/// them, and no more than a quota allows that all of them have. Part of a processor counts as one. None where
-/// there is no set.
+/// How many processors there are for locations that may each use one of these sets: of each host those in any
+/// of them, and no more than a quota allows that all of them have. Part of a processor counts as one. None
+/// where there is no set.
 pub fn available<'s>(sets: impl Iterator<Item = &'s ProcessorSet>) -> Option<u32> {
     // By host: the mask of all, the largest quota, whether all have one.
     let mut hosts = std::collections::BTreeMap::<u32, (Vec<u64>, u32, bool)>::new();

@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 /// The processors of a run: of each rank, or of the process tree as a whole.
 ///
 /// The processors of a process are the largest k such that at least k of its locations were active at once
-/// for at least 1 % of its lifetime, but never more than those available to it, and never less than one: what
-/// is not there cannot be lost. So a short burst of threads does not make the rest of the run a waste, and
-/// threads that only sleep do not count. Time in which recording was switched off is not part of the
-/// lifetime. In a job with ranks only ranks have processors, a rank's child processes use its slots, and the
-/// run's number is the sum over ranks. Service locations count nowhere.
+/// for at least 1 % of its lifetime, but never more than those available to it, and never less than one: a
+/// processor that is not there cannot be lost. So a short burst of threads does not make the rest of the run
+/// a waste, and threads that only sleep do not count. Time in which recording was switched off is not part of
+/// the lifetime. In a job with ranks only ranks have processors, a rank's child processes use its slots, and
+/// the run's number is the sum over ranks. Service locations count nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Processors(BTreeMap<ProcessId, Used>);
 
@@ -33,7 +33,7 @@ struct Used {
 }
 
 impl Processors {
-    /// Determines the processors from what was active at once during `windows`; [`Windows::all`] for the
+    /// Determines the processors from the locations active at once during `windows`; [`Windows::all`] for the
     /// run's.
     pub fn measured<S: Spans>(run: &Run<S>, windows: &Windows) -> Result<Processors, LedgerError> {
         let owners = Owners::new(&run.processes)?;
@@ -55,8 +55,8 @@ impl Processors {
         Ok(Processors(owners.list.iter().zip(members).enumerate().map(used).collect()))
     }
 
-    /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking what
-    /// remains.
+    /// `total` processors, as the user asked; shared equally among ranks, the first ranks taking the
+    /// remainder.
     pub fn given<S>(run: &Run<S>, total: u32) -> Result<Processors, LedgerError> {
         let owners = Owners::new(&run.processes)?.list;
         let count = u32::try_from(owners.len()).unwrap_or(u32::MAX).max(1);

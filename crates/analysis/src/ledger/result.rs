@@ -1,4 +1,4 @@
-//! The ledger itself: total, accounts, and who they belong to.
+//! The ledger itself: total, accounts, and their owners.
 
 use super::account::{Account, Accounts, IoAs};
 use super::error::LedgerError;
@@ -33,8 +33,8 @@ pub struct Ledger {
     pub active: u32,
     /// The accounts of the total: of all charged locations as far as they fill slots, and of the empty slots.
     pub accounts: Accounts,
-    /// Beyond the processors: what charged locations spent while more of them were active than there are
-    /// slots, and others filled these. Outside of the total.
+    /// Beyond the processors: the time of charged locations for which there was no slot, since more of them
+    /// were active than there are slots. Outside of the total.
     pub beyond: Accounts,
     /// Σ of `beyond`: ∫ max(A − P, 0) dt, ns.
     pub beyond_ns: u64,
@@ -42,10 +42,10 @@ pub struct Ledger {
     pub locations: Vec<LocationAccounts>,
     /// The empty slots of each rank, by rank; without ranks, one entry for the root process.
     pub slots: Vec<SlotAccounts>,
-    /// What locations spent, by location, account and context. Sums to the locations' accounts.
+    /// The time of locations, by location, account and context. Sums to the locations' accounts.
     #[serde(skip)]
     pub spent: Vec<Row>,
-    /// Empty slots charged to those who worked (`serial`, `narrow`) or waited, by location, account and
+    /// Empty slots charged to locations that worked (`serial`, `narrow`) or waited, by location, account and
     /// context. Sums to the slots' accounts but `asleep`, `idle` and `paused`.
     #[serde(skip)]
     pub blamed: Vec<Row>,
@@ -53,8 +53,8 @@ pub struct Ledger {
     /// that with `spent` every nanosecond of every location is in a context.
     #[serde(skip)]
     pub passive: Vec<PassiveRow>,
-    /// Empty slots and lost time by those who caused them: what was lost on all accounts but `idle`, which
-    /// belongs to no context. Sorted; empty unless the blame was found ([`crate::blame`]).
+    /// Empty slots and lost time by the locations that caused them: the loss on all accounts but `idle`,
+    /// which belongs to no context. Sorted; empty unless the blame was found ([`crate::blame`]).
     #[serde(skip)]
     pub caused: Vec<Row>,
     /// Recorded time that was dropped because a location cannot do two things at a time, ns. Zero in sound
@@ -62,7 +62,7 @@ pub struct Ledger {
     pub overlap_ns: u64,
 }
 
-/// What one location's time was spent on.
+/// One location's time by account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationAccounts {
     /// Which location.
@@ -80,7 +80,7 @@ pub struct LocationAccounts {
     pub wall_ns: u64,
     /// Its active time.
     pub accounts: Accounts,
-    /// What of it stands beyond the processors, and is not part of the ledger's accounts.
+    /// The part of it that is beyond the processors, and not part of the ledger's accounts.
     pub beyond: Accounts,
     /// Its passive time, by reason.
     pub passive: PassiveTimes,
@@ -99,16 +99,16 @@ pub struct SlotAccounts {
     pub available: Option<u32>,
     /// Its processors.
     pub processors: u32,
-    /// P × T of this rank: its locations' accounts, without what stands beyond the processors, and these, ns.
+    /// P × T of this rank: its locations' accounts, without the part beyond the processors, and these, ns.
     pub total_ns: u64,
-    /// What of its locations' accounts stands beyond its processors, ns.
+    /// The part of its locations' accounts beyond its processors, ns.
     pub beyond_ns: u64,
     /// The empty slots.
     pub accounts: Accounts,
 }
 
 impl LocationAccounts {
-    /// What of its active time fills slots: its accounts without what stands beyond the processors.
+    /// The part of its active time that fills slots: its accounts without the part beyond the processors.
     pub fn within(&self) -> Accounts {
         let mut within = self.accounts;
         self.beyond.iter().for_each(|(account, ns)| within[account] -= ns);
@@ -139,7 +139,7 @@ impl Ledger {
         Ledger::observed(run, processors, windows, &mut OnWait(on_wait))
     }
 
-    /// As [`Ledger::of`], with somebody who watches what locations do.
+    /// As [`Ledger::of`], with an observer of the locations' acts.
     pub fn observed<S: Spans>(
         run: &Run<S>,
         processors: &Processors,
@@ -225,7 +225,8 @@ impl Ledger {
         });
     }
 
-    /// Says of an owner's locations what of their accounts stands beyond the processors, `beyond_ns` in all.
+    /// Divides among an owner's locations the part of their accounts beyond the processors, `beyond_ns` in
+    /// all.
     fn put_beyond(&mut self, owner: usize, beyond_ns: u64, sums: &[LocationSums]) {
         let of_owner =
             |(n, one): (usize, &'_ LocationSums)| (one.owner == Some(owner)).then_some((n, one.beyond));
@@ -305,7 +306,7 @@ impl Ledger {
         nothing && self.locations.iter().any(|location| location.wall_ns > 0)
     }
 
-    /// What was productive, ns.
+    /// The productive time, ns.
     pub fn productive_ns(&self, io: IoAs) -> u64 {
         self.accounts.productive_ns(io)
     }
@@ -329,8 +330,7 @@ impl Ledger {
         i128::from(self.total_ns) - i128::from(self.accounts.sum_ns())
     }
 
-    /// What charged locations and empty slots had on an account, whether it stands beyond the processors or
-    /// not, ns.
+    /// The time of charged locations and empty slots on an account, beyond the processors or not, ns.
     pub fn with_beyond_ns(&self, account: Account) -> u64 {
         self.accounts[account] + self.beyond[account]
     }

@@ -33,7 +33,7 @@ pub struct PassiveRow {
     pub ns: u64,
 }
 
-/// What an amount is: a location's own active time, an empty slot charged to it, or its passive time.
+/// The kind of an amount: a location's own active time, an empty slot charged to it, or its passive time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Spent(Account),
@@ -135,7 +135,7 @@ impl Amounts {
         column
     }
 
-    /// What the location spent, by account and context, in no particular order.
+    /// The location's time, by account and context, in no particular order.
     pub fn spent(&self) -> impl Iterator<Item = (Account, ContextId, Units)> + '_ {
         self.of(|kind| if let Kind::Spent(account) = kind { Some(account) } else { None })
     }
@@ -169,8 +169,7 @@ impl Amounts {
 }
 
 /// Rounds amounts to rows of whole nanoseconds, sorted by account, location and context, in such a way that
-/// their sum is the rounded sum. The order makes the rounding independent of the order in which the amounts
-/// came.
+/// their sum is the rounded sum. The order makes the rounding independent of the order of the amounts.
 pub(super) fn settle(amounts: impl Iterator<Item = (LocationId, Account, ContextId, Units)>) -> Vec<Row> {
     let mut amounts: Vec<_> = amounts.collect();
     amounts.sort_unstable_by_key(|&(location, account, context, _)| (account, location, context));

@@ -1,4 +1,4 @@
-//! The slots of one owner of processors over time: how many are filled, and what the empty ones stand for.
+//! The slots of one owner of processors over time: how many are filled, and the accounts of the empty ones.
 
 use super::demand::{Demand, ONE, Place};
 use super::fixed::{Level, Units, fraction, units};
@@ -12,7 +12,7 @@ enum Phase {
     Alive,
     /// The owner has not started or has ended: `idle`.
     Absent,
-    /// A process of the owner was not recorded: nobody can say that the slots were empty.
+    /// A process of the owner was not recorded: it is not known that the slots were empty.
     Paused,
 }
 
@@ -20,9 +20,9 @@ enum Phase {
 /// changes.
 ///
 /// At each instant there are P slots, P the owner's processors. With A < P active locations the P − A empty
-/// ones are shared by those who work; if nobody does, by those who wait; if all are passive they are asleep.
+/// ones are shared by those that work; if none does, by those that wait; if all are passive they are asleep.
 /// With A > P the slots are filled in the order of [`Place`]; where a place finds room for a part of those in
-/// it, each has his share of that. The rest stands beyond the processors.
+/// it, each has his share of that. The rest is beyond the processors.
 #[derive(Debug)]
 pub(super) struct Slots {
     processors: u64,
@@ -33,13 +33,13 @@ pub(super) struct Slots {
     pub working: u64,
     /// Locations waiting now, blocked or polling.
     pub waiting: u64,
-    /// What all of them ask for now.
+    /// The present demand of all of them.
     demand: [u64; Place::ALL.len()],
-    /// For each place, for how long a location that was in it throughout stood beyond the processors.
+    /// For each place, for how long a location that was in it throughout was beyond the processors.
     pub beyond: [Units; Place::ALL.len()],
-    /// What each location that worked throughout has been charged for empty slots.
+    /// The empty slots charged to each location that worked throughout.
     pub to_workers: Level,
-    /// The same for those who waited while nobody worked.
+    /// The same for those that waited while none worked.
     pub to_waiters: Level,
     pub sums: SlotSums,
 }
@@ -115,7 +115,7 @@ impl Slots {
         }
     }
 
-    /// Of those who queue, the share that stands beyond the processors now, of one location as a rate.
+    /// Of the queued locations, the share that is beyond the processors now, of one location as a rate.
     pub fn queue_beyond(&self) -> u64 {
         if self.working + self.waiting <= self.processors {
             return 0;
@@ -124,7 +124,7 @@ impl Slots {
         if beyond == 0 { 0 } else { (u128::from(beyond) * u128::from(ONE) / u128::from(all)) as u64 }
     }
 
-    /// For each place how much of it stands beyond the processors now, and how much there is.
+    /// For each place how much of it is beyond the processors now, and how much there is.
     fn split(&self) -> [(u64, u64); Place::ALL.len()] {
         let active = self.working + self.waiting;
         let mut too_many = active.saturating_sub(self.processors) * ONE;

@@ -20,7 +20,7 @@ pub enum State {
     Passive(PassiveReason),
 }
 
-/// Kinds of work: what an active location that waits for nobody spends its time on.
+/// Kinds of work: the account of an active location that does not wait for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Work {
@@ -82,7 +82,7 @@ pub enum Wait {
     Barrier,
     /// For a mutex, spin lock, rwlock, critical section, an interpreter's lock.
     Lock,
-    /// Inside MPI, for a partner that has not come.
+    /// Inside MPI, for a partner that has not arrived.
     MpiPartner,
 }
 
@@ -131,11 +131,11 @@ pub enum PassiveReason {
     Event,
     /// A pool's thread without work.
     Pool,
-    /// Recording was switched off: nobody knows what it did.
+    /// Recording was switched off: its act is not known.
     NotRecorded,
     /// Blocked, the reason is not known.
     Unknown,
-    /// A futex of which it is not known what it stands for.
+    /// A futex whose purpose is not known.
     Futex,
     /// A message queue.
     Queue,

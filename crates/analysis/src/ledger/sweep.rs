@@ -18,7 +18,7 @@ use super::windows::{Stretch, Window, Windows};
 use proust_profile::{ContextId, LocationId, ProcessId};
 use std::collections::{HashMap, HashSet};
 
-/// What the sweep has summed up for one location.
+/// The sweep's sums for one location.
 #[derive(Debug)]
 pub(super) struct LocationSums {
     pub location: LocationId,
@@ -31,7 +31,7 @@ pub(super) struct LocationSums {
     pub overlap_ns: u64,
     /// Its own active and passive time, and the empty slots charged to it.
     pub amounts: Amounts,
-    /// What of its active time stands beyond the processors.
+    /// The part of its active time beyond the processors.
     pub beyond: Beyond,
     crowd: Option<usize>,
     line: Option<LineId>,
@@ -173,7 +173,7 @@ impl Sweep {
         }
     }
 
-    /// A location asks for what the piece that begins says, and no more for what it asked for so far.
+    /// The demand of a location becomes that of the piece that begins.
     fn ask(&mut self, index: usize, piece: Option<&Piece>) {
         let location = &mut self.locations[index];
         let state = piece.map(Piece::state);
@@ -279,18 +279,18 @@ impl Levels {
     }
 }
 
-/// Books what a location did in an active piece.
+/// Books a location's amounts in an active piece.
 struct Booking<'s> {
     amounts: &'s mut Amounts,
     beyond: &'s mut Beyond,
     context: ContextId,
     length_ns: u64,
-    /// What passed since the piece began.
+    /// The time since the piece began.
     levels: Levels,
 }
 
 impl Booking<'_> {
-    /// Books the parts of the piece; returns what they leave over for its state.
+    /// Books the parts of the piece; returns the remainder for its state.
     ///
     /// Parts that claim more than the span has are booked as they are: the residual shall show it.
     fn spend_parts(&mut self, piece: &Piece) -> Units {
@@ -331,7 +331,7 @@ fn part_of(span: &Span, window: Window, ns: u64) -> Units {
 }
 
 impl Piece {
-    /// What the location did, as far as it was recorded.
+    /// The location's act, as far as it was recorded.
     fn state(&self) -> State {
         if self.paused { State::Passive(PassiveReason::NotRecorded) } else { self.span.state }
     }

@@ -11,7 +11,7 @@ use proust_profile::{ContextId, LocationId, ProcessId};
 /// Where a record knows more than one kind of work inside one stretch (between two samples: processor time,
 /// of it the sampler's own, the time in the run queue, page faults), the stretch stays *one* span, active
 /// from its start to its end, and `parts` says how many nanoseconds of it belong to other kinds of work than
-/// the state's own. What the parts leave over belongs to the state. The parts have no place inside the span:
+/// the state's own. The remainder of the parts belongs to the state. The parts have no place inside the span:
 /// a window that cuts the span takes the same fraction of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -19,15 +19,15 @@ pub struct Span {
     pub start_ns: u64,
     /// End, ns on the run's clock.
     pub end_ns: u64,
-    /// What the location does.
+    /// The location's state.
     pub state: State,
     /// Where in the program.
     pub context: ContextId,
     /// Whether the location is in the team of a parallel region: empty slots charged to it are `narrow`, not
     /// `serial`.
     pub in_region: bool,
-    /// What of the span belongs to other kinds of work than the state's. Ignored in passive spans. Where
-    /// several kinds apply to the same nanosecond the caller books one: measurement before a wait for a
+    /// The parts of the span that belong to other kinds of work than the state's. Ignored in passive spans.
+    /// Where several kinds apply to the same nanosecond the caller books one: measurement before a wait for a
     /// partner or holder, that before delay, delay before faults, faults before I/O, I/O before the runtime,
     /// all before compute.
     pub parts: Parts,
@@ -134,7 +134,7 @@ impl Spans for &[Span] {
     }
 }
 
-/// What one location did.
+/// The states of one location over time.
 #[derive(Clone, Debug)]
 pub struct Timeline<S = Vec<Span>> {
     /// Which location.

@@ -4,14 +4,14 @@
 /// due later, so that a new time of the winner is played against one loser on each level only, without a
 /// branch that a processor could guess wrong.
 pub(super) struct Tournament {
-    /// Matches, the final first; the first place is not used. The leaves are in nobody's memory.
+    /// Matches, the final first; the first place is not used. The leaves are not stored.
     losers: Vec<u128>,
     winner: u128,
     /// Sources that are still due.
     left: usize,
 }
 
-/// A source that is never due again; comes after all others.
+/// A source that is never due again; is after all others.
 const NEVER: u128 = 1 << 127;
 const SOURCE_BITS: u32 = 48;
 

@@ -1,4 +1,4 @@
-//! Stretches of time: what the ledger is integrated over.
+//! Stretches of time: the time that the ledger is integrated over.
 
 /// A half-open stretch of time, from `start_ns` up to, not including, `end_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! What measuring takes of the time of parallel regions: the estimate. Pure functions.
 //!
-//! Three parts: what was timed (recording a measured visit to a barrier, begin and end of a region,
-//! sections), what counting takes at visits that were only counted, and what nobody knows, which is in the
-//! error.
+//! Three parts: the parts that were timed (recording a measured visit to a barrier, begin and end of a
+//! region, sections), the cost of counting at visits that were only counted, and the unknown part, which is
+//! in the error.
 //!
 //! **Counting.** In one of eight stretches between drawn visits each visit was counted twice. Let such a
 //! stretch have v visits counted twice, and take t longer than its v visits would take at the pace of the
@@ -12,14 +12,14 @@
 //! error. With residuals r = t − c·v its variance is n ÷ (n − 1) · Σr² ÷ (Σv)².
 //!
 //! **Bias.** Counting for the second time finds everything where the first time left it, and the first one
-//! may overlap with what the program does before. So c may be off by a part of itself ([`DOUBLING`]).
-//! Runtimes that tell of themselves do something for each call of theirs that is not seen here at all: a
-//! number stands for it, and an error as large (`TOLD_VISIT_NS`).
+//! may overlap with what the program does before. So c may be off by a part of itself ([`DOUBLING`]). OMPT
+//! runtimes do work for each callback that is not seen here at all: a number stands for it, and an error as
+//! large (`TOLD_VISIT_NS`).
 //!
 //! **Regions of several threads.** A thread's region takes longer by what measuring takes of its own time,
-//! and by what it takes of the others' time as far as that lies behind its own and not beside it: who opens a
-//! region waits for whoever is last. Between nothing and all of it: half, give or take half. (At barriers
-//! others are in what is seen already, since all of a team count twice in the same stretches.)
+//! and by what it takes of the others' time as far as that lies behind its own and not beside it: the opener
+//! of a region waits for the last thread. Between nothing and all of it: half, give or take half. (At
+//! barriers others are in what is seen already, since all of a team count twice in the same stretches.)
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -38,8 +38,8 @@ const DOUBLING: f64 = 0.5;
 /// And by how much at least, ns: the hook's call and return, and what the processor does beside them, are
 /// outside of what is done twice.
 const LEAST_NS: f64 = 5.0;
-/// What a runtime that tells of itself does for each visit besides, unseen, ns; give or take as much. Runs
-/// bare and recorded differ by nothing at a plain barrier, and by up to 60 ns at the end of a loop.
+/// The additional time of an OMPT runtime for each visit, unseen, ns; give or take as much. Runs bare and
+/// recorded differ by nothing at a plain barrier, and by up to 60 ns at the end of a loop.
 const TOLD_VISIT_NS: f64 = 30.0;
 /// How much more that may be off where several threads meet, ns: they spin or sleep, and which of the two may
 /// hang on it.
@@ -56,7 +56,7 @@ const CONTENDED_NS: f64 = 250.0;
 /// What counting may take where nothing was found out, ns: half of that, give or take as much.
 const UNKNOWN_NS: f64 = 20.0;
 
-/// What measuring added to a time.
+/// The time that measuring added to a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// ns.
@@ -82,7 +82,7 @@ impl AddAssign<&Cost> for Cost {
     }
 }
 
-/// What counting a visit takes.
+/// The cost of counting a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counting {
     /// ns; never negative.
@@ -113,7 +113,7 @@ impl Counting {
 /// What measuring takes in the regions of a run.
 #[derive(Debug)]
 pub struct Costs {
-    /// By process, whether a runtime tells, and whether the team is one thread.
+    /// By process, whether the runtime reports through OMPT, and whether the team is one thread.
     pooled: BTreeMap<(u32, bool, bool), TrialSums>,
     told: Vec<bool>,
     process: Vec<u32>,
@@ -172,14 +172,14 @@ impl Costs {
     fn key(&self, row: &SegmentRow) -> (u32, bool, bool) {
         let region = row.region as usize;
         let process = self.process.get(region).copied().unwrap_or(0);
-        (process, self.is_told(row), row.team_max == 1)
+        (process, self.by_ompt(row), row.team_max == 1)
     }
 
-    fn is_told(&self, row: &SegmentRow) -> bool {
+    fn by_ompt(&self, row: &SegmentRow) -> bool {
         self.told.get(row.region as usize).copied().unwrap_or(false)
     }
 
-    /// What counting a visit takes at a row's site: by its own stretches, with true, or by those of others;
+    /// The cost of counting a visit at a row's site: by its own stretches, with true, or by those of others;
     /// None where nothing was found out.
     fn counting(&self, row: &SegmentRow) -> Option<(Counting, bool)> {
         let own = Some(&row.trials).filter(|trials| trials.count >= ENOUGH).and_then(Counting::of);
@@ -187,7 +187,7 @@ impl Costs {
         own.map(|own| (own, true)).or_else(|| pooled().map(|pooled| (pooled, false)))
     }
 
-    /// What measuring took of a row's time.
+    /// The cost of measuring in a row's time.
     pub fn of_row(&self, row: &SegmentRow) -> Cost {
         let mut cost = Cost { ns: row.added_ns as f64, variance: 0.0, bound_ns: row.added_error_ns as f64 };
         let has = |of: &[bool]| of.get(row.operation as usize) == Some(&true);
@@ -201,7 +201,7 @@ impl Costs {
             cost.bound_ns += row.contended as f64 * CONTENDED_NS;
         }
         if has(&self.of_lock) && row.added_ns == 0 {
-            // By a runtime that tells: nothing was timed.
+            // By an OMPT runtime: nothing was timed.
             cost.ns += row.executions as f64 * UNKNOWN_NS;
             cost.bound_ns += row.executions as f64 * UNKNOWN_NS;
         }
@@ -210,10 +210,10 @@ impl Costs {
             let unseen_ns = UNSEEN_OF_PARTS * row.added_ns as f64;
             cost.ns += unseen_ns;
             cost.bound_ns += unseen_ns;
-            if self.is_told(row) {
+            if self.by_ompt(row) {
                 cost.bound_ns += executions * TOLD_PART_ERROR_NS;
             }
-        } else if self.is_told(row) && has(&self.of_barrier) {
+        } else if self.by_ompt(row) && has(&self.of_barrier) {
             let team_error_ns = if row.team_max > 1 { TOLD_TEAM_ERROR_NS } else { 0.0 };
             cost.ns += executions * TOLD_VISIT_NS;
             cost.bound_ns += executions * (TOLD_VISIT_NS + team_error_ns);

@@ -2,7 +2,7 @@
 //!
 //! Σ is the ledger's total without what it was asleep or not recorded, and U what was useful: what is
 //! productive. Each other account is in exactly one loss: serialisation S (`serial`, `narrow`, `lock`,
-//! `replicated`: somebody works, others cannot), imbalance B (`barrier`, but for its latency, and `idle`),
+//! `replicated`: some work, others cannot), imbalance B (`barrier`, but for its latency, and `idle`),
 //! scheduling O (`runtime`, and the latency of barriers), processors Q (`oversubscribed`, `preempted`: queued
 //! for one, or taken away), and other X (faults, measuring, messages, what is not known). So Σ = U + S + B +
 //! O + Q + X.
@@ -32,9 +32,9 @@ pub struct Efficiencies {
 }
 
 impl Efficiencies {
-    /// Of a ledger; `sums` tells which part of the waits at barriers was latency.
+    /// Of a ledger; `sums` shows which part of the waits at barriers was latency.
     pub fn of(ledger: &Ledger, sums: &RegionSums, io: IoAs) -> Efficiencies {
-        // In a team of one nobody is waited for: its waits are on no account of waiting.
+        // A team of one waits for no thread: its waits are on no account of waiting.
         let teams = sums.regions.iter().filter(|sum| sum.team_max != 1);
         let (imbalance_ns, latency_ns) = teams.fold((0, 0), |(imbalance, latency), sum| {
             (imbalance + sum.lost.imbalance_ns, latency + sum.lost.latency_ns)

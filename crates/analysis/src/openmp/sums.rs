@@ -14,11 +14,11 @@ use crate::query::Selection;
 /// Where the time of threads in regions went that was not work, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Waiting for who came later.
+    /// Waiting for later arrivals.
     pub imbalance_ns: u64,
-    /// Waiting when all had come already: until the thread knew, and had a processor.
+    /// Waiting after the last arrival: until the thread knew, and had a processor.
     pub latency_ns: u64,
-    /// Waiting for who was in a section, or had a lock.
+    /// Waiting for the thread that was in a section, or had a lock.
     pub lock_ns: u64,
     /// From the begin of a region until the thread's own part.
     pub fork_ns: u64,
@@ -54,18 +54,18 @@ impl Lost {
     }
 }
 
-/// What a thread did in a region.
+/// A thread's part in a region.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadSum {
     /// Which.
     pub location: LocationId,
     /// Its parts of the region.
     pub executions: u64,
-    /// Barriers of which it is known who of the team came last, and how often this thread did.
+    /// Barriers for which the last arrival of the team is known, and how often it was this thread.
     pub came: Came,
     /// Work, on a processor or not, ns.
     pub work_ns: u64,
-    /// What it lost.
+    /// Its losses.
     pub lost: Lost,
     /// What measuring took of both.
     pub cost: Cost,
@@ -78,10 +78,10 @@ impl ThreadSum {
     }
 }
 
-/// What each thread worked before a site, ns, and how often it came last there.
+/// The work of each thread before a site, ns, and how often it arrived last there.
 type CameBy = BTreeMap<LocationId, (u64, Came)>;
 
-/// How often a thread came to barriers as the last of its team.
+/// How often a thread arrived at barriers as the last of its team.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Came {
     /// Barriers of which that is known: where they follow each other closely, some that were drawn by chance.
@@ -104,24 +104,24 @@ pub struct SiteSum {
     pub operation: OperationId,
     /// Where.
     pub context: ContextId,
-    /// How often threads came there.
+    /// How often threads visited it.
     pub executions: u64,
     /// Of these, how many were only counted, and their times estimated.
     pub unmeasured: u64,
     /// Standard error of the waiting, and of the work: at most that, since those of several threads may go
     /// together.
     pub error_ns: u64,
-    /// Of the executions, how often somebody had to be waited for.
+    /// The number of executions with a wait for another thread.
     pub contended: u64,
     /// Work in the segments before it, ns.
     pub work_ns: u64,
     /// Of the thread that worked most, ns.
     pub work_max_ns: u64,
-    /// Threads that came there.
+    /// Threads that visited it.
     pub threads: u32,
-    /// How often each of them came as the last one, where that is known of any barrier.
+    /// How often each of them arrived last, where that is known for any barrier.
     pub came: Vec<(LocationId, Came)>,
-    /// What was lost there.
+    /// The losses there.
     pub lost: Lost,
     /// The time of the thread that took longest, up to the site and in it, ns, and what measuring took of
     /// that.
@@ -142,7 +142,7 @@ pub struct RegionSum {
     pub region: RegionId,
     /// Its place in the tree of contexts.
     pub context: ContextId,
-    /// How often it was executed, as far as the numbers of its threads tell.
+    /// How often it was executed, by the numbers of its threads.
     pub executions: u64,
     /// Fewest threads of a team; 0 = not known.
     pub team_min: u32,
@@ -154,7 +154,7 @@ pub struct RegionSum {
     pub cpu_ns: u64,
     /// Of it, runnable without a processor, ns.
     pub delayed_ns: u64,
-    /// What was lost.
+    /// The losses.
     pub lost: Lost,
     /// By time lost and worked, the most first.
     pub sites: Vec<SiteSum>,
@@ -188,7 +188,7 @@ pub struct RegionSums {
 }
 
 impl RegionSums {
-    /// Sums up what is in scope; `ledger` tells what of the work was on a processor, if it has rows.
+    /// Sums up the rows in scope; `ledger` shows which part of the work was on a processor, if it has rows.
     pub fn of(selection: &Selection<'_>, ledger: &Ledger) -> RegionSums {
         let profile = selection.profile();
         let operations = Operations::of(profile);

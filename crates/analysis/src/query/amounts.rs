@@ -30,7 +30,7 @@ impl Amounts {
     ///
     /// A sample of weight w stands for w seconds that were spent here or elsewhere; for a share p of the
     /// total the variance is Σ w² (1 − p)² over the samples here, and Σ w² p² over those elsewhere. The total
-    /// itself is known exactly from the CPU clock. Samples come at distances that are drawn, so this holds
+    /// itself is known exactly from the CPU clock. Samples are taken at random distances, so this is valid
     /// whatever the program repeats; of what takes much longer than the distances the true error is smaller.
     pub fn errors_by_context(selection: &Selection<'_>) -> Amounts {
         let squares = over_contexts(selection.profile(), selection.forest(), selection.squares());

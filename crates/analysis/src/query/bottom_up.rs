@@ -22,12 +22,12 @@ pub struct Node {
 
 /// Functions (the roots), and under each its callers, their callers and so on.
 ///
-/// A root's amounts are those of the function; the amounts of a node below it are the part of the root's
-/// amounts that came by this chain of callers. The exclusive amounts of a node's children sum to its own, but
-/// for the chains that end there. Inclusive amounts belong to the chain of the outermost occurrence.
+/// A root's amounts are those of the function; the amounts of a node below it are the root's amounts as far
+/// as it was called along this chain. The exclusive amounts of a node's children sum to its own, but for the
+/// chains that end there. Inclusive amounts belong to the chain of the outermost occurrence.
 #[derive(Clone, Debug, Default)]
 pub struct BottomUp {
-    /// The nodes; parents come before their children.
+    /// The nodes; parents are before their children.
     pub nodes: Vec<Node>,
     node_of_context: Vec<Option<usize>>,
 }

@@ -1,8 +1,8 @@
-//! What time counts as: an account, or a reason of being passive.
+//! How time counts: an account, or a reason of being passive.
 
 use crate::ledger::{Account, PassiveReason, State};
 
-/// What time counts as.
+/// How time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Doing {
     /// On an account.

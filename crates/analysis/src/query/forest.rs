@@ -15,7 +15,7 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// Reads a profile's contexts; relies on its invariant that parents come before their children.
+    /// Reads a profile's contexts; relies on its invariant that parents are before their children.
     pub fn new(profile: &Profile) -> Forest {
         let contexts = &profile.contexts;
         let mut first_child = vec![0u32; contexts.len() + 1];
@@ -60,7 +60,7 @@ impl Forest {
     fn find_outermost(&mut self, profile: &Profile) {
         let mut on_path = vec![0u32; profile.functions.len()];
         let function_of = |id: ContextId| called_function(profile, id);
-        // Each context is met twice: going down and coming back.
+        // Each context is met twice: going down and returning.
         let mut stack: Vec<(ContextId, bool)> = (0..profile.contexts.len())
             .rev()
             .filter(|&id| profile.contexts[id].parent.is_none())

@@ -1,4 +1,4 @@
-//! Patterns for names: `*` stands for any text, `?` for one character.
+//! Patterns for names: `*` matches any text, `?` one character.
 
 /// Whether the whole of `text` is described by `pattern`.
 ///
@@ -6,7 +6,7 @@
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
-    // Where to go on when the text after the last `*` does not fit: the star takes one character more.
+    // Where to continue when the text after the last `*` does not fit: the star takes one character more.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         if p < pattern.len() && pattern[p] == '*' {

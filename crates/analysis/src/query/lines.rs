@@ -7,7 +7,7 @@ use proust_profile::{ContextKind, FunctionId};
 use super::measure::Measure;
 use super::selection::Selection;
 
-/// A source line and what was spent in it.
+/// A source line and the time spent in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineAmount {
     /// The file.

@@ -9,9 +9,9 @@ use crate::ledger::{Account, IoAs, Ledger, PassiveReason};
 ///
 /// Stored metrics are part of the profile. All others are rows of a [`Ledger`], in seconds: `active` plus
 /// `passive` is the `wall` time of a location. `lost` is what a location lost itself; `empty` are empty
-/// slots, which belong to no location, charged to the contexts of those who worked or waited meanwhile;
+/// slots, which belong to no location, charged to the contexts of locations that worked or waited meanwhile;
 /// `caused` is what was lost, of both, by the contexts to blame: its sum is the sum of the lost accounts, but
-/// for `idle`, which belongs to nobody.
+/// for `idle`, which has no owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// A stored metric.
@@ -20,9 +20,10 @@ pub enum Measure {
     Wall,
     /// What locations spent on all accounts together: working, or waiting for a partner or a holder.
     Active,
-    /// Of it, what stood in the run queue: `oversubscribed` and `preempted`.
+    /// The part of it in the run queue: `oversubscribed` and `preempted`.
     Queued,
-    /// What locations spent on an account. Of `serial` and `narrow`, which nobody spends, what was caused.
+    /// The locations' time on an account. Of `serial` and `narrow`, which no location spends, the caused
+    /// amount.
     Account(Account),
     /// Work, serial or in parallel regions, with a processor: all accounts of working but a runtime's own.
     OmpWork,
@@ -32,16 +33,16 @@ pub enum Measure {
     Master,
     /// Passive time, for one reason or all together.
     Passive(Option<PassiveReason>),
-    /// What locations lost themselves, on all lost accounts together.
+    /// The locations' own losses, on all lost accounts together.
     Lost,
-    /// Empty slots charged to the contexts of those who worked or waited meanwhile.
+    /// Empty slots charged to the contexts of locations that worked or waited meanwhile.
     Empty,
-    /// What was lost, by those who caused it, of one account or all together.
+    /// Losses, by the contexts that caused them, of one account or all together.
     Caused(Option<Account>),
 }
 
 /// Accounts of which a context can have something. `measurement` is a stored metric under the same name. Time
-/// that nobody spends and that is charged to nobody is in the ledger only.
+/// that no location spends and that is charged to none is in the ledger only.
 pub(crate) const ACCOUNTS: [Account; 14] = [
     Account::Compute,
     Account::Io,

@@ -34,7 +34,7 @@ pub struct Neighbours {
     pub exclusive: f64,
     /// Whether the function calls itself, directly or through others.
     pub recursive: bool,
-    /// Who calls it, largest amount first.
+    /// Its callers, largest amount first.
     pub callers: Vec<Neighbour>,
     /// What it calls, largest amount first.
     pub callees: Vec<Neighbour>,

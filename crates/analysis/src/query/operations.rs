@@ -1,4 +1,4 @@
-//! Operations summed up: what was called where, how often, and how long it took.
+//! Operations summed up: which operations were called where, how often, and how long they took.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,15 @@ use crate::timelines::OperationStates;
 /// The calls of an operation with the same kind of target, counting as the same, at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSum {
-    /// What was called.
+    /// The operation.
     pub operation: OperationId,
-    /// What its descriptor led to.
+    /// The target of its descriptor.
     pub target: Target,
     /// What its time counts as while the location has no processor.
     pub state: State,
     /// Whether it is I/O, and not a wait.
     pub is_io: bool,
-    /// Who called.
+    /// The caller.
     pub location: LocationId,
     /// From where.
     pub context: ContextId,
@@ -38,7 +38,8 @@ pub struct OperationSum {
     pub time_ns: u64,
     /// The part of it that the location was off the processor, as far as its CPU clock was read, ns.
     pub off_ns: u64,
-    /// The longest call that was told alone, ns; None where all were short and are known as sums only.
+    /// The longest call that was recorded by itself, ns; None where all were short and are known as sums
+    /// only.
     pub longest_ns: Option<u64>,
 }
 
@@ -55,7 +56,7 @@ pub struct OperationSums {
 }
 
 impl OperationSums {
-    /// Sums up what is in scope.
+    /// Sums up the rows in scope.
     pub fn of(selection: &Selection<'_>) -> OperationSums {
         let (profile, scope) = (selection.profile(), selection.scope());
         summed_up(profile, &OperationStates::of(profile), &|event| scope.has_event(event))
@@ -203,13 +204,13 @@ impl OperationSum {
     }
 }
 
-/// The CPU clock of a location, as its samples and operations tell it.
+/// The CPU clock of a location, from its samples and operations.
 struct Clock<'p> {
-    /// Those that are still to come.
+    /// The remaining ones.
     samples: &'p [SampleRow],
     /// CPU time of the samples that have passed.
     sampled_ns: u64,
-    /// When the clock was last read, and what it told.
+    /// When the clock was last read, and its value.
     time_ns: u64,
     cpu_ns: u64,
 }

@@ -59,7 +59,7 @@ impl Scope {
         let number = u64::from(row.processor);
         self.locations[row.location as usize]
             && self.contexts[row.context as usize]
-            // A tail has no processor: nobody knows where it ran.
+            // A tail has no processor: it is not known where it ran.
             && (self.processors.is_empty() || row.processor != u16::MAX)
             && self.processors.iter().all(|(negated, ranges)| {
                 ranges.iter().any(|&(from, to)| (from..=to).contains(&number)) != *negated
@@ -82,7 +82,7 @@ impl Scope {
         self.states.as_ref().map_or(1.0, |states| states.share(location, context, doing))
     }
 
-    /// A row stands for what came before it: it belongs to the range in which that ended.
+    /// A row represents the time before it: it belongs to the range in which that ended.
     fn has_time(&self, time_ns: u64) -> bool {
         self.times.iter().all(|(negated, ranges)| {
             let ended_in = |&(from, to): &(u64, u64)| (from < time_ns || from == 0) && time_ns <= to;
@@ -235,7 +235,7 @@ impl<'p> Selection<'p> {
     }
 
     /// Calls `take` with context, location and own amount for all there is of a measure in scope. A context
-    /// may come several times.
+    /// may occur several times.
     pub fn each(&self, measure: impl Into<Measure>, mut take: impl FnMut(ContextId, LocationId, f64)) {
         let measure = measure.into();
         if let Measure::Metric(metric) = measure {

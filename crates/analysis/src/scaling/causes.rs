@@ -1,8 +1,8 @@
-//! What the processor time of a region was spent on, and what of it grew with the threads.
+//! The parts of a region's processor time, and which of them grew with the threads.
 
 use std::ops::{AddAssign, Index, IndexMut};
 
-/// What processor time goes to. Processor time of a region is the number of its threads times its time.
+/// The parts of processor time. Processor time of a region is the number of its threads times its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
     /// Running the program's code. What of it grows is work inflation: the same work takes more processor
@@ -16,9 +16,9 @@ pub enum Cause {
     Preemption,
     /// Standing in the run queue while the program itself has all processors.
     Oversubscription,
-    /// Waiting at barriers and ends of regions for who comes later.
+    /// Waiting at barriers and ends of regions for later arrivals.
     Imbalance,
-    /// Waiting there when all have come: until the thread knows, and has a processor.
+    /// Waiting there after the last arrival: until the thread knows, and has a processor.
     ReleaseLatency,
     /// Opening and closing regions, handing out iterations and tasks.
     Runtime,
@@ -91,7 +91,7 @@ impl Causes {
         self.0.iter().sum()
     }
 
-    /// What is more in these than in those, by cause, s; negative where it is less.
+    /// The excess of these over those, by cause, s; negative where it is less.
     pub fn more_than(&self, others: &Causes) -> Causes {
         let mut more = *self;
         more.0.iter_mut().zip(others.0).for_each(|(mine, theirs)| *mine -= theirs);

@@ -15,7 +15,7 @@ pub struct Point {
 }
 
 /// A ratio with its interval: the least and the most that the intervals of both times allow, so that it is
-/// not too narrow; None where one repetition tells nothing of it.
+/// not too narrow; None where one repetition has no data on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratio {
     /// The ratio.

@@ -31,7 +31,7 @@ pub struct Ensemble<'s> {
     amounts: Vec<RunAmounts>,
 }
 
-/// What one run says of each node.
+/// The data of one run on each node.
 #[derive(Debug)]
 struct RunAmounts {
     times_s: Vec<f64>,
@@ -39,7 +39,7 @@ struct RunAmounts {
     /// CPU time of the thread that has most of it.
     busy_s: Vec<f64>,
     errors_s: Vec<f64>,
-    /// What measuring took of the times.
+    /// The cost of measuring in the times.
     costs: Vec<Cost>,
     /// Processor time, and of it each account.
     cost: Amounts,
@@ -191,8 +191,7 @@ impl<'s> Ensemble<'s> {
             .collect()
     }
 
-    /// What was worked and waited at a node's own site in the runs with a count: means, and visits of the
-    /// first run.
+    /// Work and waits at a node's own site in the runs with a count: means, and visits of the first run.
     pub fn site(&self, node: JointId, count: usize) -> Option<Segment> {
         let runs = self.groups[count].iter();
         mean_segment(runs.clone().filter_map(|&run| self.amounts[run].sites.get(&node)), runs.len())
@@ -255,12 +254,12 @@ impl<'s> Ensemble<'s> {
             };
             causes[cause] += seconds;
         }
-        // Proust's own time, and empty slots beside waits, of which the account is not told by place.
+        // Proust's own time, and empty slots beside waits, whose account is not known by place.
         causes[Cause::Other] += self.cost_s(node, count) - causes.sum_s();
         causes
     }
 
-    /// How often each thread came by, if it was counted.
+    /// How often each thread visited it, if it was counted.
     pub fn visits(&self, node: JointId, count: usize) -> u64 {
         let sites = self.groups[count].iter().filter_map(|&run| self.amounts[run].sites.get(&node));
         sites.map(|site| site.visits).max().unwrap_or(0)
@@ -270,7 +269,7 @@ impl<'s> Ensemble<'s> {
     pub fn disagreements(&self) -> Vec<Disagreement> {
         let mut seen: BTreeMap<JointId, Disagreement> = BTreeMap::new();
         for (of, run) in self.amounts.iter().zip(self.runs) {
-            // With a team of one some runtimes do not tell of barriers.
+            // With a team of one some runtimes do not report barriers.
             for (&node, site) in of.sites.iter().filter(|(_, site)| site.visits > 0) {
                 let here = (site.visits, run.count);
                 let range = seen.entry(node).or_insert(Disagreement { node, fewest: here, most: here });
@@ -339,7 +338,7 @@ impl RunAmounts {
                 let sum: &mut Segment = segments.entry(place).or_default();
                 let visits = sum.visits;
                 *sum += segment;
-                // How often one comes by is not the sum, nor the most, of what is below.
+                // The number of visits is not the sum, nor the most, of those below.
                 if place != node {
                     sum.visits = visits;
                 }
@@ -371,7 +370,7 @@ fn above(joint: &Joint<'_>, node: JointId, holds: impl Fn(JointId) -> bool) -> O
     at
 }
 
-/// By node, for how long threads stood in the run queue, in and outside of waits. Of waits it is known by run
+/// By node, for how long threads were in the run queue, in and outside of waits. Of waits it is known by run
 /// only.
 fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     let inclusive = |measure: Measure| joint.amounts(at, measure).inclusive;
@@ -384,8 +383,8 @@ fn queued(joint: &Joint<'_>, at: usize, run: &Swept) -> Vec<f64> {
     queued_s
 }
 
-/// The mean over so many runs, as all other amounts of a place are: in a run that never came by it is 0. None
-/// where none did.
+/// The mean over so many runs, as all other amounts of a place are: in a run that never reached it it is 0.
+/// None where none did.
 fn mean_segment<'a>(segments: impl Iterator<Item = &'a Segment>, runs: usize) -> Option<Segment> {
     let mut sum = Segment::default();
     let mut met = false;
@@ -419,7 +418,7 @@ fn divide(causes: &mut Causes, seconds: f64, parts: &[(Cause, f64)]) {
 mod tests {
     use super::*;
 
-    /// A site that one of four runs came by has a quarter of its time there, as its region has.
+    /// A site that one of four runs reached has a quarter of its time there, as its region has.
     #[test]
     fn runs_that_never_came_by_count_for_the_mean() {
         let there = Segment { work_s: 8.0, imbalance_s: 2.0, visits: 5, ..Segment::default() };

@@ -17,7 +17,7 @@ pub enum Kind {
     Weak,
 }
 
-/// What amounts are.
+/// The meaning of the amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
     /// Sums over all threads or ranks.
@@ -31,9 +31,9 @@ pub enum Cost {
 pub struct Side {
     /// Threads or ranks.
     pub count: f64,
-    /// What the place costs, s.
+    /// The cost of the place, s.
     pub amount_s: f64,
-    /// What the whole program costs, s.
+    /// The cost of the whole program, s.
     pub total_s: f64,
 }
 

@@ -23,8 +23,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// What these repetitions say of a count: their median, as all that is shown of repetitions is. None if
-    /// there are none.
+    /// The estimate from these repetitions for a count: their median, as all that is shown of repetitions is.
+    /// None if there are none.
     pub fn of(count: f64, values: &[f64]) -> Option<Sample> {
         let observed: Vec<Observation> = values.iter().map(|&value| Observation::exact(value)).collect();
         let estimate = Estimate::of(&observed);
@@ -53,7 +53,7 @@ pub struct Model {
     pub to: f64,
 }
 
-/// What a formula says of a count.
+/// The value of a formula for a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// The cost.

@@ -17,7 +17,7 @@ pub struct PlaceScaling {
     pub first_s: f64,
     /// The same with this count, s.
     pub cost_s: f64,
-    /// What of it is more than expected, s.
+    /// The part of it beyond the expectation, s.
     pub excess_s: f64,
     /// The same as a part of the program's processor time.
     pub loss: f64,

@@ -12,14 +12,14 @@ use crate::operations::Operations;
 pub(super) use crate::query::ACCOUNTS;
 use crate::query::{Measure, Selection};
 
-/// What was worked before sites of parallel regions and waited in them, summed over threads.
+/// Work before sites of parallel regions and waits in them, summed over threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Work before the sites, on a processor or not, s.
     pub work_s: f64,
-    /// Waiting for who came later, s.
+    /// Waiting for later arrivals, s.
     pub imbalance_s: f64,
-    /// Waiting when all had come, s.
+    /// Waiting after the last arrival, s.
     pub latency_s: f64,
     /// Waiting to enter a critical section, s.
     pub critical_s: f64,
@@ -29,7 +29,7 @@ pub struct Segment {
     pub lock_s: f64,
     /// Beginning a region, and asking for iterations, s.
     pub runtime_s: f64,
-    /// How often the thread that came most often did.
+    /// Visits of the thread with the most of them.
     pub visits: u64,
 }
 
@@ -74,7 +74,7 @@ pub struct Swept {
     pub accounts: Accounts,
     /// Productive by what could have been; None if it only slept.
     pub efficiency: Option<f64>,
-    /// Part of its waits for which the waiting threads stood in the run queue, from 0 to 1.
+    /// Part of its waits for which the waiting threads were in the run queue, from 0 to 1.
     pub(super) queued_in_waits: f64,
     /// Names of its programs.
     pub programs: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Swept {
     /// How far its data can be trusted.
     pub quality: Quality,
     pub(super) outline: Outline,
-    /// What was worked and waited at sites, by node.
+    /// Work and waits at sites, by node.
     pub(super) segments: BTreeMap<NodeId, Segment>,
     /// The time of the thread that took longest up to a site and in it, by node; not of the ends of regions,
     /// whose time is the region's.
@@ -106,7 +106,7 @@ pub struct ThreadTime {
     pub location: LocationId,
     /// Its time, s.
     pub time_s: f64,
-    /// What of that measuring took.
+    /// The cost of measuring in that.
     pub cost: Cost,
 }
 
@@ -127,7 +127,7 @@ impl Swept {
         programs.dedup();
         let waits = [Account::Barrier, Account::Lock, Account::MpiPartner].map(Measure::Account);
         let waits_s: f64 = waits.iter().map(|&account| outline.total(account)).sum();
-        // Delays outside of waits are told by place, those inside by thread only.
+        // Delays outside of waits are known by place, those inside by thread only.
         let queued_s: f64 = profile.locations.iter().map(|location| location.queued_s).sum();
         let inside_s = queued_s - outline.total(Measure::Queued);
         let mut swept = Swept {

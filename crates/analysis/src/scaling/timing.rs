@@ -11,12 +11,12 @@ pub struct Timing {
     pub count: u32,
     /// By repetition the time of the thread that took longest, s.
     pub times_s: Vec<f64>,
-    /// By repetition the time for which threads stood in the run queue there, s; summed over threads, since
-    /// who waits for a thread that has no processor is late, too.
+    /// By repetition the time for which threads were in the run queue there, s; summed over threads, since a
+    /// thread that waits for one without a processor is late, too.
     pub queued_s: Vec<f64>,
     /// By repetition the CPU time of the thread that used most, s.
     pub busy_s: Vec<f64>,
-    /// How often each thread came by; 0 where that was not counted.
+    /// How often each thread visited it; 0 where that was not counted.
     pub visits: u64,
     /// The largest standard error of a time from sampling, s; 0 where times are exact.
     pub error_s: f64,
@@ -41,7 +41,7 @@ impl Timing {
         Timing { count, times_s: times_s.into(), ..Timing::default() }
     }
 
-    /// The times without what measuring took.
+    /// The times without the cost of measuring.
     pub fn corrected(&self) -> Timing {
         let added = |n: usize| self.added_s.get(n).copied().unwrap_or(0.0);
         let times = self.times_s.iter().enumerate().map(|(n, time_s)| (time_s - added(n)).max(0.0));
@@ -54,7 +54,7 @@ impl Timing {
         shares.map(|(time, added)| added / time).fold(0.0, f64::max)
     }
 
-    /// What the region typically takes, s: the median, with any number of repetitions, so that counts with
+    /// The typical time of the region, s: the median, with any number of repetitions, so that counts with
     /// more of them and with fewer are compared by the same; 0 if there are none.
     pub fn typical_s(&self) -> f64 {
         median(&sorted(&self.times_s))
@@ -67,7 +67,7 @@ impl Timing {
         Interval { low: (low - 2.0 * self.error_s).max(0.0), high: high + 2.0 * self.error_s }
     }
 
-    /// The largest share of a repetition's time for which its threads stood in the run queue.
+    /// The largest share of a repetition's time for which its threads were in the run queue.
     pub fn queued_share(&self) -> f64 {
         let shares = self.times_s.iter().zip(&self.queued_s).filter(|(time, _)| **time > 0.0);
         shares.map(|(time, queued)| queued / time).fold(0.0, f64::max)
@@ -79,9 +79,9 @@ impl Timing {
         median(&sorted(&self.busy_s))
     }
 
-    /// What of the difference between `before` and this is more than chance. Whoever waits for a thread that
-    /// has no processor is late, too: at most all the time for which threads stood in the run queue came of
-    /// what else ran on the machine, unless the time `is_its_own`.
+    /// What of the difference between `before` and this is more than chance. A thread that waits for one
+    /// without a processor is late, too: at most all the time for which threads were in the run queue is due
+    /// to other load on the machine, unless the time `is_its_own`.
     pub fn change_from(&self, before: &Timing, is_its_own: bool, matters: &Matters) -> Change {
         Change::of(&before.observed(is_its_own), &self.observed(is_its_own), matters)
     }

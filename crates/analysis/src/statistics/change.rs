@@ -28,15 +28,15 @@ const OF_PLACES: f64 = 0.05;
 pub struct Matters {
     /// The least difference as a part of the larger amount.
     pub relative: f64,
-    /// What single runs may differ by without a cause, as a part of the larger amount.
+    /// The difference that single runs may have without a cause, as a part of the larger amount.
     pub single: f64,
     /// The least difference, in the unit of the amounts.
     pub absolute: f64,
 }
 
 impl Matters {
-    /// What is asked for when nobody says otherwise: 5 %, 10 % where a side is a single run, and half a
-    /// percent of the whole, at least a millisecond.
+    /// The defaults: 5 %, 10 % where a side is a single run, and half a percent of the whole, at least a
+    /// millisecond.
     pub fn of_total(total_s: f64) -> Matters {
         Matters { relative: 0.05, single: 0.1, absolute: (0.005 * total_s.abs()).max(0.001) }
     }
@@ -73,7 +73,7 @@ impl Verdict {
     }
 }
 
-/// Why a difference is what it is said to be.
+/// The reason for a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Why {
     /// It is larger than chance, and it matters.
@@ -87,7 +87,7 @@ pub enum Why {
     Samples,
     /// Repetitions differ as much among themselves.
     Spread,
-    /// Single runs may differ as much: nobody has measured how much this program's runs do.
+    /// Single runs may differ as much: how much this program's runs differ is not known.
     Single,
     /// Something else ran on the machine, which may have caused as much.
     Disturbed,

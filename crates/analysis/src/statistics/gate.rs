@@ -5,12 +5,12 @@
 //! those of a 90 % interval, so that each is exceeded by chance in one of twenty comparisons. A true change
 //! of exactly 2 % fails so in 2 to 3 % of simulated comparisons of 3 to 10 runs a side.
 
-/// What a limit comes to.
+/// The outcome of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All of the interval lies beyond it.
     Exceeded,
-    /// The amount found lies beyond it, and the interval does not: more runs would tell.
+    /// The amount found lies beyond it, and the interval does not: more runs would decide.
     Undecided,
     /// The amount found does not lie beyond it.
     Kept,

@@ -1,4 +1,4 @@
-//! An amount of one run, and what the repetitions of a side say of it.
+//! An amount of one run, and its estimate from the repetitions of a side.
 
 use super::quantiles;
 
@@ -9,7 +9,7 @@ pub struct Observation {
     pub value: f64,
     /// Its standard error from sampling; 0 where it was measured from begin to end.
     pub error: f64,
-    /// How much of it may have come from what else ran on the machine; 0 on a quiet one.
+    /// How much of it may be due to other load on the machine; 0 on a quiet one.
     pub disturbed: f64,
 }
 

@@ -62,8 +62,8 @@ impl Robust {
         self.difference / self.scale
     }
 
-    /// Standard deviation of one run that the scale stands for: of normal values two thirds lie within 0.967
-    /// of it.
+    /// Standard deviation of one run that corresponds to the scale: of normal values two thirds lie within
+    /// 0.967 of it.
     pub fn deviation(&self) -> f64 {
         self.scale / 0.967
     }

@@ -57,7 +57,7 @@ fn a_single_slow_run_does_not_hide_a_change_nor_make_one() {
     let a = exact(&[1.0, 1.01, 0.99, 1.005, 0.995]);
     assert_eq!(verdict(&a, &exact(&[1.5, 1.51, 1.49, 1.505, 4.0])), (Verdict::More, Why::Significant));
     assert_eq!(verdict(&a, &exact(&[1.0, 1.01, 0.99, 1.005, 4.0])).0, Verdict::Same);
-    // The median is smaller, the mean larger: nobody can say that it became more or less.
+    // The median is smaller, the mean larger: it cannot be said to be more or less.
     let two_ways = change(&exact(&[1.0, 1.0, 1.0, 1.0, 1.0]), &exact(&[0.9, 0.9, 0.9, 2.0, 2.0]));
     assert!(two_ways.difference < 0.0 && two_ways.delta > 0.0 && !two_ways.verdict.is_change());
 }
@@ -88,7 +88,7 @@ fn few_samples_say_little() {
 
 #[test]
 fn a_busy_machine_is_allowed_for_where_runs_do_not_show_it() {
-    // Of 3 s at most 1 s came from others.
+    // Of 3 s at most 1 s is due to others.
     let busy = |value| Observation { disturbed: 1.0, ..Observation::exact(value) };
     assert_eq!(verdict(&exact(&[2.0]), &[busy(3.0)]), (Verdict::Undecided, Why::Disturbed));
     assert_eq!(verdict(&exact(&[1.0]), &[busy(3.0)]), (Verdict::More, Why::Significant));

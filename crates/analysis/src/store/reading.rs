@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Reads each of `folders`; what comes of them is in their order.
+/// Reads each of `folders`; the results are in their order.
 ///
 /// Not on rayon's threads: an analysis hands its work to these and waits for it, and if all of them waited so
 /// there would be none left to do it.

@@ -7,7 +7,7 @@ use crate::classes::{ClassError, Classes, user_file};
 /// The rules by which waits are classified.
 #[derive(Clone, Debug)]
 pub struct WaitRules {
-    /// The user's; the built-in ones come with the version.
+    /// The user's; the built-in ones are part of the version.
     pub(super) text: String,
     pub(super) digest: u64,
 }
@@ -18,7 +18,7 @@ impl WaitRules {
         WaitRules { text: String::new(), digest: Classes::standard().digest() }
     }
 
-    /// With those in `text` before them; `file` is what errors call it.
+    /// With those in `text` before them; `file` is its name in errors.
     ///
     /// # Errors
     /// [`ClassError`] with the first line that is no rule.

@@ -1,6 +1,6 @@
 //! Where the processor time outside operations is charged.
 //!
-//! A sample that fell into an operation tells nothing of the computation before it: charging that to its
+//! A sample that fell into an operation gives no place for the computation before it: charging that to its
 //! context would give call sites of operations more than their share.
 
 use proust_profile::{ContextId, SampleRow};
@@ -8,19 +8,19 @@ use proust_profile::{ContextId, SampleRow};
 /// For each row of a location, and for the time behind the last one: the context of the next sample that fell
 /// into no operation; where there is none of the previous such; where there is none at all of the row itself.
 ///
-/// Time of which the records are lost stays theirs (`is_lost`), and nobody else's.
+/// Time of lost records stays theirs (`is_lost`), and is charged to no other row.
 pub(super) fn charged(rows: &[SampleRow], is_lost: impl Fn(&SampleRow) -> bool) -> Vec<ContextId> {
     let mut charged: Vec<ContextId> = rows.iter().map(|row| row.context).collect();
-    let tells = |row: &SampleRow| !row.in_operation && !is_lost(row);
+    let takes = |row: &SampleRow| !row.in_operation && !is_lost(row);
     let mut next = None;
     for (context, row) in charged.iter_mut().zip(rows).rev() {
-        if tells(row) {
+        if takes(row) {
             next = Some(row.context);
         } else if row.in_operation {
             *context = next.unwrap_or(*context);
         }
     }
-    if let Some(last) = rows.iter().rposition(tells) {
+    if let Some(last) = rows.iter().rposition(takes) {
         for (context, row) in charged.iter_mut().zip(rows).skip(last + 1) {
             if row.in_operation {
                 *context = rows[last].context;

@@ -1,8 +1,8 @@
-//! What explains the time of each gap.
+//! The explanation of the time in each gap.
 //!
-//! Processor time goes to the time outside operations first; only what finds no room there was spent inside
-//! them. What is off the processor outside operations is explained by sums of short ones as far as it goes,
-//! then by the run queue; the rest is not explained.
+//! Processor time goes to the time outside operations first; only the part without room there was spent
+//! inside them. Time off the processor outside operations is explained by sums of short ones as far as it
+//! goes, then by the run queue; the rest is not explained.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) struct Part {
     pub(super) cpu_ns: u64,
     /// In the run queue, after it was woken.
     pub(super) queued_ns: u64,
-    /// Whether the operation ends here, and does not go on in the next gap.
+    /// Whether the operation ends here, and does not continue in the next gap.
     pub(super) ends: bool,
     /// The thread cannot have been woken before.
     asleep_until_ns: u64,
@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// What short operations explain of a gap.
+/// The part of a gap that short operations explain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     pub(super) state: State,
@@ -61,7 +61,7 @@ pub(super) struct Share {
     pub(super) time_ns: u64,
 }
 
-/// A gap, and what explains the time outside the operations that were told alone.
+/// A gap, and the explanation of the time outside the operations that were recorded by themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explained {
     pub(super) gap: Gap,
@@ -102,13 +102,13 @@ impl Explained {
     }
 }
 
-/// What others took of a thread's processor time without the kernel switching to anybody: the host of a
-/// virtual machine.
+/// Processor time that was taken from a thread without a switch to another one: the host of a virtual
+/// machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Theft {
     /// The thread switched neither by its own will nor otherwise.
     pub(super) certain_ns: u64,
-    /// The thread was off the processor, and nobody knows why.
+    /// The thread was off the processor for an unknown reason.
     pub(super) undecided_ns: u64,
 }
 
@@ -125,9 +125,9 @@ pub(super) struct Explanation {
     undecided_ns: u64,
 }
 
-/// Explains the gaps of a location. `waits` says for each row whether what its processor time counts as is
-/// waiting, or a runtime's work, which may block as well. `stolen_ns`: what may have been stolen from it,
-/// beyond what is certain.
+/// Explains the gaps of a location. `waits` is for each row whether its processor time counts as waiting, or
+/// as a runtime's work, which may block as well. `stolen_ns`: the time that may have been stolen from it,
+/// beyond the certain part.
 pub(super) fn explain(
     location: &Location,
     rows: &[SampleRow],
@@ -155,7 +155,7 @@ pub(super) fn explain(
 }
 
 impl Explanation {
-    /// What was certainly stolen from the thread, and what may have been besides.
+    /// The time certainly stolen from the thread, and the time possibly stolen besides.
     pub(super) fn theft(&self) -> Theft {
         Theft { certain_ns: self.stolen_ns, undecided_ns: self.undecided_ns }
     }
@@ -223,7 +223,7 @@ impl Explanation {
         }
     }
 
-    /// Short operations explain what is off the processor, and what they are known to compute.
+    /// Short operations explain time off the processor, and their known computation.
     fn place_shorts(&mut self, mut shorts: &[Short]) {
         for gap in &mut self.gaps {
             let count = shorts.iter().take_while(|short| short.end_ns <= gap.gap.end_ns).count();
@@ -231,7 +231,8 @@ impl Explanation {
             shorts = later;
             let mut room =
                 Room { off_ns: gap.unexplained_ns, cpu_ns: gap.room_for_faults_ns(), perhaps_blocked_ns: 0 };
-            // First what is certain to be no computation, last what is taken to compute as far as it can.
+            // First those that are certainly no computation, last those that are assumed to compute as far as
+            // they can.
             for turn in [Turn::Waits, Turn::Works, Turn::Passive] {
                 for short in here.iter().filter(|short| Turn::of(short.class) == turn) {
                     for (state, time_ns) in room.take(short) {
@@ -249,9 +250,9 @@ impl Explanation {
     }
 
     /// Where a thread blocked, and nothing else explains that, it did so where it was sampled, if that is a
-    /// runtime's code: its own locks are nobody else's to see. Otherwise it was in operations that were taken
-    /// to have had the processor: who polls for a while may sleep then, and I/O may wait for its device. What
-    /// they had of the processor it computed.
+    /// runtime's code: its own locks are not visible to others. Otherwise it was in operations that were
+    /// taken to have had the processor: a thread that polls for a while may sleep then, and I/O may wait for
+    /// its device. Their processor time was computation.
     fn place_sleep(&mut self, rows: &[SampleRow], waits: &impl Fn(usize) -> bool) {
         for gap in &mut self.gaps {
             let (blocked, displaced) = (rows.get(gap.gap.row))
@@ -338,8 +339,8 @@ impl Explanation {
         known_ns
     }
 
-    /// Places time in the run queue in some gaps; returns what found no room. `anywhere`: at last also where
-    /// the thread never switched.
+    /// Places time in the run queue in some gaps; returns the part without room. `anywhere`: at last also
+    /// where the thread never switched.
     fn spread_queue(
         &mut self,
         gaps: Range<usize>,
@@ -384,7 +385,7 @@ impl Explanation {
         left_ns
     }
 
-    /// Where the process may have been stopped, that explains what nothing else does.
+    /// Where the process may have been stopped, that explains time that nothing else does.
     fn place_stops(&mut self, operations: &Operations) {
         for gap in &mut self.gaps {
             let stopped_ns = operations.perhaps_stopped_ns(gap.gap.start_ns, gap.gap.end_ns);

@@ -1,18 +1,18 @@
-//! What a page fault without I/O costs in a run.
+//! The cost of a page fault without I/O in a run.
 //!
-//! The kernel does not tell the time that it spent in faults: only how many there were between two samples,
+//! The kernel does not report the time that it spent in faults: only how many there were between two samples,
 //! and the system time there. So the cost is fitted: system time = a share of the processor time + cost ×
 //! faults, by least squares over all rows. A small page takes half a microsecond, on virtual machines
 //! several, and a large one a hundred and more, most of it to clear it: no fixed cost fits them all.
 
 use proust_profile::{Profile, SampleRow};
 
-/// What a fault costs where the run does not tell: half to one microsecond is what servers and virtual
-/// machines of this decade need for a small page.
+/// The cost of a fault where the run does not show it: servers and virtual machines of this decade need half
+/// to one microsecond for a small page.
 const USUAL_NS: f64 = 700.0;
 /// Fitted costs outside of this are noise. A large page takes longest.
 const POSSIBLE_NS: (f64, f64) = (100.0, 500_000.0);
-/// Fewer faults tell nothing.
+/// Fewer faults are no basis for a fit.
 const LEAST_FAULTS: u64 = 1_000;
 /// The cost is fitted so often without a part of the rows, to find its error.
 const PARTS: usize = 8;
@@ -22,7 +22,7 @@ const PARTS: usize = 8;
 pub struct FaultCost {
     /// Nanoseconds.
     pub ns: f64,
-    /// Its standard error, ns; None where it was not fitted, and the usual cost stands for it.
+    /// Its standard error, ns; None where it was not fitted, and the usual cost is used.
     pub error_ns: Option<f64>,
 }
 
@@ -51,14 +51,14 @@ impl FaultCost {
         }
     }
 
-    /// More than that it is not, ns, as far as the run tells.
+    /// Its upper bound in this run, ns.
     pub fn at_most_ns(&self) -> f64 {
         /// On a virtual machine, the page being cleared included.
         const SMALL_PAGE_NS: f64 = 10_000.0;
         self.error_ns.map_or(SMALL_PAGE_NS, |error_ns| self.ns + 3.0 * error_ns)
     }
 
-    /// What so many faults took, no more than this system time, ns.
+    /// The time of so many faults, no more than this system time, ns.
     pub(super) fn of_faults_ns(&self, faults: u64, system_ns: u64) -> u64 {
         ((faults as f64 * self.ns) as u64).min(system_ns)
     }
@@ -99,11 +99,11 @@ impl Sums {
         }
     }
 
-    /// System time by fault; None where faults and processor time always came together.
+    /// System time by fault; None where faults and processor time always occurred together.
     fn slope(&self) -> Option<f64> {
         let determinant = self.cc * self.ff - self.cf * self.cf;
-        let is_told = determinant > 0.01 * self.cc * self.ff;
-        is_told.then(|| (self.cc * self.fs - self.cf * self.cs) / determinant)
+        let is_certain = determinant > 0.01 * self.cc * self.ff;
+        is_certain.then(|| (self.cc * self.fs - self.cf * self.cs) / determinant)
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
         let usual = FaultCost { ns: USUAL_NS, error_ns: None };
         assert_eq!(FaultCost::of(&Profile::default()), usual);
         assert_eq!(FaultCost::of(&profile(700, 1)), usual);
-        // Each row has as many: nothing tells them from what else the kernel does.
+        // Each row has as many: nothing distinguishes them from the kernel's other work.
         let row =
             SampleRow { cpu_ns: 5_000_000, system_ns: 1_000_000, minor_faults: 900, ..SampleRow::default() };
         assert_eq!(FaultCost::of(&Profile { samples: vec![row; 500], ..Profile::default() }), usual);

@@ -6,7 +6,7 @@
 
 use proust_profile::{EventRow, SampleRow};
 
-/// What passed between two neighbouring clock points. Never empty.
+/// The time between two neighbouring clock points. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) start_ns: u64,

@@ -1,11 +1,11 @@
 //! The operations of a location as its timeline needs them: inside its life, one after the other, each with
-//! what its time counts as.
+//! the class of its time.
 
 use proust_profile::{ContextId, EventRow};
 
 use super::states::{Class, States};
 
-/// An operation that was told alone.
+/// An operation that was recorded by itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
     pub(super) start_ns: u64,
@@ -36,14 +36,14 @@ pub(super) struct Operations {
 
 impl Operations {
     pub(super) fn of(start_ns: u64, end_ns: u64, events: &[EventRow], states: &States) -> Operations {
-        // Most are told alone where there are many.
+        // Most are recorded one by one where there are many.
         let mut operations =
             Operations { singles: Vec::with_capacity(events.len()), ..Operations::default() };
         let mut free_ns = start_ns;
         for event in events {
             let (class, context) = (states.of_event(event), event.context);
             if event.summed {
-                // A sum that seems to end outside tells of what is inside all the same.
+                // A sum that seems to end outside still counts for the part inside.
                 let end_ns = event.end_ns.clamp(start_ns, end_ns);
                 operations.shorts.push(Short { end_ns, time_ns: event.time_ns, class, context });
                 continue;

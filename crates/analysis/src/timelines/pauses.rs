@@ -1,8 +1,7 @@
 //! Stretches in which recording was off: a thread does nothing there that anybody knows of.
 //!
-//! They are laid over the timeline first, like operations that were recorded alone, so that nothing else
-//! which is known only as an amount (short operations, the run queue, what nothing explains) finds room in
-//! them.
+//! They are laid over the timeline first, like operations that were recorded alone, so that no time which is
+//! known only as an amount (short operations, the run queue, unexplained time) is placed in them.
 
 use proust_profile::Profile;
 

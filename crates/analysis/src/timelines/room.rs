@@ -1,4 +1,4 @@
-//! What short operations take of a gap: the room that is left in it, and whose turn it is.
+//! The part of a gap that short operations take: the room that is left in it, and whose turn it is.
 
 use super::operations::Short;
 use super::states::Class;
@@ -22,11 +22,11 @@ impl Turn {
     }
 }
 
-/// What of a gap is not explained yet: off the processor, and on it.
+/// The part of a gap that is not explained yet: off the processor, and on it.
 pub(super) struct Room {
     pub(super) off_ns: u64,
     pub(super) cpu_ns: u64,
-    /// Taken of `cpu_ns` by what may as well have blocked.
+    /// Taken of `cpu_ns` by operations that may as well have blocked.
     pub(super) perhaps_blocked_ns: u64,
 }
 
@@ -43,7 +43,7 @@ impl Room {
         taken_ns
     }
 
-    /// What short operations take, by state; more than there is nobody gets.
+    /// The time that short operations take, by state; never more than there is.
     pub(super) fn take(&mut self, short: &Short) -> [(State, u64); 2] {
         let time_ns = short.time_ns;
         let off_first = |room: &mut Room| {

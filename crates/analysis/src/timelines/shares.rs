@@ -1,6 +1,6 @@
-//! Sharing an amount out among those who may have it.
+//! Sharing an amount among several receivers.
 
-/// What somebody may get of an amount.
+/// A receiver's claim to an amount.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Claim {
     pub(super) weight: u64,
@@ -14,7 +14,7 @@ impl Claim {
     }
 }
 
-/// Shares `amount_ns` out by weight, nobody getting more than the most he may. Returns what is left.
+/// Shares `amount_ns` out by weight, with no receiver above its maximum. Returns what is left.
 pub(super) fn by_weight(amount_ns: u64, claims: &mut [Claim]) -> u64 {
     share_out(amount_ns, claims, |claim| claim.weight)
 }
@@ -30,7 +30,8 @@ fn share_out(amount_ns: u64, claims: &mut [Claim], weight: impl Fn(&Claim) -> u6
         .map(|(at, claim)| (at, weight(claim), claim.room_ns()))
         .filter(|&(_, weight, room_ns)| weight > 0 && room_ns > 0)
         .collect();
-    // Whoever has least room for his weight is filled first; once one is not filled, none after him is.
+    // The receiver with the least room for its weight is filled first; once one is not filled, none after him
+    // is.
     open.sort_by(|a, b| {
         let (a, b) = ((a.0, u128::from(a.1), u128::from(a.2)), (b.0, u128::from(b.1), u128::from(b.2)));
         (a.2 * b.1).cmp(&(b.2 * a.1)).then(a.0.cmp(&b.0))
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(given(&some), [100, 30, 30]);
     }
 
-    /// However many are filled before, nobody gets more for coming first.
+    /// However many are filled before, none gets more for being first.
     #[test]
     fn the_order_of_claims_decides_nothing() {
         // Each claim weighs eight times as much as the one before: they are filled one after the other.

@@ -1,8 +1,8 @@
-//! From what explains each gap to spans, which follow each other without holes.
+//! From the explanation of each gap to spans, which follow each other without holes.
 //!
-//! Operations that were told alone have their place. Of everything else only the amount is known: what is not
-//! explained comes first, then short operations, and what the thread computed last, since it is sampled while
-//! it runs.
+//! Operations that were recorded by themselves have their place. Of everything else only the amount is known:
+//! unexplained time is first, then short operations, and computation last, since a thread is sampled while it
+//! runs.
 
 use proust_profile::ContextId;
 
@@ -49,8 +49,8 @@ pub(super) fn spans(
     out
 }
 
-/// What fills the time of a gap outside the operations that were told alone, in the order in which it is used
-/// up.
+/// The states that fill the time of a gap outside the operations that were recorded by themselves, in the
+/// order in which they are used up.
 struct Tape<'e> {
     context: ContextId,
     stopped_ns: u64,

@@ -1,4 +1,4 @@
-//! What the time in an operation counts as, and what processor time does.
+//! How the time in an operation counts, and how processor time counts.
 
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::{ContextId, Detail, EventRow, Nature, OperationKind, Profile, Target};
@@ -7,8 +7,8 @@ use crate::classes::{Classes, ClassesOf};
 use crate::ledger::{PassiveReason, State, Wait, Work};
 use crate::operations::Operations;
 
-/// What the time in an operation counts as. Where it makes a difference whether the thread had a processor,
-/// both are named.
+/// How the time in an operation counts. Where it makes a difference whether the thread had a processor, both
+/// are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// All of it is waiting, blocked.
@@ -26,7 +26,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Who gets processor time that cannot lie outside operations: lower ones first.
+    /// Which operations get processor time that cannot lie outside operations: lower ones first.
     pub(super) fn tier(self) -> usize {
         match self {
             Class::Poll(_) | Class::Idle(_) => 0,
@@ -37,7 +37,7 @@ impl Class {
         }
     }
 
-    /// What it is without a processor.
+    /// Its state without a processor.
     pub(super) fn off_processor(self) -> State {
         match self {
             Class::Wait(wait) => State::Waiting(wait),
@@ -48,7 +48,7 @@ impl Class {
         }
     }
 
-    /// Whether a thread is off the processor in it until somebody wakes it.
+    /// Whether a thread is off the processor in it until another one wakes it.
     pub(super) fn blocks(self) -> bool {
         let is_stop = matches!(self, Class::Passive(PassiveReason::Stopped, _));
         !is_stop && !matches!(self, Class::Poll(_) | Class::Idle(_) | Class::Yield)
@@ -62,11 +62,11 @@ pub(super) const TIERS: usize = 5;
 #[derive(Debug)]
 pub(super) struct States {
     operations: Operations,
-    /// What is known of the functions on call paths.
+    /// The classes of the functions on call paths.
     classes: ClassesOf,
     /// Whether the records behind the processor time of a context are lost.
     lost: Vec<bool>,
-    /// What processor time counts as, by context.
+    /// How processor time counts, by context.
     of_processor_time: Vec<State>,
 }
 
@@ -141,12 +141,11 @@ fn by_state(state: State, nature: Nature) -> Class {
     }
 }
 
-/// What an operation says of itself.
+/// The state that follows from the operation alone.
 fn by_operation(operation: OperationKind, target: Target) -> Class {
     let passive = |reason| Class::Passive(reason, Work::Compute);
     match operation.nature {
-        // Runtimes of parallel regions look for a while before they sleep, and one cannot tell which they
-        // did.
+        // Runtimes of parallel regions spin for a while before they sleep, which cannot be distinguished.
         Nature::Lock if operation.is_of_openmp() => Class::Poll(Wait::Lock),
         Nature::Barrier if operation.is_of_openmp() => Class::Poll(Wait::Barrier),
         Nature::Lock => Class::Wait(Wait::Lock),

@@ -1,9 +1,9 @@
 //! Time that the host of a virtual machine took from its processors.
 //!
-//! Linux counts it for each processor (`steal` in `/proc/stat`), not for threads, and leaves it out of what
-//! threads used and of how long they stood in the run queue. A thread that never switched between two
-//! instants can only have been off its processor because it was stolen. What was stolen besides that goes to
-//! time off the processor that nothing else explains: never more in all than was counted, and first to who
+//! Linux counts it for each processor (`steal` in `/proc/stat`), not for threads, and leaves it out of the
+//! threads' CPU time and of their time in the run queue. A thread that never switched between two instants
+//! can only have been off its processor because it was stolen. Further stolen time goes to time off the
+//! processor that nothing else explains: never more in all than was counted, and first to the locations that
 //! used the processors most.
 
 use proust_profile::Profile;

@@ -1,9 +1,9 @@
 //! Processes that were stopped, by a signal or a tracer.
 //!
-//! Nothing of a stopped process can go on, so its threads are passive for that reason, whatever they were in:
-//! a thread that sleeps, or waits for a lock, while its process is stopped would not have gone on either.
-//! Where it is only known that the process stopped somewhere (between two looks of the recorder), that
-//! explains what nothing else does.
+//! No thread of a stopped process can continue, so its threads are passive for that reason, whatever they
+//! were in: a thread that sleeps, or waits for a lock, while its process is stopped would not have gone on
+//! either. Where it is only known that the process stopped somewhere (between two looks of the recorder),
+//! that explains time that nothing else does.
 
 use proust_profile::{ContextId, Profile, Stop};
 
@@ -34,8 +34,8 @@ impl Stops {
     }
 }
 
-/// Stops by time, each with its instants in order, none reaching into the next: what comes from outside may
-/// be anything.
+/// Stops by time, each with its instants in order, none reaching into the next: input from outside may be
+/// anything.
 fn in_order(stops: impl Iterator<Item = Stop>) -> Vec<Stop> {
     let mut stops: Vec<Stop> = stops.collect();
     stops.sort_by_key(|stop| stop.before_ns);

@@ -113,6 +113,6 @@ pub(super) fn assert_tiled(location: &Location, spans: &[Span]) {
 }
 
 /// Lengths and states.
-pub(super) fn told(spans: &[Span]) -> Vec<(u64, State)> {
+pub(super) fn lengths(spans: &[Span]) -> Vec<(u64, State)> {
     spans.iter().map(|span| (span.length_ns() / MS, span.state)).collect()
 }

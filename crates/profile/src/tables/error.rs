@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::BrokenInvariant;
 
-/// Why a profile cannot be read or written. A damaged one is made from the logs again; whoever knows whether
-/// there are any says what to do.
+/// Why a profile cannot be read or written. A damaged one is made from the logs again; the caller that knows
+/// whether there are any adds the advice.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TablesError {
@@ -36,7 +36,7 @@ pub enum TablesError {
         /// The schema in it.
         found: u32,
     },
-    /// A file is not what was written.
+    /// A file differs from the one that was written.
     #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.

@@ -109,8 +109,8 @@ impl Replacement {
         let text = serde_json::to_vec_pretty(&*self.check.borrow())
             .map_err(|source| TablesError::Json { path: path.clone(), source })?;
         fs::write(&path, text).map_err(io_error(&path, "written"))?;
-        // A folder cannot be renamed over one with files in it: the old one is moved aside first. Somebody
-        // who reads in between sees no profile and makes one himself.
+        // A folder cannot be renamed over one with files in it: the old one is moved aside first. A process
+        // that reads in between sees no profile and makes one itself.
         let old = self.temporary.with_extension("old");
         let moved = match fs::rename(&self.target, &old) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -140,7 +140,7 @@ fn remove_stale(parent: &Path) {
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(TEMPORARY));
         let age = entry.metadata().ok().and_then(|m| m.modified().ok()).and_then(|m| m.elapsed().ok());
         if ours && age.is_some_and(|age| age > STALE) {
-            // Whoever owns it, it is not needed; if it cannot be removed it does no harm.
+            // Whichever process owns it, it is not needed; if it cannot be removed it does no harm.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

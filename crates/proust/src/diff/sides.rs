@@ -22,7 +22,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// The runs that a word stands for: a folder of a run or a sweep, or several of runs with commas between.
+    /// The runs that a word names: a folder of a run or a sweep, or several of runs with commas between.
     ///
     /// # Errors
     /// When there is no such folder, or it holds no run.

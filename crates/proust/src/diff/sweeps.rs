@@ -1,4 +1,4 @@
-//! Two sweeps over counts of threads or ranks: their curves side by side, and what became of degraded places.
+//! Two sweeps over counts of threads or ranks: their curves side by side, and the fate of degraded places.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The sweep that a word stands for, if it has several counts at this point; None if it is a run, or one
+    /// The sweep that a word names, if it has several counts at this point; None if it is a run, or one
     /// count.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The end of a recording: what is noted and told.
+//! The end of a recording: the notes and messages.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -19,7 +19,7 @@ use crate::control::ControlPage;
 use crate::linked_runtime::LinkedRuntime;
 use crate::sanitizers::Sanitizers;
 
-/// What there is to tell of a run that has ended.
+/// The messages about a run that has ended.
 #[derive(Debug)]
 pub struct Told {
     /// Seconds from the start to the end of the command.
@@ -32,13 +32,13 @@ pub struct Told {
 impl Told {
     /// Prints the three lines.
     pub fn tell(&self) {
-        // In one piece: nothing of what the program's children still print comes in between.
+        // In one piece: no output of the program's children gets in between.
         let text: String = self.lines.iter().map(|line| format!("proust: {line}\n")).collect();
         eprint!("{text}");
     }
 }
 
-/// Notes how the command ended; what there is to tell of it, which one process of a job does.
+/// Notes how the command ended; the messages about it, which one process of a job prints.
 pub fn finish(
     folder: &RunFolder,
     status: &ExitStatus,

@@ -14,7 +14,7 @@ pub struct ControlGroup {
 }
 
 impl ControlGroup {
-    /// That of the calling process, and so of what it starts.
+    /// That of the calling process, and so of the processes it starts.
     pub fn of_this_process() -> ControlGroup {
         let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         ControlGroup::of(&text, Path::new(ROOT))

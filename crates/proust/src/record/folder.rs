@@ -47,12 +47,12 @@ pub struct RunFolder {
     pub created: bool,
     /// When the recording began.
     pub start: Instant,
-    /// What the host of a virtual machine takes of its processors from then on.
+    /// The processor time that the host of a virtual machine takes from then on.
     pub stolen: Stolen,
     /// For how long its control group had no processor time left.
     pub throttled: Throttled,
     elsewhere: Option<PathBuf>,
-    /// What makes it this folder and no other.
+    /// The identity of this folder.
     identity: Option<(u64, u64)>,
 }
 
@@ -184,7 +184,7 @@ impl RunFolder {
         })
     }
 
-    /// Removes what was made for a command that did not start.
+    /// Removes the files made for a command that did not start.
     pub fn remove(&self) {
         if self.created {
             if self.is_in_place() {
@@ -194,7 +194,7 @@ impl RunFolder {
         }
     }
 
-    /// Removes what lies outside of the run's folder.
+    /// Removes the files outside of the run's folder.
     pub fn tidy(&self) {
         if let Some(folder) = &self.elsewhere {
             let _ = fs::remove_dir_all(folder);

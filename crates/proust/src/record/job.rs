@@ -14,7 +14,7 @@ const LAUNCHERS: [(&str, &[&str]); 5] = [
     ("SLURM_PROCID", &["SLURM_JOB_ID"]),
 ];
 
-/// What identifies the job this process is a rank of; None outside of a launcher.
+/// The identity of the job this process is a rank of; None outside of a launcher.
 pub fn key() -> Option<String> {
     key_from(|name| env::var(name).ok())
 }

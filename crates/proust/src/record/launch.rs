@@ -19,16 +19,16 @@ use super::stops::Watch;
 use super::{RecordArgs, RunFolder, time_limit};
 use crate::sanitizers::{ADDRESS_VARIABLE, Sanitizers};
 
-/// What became of the command.
+/// The outcome of the command.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It ran; when it or what it started was stopped.
+    /// It ran; when it or a process it started was stopped.
     Ended(ExitStatus, Vec<Stop>),
     /// It could not be started.
     NotStarted(io::Error),
 }
 
-/// What a command is started with beside what it inherits. `record` adds nothing.
+/// The settings with which a command is started, beside those it inherits. `record` adds nothing.
 #[derive(Debug, Default)]
 pub struct Setting {
     /// Variables of its environment.
@@ -47,7 +47,7 @@ const LEFT_TO_COMMAND: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
 /// The last signal that asked this process, or the command too, to end; 0 = none did.
 static ASKED_TO_END: AtomicI32 = AtomicI32::new(0);
 
-/// The signal by which somebody asked to end what is going on.
+/// The signal that requested the end of the command.
 pub fn asked_to_end() -> Option<libc::c_int> {
     Some(ASKED_TO_END.load(Ordering::Relaxed)).filter(|&signal| signal != 0)
 }
@@ -63,7 +63,7 @@ extern "C" fn note(signal: libc::c_int) {
     ASKED_TO_END.store(signal, Ordering::Relaxed);
 }
 
-/// From here on an interrupt ends nothing by itself: [`asked_to_end`] tells of it.
+/// From here on an interrupt ends nothing by itself: [`asked_to_end`] returns it.
 pub fn watch_for_interrupts() {
     inherited();
 }
@@ -108,7 +108,7 @@ pub fn run(
         Err(error) => return Ok(Outcome::NotStarted(error)),
     };
     child::began(child.id());
-    // Until it is reaped below its number belongs to nobody else.
+    // Until it is reaped below, no other process gets its number.
     let limit = setting.limit.map(|limit| time_limit::Limit::set(limit, &folder.path));
     let schedule = if folder.created {
         let asked = Schedule { delay: args.delay, duration: args.duration };
@@ -166,11 +166,11 @@ fn wait_unreaped(child: u32, watch: &Watch) {
     }
 }
 
-/// The command has asked to be traced by its parent, which is this process and no tracer: without one it would
-/// stand at its first signal for good. It gets the signal, and goes on as a process that nobody traces. Only
-/// the thread that has started it may do that.
+/// The command has asked to be traced by its parent, which is this process and no tracer: without one it
+/// would stay stopped at its first signal. It gets the signal, and continues as a process without a tracer.
+/// Only the thread that has started it may do that.
 fn go_on_untraced(child: u32, signal: libc::c_int) {
-    // What an exec reports to a tracer is no signal of anybody.
+    // The stop that an exec reports to a tracer is not a signal that was sent.
     let signal = if signal == libc::SIGTRAP { 0 } else { signal };
     // SAFETY: a plain system call. It fails where the command is not stopped any more.
     unsafe {
@@ -178,7 +178,7 @@ fn go_on_untraced(child: u32, signal: libc::c_int) {
     }
 }
 
-/// The collector before what the user preloads already.
+/// The collector before the libraries that the user preloads already.
 fn preload_list(folder: &RunFolder) -> OsString {
     let mut list = folder.library.clone().into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -197,7 +197,7 @@ fn set_handlers() -> Vec<(libc::c_int, libc::sigaction)> {
             action.sa_sigaction = handler;
             action.sa_flags = libc::SA_RESTART;
             libc::sigaction(signal, &action, &mut old);
-            // What was ignored when record was started (nohup) stays ignored for both.
+            // Signals that were ignored when record was started (nohup) stay ignored for both.
             if old.sa_sigaction == libc::SIG_IGN {
                 libc::sigaction(signal, &old, std::ptr::null_mut());
             }

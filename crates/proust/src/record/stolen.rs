@@ -1,4 +1,4 @@
-//! What the host of a virtual machine took of its processors while a command ran.
+//! The processor time that the host of a virtual machine took while a command ran.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ impl Stolen {
     }
 
     /// Seconds stolen since, summed over the processors that this process may use; None if the system does
-    /// not tell.
+    /// not report it.
     pub fn so_far_s(&self) -> Option<f64> {
         // SAFETY: no pointers are passed.
         let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };

@@ -2,7 +2,7 @@
 //!
 //! A stopped process notes nothing, so the recorder looks from outside:
 //!
-//! - The kernel reports when the command itself stops and goes on (`waitid`): its stops are exact.
+//! - The kernel reports when the command itself stops and continues (`waitid`): its stops are exact.
 //! - Of all processes that have a log the state in `/proc` is read every [`PERIOD`]: their stops are exact to
 //!   a period. A state costs 10 µs, and where there are so many that it would add up, they are read less
 //!   often.
@@ -10,8 +10,8 @@
 //!   for longer than a period, and that the kernel reports the command as continued: the stop lies in
 //!   between.
 //!
-//! A stop therefore has four instants: when the process was last seen going on, from when and until when it
-//! was certainly stopped, and when it was first seen going on again.
+//! A stop therefore has four instants: when the process was last seen running, from when and until when it
+//! was certainly stopped, and when it was first seen running again.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -53,7 +53,7 @@ struct Shared {
     wake: Condvar,
 }
 
-/// What was seen so far.
+/// The stops seen so far.
 #[derive(Debug, Default)]
 struct Seen {
     stops: Stops,
@@ -61,7 +61,7 @@ struct Seen {
 }
 
 impl Watch {
-    /// Begins to look at `command`, and at what has a log in the run's `folder`.
+    /// Begins to observe `command`, and the processes with a log in the run's `folder`.
     pub fn begin(command: u32, folder: &Path) -> Watch {
         let shared = Arc::new(Shared {
             command,
@@ -81,7 +81,7 @@ impl Watch {
         self.shared.seen().stops.reported(self.shared.command, now_ns);
     }
 
-    /// The kernel reports that the command goes on.
+    /// The kernel reports that the command continues.
     pub fn goes_on(&self) {
         let now_ns = monotonic_ns();
         self.shared.seen().stops.continued(self.shared.command, now_ns);
@@ -92,7 +92,7 @@ impl Watch {
         self.shared.seen().has_ended = true;
         self.shared.wake.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so; what it saw before is good.
+            // A thread that panicked has said so; its earlier observations are valid.
             let _ = thread.join();
         }
         std::mem::take(&mut self.shared.seen().stops).conclude(monotonic_ns())
@@ -154,7 +154,7 @@ struct Stops {
     /// By process.
     last: HashMap<u32, Last>,
     found: Vec<Stop>,
-    /// When the kernel reported that the command went on.
+    /// When the kernel reported that the command continued.
     continued_ns: Vec<u64>,
     pauses: Vec<Pause>,
 }
@@ -162,7 +162,7 @@ struct Stops {
 /// The newest that is known of a process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
-    /// When it was seen going on.
+    /// When it was seen running.
     going_ns: u64,
     /// A stop that is not over.
     stop: Option<Stop>,
@@ -217,8 +217,8 @@ impl Stops {
         self.look(pid, State::Stopped, now_ns);
     }
 
-    /// The kernel reports that a process went on just now: until then it was stopped. If the recorder was, too,
-    /// the report of the stop may have come late.
+    /// The kernel reports that a process continued just now: until then it was stopped. If the recorder was,
+    /// too, the report of the stop may be late.
     fn continued(&mut self, pid: u32, now_ns: u64) {
         self.continued_ns.push(now_ns);
         if self.last.get(&pid).is_some_and(|last| last.stop.is_some()) {
@@ -226,14 +226,14 @@ impl Stops {
             self.look(pid, State::GoesOn, now_ns);
             return;
         }
-        // A look may have come before the report.
+        // A look may have preceded the report.
         let before = self.found.iter_mut().rfind(|stop| stop.pid == pid);
         if let Some(stop) = before.filter(|stop| now_ns.saturating_sub(stop.behind_ns) < PERIOD_NS) {
             stop.end_ns = stop.end_ns.max(stop.behind_ns.min(now_ns));
         }
     }
 
-    /// All stops by process and time, when nobody looks any more.
+    /// All stops by process and time, after the last look.
     fn conclude(mut self, now_ns: u64) -> Vec<Stop> {
         for last in std::mem::take(&mut self.last).into_values() {
             if let Some(stop) = last.stop {
@@ -342,7 +342,7 @@ fn state_of(pid: u32) -> State {
         None | Some(b'X') => State::Gone,
         // A signal stops all threads,
         Some(b'T') => State::Stopped,
-        // a tracer perhaps one. And a process goes on when its first thread has ended.
+        // a tracer perhaps one. And a process continues when its first thread has ended.
         Some(b't' | b'Z') => of_all_threads(pid),
         Some(_) => State::GoesOn,
     }
@@ -442,11 +442,11 @@ mod tests {
         let mut stops = Stops::default();
         stops.pauses.push(pause(1000, 3000));
         stops.continued(7, 2999 * MS);
-        // The recorder got no processor for a while, and the command went on.
+        // The recorder got no processor for a while, and the command still ran.
         stops.pauses.push(pause(5000, 5600));
         let found = stops.conclude(9000 * MS);
         assert_eq!(found, [stop(7, [1000, 1250, 3000, 3000]), stop(8, [1000, 1250, 3000, 3000])]);
-        // The report of the stop itself may come when both go on again.
+        // The report of the stop itself may arrive when both continue.
         let mut stops = Stops::default();
         stops.reported(7, 2999 * MS);
         stops.continued(7, 3000 * MS);

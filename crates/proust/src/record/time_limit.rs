@@ -1,7 +1,7 @@
 //! A limit of time for a run: when it is over, all processes of the run are asked to end, and some seconds
 //! later made to.
 //!
-//! The waiting is done by a thread that sleeps until then: nothing is looked at while the run goes on.
+//! The waiting is done by a thread that sleeps until then: nothing is checked while the run is in progress.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

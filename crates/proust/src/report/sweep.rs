@@ -227,14 +227,14 @@ impl<'f> Chosen<'f> {
     }
 }
 
-/// Reads the runs; what cannot be read becomes a note.
+/// Reads the runs; a run that cannot be read becomes a note.
 fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<String>) {
     let mut sources = Vec::new();
     for (count, point) in &chosen.points {
         let Some(name) = &point.dir else { continue };
         let run = dir.join(name);
         if !run.join(PROFILE_FOLDER).exists() {
-            // The first time takes a while and shows its progress; what is wrong is told below.
+            // The first time takes a while and shows its progress; errors are reported below.
             let _ = progress::open(&run, Parts::WithoutSamples);
         }
         sources.push(Source { count: *count, name: name.clone(), dir: run });

@@ -9,14 +9,14 @@ use proust_profile::sweep_file::{Axis, RANKS, SWEEP_SCHEMA, SweepFile, SweepPoin
 use super::{SweepArgs, surroundings};
 use crate::failure::WrongUsage;
 
-/// The place that stands for the count.
+/// The placeholder of the count.
 const COUNT: &str = "n";
 
 /// The axes of a sweep.
 #[derive(Debug)]
 pub struct Axes {
     list: Vec<Axis>,
-    /// The axis that `{n}` stands for.
+    /// The axis of `{n}`.
     count: Option<usize>,
     command: Vec<String>,
     /// Variables of the environment in which a place is filled in.

@@ -1,4 +1,4 @@
-//! What `ls` and `info` tell of sweeps.
+//! What `ls` and `info` print about sweeps.
 
 use std::path::{Path, PathBuf};
 

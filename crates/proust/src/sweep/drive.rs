@@ -23,7 +23,7 @@ use crate::record::{
 /// Exit code: a run took too long, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
 
-/// The exit code where a command of the sweep cannot be run at all, which is told before anything is run.
+/// The exit code where a command of the sweep cannot be run at all, which is reported before anything is run.
 pub fn refused(file: &SweepFile) -> Option<ExitCode> {
     let mut looked_at: Vec<&str> = Vec::new();
     for point in &file.points {
@@ -48,10 +48,10 @@ pub fn refused(file: &SweepFile) -> Option<ExitCode> {
     None
 }
 
-/// Does what is still to be done.
+/// Executes the remaining runs.
 ///
 /// # Errors
-/// When what was done cannot be noted.
+/// When the results cannot be written.
 pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
     for note in &folder.file.notes {
         eprintln!("proust: note: {note}");
@@ -66,7 +66,7 @@ pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
         let name = folder.name_for(&folder.file.points[at]);
         let ended = one(args, &folder.dir, &name, &folder.file.points[at]);
         if let Some(signal) = asked_to_end() {
-            // The signal reached the run, too: what it did until then is no measurement.
+            // The signal reached the run, too: its work until then is no measurement.
             remove(&folder.dir, &name);
             shown.end();
             return Ok(interrupted(&folder, signal));

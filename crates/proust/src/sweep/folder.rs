@@ -13,7 +13,7 @@ use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 
 use super::SweepArgs;
 
-/// A sweep and its folder, which nobody else works on meanwhile.
+/// A sweep and its folder, which is locked against other processes.
 #[derive(Debug)]
 pub struct Folder {
     /// As the user named it.
@@ -25,7 +25,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder for the sweep `plan`, or goes on with the one that is there.
+    /// Makes the folder for the sweep `plan`, or continues the one that is there.
     ///
     /// # Errors
     /// When the folder holds something else, or another `sweep` works on it.
@@ -101,7 +101,7 @@ fn lock(dir: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// The plan, with what the sweep in the folder has done of it.
+/// The plan, with the runs that the sweep in the folder has done.
 fn resumed(old: SweepFile, mut plan: SweepFile, dir: &Path) -> Result<SweepFile> {
     if old.command != plan.command || old.serial != plan.serial {
         let serial =
@@ -151,7 +151,7 @@ fn resumed(old: SweepFile, mut plan: SweepFile, dir: &Path) -> Result<SweepFile>
         match plan.points.iter_mut().find(same) {
             Some(place) if complete => *place = point,
             Some(_) => {}
-            // A count or repetition that was asked for before and is not now: what is done stays.
+            // A count or repetition that was asked for before and is not now: finished runs stay.
             None if complete => beyond.push(point),
             None => {}
         }

@@ -1,4 +1,4 @@
-//! What is told of a sweep meanwhile: a line for each run, and on a terminal how long the rest will take.
+//! The messages of a sweep in progress: a line for each run, and on a terminal how long the rest will take.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -9,7 +9,7 @@ use proust_analysis::words::counted;
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 
-/// How often the bar is drawn while a run goes on: rarely, since the processors are the run's.
+/// How often the bar is drawn during a run: rarely, since the processors are the run's.
 const TICK: Duration = Duration::from_secs(1);
 
 /// What is shown.
@@ -58,7 +58,7 @@ impl Shown {
         }
     }
 
-    /// All is told.
+    /// All messages are printed.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! What a sweep sets and notes of the environment: counts of threads, and how threads are bound to
+//! The environment variables that a sweep sets and notes: counts of threads, and how threads are bound to
 //! processors.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
 }
 
-/// What of the user's environment is overridden, or stands in the way.
+/// The user's variables that are overridden, or that interfere.
 pub fn notes(axes: &[Axis]) -> Vec<String> {
     notes_from(axes, |name| env::var(name).ok())
 }

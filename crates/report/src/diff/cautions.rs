@@ -1,4 +1,4 @@
-//! What speaks against a comparison, why rows are not called changed, and limits, in words.
+//! Reasons to doubt a comparison, why rows are not called changed, and limits, in words.
 
 use proust_analysis::compare::diff::{Caution, Exceeded};
 use proust_analysis::statistics::{Outcome, Why};

@@ -32,13 +32,13 @@ pub(super) struct ChangeRow {
     pub b_interval: [f64; 2],
     /// The 95 % interval of the difference that the verdict rests on; of single runs its bounds.
     pub interval: [f64; 2],
-    /// What the verdict rests on: `medians`, `means` or `bounds`.
+    /// The basis of the verdict: `medians`, `means` or `bounds`.
     pub method: &'static str,
     /// `more`, `less`, `same` or `undecided`.
     pub verdict: &'static str,
     /// Why.
     pub why: &'static str,
-    /// Whether a change stands although many places are compared.
+    /// Whether a change is certain although many places are compared.
     pub certain: bool,
     /// Further runs of each side that would probably decide it; null where it is decided, or 30 are too few.
     pub more_runs: Option<u32>,
@@ -121,7 +121,7 @@ pub(super) fn signed(scale: &Scale, delta: f64) -> String {
     format!("{}{shown}", if delta > 0.0 { '+' } else { '−' })
 }
 
-/// The columns of a change: A, B, the difference, the ratio, and what it is.
+/// The columns of a change: A, B, the difference, the ratio, and the verdict.
 pub(super) fn titles(scale: &Scale) -> [(String, Align); 5] {
     [
         (scale.title("A"), Align::Right),

@@ -157,8 +157,7 @@ impl Flat {
     }
 }
 
-/// The table of functions. `rest` are how many more there are, whose amounts are what the total has beyond
-/// the rows.
+/// The table of functions. `rest` is the number of further functions, which have the rest of the total.
 pub(super) fn table(
     rows: &[FunctionRow],
     rest: usize,

@@ -1,4 +1,4 @@
-//! What every page of a comparison begins with: which runs, and what speaks against comparing them.
+//! The head of every page of a comparison: the runs, and reasons not to compare them.
 
 use proust_analysis::compare::{ComparedRun, Diff};
 use proust_analysis::statistics::{Outcome, Verdict, Why};
@@ -42,7 +42,7 @@ struct RunRow {
     cpu_s: f64,
     processors: u32,
     available_processors: u32,
-    /// What of the time in which threads wanted a processor others had it.
+    /// The part of the threads' runnable time in which other processes had the processor.
     disturbed: f64,
 }
 
@@ -116,7 +116,7 @@ impl Head {
         text
     }
 
-    /// What speaks against it.
+    /// Reasons to doubt it.
     pub fn notes(&self, style: &Style) -> String {
         let note = |caution: &CautionRow| {
             let line = crate::table::printable_lines(&format!(" Note: {}.", caution.text));

@@ -1,5 +1,4 @@
-//! The page `callers FUNCTION` of a comparison: from where more or less of a function comes, and where it
-//! goes.
+//! The page `callers FUNCTION` of a comparison: the changes of a function by caller and callee.
 
 use proust_analysis::compare::Diff;
 use proust_analysis::compare::diff::NeighbourChange;

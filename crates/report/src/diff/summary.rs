@@ -1,4 +1,4 @@
-//! The page `summary` of a comparison: the account, the findings, and what changed most.
+//! The page `summary` of a comparison: the account, the findings, and the largest changes.
 
 use proust_analysis::compare::Diff;
 use proust_analysis::compare::diff::FindingChange;
@@ -45,7 +45,7 @@ struct FindingRow {
     a: Option<FoundIn>,
     /// The same of B.
     b: Option<FoundIn>,
-    /// What could be won.
+    /// The time that could be saved.
     seconds: ChangeRow,
     lost_s: ChangeRow,
     #[serde(skip)]
@@ -71,7 +71,7 @@ impl FindingRow {
         let cause = change.b.as_ref().or(change.a.as_ref()).map(|(finding, ..)| finding.cause.clone());
         let Place { function, file, line, .. } = cause.unwrap_or_default();
         let (seconds, lost_s) = (ChangeRow::from(change.recoverable), ChangeRow::from(change.lost));
-        // What cannot be won may be lost all the same: more threads than processors.
+        // A loss may have nothing that can be saved: more threads than processors.
         let decisive = if seconds.is_significant() { &seconds } else { &lost_s };
         let word = match (a.is_some(), b.is_some()) {
             _ if !decisive.is_significant() => decisive.verdict,

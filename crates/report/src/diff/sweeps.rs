@@ -1,4 +1,4 @@
-//! Two sweeps beside each other: speedup, and what became of the places that were degraded.
+//! Two sweeps beside each other: speedup, and the fate of degraded places.
 
 use proust_analysis::compare::JointId;
 use proust_analysis::degradation::{Definition, Degradation, Limits};
@@ -26,14 +26,14 @@ const ROWS: usize = 20;
 /// In text a place is shown that takes this part of the program with some count, or whose ranks differ.
 const LEAST: f64 = 0.02;
 
-/// What is asked about two sweeps.
+/// A question about two sweeps.
 #[derive(Clone, Debug, Default)]
 pub struct SweepDiffQuestion {
     /// How the sides were named, for headings.
     pub names: [String; 2],
     /// Their commands.
     pub commands: [Vec<String>; 2],
-    /// Whether what is degraded is decided by the original definition, in which any difference counts.
+    /// Whether degradation is decided by the original definition, in which any difference counts.
     pub paper: bool,
     /// How many places at most; None = the page's own choice in text, all in JSON and CSV.
     pub limit: Option<usize>,
@@ -109,7 +109,7 @@ struct PlaceSide {
     /// Counts at which it is degraded.
     ranks: Vec<u32>,
     minimal_rank: Option<u32>,
-    /// What would be won with a smaller count, where most is lost.
+    /// The time that a smaller count would save, where most is lost.
     loss_s: f64,
 }
 
@@ -264,7 +264,7 @@ impl PlaceRow {
         [&self.a, &self.b].into_iter().flatten().any(|side| !side.ranks.is_empty())
     }
 
-    /// What became of its ranks, in words.
+    /// The change of its ranks, in words.
     fn word(&self) -> String {
         let list = |counts: &[u32]| counts.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let mut words = Vec::new();

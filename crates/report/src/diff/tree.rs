@@ -20,7 +20,7 @@ use crate::table::{Align, Cell, Table};
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
-/// What is shown in text has at least this part of the largest amount, or of the largest difference.
+/// Rows shown in text have at least this part of the largest amount, or of the largest difference.
 const LEAST: f64 = 0.01;
 /// Deeper contexts are not set in further.
 const DEEPEST: usize = 30;

@@ -1,4 +1,4 @@
-//! The ledger of what is asked for: of the whole run, of a part of its time, of some of its threads.
+//! The ledger of the selection: of the whole run, of a part of its time, of some of its threads.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::error::ReportError;
 use crate::number::duration;
 use crate::question::Question;
 
-/// A ledger, and what it is about.
+/// A ledger, and its scope.
 pub(super) struct Drawn<'l> {
     pub ledger: Cow<'l, Ledger>,
     pub io: IoAs,
@@ -139,7 +139,7 @@ impl<'l> Drawn<'l> {
     }
 }
 
-/// What stands beyond the processors, in words, largest first; None where it rounds to nothing.
+/// The amounts beyond the processors, in words, largest first; None where it rounds to nothing.
 pub(super) fn beyond_text(block: &LedgerBlock) -> Option<String> {
     if block.beyond_s <= 0.0005 {
         return None;
@@ -153,7 +153,7 @@ pub(super) fn beyond_text(block: &LedgerBlock) -> Option<String> {
     Some(format!("Beyond the processors, outside of the total: {parts} ({threads})."))
 }
 
-/// The service threads of runtimes, and what they spent outside of the total.
+/// The service threads of runtimes, and their time outside of the total.
 #[derive(Debug, Serialize)]
 pub(super) struct ServiceBlock {
     pub threads: usize,
@@ -181,7 +181,7 @@ impl ServiceBlock {
     }
 }
 
-/// Seconds by account, largest first, without what rounds to nothing.
+/// Seconds by account, largest first, without those that round to nothing.
 fn parts_text(seconds: &Seconds) -> String {
     let mut parts: Vec<(&str, f64)> = seconds.iter().map(|(id, seconds)| (*id, *seconds)).collect();
     parts.retain(|(_, seconds)| *seconds > 0.0005);
@@ -208,7 +208,7 @@ pub(super) struct LedgerBlock {
     pub service: ServiceBlock,
     /// Locations active at once for at least 1 % of the time, whether there were processors for them or not.
     pub active: u32,
-    /// Length of what the ledger is integrated over; 0 where it has no slots.
+    /// Length of the time that the ledger is integrated over; 0 where it has no slots.
     pub wall_s: f64,
     /// Processors of the part of the run that the ledger is about.
     pub processors: u32,

@@ -20,7 +20,7 @@ use crate::table::{Align, Cell, Table};
 const ROWS: usize = 10;
 /// Longest chain of callers; direct recursion is one link.
 const DEPTH: usize = 64;
-/// Levels of callers in text; `callers FUNCTION` goes on from there.
+/// Levels of callers in text; `callers FUNCTION` shows more.
 const LEVELS: usize = 4;
 /// Share of the total below which a caller is not shown in text.
 const SMALLEST: f64 = 0.005;
@@ -30,7 +30,7 @@ const SMALLEST: f64 = 0.005;
 pub(super) struct Callers {
     schema: u32,
     metrics: Vec<ColumnHead>,
-    /// Roots have no parent; a node's amounts are the part of its root's that came by it.
+    /// Roots have no parent; a node's amounts are its root's, as far as it was called along this path.
     callers: Vec<CallerRow>,
     depth_limit: usize,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
-//! The page `effort`: work, idleness and overhead by context, as parts of the effort, and what they say.
+//! The page `effort`: work, idleness and overhead by context, as parts of the effort, and a reading of them.
 //!
 //! JSON: `contexts` from the top down, of functions and inlined calls only; `idleness` and `overhead` are
-//! parts of the context's own effort, `reading` is what they say by the `thresholds`.
+//! parts of the context's own effort, `reading` is the advice that follows from the `thresholds`.
 
 use proust_analysis::findings::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
 use proust_analysis::findings::{Effort, Reading, effort};
@@ -95,13 +95,13 @@ impl EffortPage {
             Some("caused_s") => efforts[id as usize].idleness_s,
             _ => efforts[id as usize].sum_s(),
         };
-        // What is above another one is at least as large, and has the smaller number.
+        // A context above another one is at least as large, and has the smaller number.
         ids.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
         let mut cut = None;
         let limit = question.limit.or(text.then_some(ROWS));
         if let Some(limit) = limit.filter(|&limit| limit < ids.len()) {
             let hidden = ids.split_off(limit);
-            // They lie inside each other: what is hidden of effort is not their sum.
+            // They lie inside each other: the hidden effort is not their sum.
             let amount = hidden.iter().map(|&id| efforts[id as usize].sum_s()).fold(0.0, f64::max);
             cut = Some(Cut { rows: hidden.len(), amount });
         }

@@ -1,4 +1,4 @@
-//! The parts of pages that say what ran and how far the numbers can be trusted.
+//! The parts of pages that show the run and how far the numbers can be trusted.
 
 use std::collections::HashSet;
 
@@ -57,10 +57,10 @@ impl RunBlock {
     }
 }
 
-/// The quality of the data, completed by what only the ledger knows.
+/// The quality of the data, completed by amounts from the ledger.
 ///
-/// Under a filter, what can be counted by samples is that of the samples in scope; what is known of logs,
-/// processes and clocks as a whole stays that of the run.
+/// Under a filter, amounts that can be counted by samples are those of the samples in scope; amounts of logs,
+/// processes and clocks stay those of the whole run.
 pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &Ledger) -> Quality {
     let profile = selection.profile();
     let mut quality = profile.quality.clone();
@@ -88,7 +88,7 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
         };
         (quality.lost_records_s, quality.unrecorded_s) = (seconds(lost_ns), seconds(unrecorded_ns));
     }
-    // What the ledger's threads spent on it, beyond the processors or not: one number on all pages.
+    // The time of the ledger's threads on it, beyond the processors or not: one number on all pages.
     if !ledger.locations.is_empty() {
         let own_ns = ledger.locations.iter().map(|row| row.accounts[Account::Measurement]).sum();
         quality.measurement_s = seconds(own_ns);

@@ -26,7 +26,7 @@ pub(super) struct FindingRow {
     handle: String,
     kind: &'static str,
     account: String,
-    /// What could be won.
+    /// The time that could be saved.
     seconds: f64,
     lost_s: f64,
     /// Wall time that following the advice may save, from and to.
@@ -187,11 +187,11 @@ fn figure(figure: &Figure) -> String {
     format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
 }
 
-/// What has to be known of a run to say why nothing is found.
+/// The facts of a run that explain why nothing is found.
 #[derive(Debug)]
 pub(super) struct Circumstances {
     pub(super) total_s: f64,
-    /// What others had of the processors, s.
+    /// The time for which other processes had the processors, s.
     pub(super) preempted_s: f64,
     /// The largest account on which threads wait: its identifier, and s.
     pub(super) waited: Option<(&'static str, f64)>,

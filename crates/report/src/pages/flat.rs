@@ -73,7 +73,7 @@ impl Flat {
         })
     }
 
-    /// What orders the rows, CPU time, and what matters beside it, when no metrics are chosen.
+    /// The ordering measure, CPU time, and the measures that matter beside it, when no metrics are chosen.
     fn usual(&self, style: &Style) -> String {
         let rows: Vec<&RowAmounts> = self.functions.iter().map(|row| &row.metrics).collect();
         let total = |head: &ColumnHead| self.totals.get(&head.id).map_or(0.0, |total| total.exclusive);
@@ -115,7 +115,7 @@ impl Flat {
             .collect();
         // It is the same measure: `--metrics` could not show more.
         others.extend((!by_cpu).then_some(NumberColumn { id: String::new(), ..incl }));
-        // A column in which nothing stands says nothing to people.
+        // An empty column is of no use in text.
         for metric in [Metric::User, Metric::System] {
             let used = head_of(&self.metrics, metric.into()).filter(|head| total(head) != 0.0);
             others.extend(used.and_then(|head| own(metric.into(), &format!("{} self", title_of(head)))));
@@ -176,7 +176,7 @@ impl Flat {
     }
 }
 
-/// Keeps the first rows, and says what the others had.
+/// Keeps the first rows, and returns the amounts of the others.
 pub(super) fn cut(rows: &mut Vec<FunctionRow>, limit: Option<usize>, order: &Order) -> Option<Cut> {
     let limit = limit.filter(|&limit| limit < rows.len())?;
     let own = Order { inclusive: false, ..order.clone() };

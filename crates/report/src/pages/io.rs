@@ -1,10 +1,10 @@
-//! The page `io`: what was read and written, by operation and kind of target, and who did it.
+//! The page `io`: reads and writes, by operation and kind of target, and the places that called them.
 //!
 //! JSON: `{"schema":1,"totals":{…},"threads":n,"operations":[…],"call_sites":[…],"cut":{…},"notes":[…]}`. An
 //! operation is
 //! `{"operation","target","account":id|null,"passive":reason|null,"objects","calls","errors","bytes","seconds",
-//! "off_processor_s","mean_s","longest_s":…|null}`; `account` or `passive` is what its time counts as while
-//! the thread has no processor. A call site is
+//! "off_processor_s","mean_s","longest_s":…|null}`; `account` or `passive` is how its time counts while the
+//! thread has no processor. A call site is
 //! `{"operation","context","handle","function","function_handle","file","line", "threads",…}` with the same
 //! numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
 
@@ -29,7 +29,7 @@ impl About for OfIo {
         " off CPU: without a processor, as far as it is known; short: only sums of short calls are known.";
     type Line = (OperationId, Target);
 
-    // What a descriptor leads to decides what waiting for it counts as, so that the state says nothing new.
+    // The target of a descriptor decides how waiting for it counts, so that the state adds no information.
     fn line(&(operation, target, _): &OperationKey) -> Self::Line {
         (operation, target)
     }

@@ -6,7 +6,7 @@
 //! ranks:
 //! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,"locations":{account:
 //! seconds},"slots":{account: seconds}, "beyond_s":…}`; its two maps sum to its `total_s`, those of all
-//! owners to the ledger's; `locations` is without what its threads spent beyond the processors. A location is
+//! owners to the ledger's; `locations` is without its threads' time beyond the processors. A location is
 //! `{"handle","process",
 //! "rank","thread","name","service","charged","owner","wall_s","active_s","passive_s","accounts":{account:
 //! seconds}, "beyond":{account: seconds},"passive":{reason: seconds}}`; `active_s` is the sum of its
@@ -44,7 +44,7 @@ pub(super) struct LedgerPage {
     notes: Vec<String>,
     #[serde(skip)]
     formula: String,
-    /// What fills slots.
+    /// The part that fills slots.
     #[serde(skip)]
     of_locations: Vec<f64>,
     #[serde(skip)]
@@ -183,7 +183,7 @@ impl LedgerPage {
         ];
         let beyond = has_beyond.then(|| (scale.title("beyond"), Align::Right));
         let mut table = Table::new(heads.into_iter().chain(beyond).chain([("".into(), Align::Left)]));
-        // The column of what stands beyond the processors is only there where something does.
+        // The column of time beyond the processors is only there where there is any.
         let beyond = |cell: Cell| has_beyond.then_some(cell);
         for (n, row) in ledger.accounts.iter().enumerate() {
             let (paint, group) = match row.account {
@@ -232,7 +232,7 @@ impl LedgerPage {
         text
     }
 
-    /// The total once more, by what counts as lost.
+    /// The total once more, by productive and lost.
     fn classes_text(&self, shown: &Shown, style: &Style) -> String {
         let is = |wanted: &[Account]| -> i64 {
             let rows = self.ledger.accounts.iter().enumerate();
@@ -303,7 +303,7 @@ impl LedgerPage {
             accounts: &row.accounts,
             passive: &row.passive,
         });
-        // A thread's own accounts are what they are, beyond the processors or not.
+        // A thread's own accounts are complete, beyond the processors or not.
         let own = shown.threads.iter().zip(&shown.beyond).map(|(within, beyond)| within + beyond);
         let totals = self.cut.is_none().then(|| own.collect());
         let table = LocationTable { rows: rows.collect(), ids: Vec::new(), scale: shown.scale, totals };

@@ -26,7 +26,7 @@ pub(super) fn passive_of(passive: &PassiveTimes) -> Seconds {
     passive.map(|(reason, ns)| (reason.id(), seconds(ns))).collect()
 }
 
-/// What is said behind the name of a location that is not charged; empty for one that is.
+/// The remark after the name of a location that is not charged; empty for one that is.
 pub(super) fn not_charged(charged: bool, service: bool) -> &'static str {
     match (charged, service) {
         (true, _) => "",
@@ -35,7 +35,7 @@ pub(super) fn not_charged(charged: bool, service: bool) -> &'static str {
     }
 }
 
-/// What is said of passive time of unknown reason, where there is much of it.
+/// The note about passive time of unknown reason, where there is much of it.
 pub(super) fn unexplained<'r>(rows: impl Iterator<Item = (f64, &'r Seconds)>, style: &Style) -> String {
     let (mut wall_s, mut unknown_s) = (0.0, 0.0);
     for (wall, passive) in rows {
@@ -102,7 +102,7 @@ impl LocationTable<'_> {
         let (accounts, active) = self.accounts();
         let passive = self.rows.iter().map(|row| sum(row.passive.values().copied()));
         let passive: Vec<i64> = passive.map(|seconds| self.scale.digits(seconds)).collect();
-        // What is shown adds up; the last digit of the wall time gives way.
+        // The shown amounts add up; the last digit of the wall time gives way.
         let wall = active.iter().zip(&passive).map(|(active, passive)| active + passive).collect();
         let reasons = self.reasons(&passive);
         let whole = |name: &str, digits| Column { title: self.scale.title(name), digits };

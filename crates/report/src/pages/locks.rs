@@ -1,11 +1,11 @@
-//! The page `locks`: the locks that were waited for, who held them and who waited for whom; and who wakes the
-//! threads that wait for something else.
+//! The page `locks`: the locks that were waited for, their holders, and which thread waited for which; and
+//! the wakers of threads that wait for something else.
 //!
-//! JSON: `locks` by waited time, `waits` counts those that were told alone; `holders` and `waiters` are
-//! functions, with the part of `waited_s` that is theirs; `hand_over_s` is the part in which nobody held the
-//! lock, `unknown_s` that of which the holder is not known; `pairs` says which thread waited for which. A
-//! lock with `kind` `unknown` stands for short waits of which it is not told for what. `wakers` is outside of
-//! all accounts.
+//! JSON: `locks` by waited time, `waits` counts those that were recorded one by one; `holders` and `waiters`
+//! are functions, with the part of `waited_s` that is theirs; `hand_over_s` is the part in which the lock was
+//! free, `unknown_s` that of which the holder is not known; `pairs` says which thread waited for which. A
+//! lock with `kind` `unknown` is the short waits whose object was not recorded. `wakers` is outside of all
+//! accounts.
 
 mod row;
 mod site;
@@ -103,7 +103,7 @@ impl Locks {
             let first = match order.as_deref() {
                 Some("name") => a.site.name().cmp(b.site.name()),
                 Some("waits") => b.waits.cmp(&a.waits),
-                // What a lock caused is what was waited for it.
+                // A lock causes the time that threads waited for it.
                 _ => std::cmp::Ordering::Equal,
             };
             first.then_with(|| b.waited_s.total_cmp(&a.waited_s)).then_with(|| a.handle.cmp(&b.handle))

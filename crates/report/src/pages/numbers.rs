@@ -50,7 +50,7 @@ impl NumberColumn {
         }
     }
 
-    /// Own amounts, and below them what rows that were cut hold, if `cut`, and the sum of all.
+    /// Own amounts, and below them those of rows that were cut, if `cut`, and the sum of all.
     pub fn adding_up(
         head: &ColumnHead,
         name: &str,
@@ -118,7 +118,7 @@ impl NumberColumn {
     }
 }
 
-/// Columns that have room beside names, and what is told of those that have not.
+/// Columns that have room beside names, and the note about those that have not.
 pub(super) struct Fitted {
     pub columns: Vec<NumberColumn>,
     left_out: Vec<String>,
@@ -161,7 +161,7 @@ impl Fitted {
     }
 }
 
-/// Columns of what matters beside CPU time, when the user has not said what to show.
+/// The default columns beside CPU time.
 pub(super) fn noticed(
     chosen: &Chosen,
     heads: &[ColumnHead],

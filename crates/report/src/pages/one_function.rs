@@ -27,7 +27,7 @@ pub(super) struct OneFunction {
     recursive: bool,
     /// `inclusive` is the function's amount when called from there, `exclusive` its own part of it.
     callers: Vec<NeighbourRow>,
-    /// `inclusive` is what was spent below the function in this callee, `exclusive` the callee's own part.
+    /// `inclusive` is this callee's amount below the function, `exclusive` the callee's own part.
     callees: Vec<NeighbourRow>,
     notes: Vec<String>,
     #[serde(skip)]

@@ -1,4 +1,5 @@
-//! What the pages `io` and `waits` share: operations summed up by kind, and the places that call them.
+//! The common parts of the pages `io` and `waits`: operations summed up by kind, and the places that call
+//! them.
 
 mod page;
 
@@ -25,7 +26,7 @@ const SITES: usize = 15;
 /// Operations in text when nothing else is asked for.
 const OPERATIONS: usize = 20;
 
-/// Calls, and what they took.
+/// Calls, and their time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Calls {
     pub calls: u64,
@@ -39,7 +40,7 @@ pub(super) struct Calls {
     pub longest_s: Option<f64>,
 }
 
-/// An operation, with what its time counts as while the thread has no processor.
+/// An operation, with the account of its time while the thread has no processor.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct OperationRow {
     pub operation: String,
@@ -116,8 +117,8 @@ pub(super) const FIELDS: [&str; 7] =
     ["calls", "errors", "bytes", "seconds", "off_processor_s", "mean_s", "longest_s"];
 
 impl Tables {
-    /// Those of I/O, or of all that is not I/O; operations are told apart by `line`. `kept` are the sums of
-    /// all that is selected, where they are known already.
+    /// Those of I/O, or of all that is not I/O; operations are distinguished by `line`. `kept` are the sums
+    /// of all that is selected, where they are known already.
     pub fn new<K: PartialEq>(
         selection: &Selection<'_>,
         question: &Question,
@@ -222,7 +223,7 @@ impl Tables {
         })
     }
 
-    /// The operations that text shows, and last what all others have together, if there are others.
+    /// The operations that text shows, and last the sum of all others, if there are others.
     pub fn shown(&self) -> (&[OperationRow], Option<Calls>) {
         let (shown, others) = self.operations.split_at(self.shown.min(self.operations.len()));
         // A single one takes no more room than its sum.
@@ -244,7 +245,7 @@ impl Tables {
         (shown, Some(more))
     }
 
-    /// What is said of the operations that text does not show.
+    /// The note about the operations that text does not show.
     pub fn more(&self, shown: usize) -> String {
         let hidden = self.operations.len() - shown;
         format!("{} (--limit {})", counted(hidden, "more operation"), self.operations.len())
@@ -318,7 +319,7 @@ fn counts_as(state: State) -> (Option<&'static str>, Option<&'static str>) {
 }
 
 impl OperationRow {
-    /// What its time counts as, in words.
+    /// How its time counts, in words.
     pub fn counts_as(&self) -> String {
         match (self.account, self.passive) {
             (Some(account), _) => account.to_owned(),

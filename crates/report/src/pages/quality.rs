@@ -78,7 +78,7 @@ impl QualityPage {
         })
     }
 
-    /// What is to be said of modules and not said of the run already: once for all modules of which the same
+    /// The notes about modules that are not notes of the run already: once for all modules of which the same
     /// is true.
     fn modules_by_note(&self) -> BTreeMap<String, Vec<&str>> {
         let mut by_note: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -169,7 +169,7 @@ impl QualityPage {
     }
 }
 
-/// What needs attention, in the words of a line each.
+/// The problems that need attention, in a line each.
 pub(super) fn warnings(quality: &Quality) -> Vec<String> {
     let mut warnings = Vec::new();
     if quality.samples > 0 && quality.complete_paths < 0.99 {

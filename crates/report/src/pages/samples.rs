@@ -3,9 +3,9 @@
 //! JSON: `{"schema":1,"samples":[…],"notes":[…]}`. A sample is `{"number","process","name","time_s","reason",
 //! "label":…|null,"cpu_s","user_s","system_s","minor_faults","major_faults","voluntary_switches",
 //! "involuntary_switches","peak_resident_bytes","resident_bytes","read_bytes","written_bytes",
-//! "read_by_calls_bytes","written_by_calls_bytes","read_calls","write_calls","threads","runnable"}`; amounts are
-//! those since the process began, and from `resident_bytes` on null where only what costs little was asked.
-//! `number` counts the samples of the run by time, from 1.
+//! "read_by_calls_bytes","written_by_calls_bytes","read_calls","write_calls","threads","runnable"}`; amounts
+//! are those since the process began, and from `resident_bytes` on null where only the cheap amounts were
+//! read. `number` counts the samples of the run by time, from 1.
 
 use std::collections::BTreeSet;
 

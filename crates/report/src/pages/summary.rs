@@ -240,7 +240,7 @@ impl Summary {
     fn ledger_text(&self, style: &Style) -> String {
         let ledger = &self.ledger;
         let mut text = heading(style, "Where the processors' time went", &self.formula);
-        // What rounds to nothing is left out; the residual and the largest remainders keep the sum.
+        // Amounts that round to nothing are left out; the residual and the largest remainders keep the sum.
         let smallest = ledger.total_s * 0.0005;
         let rows: Vec<&AccountRow> = ledger
             .accounts

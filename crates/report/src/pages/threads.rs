@@ -61,12 +61,12 @@ struct LocationRow {
     queued_s: f64,
     measurement_s: f64,
     samples: u64,
-    /// What the thread lost itself; 0 of threads that are not charged.
+    /// The thread's own loss; 0 of threads that are not charged.
     lost_s: f64,
-    /// What it is to blame for, whoever lost it.
+    /// The loss that it caused, whichever thread lost it.
     caused_s: f64,
     accounts: Seconds,
-    /// What of its accounts stands beyond the processors.
+    /// The part of its accounts beyond the processors.
     beyond: Seconds,
     passive: Seconds,
 }
@@ -88,7 +88,7 @@ impl Threads {
         no_arguments(question)?;
         let profile = selection.profile();
         let ledger = &drawn.ledger;
-        // Within a range of time, what is known by samples is that of the range too.
+        // Within a range of time, amounts from samples are those of the range too.
         let (windowed, mut sums) = (drawn.window.is_some(), HashMap::new());
         for value in selection.values().iter().filter(|_| windowed) {
             *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;

@@ -1,9 +1,9 @@
-//! The page `timeline`: what every location did when.
+//! The page `timeline`: the states of every location over time.
 //!
 //! JSON: `{"schema":1,"start_s":…,"end_s":…,"locations":[…],"notes":[…]}`, times in seconds since the run's
 //! start. A location is
 //! `{"handle","process","rank","thread","name","start_s","end_s","cpu_s","active_s","accounts":{account:
-//! seconds},"passive":{reason: seconds},"spans":[…]}`; all seconds are of what is in scope. A span is
+//! seconds},"passive":{reason: seconds},"spans":[…]}`; all seconds are those in scope. A span is
 //!
 //! ```text
 //! {"start_s":…,"end_s":…,"state":"working|waiting|polling|passive","account":id|null,"passive":reason|null,
@@ -13,10 +13,10 @@
 //! `account` is that of an active span, `passive` the reason of a passive one. `parts` are the seconds of an
 //! active span that belong to other accounts, without a place inside it: the time in Proust's handlers, page
 //! faults, and `queued`, runnable without a processor, which is `oversubscribed` or `preempted` in the
-//! ledger. Spans come in time order without overlap; those that touch and are equal but for their times and
+//! ledger. Spans are in time order without overlap; those that touch and are equal but for their times and
 //! parts are one. Between them the location was not alive, outside the range of time that is asked for, or
-//! outside the functions that are. `--limit` is the number of locations. What is unexplained between two
-//! samples is blocked time first and CPU time last: a border between the two is known to one sample only.
+//! outside the functions that are. `--limit` is the number of locations. Unexplained time between two samples
+//! is blocked time first and CPU time last: a border between the two is known to one sample only.
 //!
 //! Text has a line for each location, and in it a cell for each stretch of time: the state that takes most of
 //! it.

@@ -92,7 +92,7 @@ impl Tree {
         // In text rows are counted as they are read, not as they are kept.
         let limit = question.limit.filter(|&limit| question.format != Format::Text && limit < ids.len());
         if let Some(limit) = limit {
-            // A parent has at least what its children have and comes before them: what is kept is a tree.
+            // A parent has at least the amount of its children and is before them: the kept rows are a tree.
             let inclusive = Order { inclusive: true, ..order.clone() };
             let mut largest: Vec<(f64, ContextId)> =
                 ids.iter().map(|id| (inclusive.share(&rows[id], &rows[&root]), *id)).collect();
@@ -214,7 +214,7 @@ impl ContextRow {
 }
 
 impl Tree {
-    /// What orders the rows, CPU time, and what was chosen or matters beside it.
+    /// The ordering measure, CPU time, and the measures that were chosen or matter beside it.
     fn columns(&self, rows: &[&RowAmounts], total: f64, style: &Style) -> Fitted {
         let cpu = Measure::Metric(Metric::Cpu);
         let head = self.metrics.iter().find(|head| head.id == self.order.column).unwrap_or(&self.metrics[0]);

@@ -1,8 +1,8 @@
-//! The page `waits`: the intercepted operations that are no I/O, by what they count as, and who waited in
-//! them.
+//! The page `waits`: the intercepted operations that are no I/O, by the account of their time, and the places
+//! that waited in them.
 //!
-//! JSON: as that of `io`; `target` is what the descriptor leads to, where there is one. What time a thread
-//! did not wait for by an operation is not here: the run queue, page faults, I/O.
+//! JSON: as that of `io`; `target` is the target of the descriptor, where there is one. Time that a thread
+//! did not spend waiting in an operation is not here: the run queue, page faults, I/O.
 
 use proust_analysis::ledger::State;
 use proust_analysis::query::OperationKey;

@@ -1,4 +1,4 @@
-//! The page `degradation`: places that become slower with more threads, and what causes it.
+//! The page `degradation`: places that become slower with more threads, and the causes.
 //!
 //! JSON:
 //! `{"schema":1,"sweep":{…},"definition":"robust"|"paper","counts":[…],"regions":[…],"findings":[…],"disagreements":[…],
@@ -9,7 +9,7 @@
 //! `{"count","oversubscribed","time_s","low_s","high_s","corrected_s","corrected_error_s","queued_share","speedup",
 //! "efficiency","serial_speedup":…|null,"best":count|null,"verdict":"degraded"|"not"|"inconclusive","why":…|null,
 //! "more_runs":n|null,"strength_s","loss_s","excess_s","scaling_loss_s","threads":[…]}`: `corrected_s` is the
-//! time without what measuring took of it, and all behind it is made of that. `threads` are those of the
+//! time without the cost of measuring, and all fields after it are based on that. `threads` are those of the
 //! fastest repetition, in regions and at their sites:
 //! `{"handle","time_s","corrected_s","corrected_error_s"}`. A finding is
 //! `{"path":[id],"region","cause","count","better","loss_s","causes":{…},"more":{…},"visits","advice":{"id","text"}|null}`.
@@ -82,7 +82,7 @@ pub(super) struct TimeRow {
     time_s: f64,
     low_s: f64,
     high_s: f64,
-    /// Without what measuring took.
+    /// Without the cost of measuring.
     pub corrected_s: f64,
     corrected_error_s: f64,
     queued_share: f64,
@@ -101,7 +101,7 @@ pub(super) struct TimeRow {
     threads: Vec<ThreadRow>,
 }
 
-/// What a thread took in a region, or up to a site and in it.
+/// A thread's time in a region, or up to a site and in it.
 #[derive(Debug, Serialize)]
 struct ThreadRow {
     handle: String,
@@ -170,7 +170,8 @@ impl DegradationPage {
             place.is_degraded() || place.ranks.iter().any(|rank| rank.time_s >= SHOWN * program_s)
         };
         let ranks = |node: JointId| assessment.places[node as usize].ranks.iter();
-        // The paper follows the strongest; what fewer threads would save says more, but is not its word.
+        // The paper follows the strongest; the time that fewer threads would save is more useful, but the
+        // paper does not use it.
         let weight = |node: JointId| match question.paper {
             true => ranks(node).map(Rank::strength_s).fold(0.0, f64::max),
             false => ranks(node).map(|rank| rank.excess_s).fold(f64::NEG_INFINITY, f64::max),
@@ -186,7 +187,7 @@ impl DegradationPage {
         let shown: BTreeSet<JointId> = regions.iter().map(|region| region.id).collect();
         let mut children: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
         for region in &mut regions {
-            // What takes no time is no row: the parent is the next one above that does.
+            // A place without time gets no row: the parent is the next one above that does.
             while let Some(parent) = region.parent.filter(|parent| !shown.contains(parent)) {
                 region.parent = ensemble.joint().parent(parent);
             }
@@ -296,7 +297,7 @@ impl RegionRow {
     }
 }
 
-/// What a region is as a whole. Flat: it takes as long with any count, as what only one thread does.
+/// What a region is as a whole. Flat: it takes as long with any count, like work of a single thread.
 fn class(judged: &Degradation) -> &'static str {
     let inconclusive = |verdict: Verdict| matches!(verdict, Verdict::Inconclusive(_));
     let in_order = || judged.ranks.iter().filter(|rank| !rank.oversubscribed);

@@ -1,4 +1,4 @@
-//! What every page of a sweep begins with, the curve of its counts, and its notes.
+//! The head of every page of a sweep, the curve of its counts, and its notes.
 
 use proust_analysis::ledger::{Account, Class, IoAs};
 use proust_analysis::scaling::Timing;
@@ -284,7 +284,7 @@ pub(super) fn with_interval(value: Option<f64>, interval: Option<(f64, f64)>) ->
     }
 }
 
-/// What the serial reference says.
+/// The text about the serial reference.
 pub(super) fn serial_text(view_serial_s: Option<f64>, curve: &[CurveRow]) -> String {
     let (Some(serial_s), Some(last)) = (view_serial_s, curve.last()) else { return String::new() };
     let best = curve.iter().min_by(|a, b| a.wall_s.total_cmp(&b.wall_s)).unwrap_or(last);
@@ -296,11 +296,11 @@ pub(super) fn serial_text(view_serial_s: Option<f64>, curve: &[CurveRow]) -> Str
     )
 }
 
-/// What is lost: all classes but the productive and what nobody misses.
+/// What is lost: all classes but the productive and those that are no loss.
 pub(super) const LOST: [Class; 5] =
     [Class::Parallelism, Class::Waiting, Class::Communication, Class::Overhead, Class::System];
 
-/// What is lost of processor time, as the ledger has it.
+/// The lost processor time, from the ledger.
 pub(super) fn lost_s(row: &CurveRow) -> f64 {
     let lost = |id: &str| Account::from_id(id).is_some_and(|account| account.lost(IoAs::Productive));
     row.accounts.iter().filter(|row| lost(row.id)).map(|row| row.seconds).sum()

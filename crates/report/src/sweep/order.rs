@@ -1,4 +1,4 @@
-//! Places of a sweep in the order of a tree, and what is said of those that runs do not agree on.
+//! Places of a sweep in the order of a tree, and the notes about those that runs do not agree on.
 
 use proust_analysis::compare::JointId;
 use proust_analysis::scaling::{Disagreement, Ensemble};

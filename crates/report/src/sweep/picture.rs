@@ -1,10 +1,10 @@
-//! Pictures of a sweep as SVG: for screens and for print, in colour or without: what a colour says, a pattern
-//! or a label says too.
+//! Pictures of a sweep as SVG: for screens and for print, in colour or without: patterns or labels repeat the
+//! meaning of each colour.
 //!
 //! - [`canvas`]: shapes and text
 //! - [`speedup`]: speedup against the count
 //! - [`stack`]: processor time by account against the count
-//! - [`tree`]: regions, their times, and what is degraded
+//! - [`tree`]: regions, their times, and degraded ones
 
 mod canvas;
 mod speedup;

@@ -93,8 +93,8 @@ impl ScalingPage {
             question.limit.or((question.format == crate::Format::Text).then_some(ROWS)).unwrap_or(usize::MAX);
         let cut = order.len().saturating_sub(limit);
         if cut > 0 {
-            // The smallest losses go first, wherever they are; what is around a place loses as much as it
-            // does, mostly.
+            // The smallest losses go first, wherever they are; the contexts around a place mostly lose as
+            // much as it does.
             let mut by_loss: Vec<f64> = order.iter().map(|&(node, _)| loss_of(node)).collect();
             by_loss.sort_unstable_by(|a, b| b.total_cmp(a));
             let least = by_loss.get(limit).copied().unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! The page `summary` of a sweep: its counts beside each other, and what is degraded.
+//! The page `summary` of a sweep: its counts beside each other, and degraded places.
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"degraded":[…],"notes":[…]}`; a row of the curve has
 //! `"count","runs","oversubscribed",

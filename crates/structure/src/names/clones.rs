@@ -1,4 +1,4 @@
-//! Suffixes by which a compiler tells its copies and pieces of one function apart.
+//! Suffixes by which a compiler distinguishes its copies and pieces of one function.
 
 /// Pieces and copies whose time belongs to the function of the source. OpenMP's outlined regions
 /// (`._omp_fn.0`), multi-versioned functions (`.avx2`) and resolvers are functions of their own.

@@ -6,7 +6,7 @@ use cpp_demangle::{BorrowedSymbol, DemangleNodeType, DemangleOptions, DemangleWr
 
 use super::Names;
 
-/// A few bytes of mangled name can stand for megabytes of demangled one.
+/// A few bytes of a mangled name can expand to megabytes.
 const LONGEST_NAME_BYTES: usize = 64 * 1024;
 
 pub(super) fn demangle(mangled: &str) -> Option<Names> {

@@ -1,4 +1,4 @@
-//! Who held the lock.
+//! The holders of the lock.
 
 use super::*;
 use crate::ledger::Window;
@@ -10,7 +10,7 @@ fn the_holder_is_to_blame_and_not_who_waits() {
     run.lock(1, 2, 0x10, (10, 30));
     run.unlock(0, 1, 0x10, 30, 25);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(1, Holder, 0, 1, 20.0)]);
+    assert_eq!(charges(&blame), [(1, Holder, 0, 1, 20.0)]);
     let cause = blame.rows[0].cause;
     assert_eq!((cause.site, cause.lock), (Some(9), Some(0)));
     let lock = &blame.locks[0];
@@ -32,7 +32,7 @@ fn three_holders_in_a_row_share_the_wait_by_overlap() {
     run.unlock(0, 5, 0x20, 30, 5);
     let (_, blame) = run.blame();
     let expected = [(3, Holder, 0, 1, 5.0), (3, Holder, 1, 2, 10.0), (3, Holder, 2, 3, 15.0)];
-    assert_eq!(told(&blame), expected);
+    assert_eq!(charges(&blame), expected);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn what_nobody_held_is_hand_over() {
         (2, Holder, 1, 2, 15.0),
         (2, HandOver, 2, 3, 7.0),
     ];
-    assert_eq!(told(&blame), expected);
+    assert_eq!(charges(&blame), expected);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn without_a_release_the_holder_is_not_known() {
     run.lock(1, 2, 0x10, (10, 90)).open = true;
     run.unlock(0, 1, 0x20, 30, 25);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(1, Unknown, 1, 2, 80.0)]);
+    assert_eq!(charges(&blame), [(1, Unknown, 1, 2, 80.0)]);
 }
 
 #[test]
@@ -68,11 +68,11 @@ fn who_gives_up_waited_for_who_lets_it_go_later() {
     let mut run = Builder::new(2, 100);
     run.wait(Operation::MutexTimedLock, 1, 2, 0x10, (10, 20)).errors = 1;
     run.unlock(0, 1, 0x10, 50, 45);
-    // The next one was held by somebody who got it after that.
+    // The next one was held by a location that acquired it after that.
     run.wait(Operation::MutexTimedLock, 1, 2, 0x20, (60, 70)).errors = 1;
     run.unlock(0, 3, 0x20, 90, 5);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(1, Holder, 0, 1, 10.0), (1, Unknown, 1, 2, 10.0)]);
+    assert_eq!(charges(&blame), [(1, Holder, 0, 1, 10.0), (1, Unknown, 1, 2, 10.0)]);
 }
 
 #[test]
@@ -84,20 +84,20 @@ fn a_wait_that_ends_without_the_lock_was_for_who_had_it_all_the_time() {
     }
     run.unlock(0, 1, 0x10, 50, 45);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(1, Holder, 0, 1, 40.0)]);
+    assert_eq!(charges(&blame), [(1, Holder, 0, 1, 40.0)]);
 }
 
 #[test]
 fn sampled_releases_share_by_weight() {
     let mut run = Builder::new(4, 100);
     run.lock(3, 4, 0x10, (10, 40));
-    // Of many short sections three are told: two of the one, one of the other.
+    // Of many short sections three are recorded: two of the one, one of the other.
     for (location, context, time_ms) in [(0, 1, 12), (0, 1, 20), (1, 2, 33)] {
         let release = run.unlock(location, context, 0x10, time_ms, 0);
         (release.held_ns, release.weight_ns) = (50_000, 200_000);
     }
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(3, Holder, 0, 1, 20.0), (3, Holder, 1, 2, 10.0)]);
+    assert_eq!(charges(&blame), [(3, Holder, 0, 1, 20.0), (3, Holder, 1, 2, 10.0)]);
     assert_eq!((blame.locks[0].holds, blame.locks[0].held_ns), (12, 600_000));
 }
 
@@ -109,7 +109,7 @@ fn a_long_section_among_short_ones_has_its_own_time() {
     let release = run.unlock(1, 2, 0x10, 35, 0);
     (release.held_ns, release.weight_ns) = (50_000, 200_000);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(3, Holder, 0, 1, 10.0), (3, Holder, 1, 2, 20.0)]);
+    assert_eq!(charges(&blame), [(3, Holder, 0, 1, 10.0), (3, Holder, 1, 2, 20.0)]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_short_wait_without_a_release_is_like_those_next_to_it() {
         (release.held_ns, release.weight_ns) = (50_000, 200_000);
     }
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(2, Holder, 0, 1, 0.25), (2, Holder, 1, 2, 0.75)]);
+    assert_eq!(charges(&blame), [(2, Holder, 0, 1, 0.25), (2, Holder, 1, 2, 0.75)]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_holder_that_waits_itself_keeps_the_charge() {
     run.unlock(1, 2, 0x10, 40, 35);
     run.unlock(0, 1, 0x20, 35, 30);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(1, Holder, 0, 1, 20.0), (2, Holder, 1, 2, 30.0)]);
+    assert_eq!(charges(&blame), [(1, Holder, 0, 1, 20.0), (2, Holder, 1, 2, 30.0)]);
 }
 
 #[test]
@@ -144,12 +144,12 @@ fn short_waits_are_shared_by_the_locks_that_were_let_go_meanwhile() {
     run.unlock(1, 2, 0x20, 30, 2);
     run.unlock(1, 3, 0x20, 80, 30);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(3, Holder, 0, 1, 6.0), (3, Holder, 1, 2, 2.0)]);
-    // Without any release nobody knows.
+    assert_eq!(charges(&blame), [(3, Holder, 0, 1, 6.0), (3, Holder, 1, 2, 2.0)]);
+    // Without any release the holder is not known.
     let mut run = Builder::new(2, 100);
     let sum = run.lock(1, 4, 0, (10, 50));
     (sum.summed, sum.time_ns, sum.calls) = (true, 8 * MS, 400);
-    assert_eq!(told(&run.blame().1), [(1, Unknown, 1, 4, 8.0)]);
+    assert_eq!(charges(&run.blame().1), [(1, Unknown, 1, 4, 8.0)]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn slots_that_are_empty_for_a_wait_have_its_cause() {
         let rows = blame.rows.iter().filter(|row| row.slots && row.cause.section == Some(section));
         rows.map(|row| row.ns).sum()
     };
-    // Of a wait it is known how many slots it stands for, and not when they were empty.
+    // The number of a wait's empty slots is known, and not when they were empty.
     assert_eq!((of(1), of(5)), (5 * MS, 5 * MS));
     // Asleep for two thirds of the second section.
     let asleep = blame.rows.iter().find(|row| row.slots && row.cause.context == 2).unwrap();
@@ -182,7 +182,7 @@ fn a_range_of_time_takes_its_part_of_the_holders() {
     run.unlock(1, 2, 0x10, 40, 20);
     let profile = run.profile();
     let windows: Windows = [Window::new(15 * MS, 25 * MS)].into_iter().collect();
-    assert_eq!(told(&blame_of(&profile, &windows).1), [(2, Holder, 0, 1, 5.0), (2, Holder, 1, 2, 5.0)]);
+    assert_eq!(charges(&blame_of(&profile, &windows).1), [(2, Holder, 0, 1, 5.0), (2, Holder, 1, 2, 5.0)]);
 }
 
 #[test]
@@ -225,9 +225,9 @@ fn readers_that_hold_it_together_share_the_wait() {
     }
     let (_, blame) = run.blame();
     let expected = [(3, 0, 10.0 / 3.0), (3, 1, 10.0 / 3.0 + 5.0), (3, 2, 10.0 / 3.0 + 25.0)];
-    for (row, (waiter, holder, ms)) in told(&blame).iter().zip(expected) {
-        assert_eq!((row.0, row.1, row.2), (waiter, Holder, holder), "{:?}", told(&blame));
-        assert!((row.4 - ms).abs() < 0.001, "{:?}", told(&blame));
+    for (row, (waiter, holder, ms)) in charges(&blame).iter().zip(expected) {
+        assert_eq!((row.0, row.1, row.2), (waiter, Holder, holder), "{:?}", charges(&blame));
+        assert!((row.4 - ms).abs() < 0.001, "{:?}", charges(&blame));
     }
 }
 
@@ -243,7 +243,7 @@ fn the_holder_is_to_blame_for_what_it_did_while_it_held_the_lock() {
     run.sample(0, 8, 60, 14);
     run.lock(1, 2, 0x10, (10, 46));
     let (_, blame) = run.blame();
-    let found: Vec<_> = told(&blame).iter().map(|row| (row.1, row.3, row.4)).collect();
+    let found: Vec<_> = charges(&blame).iter().map(|row| (row.1, row.3, row.4)).collect();
     assert_eq!(found, [(Holder, 5, 14.0), (Holder, 6, 7.0), (Holder, 7, 15.0)]);
     assert!(blame.rows.iter().all(|row| row.cause.section == Some(1)));
 }
@@ -259,6 +259,6 @@ fn of_very_many_sections_in_turn_each_lock_has_its_share() {
         run.unlock(1, 2, 0x20, 2 * round + 2, 1);
     }
     let (_, blame) = run.blame();
-    let of = |context| told(&blame).iter().filter(|row| row.3 == context).map(|row| row.4).sum::<f64>();
-    assert!((400.0..=600.0).contains(&of(1)) && (400.0..=600.0).contains(&of(2)), "{:?}", told(&blame));
+    let of = |context| charges(&blame).iter().filter(|row| row.3 == context).map(|row| row.4).sum::<f64>();
+    assert!((400.0..=600.0).contains(&of(1)) && (400.0..=600.0).contains(&of(2)), "{:?}", charges(&blame));
 }

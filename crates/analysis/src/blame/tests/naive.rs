@@ -1,5 +1,5 @@
-//! Blame at synchronisations, computed another way: from the script of a run, for each synchronisation anew and
-//! over all of its past.
+//! Blame at synchronisations, computed another way: from the script of a run, for each synchronisation from
+//! scratch and over all of its past.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::ledger::Account;
 
-/// Units of 100 µs: whoever comes in another unit comes apart.
+/// Units of 100 µs: arrivals in different units are separate.
 const UNIT_NS: u64 = 100_000;
 
-/// One round: who takes part, and how long each does what before it comes.
+/// One round: the threads that take part, and how long each does what before it arrives.
 #[derive(Clone, Debug)]
 struct Round {
     /// A barrier of all four, of the first two, or of the last three.
@@ -80,8 +80,8 @@ fn play(script: &[Round]) -> (Builder, Vec<Did>, Vec<Happened>) {
     (run, did, happened)
 }
 
-/// What the waits of each thread are charged to by the script: by thread that waits, its site, who is late, and
-/// the context, ns.
+/// What the waits of each thread are charged to by the script: by thread that waits, its site, the late
+/// thread, and the context, ns.
 fn expected(did: &[Did], happened: &[Happened]) -> BTreeMap<(u32, u32, u32, u32), f64> {
     type Sums = BTreeMap<u32, f64>;
     #[derive(Default)]
@@ -159,7 +159,7 @@ fn expected(did: &[Did], happened: &[Happened]) -> BTreeMap<(u32, u32, u32, u32)
 }
 
 proptest! {
-    /// What the late ones did longer themselves: what they waited at other barriers is charged on from there.
+    /// The acts that took the late ones longer: their waits at other barriers are charged on from there.
     #[test]
     fn blame_is_what_a_second_computation_finds(script in script()) {
         let (run, did, happened) = play(&script);

@@ -1,9 +1,9 @@
-//! Who came late to a barrier, and why.
+//! Late arrivals at a barrier, and the reasons.
 
 use super::*;
 use CauseKind::{HandOver, Late, Unknown};
 
-/// Thread 0 computes 20 ms and comes last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
+/// Thread 0 computes 20 ms and arrives last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
 /// only the late one does, 3 the barrier of the late one, 4 that of the others.
 fn rounds(run: &mut Builder, threads: u32, rounds: u64) {
     for round in 0..rounds {
@@ -27,12 +27,12 @@ fn the_late_one_is_to_blame_for_what_it_does_longer() {
     let mut run = Builder::new(3, 101);
     rounds(&mut run, 3, 5);
     let (_, blame) = run.blame();
-    let early: Vec<_> = told(&blame).into_iter().filter(|row| row.0 == 1).collect();
+    let early: Vec<_> = charges(&blame).into_iter().filter(|row| row.0 == 1).collect();
     let late: f64 = early.iter().filter(|row| (row.1, row.2, row.3) == (Late, 0, 2)).map(|row| row.4).sum();
     assert!((74.9..=75.1).contains(&late), "{early:?}");
-    // From when the last one came it is the barrier's own time.
+    // From the last arrival on it is the barrier's own time.
     assert!(early.iter().any(|row| row.1 == HandOver && (0.01..0.05).contains(&row.4)), "{early:?}");
-    assert!(told(&blame).iter().all(|row| row.1 != Unknown), "{early:?}");
+    assert!(charges(&blame).iter().all(|row| row.1 != Unknown), "{early:?}");
 }
 
 #[test]
@@ -56,10 +56,10 @@ fn of_two_phases_only_that_with_the_difference_is_to_blame() {
     }
     let (_, blame) = run.blame();
     let on = |context| -> f64 {
-        let rows = told(&blame).into_iter().filter(|row| row.0 == 1 && row.3 == context);
+        let rows = charges(&blame).into_iter().filter(|row| row.0 == 1 && row.3 == context);
         rows.map(|row| row.4).sum()
     };
-    assert!(on(2) > 98.0, "{:?}", told(&blame));
+    assert!(on(2) > 98.0, "{:?}", charges(&blame));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn who_wakes_the_others_came_last_where_the_last_one_does_not_wait() {
     let wake = run.unlock(0, 2, 0x10, 30, 0);
     wake.operation = number(Operation::FutexWake);
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame)[1], (1, Late, 0, 2, 20.0));
+    assert_eq!(charges(&blame)[1], (1, Late, 0, 2, 20.0));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_late_one_that_waited_itself_passes_it_on() {
     (last.end_ns, last.time_ns) = (last.begin_ns + 5_000, 5_000);
     run.wait(Operation::Barrier, 2, 4, 0x10, (10, 30));
     let (_, blame) = run.blame();
-    let of_barrier: Vec<_> = told(&blame).into_iter().filter(|row| row.0 == 2).collect();
+    let of_barrier: Vec<_> = charges(&blame).into_iter().filter(|row| row.0 == 2).collect();
     let passed_on = of_barrier.iter().find(|row| row.1 == CauseKind::Holder).unwrap();
     assert_eq!((passed_on.2, passed_on.3), (0, 1));
     assert!(passed_on.4 > 19.0, "{of_barrier:?}");
@@ -101,12 +101,13 @@ fn a_barrier_of_which_only_one_waiter_is_known_has_no_known_cause() {
     run.sample(0, 2, 30, 30);
     run.wait(Operation::Barrier, 1, 4, 0x10, (10, 30));
     let (_, blame) = run.blame();
-    assert_eq!(told(&blame), [(1, Unknown, 1, 4, 20.0)]);
+    assert_eq!(charges(&blame), [(1, Unknown, 1, 4, 20.0)]);
 }
 
 /// Milliseconds of waiting at synchronisations that are charged to a context of a location.
 fn on(blame: &Blame, location: u32, context: u32) -> f64 {
-    let rows = told(blame).into_iter().filter(|row| row.1 == Late && (row.2, row.3) == (location, context));
+    let rows =
+        charges(blame).into_iter().filter(|row| row.1 == Late && (row.2, row.3) == (location, context));
     rows.map(|row| row.4).sum()
 }
 
@@ -127,8 +128,8 @@ fn what_was_done_before_a_region_is_no_cause_of_waiting_in_it() {
     }
     run.blocks_between_samples();
     let (_, blame) = run.blame();
-    assert_eq!((on(&blame, 0, 1), on(&blame, 0, 2)), (0.0, 0.0), "{:?}", told(&blame));
-    assert!(on(&blame, 0, 3) > 79.9, "{:?}", told(&blame));
+    assert_eq!((on(&blame, 0, 1), on(&blame, 0, 2)), (0.0, 0.0), "{:?}", charges(&blame));
+    assert!(on(&blame, 0, 3) > 79.9, "{:?}", charges(&blame));
 }
 
 #[test]
@@ -145,12 +146,12 @@ fn one_late_for_different_reasons_at_two_sites_of_a_team_is_late_at_each_for_its
     run.stay(0, region, 0, 1000);
     run.stay(1, region, 0, 1000);
     let (_, blame) = run.blame();
-    for row in told(&blame).iter().filter(|row| row.1 == Late) {
+    for row in charges(&blame).iter().filter(|row| row.1 == Late) {
         let rows = blame.rows.iter().filter(|one| one.cause.context == row.3 && one.cause.kind == Late);
         let site = if row.3 == 1 { 6 } else { 7 };
         assert!(rows.clone().all(|one| one.context == site), "{:?}", blame.rows);
     }
-    assert!(on(&blame, 0, 1) > 199.0 && on(&blame, 0, 2) > 779.0, "{:?}", told(&blame));
+    assert!(on(&blame, 0, 1) > 199.0 && on(&blame, 0, 2) > 779.0, "{:?}", charges(&blame));
 }
 
 #[test]
@@ -173,14 +174,14 @@ fn two_that_come_late_together_share_what_the_others_waited() {
     let (_, blame) = run.blame();
     // 10 and 5 ms, twenty times.
     for late in [2, 3] {
-        assert!((149.0..=151.0).contains(&on(&blame, late, 2)), "{:?}", told(&blame));
+        assert!((149.0..=151.0).contains(&on(&blame, late, 2)), "{:?}", charges(&blame));
     }
     assert_eq!(on(&blame, 1, 2), 0.0);
 }
 
 #[test]
 fn who_was_not_known_to_wait_once_begins_anew_like_the_others() {
-    // Thread 0 is late by 5 ms of context 2, but every second time nobody waits for anybody.
+    // Thread 0 is late by 5 ms of context 2, but every second time no thread waits for another.
     let mut run = Builder::new(2, 801);
     for round in 0..20 {
         let at = round * 40;
@@ -200,7 +201,7 @@ fn who_was_not_known_to_wait_once_begins_anew_like_the_others() {
     }
     run.short_wait(0, 4, (15, 795));
     let (_, blame) = run.blame();
-    assert!(on(&blame, 0, 2) > 99.0 && on(&blame, 0, 5) == 0.0, "{:?}", told(&blame));
+    assert!(on(&blame, 0, 2) > 99.0 && on(&blame, 0, 5) == 0.0, "{:?}", charges(&blame));
 }
 
 #[test]
@@ -222,9 +223,9 @@ fn small_differences_of_few_samples_are_not_certain() {
     }
     run.blocks_between_samples();
     let (_, blame) = run.blame();
-    // Where the first round began is no site, so it is compared alone, and a handful of samples tells
-    // nothing.
-    assert!(on(&blame, 0, 2) > 290.0 && on(&blame, 0, 1) < 3.0, "{:?}", told(&blame));
+    // Where the first round began is no site, so it is compared alone, and a handful of samples is not
+    // enough.
+    assert!(on(&blame, 0, 2) > 290.0 && on(&blame, 0, 1) < 3.0, "{:?}", charges(&blame));
 }
 
 /// Thread 1 waits for 40 ms at the end of a region, while thread 0 computes 10 ms of context 1 as it did
@@ -254,10 +255,10 @@ fn a_synchronisation_opens_when_a_wait_is_over_and_not_at_a_sample_in_it() {
         run.sample_in_operation(1, 5, at * MS);
     }
     let (_, blame) = run.blame();
-    assert!(on(&blame, 0, 3) > 75.0 && on(&blame, 0, 2) < 4.1, "{:?}", told(&blame));
+    assert!(on(&blame, 0, 3) > 75.0 && on(&blame, 0, 2) < 4.1, "{:?}", charges(&blame));
 }
 
-/// A stopped process goes on with the waits that it was in.
+/// A stopped process continues with the waits that it was in.
 #[test]
 fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
     let mut run = Builder::new(2, 201);
@@ -265,10 +266,10 @@ fn a_synchronisation_does_not_open_where_its_process_is_stopped() {
     run.stopped(14, 16);
     run.stopped(120, 121);
     let (_, blame) = run.blame();
-    assert!(on(&blame, 0, 3) > 70.0 && on(&blame, 0, 2) < 4.1, "{:?}", told(&blame));
+    assert!(on(&blame, 0, 3) > 70.0 && on(&blame, 0, 2) < 4.1, "{:?}", charges(&blame));
 }
 
-/// What is kept does not grow with the number of synchronisations.
+/// Memory does not grow with the number of synchronisations.
 #[test]
 fn a_thousand_times_as_many_synchronisations_are_kept_in_as_much() {
     use super::super::{charging, evidence::Evidence, meetings::Meetings};

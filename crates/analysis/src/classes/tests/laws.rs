@@ -78,7 +78,7 @@ proptest! {
         }
     }
 
-    /// What stands further out than a frame of the program changes nothing.
+    /// Frames further out than a frame of the program change nothing.
     #[test]
     fn code_of_the_program_ends_the_search(
         rules in rules(), inner in frames(), one in frames(), other in frames(),

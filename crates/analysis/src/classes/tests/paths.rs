@@ -30,7 +30,7 @@ fn nature(word: &str) -> Option<Nature> {
     })
 }
 
-/// The paths in `text`, as a profile whose innermost contexts are told with what is expected of them.
+/// The paths in `text`, as a profile whose innermost contexts are returned with the expected class.
 pub(super) fn read(text: &str) -> (Profile, Vec<(u32, &str)>) {
     let mut profile = Profile::default();
     profile.contexts.push(Context {

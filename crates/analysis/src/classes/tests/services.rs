@@ -53,7 +53,7 @@ fn threads_are_known_by_their_start_or_their_name() {
         (8, "a.out", true, &[CLONE, START, PROGRESS, POLL]),
         (9, "a.out", true, &[CLONE, START, CPP, PROGRESS, POLL]),
         (10, "a.out", true, &[CLONE, START, work, PROGRESS]),
-        // Of which only the innermost frames are known: who called them is not.
+        // Of which only the innermost frames are known: their callers are not.
         (11, "a.out", false, &[PROGRESS, POLL]),
         (12, "C2 CompilerThre", true, &[CLONE, START, JVM]),
         (13, "worker", true, &[CLONE, START, JVM]),

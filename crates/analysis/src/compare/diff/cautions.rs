@@ -1,4 +1,4 @@
-//! What speaks against comparing runs, and what makes it impossible.
+//! Reasons not to compare runs, and obstacles that make it impossible.
 
 use super::super::joint::Joint;
 use super::super::names::base_name;
@@ -88,7 +88,7 @@ pub enum Caution {
         /// that was.
         runs: Vec<(String, f64)>,
     },
-    /// A side is a single run: nobody knows how much this program's runs differ from each other.
+    /// A side is a single run: it is not known how much this program's runs differ from each other.
     Single {
         /// `A`, `B`, or `A and B`.
         side: &'static str,
@@ -169,7 +169,7 @@ fn counts(joint: &Joint<'_>, a: usize, b: usize) -> Option<Caution> {
     let (of_a, of_b) = (joint.executions(a), joint.executions(b));
     let differ = |&node: &usize| of_a[node] != 0 && of_b[node] != 0 && of_a[node] != of_b[node];
     let differing: Vec<usize> = (0..joint.len()).filter(differ).collect();
-    // The one that tells most: executed most often.
+    // The most useful one: executed most often.
     let most = differing.iter().copied().max_by_key(|&node| of_a[node].max(of_b[node]))?;
     let label = joint.label(most as JointId);
     let at = label.file.zip(label.line).map(|(file, line)| format!("{}:{line}", base_name(file)));

@@ -15,7 +15,7 @@ use crate::statistics::{Change, Observation};
 pub struct NeighbourChanges {
     /// The function itself.
     pub whole: RowChange,
-    /// Who calls it, with the part of its inclusive amount that comes from there.
+    /// Its callers, with the part of its inclusive amount when called from there.
     pub callers: Vec<NeighbourChange>,
     /// What it calls, with the part of its inclusive amount that goes there.
     pub callees: Vec<NeighbourChange>,
@@ -30,7 +30,7 @@ pub struct NeighbourChange {
     pub inclusive: Change,
 }
 
-/// An amount of a run, and what tells how sure it is.
+/// An amount of a run, and the basis of its error.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     amount: f64,
@@ -47,7 +47,7 @@ type ByRun = Vec<Sum>;
 type Sums = BTreeMap<Option<JointFunctionId>, ByRun>;
 
 impl Diff<'_> {
-    /// What became of these functions, taken together as one, and of what passes between it and others. As in
+    /// The change of these functions, taken together as one, and of the amounts between it and others. As in
     /// [`crate::query::Neighbours`] a path belongs to the caller of the outermost call and to the callee of
     /// the innermost.
     pub fn neighbours(&self, wanted: &[JointFunctionId], measure: Measure) -> NeighbourChanges {

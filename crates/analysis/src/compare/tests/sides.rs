@@ -154,7 +154,7 @@ fn callers_and_callees_say_where_it_comes_from() {
     assert_eq!((found.whole.inclusive.a.mean, found.whole.inclusive.b.mean), (350.0, 650.0));
     assert_eq!((found.whole.exclusive.a.mean, found.whole.exclusive.b.mean), (50.0, 250.0));
     assert_eq!(shown(found.callers), [("main", 150.0, 450.0), ("start", 200.0, 200.0)]);
-    // What comes back to the function itself is its own.
+    // Recursion into the function itself is its own.
     assert_eq!(shown(found.callees), [("g", 100.0, 400.0), ("h", 200.0, 0.0)]);
 }
 

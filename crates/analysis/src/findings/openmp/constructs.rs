@@ -22,12 +22,12 @@ pub(super) struct Construct<'p> {
 }
 
 impl Construct<'_> {
-    /// How often threads came there.
+    /// How often threads visited it.
     pub(super) fn executions(&self) -> u64 {
         self.rows.iter().map(|row| row.executions).sum()
     }
 
-    /// How often the thread did that came there most.
+    /// Visits of the thread with the most of them.
     pub(super) fn visits(&self) -> u64 {
         let mut visits: HashMap<LocationId, u64> = HashMap::new();
         for row in &self.rows {
@@ -51,7 +51,7 @@ impl Construct<'_> {
         self.rows.iter().map(|row| row.wait_ns).sum::<u64>() as f64 / 1e9
     }
 
-    /// Of it, when there was nobody to wait for any more, s.
+    /// The part of it after the last thread arrived, s.
     pub(super) fn latency_s(&self) -> f64 {
         self.rows.iter().map(|row| row.latency_ns).sum::<u64>() as f64 / 1e9
     }
@@ -64,7 +64,7 @@ impl Construct<'_> {
         regions
     }
 
-    /// Who waited there, where, and how long, s.
+    /// The threads that waited there, where, and how long, s.
     pub(super) fn waiters(&self) -> impl Iterator<Item = (LocationId, ContextId, f64)> {
         self.rows.iter().map(|row| (row.location, row.context, row.wait_ns as f64 / 1e9))
     }
@@ -84,7 +84,7 @@ impl Construct<'_> {
     }
 }
 
-/// What a thread used and lacked in a region, ns.
+/// The processor time that a thread used and lacked in a region, ns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Processor {
     /// On one.
@@ -102,9 +102,10 @@ pub(super) struct Constructs<'p> {
     processor: HashMap<(LocationId, ContextId), Processor>,
 }
 
-/// A barrier that was executed so often tells what one costs.
+/// A barrier that was executed so often shows the cost of one.
 const ENOUGH: u64 = 100;
-/// What a barrier is taken to cost at most, s. Where it takes longer its threads sleep, or have no processor.
+/// The most that a barrier is assumed to cost, s. Where it takes longer its threads sleep, or have no
+/// processor.
 const DEAREST_S: f64 = 3e-6;
 
 impl<'p> Constructs<'p> {
@@ -185,8 +186,8 @@ impl<'p> Constructs<'p> {
         facts.error_s(contexts.filter(|&id| regions.iter().any(|&region| self.is_in(id, facts, region))))
     }
 
-    /// What a barrier of this process costs at least, s: the shortest mean time from the last one's coming to
-    /// going on.
+    /// The least cost of a barrier of this process, s: the shortest mean time from the last arrival to the
+    /// release.
     pub(super) fn barrier_s(&self, process: ProcessId) -> Option<f64> {
         let rows = self.all.iter().filter(|one| one.process == process && one.is_for_all());
         let rows = rows.flat_map(|one| &one.rows).filter(|row| row.executions >= ENOUGH && row.team_max > 1);

@@ -11,9 +11,9 @@ use crate::findings::finding::{Figure, Finding, Kind, Sure};
 use crate::findings::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
 
-/// How functions of runtimes begin that divide the iterations of a loop by count. What they take counts as
-/// work before the construct's end, and is none of the program's. Of loops handed out on demand another
-/// finding tells.
+/// How functions of runtimes begin that divide the iterations of a loop by count. Their time counts as work
+/// before the construct's end, and is none of the program's. Loops handed out on demand have a finding of
+/// their own.
 const DIVIDING: [&str; 3] = ["__kmpc_for_static_init", "GOMP_loop_static_start", "GOMP_sections_start"];
 
 /// Processor time of dividing the construct's work among the team, s: its part, by executions, of what the
@@ -63,7 +63,7 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
     let (work_s, wait_s) = amounts(constructs, construct);
     let dividing_s = dividing_s(facts, constructs, construct).min(work_s);
     let each_s = (work_s - dividing_s) / executions.max(1.0);
-    // What a thread waits longer at a visit is for who arrives late, or has no processor.
+    // The rest of a thread's wait at a visit is for a thread that arrives late, or has no processor.
     let waited_s = wait_s.min(executions * BARRIERS_A_VISIT * barrier_s);
     let lost_s = waited_s + dividing_s;
     let burned_s = waited_s * spinning_share(facts, construct.process) + dividing_s;
@@ -103,7 +103,7 @@ fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId)
         executions += row.executions as f64;
         work_s += row.work_ns as f64 / 1e9;
     }
-    // Who did it at the region's end does not know where it was made.
+    // A thread that executed it at the region's end does not know where it was made.
     let root = facts.profile.regions[region as usize].context;
     let tasks = constructs.of_kind(Detail::Task).filter(|one| one.regions().contains(&region));
     let construct = tasks.max_by_key(|one| (one.context != root, one.executions()))?;

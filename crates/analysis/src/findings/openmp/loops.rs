@@ -16,7 +16,7 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     let dispatch = constructs.of_kind(Detail::Dispatch);
     let regions: BTreeSet<(u32, RegionId)> =
         dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
-    // Runtimes of LLVM before version 16 tell of no requests: there only samples do.
+    // Runtimes of LLVM before version 16 report no requests: there only samples do.
     let told: BTreeSet<RegionId> = regions.iter().map(|(_, region)| *region).collect();
     let ends = constructs.of_kind(Detail::RegionEnd);
     let others: BTreeSet<RegionId> =
@@ -26,8 +26,8 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     found
 }
 
-/// A loop's end and the requests for its iterations are told at lines so near to each other: at the loop's
-/// directive, its head, or its end.
+/// A loop's end and the requests for its iterations are reported at lines so near to each other: at the
+/// loop's directive, its head, or its end.
 const NEAR: u32 = 4;
 
 /// Whether threads asked for iterations of the loop that ends there.
@@ -44,13 +44,14 @@ fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Con
     })
 }
 
-/// What a thread did of a loop. Who worked less had to wait for the difference. What it waited more was for
-/// who had no processor; so did who worked more and waits: it did the part of another.
+/// A thread's part of a loop. A thread that worked less had to wait for the difference. The rest of its wait
+/// was for a thread that had no processor; so did a thread that worked more and waits: it did the part of
+/// another.
 struct Part {
     /// Work each time, s, without the time that it had no processor.
     each_s: f64,
     times: f64,
-    /// Waited for who came later, s.
+    /// Waited for a later arrival, s.
     waited_s: f64,
 }
 
@@ -76,7 +77,7 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     if construct.team() < 2 || threads.len() < 2 || is_handed_out(facts, constructs, construct) {
         return None;
     }
-    // By execution: in teams that are made anew each time, threads come and go.
+    // By execution: in teams that are made again each time, threads start and end.
     let parts: Vec<Part> = threads.iter().map(|(&id, rows)| Part::of(facts, constructs, id, rows)).collect();
     let most = parts.iter().max_by(|a, b| a.each_s.total_cmp(&b.each_s))?;
     let (most_s, times) = (most.each_s, most.times);
@@ -90,7 +91,7 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     let imbalance_s: f64 = parts.iter().map(|part| part.waited_s).sum();
     let lost_s = parts.iter().map(|part| part.waited_s.min((most_s - part.each_s) * part.times)).sum();
     let burned_s = lost_s * spinning_share(facts, construct.process);
-    // What was on a processor is sampled.
+    // Time on a processor is sampled.
     let error_s = constructs.error_s(facts, &construct.regions());
     let mut checks = Checks::default();
     if !checks.holds(&limits::UNEVEN_EXCESS, (most_s - others_s) / most_s)
@@ -136,8 +137,8 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let work_s: f64 = constructs.all.iter().map(of).sum();
     let each_s = work_s / requests.max(1.0);
     let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
-    // Asking is a part of the work between sites. Where hardly anything else is done, what some requests tell
-    // is all of it.
+    // Asking is a part of the work between sites. Where hardly anything else is done, the recorded requests
+    // are all of it.
     let in_loop_s = work_s.max(most.wait_s());
     let lost_s = most.wait_s().min(in_loop_s / 2.0).max(sampled_s);
     let mut checks = Checks::default();

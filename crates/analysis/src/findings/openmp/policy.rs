@@ -21,7 +21,7 @@ fn waits<'c, 'p>(constructs: &'c Constructs<'p>, process: ProcessId) -> Vec<&'c 
     constructs.all.iter().filter(|one| one.process == process && is_for_others(one.kind)).collect()
 }
 
-/// Waiting threads keep processors that others of this run stand in line for.
+/// Waiting threads keep processors that others of this run queue for.
 fn spinning(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) -> Option<Finding> {
     let waits = waits(constructs, process);
     let waited_s: f64 = waits.iter().map(|one| one.wait_s()).sum();

@@ -75,7 +75,7 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Barriers of work-sharing that one thread came to outside of any region, in processes that do have teams.
+/// Barriers of work-sharing that one thread reached outside of any region, in processes that do have teams.
 fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     let profile = facts.profile;
     let has_team =
@@ -101,8 +101,8 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
 /// Lines of the source before and after the end of a loop that are taken for the loop.
 const LOOP_LINES: u32 = 25;
 
-/// The function that holds such a construct was executed by one thread alone; what it used of a processor
-/// could have been divided.
+/// The function that holds such a construct was executed by one thread alone; its processor time could have
+/// been divided.
 fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, times: u64) -> Option<Finding> {
     let rows = facts.ledger.spent.iter();
     let rows = rows.filter(|row| row.location == location && row.account == Account::Compute);

@@ -1,4 +1,4 @@
-//! One kind for each lock: by what is done under it, how long it is held, and how many wait.
+//! One kind for each lock: by the work done under it, how long it is held, and how many wait.
 
 use crate::ingest::Operation;
 
@@ -101,7 +101,7 @@ fn a_finding_and_the_page_of_locks_have_the_same_numbers() {
         run.work(0, "main section", (at_ms, at_ms + 20));
         run.work(1, "worker use", (at_ms, at_ms + 10));
         run.during(1, "worker section", Operation::MutexLock, (at_ms + 10, at_ms + 16)).object = 0x10;
-        // Held for longer than somebody waited.
+        // Held for longer than another thread waited.
         run.unlock(0, "main section", 0x10, at_ms + 16, 15);
         run.work(1, "worker section", (at_ms + 16, at_ms + 20));
     }
@@ -155,13 +155,13 @@ fn several_in_line_are_a_convoy() {
 fn short_sections_that_are_entered_all_the_time_are_hot() {
     let mut run = Builder::new(2, 1000);
     run.work(0, "main count", (0, 1000)).work(1, "worker count", (0, 1000));
-    // Of very many sections of 20 µs a part is told; their waits are sums.
+    // Of very many sections of 20 µs a part is recorded; their waits are sums.
     for step in 0..250 {
         run.short(1, "worker count", Operation::MutexLock, (4 * step, 4 * step + 4), (50, 0, 2));
         let release = run.unlock(0, "main count", 0x10, 4 * step + 3, 0);
         (release.held_ns, release.weight_ns) = (20_000, 2_000_000);
     }
-    // One wait is told alone, so that it is known to be a lock.
+    // One wait is recorded by itself, so that it is known to be a lock.
     run.during(1, "worker count", Operation::MutexLock, (999, 1000)).object = 0x10;
     for row in &mut run.profile.samples {
         if row.location == 1 {

@@ -1,4 +1,4 @@
-//! Page faults: who touched, and when.
+//! Page faults: the threads that touched it, and when.
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};

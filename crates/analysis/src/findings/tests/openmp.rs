@@ -6,7 +6,7 @@ use super::super::{Finding, Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
 use crate::ingest::Operation;
 
-/// What a thread worked and waited at a site: times, ms of work, ms of waiting, of that ms of latency.
+/// A thread's work and wait at a site: times, ms of work, ms of waiting, of that ms of latency.
 type Amounts = (u64, u64, u64, u64);
 
 impl Builder {
@@ -76,7 +76,7 @@ fn a_construct_that_waits_as_long_as_it_works_is_too_deep() {
     // Each time there is a millisecond to do.
     assert!(!has(&run(500, 500), Kind::OmpDeepConstruct));
     assert!(!has(&run(5_000, 500), Kind::OmpDeepConstruct));
-    // Who waits much longer than a barrier takes, waits for somebody.
+    // A thread that waits much longer than a barrier takes waits for another.
     let mut rare = half_waiting(500);
     let region = rare.region("main region", None);
     rare.both(region, Operation::OmpBarrier, "main region loop", [(1_500, 1, 500, 1); 2]);
@@ -294,7 +294,7 @@ fn beside_others(spinning: bool) -> Vec<Finding> {
     for at_ms in (0..1000).step_by(8) {
         run.work(2, "helper", (at_ms, at_ms + 4)).work(3, "helper", (at_ms, at_ms + 4));
         for thread in 0..2 {
-            // A sample in a wait tells that it was on a processor there.
+            // A sample in a wait shows that it was on a processor there.
             let path =
                 if at_ms < 500 || !spinning { "main region loop" } else { "main region libc:GOMP_barrier" };
             if at_ms < 500 || spinning {
@@ -397,7 +397,7 @@ fn serial_work_between_regions_is_found_though_its_thread_stood_in_line() {
     run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
-    // Where in a millisecond or two it stood in line nobody knows: some of that is taken from `smooth`.
+    // Where in a millisecond or two it queued is not known: some of that is taken from `smooth`.
     assert!((0.24..=0.3).contains(&finding.lost_s), "{finding:#?}");
     assert_eq!(cause(finding), "smooth");
 }

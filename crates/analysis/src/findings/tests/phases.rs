@@ -145,7 +145,7 @@ fn who_waits_once_for_the_whole_run_is_parked_and_who_waits_for_an_answer_is_no_
         run.findings()
     };
     assert!(!has(&answers(false), Kind::IdlePool), "{:#?}", answers(false));
-    // A helper that comes for work again and again is one that could have had some.
+    // A helper that asks for work again and again could have had some.
     assert!(has(&answers(true), Kind::IdlePool));
 }
 
@@ -219,7 +219,7 @@ fn a_barrier_waits_for_who_has_more_to_do() {
     let finding = one(&found, Kind::LateThread);
     near(finding.lost_s, 0.59);
     assert_eq!((cause(finding), finding.account.as_str()), ("large", "barrier"));
-    // It has as much to do, but stood in the run queue.
+    // It has as much to do, but was in the run queue.
     assert!(!has(&run(40, 40, 0.59), Kind::LateThread));
 }
 

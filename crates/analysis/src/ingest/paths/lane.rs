@@ -1,4 +1,4 @@
-//! What was found of one lane's nodes.
+//! The results for one lane's nodes.
 
 use std::collections::HashMap;
 

@@ -10,7 +10,7 @@ use crate::ingest::openmp::{InRegion, RawRegion};
 /// How the call paths of threads in parallel regions are shown. Their sums are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CallPaths {
-    /// As the program's source says: a path goes on in that of the thread that opened the region, without the
+    /// As the program's source says: a path continues that of the thread that opened the region, without the
     /// runtime's frames and the functions that compilers make of constructs.
     #[default]
     User,
@@ -47,7 +47,7 @@ impl Library {
 /// The frames of a thread in a region, up to where it begins; each part innermost first.
 #[derive(Default)]
 struct Stack {
-    /// Of the runtime, which the program called, and of what that called for itself.
+    /// A frame of the runtime, which the program called, or of a function that the runtime called for itself.
     entry: Vec<LaneNode>,
     /// Of the program, in the region.
     own: Vec<LaneNode>,
@@ -80,7 +80,7 @@ impl Stack {
         self.start.is_empty() && self.entry.is_empty() && self.is_of_program
     }
 
-    /// What the program does in the region: nothing, if no runtime began it.
+    /// The program's own code in the region: nothing, if no runtime began it.
     fn own(&self) -> &[LaneNode] {
         if self.start.is_empty() { &[] } else { &self.own }
     }
@@ -88,7 +88,7 @@ impl Stack {
 
 impl Paths<'_> {
     /// The context of a region: a construct at the innermost place of the path that leads to `node`, in the
-    /// region around it. What lies below is shown there, whichever thread does it.
+    /// region around it. The frames below are shown there, whichever thread executes them.
     pub(in crate::ingest) fn region(
         &mut self,
         lane: &mut LaneContexts,

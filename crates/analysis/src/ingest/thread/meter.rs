@@ -1,5 +1,5 @@
-//! A thread's record while it is read: its clocks go on from record to record, and what they went on by
-//! becomes rows.
+//! A thread's record while it is read: its clocks advance from record to record, and each advance becomes a
+//! row.
 
 mod ending;
 
@@ -36,11 +36,11 @@ pub(in crate::ingest) struct ThreadMeter {
     place_is_partial: bool,
     place_is_operation: bool,
     sampled_own_ns: u64,
-    /// What of the time in the run queue stands in rows.
+    /// The part of the time in the run queue that is in rows.
     queued_in_rows_us: u64,
     events: Events,
     releases: Releases,
-    /// The place of what it was still in, as part of a region.
+    /// The place of its unfinished operation, as part of a region.
     open_place: Option<Place>,
     /// The place of that region itself.
     region_end: Option<Place>,
@@ -161,7 +161,7 @@ impl ThreadMeter {
     /// Goes on to a record's clocks; returns by how much the CPU clock advanced.
     ///
     /// A clock that goes back, or ahead of the time that passed, is damage that its check let through: the
-    /// advance is clamped to what can be, and the next one is measured from here.
+    /// advance is clamped to a possible one, and the next one is measured from here.
     #[inline]
     fn advance(&mut self, time_ns: u64, cpu_ns: u64) -> u64 {
         self.learn_clock(cpu_ns);
@@ -200,7 +200,7 @@ impl ThreadMeter {
         }
     }
 
-    /// An operation that was told alone. It takes no CPU time: that is the samples'.
+    /// An operation that was recorded by itself. It takes no CPU time: that is the samples'.
     #[inline]
     pub(in crate::ingest) fn event(&mut self, operation: u16, head: u16, event: &Event) {
         if event.cpu_ns != 0 {
@@ -217,7 +217,7 @@ impl ThreadMeter {
         self.events.sum(operation, head, sum, &bounds);
     }
 
-    /// Something was let go, or somebody woken.
+    /// A release or a wake.
     #[inline]
     pub(in crate::ingest) fn release(&mut self, operation: u16, head: u16, release: &Release) {
         let bounds = self.bounds();
@@ -225,8 +225,8 @@ impl ThreadMeter {
         self.thread.implausible += u64::from(!plausible);
     }
 
-    /// The place of what it was still in when its record ended, as part of the region around it, and that of
-    /// this region.
+    /// The place of its unfinished operation when its record ended, as part of the region around it, and that
+    /// of this region.
     pub(in crate::ingest) fn waits_in_region(&mut self, place: Place, of_region: Place) {
         (self.open_place, self.region_end) = (Some(place), Some(of_region));
     }
@@ -238,7 +238,7 @@ impl ThreadMeter {
         self.thread.implausible += u64::from(!plausible);
     }
 
-    /// What it worked before a site of a region, and waited there.
+    /// Its work before a site of a region, and its wait there.
     pub(in crate::ingest) fn segments(&mut self, operation: u16, place: Place, segments: &Segments) {
         let plausible = self.thread.in_regions.segments(operation, place, segments);
         self.thread.implausible += u64::from(!plausible);

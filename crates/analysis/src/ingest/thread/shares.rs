@@ -1,4 +1,4 @@
-//! What an advance of the CPU clock is made of.
+//! The parts of an advance of the CPU clock.
 
 use proust_profile::SampleRow;
 

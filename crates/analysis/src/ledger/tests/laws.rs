@@ -1,5 +1,5 @@
-//! What holds for every run: the account closes, it is additive over time, it does not depend on the order of
-//! locations, and it is what the definitions say word by word.
+//! Laws of every run: the account closes, it is additive over time, it does not depend on the order of
+//! locations, and it agrees with the definitions to the letter.
 
 use super::super::*;
 use super::build::assert_closes;

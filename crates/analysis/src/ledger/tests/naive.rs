@@ -15,7 +15,7 @@ pub struct Naive {
     pub blamed: BTreeMap<(LocationId, ContextId, Account), f64>,
 }
 
-/// What a location does at an instant; `None` if it is not alive.
+/// The state of a location at an instant; `None` if it is not alive.
 struct Doing<'a> {
     timeline: &'a Timeline,
     owner: Option<Owner>,
@@ -95,7 +95,7 @@ fn doing(run: &Run, at: u64) -> Vec<Doing<'_>> {
 }
 
 impl Doing<'_> {
-    /// What an active location does at this instant, and at which rate: its parts have no place in the span.
+    /// The acts of an active location at this instant, and their rates: its parts have no place in the span.
     fn rates(&self) -> Vec<(State, f64)> {
         let Some(span) = self.span.filter(|span| self.recorded && !matches!(span.state, State::Passive(_)))
         else {
@@ -117,7 +117,7 @@ impl Doing<'_> {
     }
 }
 
-/// Who fills slots first: those computing, then in I/O or runtime, then waiting, then queued.
+/// Which locations fill slots first: those computing, then in I/O or runtime, then waiting, then queued.
 fn place_of(state: State) -> usize {
     match state {
         State::Working(Work::Io | Work::Runtime | Work::MpiTransfer) => 1,
@@ -274,7 +274,7 @@ impl Naive {
         }
     }
 
-    /// Fills an owner's slots with what its locations do, and puts the rest beyond them.
+    /// Fills an owner's slots with its locations' acts, and puts the rest beyond them.
     fn fill(&mut self, run: &Run, mine: &[&Doing<'_>], all: &[Doing<'_>], processors: f64, dt: f64) {
         let mut room = processors;
         for place in 0..4 {
@@ -287,8 +287,7 @@ impl Naive {
             for d in mine {
                 let crowding = crowding(run, d, all, true);
                 for (state, rate) in of_place(d) {
-                    // Of those who queue, those whose processor others have come first: their slots were
-                    // there.
+                    // Of the queued, those whose processor others have are first: their slots were there.
                     let shares = match state {
                         State::Working(Work::Delayed) => vec![
                             (Account::Oversubscribed, beyond.min(crowding)),

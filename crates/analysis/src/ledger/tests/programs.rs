@@ -1,5 +1,5 @@
-//! Programs for which everybody knows what the ledger must say. P processors, T seconds, total = P × T unless
-//! more locations were active; the accounts are worked out by hand beside each.
+//! Programs for which the right ledger is known. P processors, T seconds, total = P × T unless more locations
+//! were active; the accounts are worked out by hand beside each.
 
 use super::super::*;
 use super::build::*;
@@ -181,8 +181,8 @@ fn openmp_mostly_serial() {
 }
 
 /// OpenMP, 8 threads on 2 processors, all busy for T = 8: each computes 2 s and queues 6 s, known only as
-/// parts of one sampled span. P = 2, total 16: compute 16. What queues stands beyond the processors. Nothing
-/// can be won: C × T − CPU = 0.
+/// parts of one sampled span. P = 2, total 16: compute 16. Queued time is beyond the processors. Nothing can
+/// be won: C × T − CPU = 0.
 #[test]
 fn openmp_with_too_many_threads() {
     let busy = span(0.0, 8.0, COMPUTE).in_region().with(PartKind::Delayed, ns(6.0));
@@ -219,8 +219,8 @@ fn mpi_ranks_polling() {
     assert_accounts(&ledger, 4, 32.0, &expected);
 }
 
-/// The same, but the waiting ranks are blocked: then only two want the two processors, and what they queued
-/// for somebody else had: preempted 8.
+/// The same, but the waiting ranks are blocked: then only two want the two processors, and another process
+/// had those they queued for: preempted 8.
 #[test]
 fn mpi_ranks_blocked_crowd_nobody_out() {
     let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));
@@ -261,7 +261,7 @@ fn hybrid_with_a_rank_waiting() {
 }
 
 /// A pool of 4 busy for 10, 9, 8 and 7 s, main in join: P = 4, T = 10, total 40, compute 34, serial 6.
-/// Charged to those who still work: from 7 to 8 three of them carry one slot (1/3 each), from 8 to 9 two
+/// Charged to those that still work: from 7 to 8 three of them carry one slot (1/3 each), from 8 to 9 two
 /// carry two (1 each), from 9 to 10 one carries three: 4.33, 1.33, 0.33.
 #[test]
 fn a_pool_with_main_in_join() {

@@ -22,8 +22,8 @@ fn a_small_team_is_narrow() {
     assert_blamed(&ledger, &[(1, 2, Account::Narrow, 5.0), (2, 2, Account::Narrow, 5.0)]);
 }
 
-/// Whoever works says what the empty slots are: two processes of a tree work, one of them inside a region;
-/// two of four slots are empty for 5 s: 5 s narrow, 5 s serial.
+/// The locations that work determine the account of the empty slots: two processes of a tree work, one of
+/// them inside a region; two of four slots are empty for 5 s: 5 s narrow, 5 s serial.
 #[test]
 fn serial_and_narrow_side_by_side() {
     let run = Program::new()
@@ -37,8 +37,8 @@ fn serial_and_narrow_side_by_side() {
     assert_accounts(&run.ledger(), 4, 40.0, &expected);
 }
 
-/// Nobody works from 5 to 10: one waits for a lock, one at a barrier, two slots are empty. Each wait gets its
-/// own 5 s and one slot's 5 s.
+/// No location works from 5 to 10: one waits for a lock, one at a barrier, two slots are empty. Each wait
+/// gets its own 5 s and one slot's 5 s.
 #[test]
 fn empty_slots_go_to_those_who_wait_if_nobody_works() {
     let program = [LOCK, BARRIER, passive(PassiveReason::Pool), passive(PassiveReason::Pool)]
@@ -116,7 +116,7 @@ fn a_rank_s_child_uses_its_slots() {
     assert_accounts(&ledger, 1, 10.0, &[(Account::Compute, 10.0)]);
 }
 
-/// A service thread computes while the program sleeps: the program is asleep all the same.
+/// A service thread computes while the program sleeps: the program is asleep nevertheless.
 #[test]
 fn service_locations_fill_no_slots() {
     let ledger = Program::new()
@@ -183,7 +183,7 @@ fn several_windows() {
 }
 
 /// A window that cuts a sampled span takes the same fraction of each of its parts: a quarter of 8 s, of which
-/// 1 s the sampler's, 2 s faults, 1 s in the queue (nobody else's fault: preempted).
+/// 1 s the sampler's, 2 s faults, 1 s in the queue (no other run's fault: preempted).
 #[test]
 fn a_window_cuts_parts_proportionally() {
     let program = Program::new().process(1, 0.0, 8.0).thread(
@@ -233,8 +233,7 @@ fn a_delay_is_split_by_who_held_the_processors() {
     );
     let expected = accounts(&[(Account::Oversubscribed, 3.2), (Account::Preempted, 0.8)]);
     assert_eq!(ledger.locations[2].accounts, expected);
-    // The two slots hold 1.75 of what computes and, first of those who queue, the quarter that others
-    // displaced.
+    // The two slots hold the 1.75 that compute and, first of the queued, the quarter that others displaced.
     let expected = [(Account::Compute, 14.0), (Account::Preempted, 2.0)];
     assert_accounts(&ledger, 2, 16.0, &expected);
     assert_eq!(ledger.beyond, accounts(&[(Account::Oversubscribed, 4.0)]));
@@ -256,8 +255,8 @@ fn a_run_that_gets_little_is_not_oversubscribed() {
     assert_accounts(&ledger, 2, 40.0, &[(Account::Compute, 4.0), (Account::Preempted, 36.0)]);
 }
 
-/// One thread computes, one reads a file, one waits for a lock, and one queues, on 1, 2 and 3 processors: who
-/// goes beyond them is who queues, then who waits, then who reads.
+/// One thread computes, one reads a file, one waits for a lock, and one queues, on 1, 2 and 3 processors:
+/// those beyond them are first the queued, then the waiting, then the reading ones.
 #[test]
 fn slots_are_filled_in_order() {
     let run = || {
@@ -283,8 +282,8 @@ fn slots_are_filled_in_order() {
     }
 }
 
-/// Two ranks that compute, each bound to a processor of its own: nobody competes with anybody, and what they
-/// queue for was taken by others. Bound to the same one they crowd each other out.
+/// Two ranks that compute, each bound to a processor of its own: they do not compete, and the processors that
+/// they queue for were taken by others. Bound to the same one they crowd each other out.
 #[test]
 fn ranks_compete_only_with_those_who_share_their_processors() {
     let busy = span(0.0, 8.0, COMPUTE).with(PartKind::Delayed, ns(4.0));

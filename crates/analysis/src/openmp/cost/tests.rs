@@ -136,7 +136,7 @@ fn waits_are_known_as_well_as_a_reading_of_the_clock() {
     assert_eq!(counted.error_ns(), 300_f64.hypot(20_000.0) as u64);
 }
 
-/// What a runtime that tells does on its own is not seen: the error covers nothing as well as twice as much.
+/// The own time of an OMPT runtime is not seen: the error covers nothing as well as twice as much.
 #[test]
 fn what_a_runtime_that_tells_adds_is_as_uncertain_as_it_is_large() {
     let region = |told| RegionInfo { process: 0, context: 0, parent: None, told };

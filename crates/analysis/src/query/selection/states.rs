@@ -1,4 +1,4 @@
-//! Clauses about states: what threads were doing.
+//! Clauses about states: the states of threads.
 //!
 //! A value is an account (`lock`), a reason for being passive (`sleep`), or else an operation, by its name or
 //! by the begin of a word of it (`critical`, `ordered`, `task`). The rows of a ledger name no operation: of

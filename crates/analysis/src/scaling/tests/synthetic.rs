@@ -72,7 +72,7 @@ fn made(threads: u32, wall_s: f64, available: u32, rows: &[Spent]) -> Made {
 }
 
 impl Made {
-    /// At the barrier every thread came by so often, after so much work and waiting, of which so much was
+    /// Every thread visited the barrier so often, after so much work and waiting, of which so much was
     /// latency.
     fn with_barrier(mut self, threads: u32, visits: u64, work_s: f64, wait_s: f64, latency_s: f64) -> Made {
         self.profile.operations = vec![operation_info(Operation::OmpBarrier.name())];

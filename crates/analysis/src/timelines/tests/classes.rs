@@ -1,4 +1,4 @@
-//! What is known of the functions on a call path goes before what the operation says of itself.
+//! The classes of functions on a call path take precedence over the operation's own.
 
 use super::*;
 
@@ -27,18 +27,18 @@ fn a_condition_may_be_a_barrier() {
     let wait = event(Operation::ConditionWait, 10, 90);
     let rows = [row(100, 20)];
     let passive = State::Passive(PassiveReason::Condition);
-    assert_eq!(told(&spans_by("", &rows, &[wait])), [(10, COMPUTE), (80, passive), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans_by("", &rows, &[wait])), [(10, COMPUTE), (80, passive), (10, COMPUTE)]);
     let barrier = State::Waiting(Wait::Barrier);
     assert_eq!(
-        told(&spans_by("barrier waits", &rows, &[wait])),
+        lengths(&spans_by("barrier waits", &rows, &[wait])),
         [(10, COMPUTE), (80, barrier), (10, COMPUTE)]
     );
     // Reading until bytes move may be waiting for a lock; a passive read keeps what it does on the processor.
     let read = EventRow { target: Target::Pipe, ..event(Operation::Read, 10, 90) };
-    assert_eq!(told(&spans_by("lock waits", &rows, &[read])), [(10, COMPUTE), (80, LOCK), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans_by("lock waits", &rows, &[read])), [(10, COMPUTE), (80, LOCK), (10, COMPUTE)]);
     let pool = State::Passive(PassiveReason::Pool);
     let spans = spans_by("pool waits", &[row(100, 50)], &[read]);
-    assert_eq!(told(&spans), [(10, COMPUTE), (50, pool), (30, IO), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (50, pool), (30, IO), (10, COMPUTE)]);
 }
 
 #[test]
@@ -46,14 +46,17 @@ fn processor_time_may_be_waiting() {
     let within = SampleRow { context: 1, ..uncounted(60, 40) };
     let rows = [within, row(100, 40)];
     let polling = State::Polling(Wait::Barrier);
-    assert_eq!(told(&spans_by("barrier waits", &rows, &[])), [(20, UNKNOWN), (40, polling), (40, COMPUTE)]);
+    assert_eq!(
+        lengths(&spans_by("barrier waits", &rows, &[])),
+        [(20, UNKNOWN), (40, polling), (40, COMPUTE)]
+    );
     let pool = State::Passive(PassiveReason::Pool);
     let spans = spans_by("pool waits", &rows, &[]);
-    assert_eq!(told(&spans), [(20, UNKNOWN), (40, pool), (40, COMPUTE)]);
-    // Who looks for work again and again, giving his processor away, has none.
+    assert_eq!(lengths(&spans), [(20, UNKNOWN), (40, pool), (40, COMPUTE)]);
+    // A thread that looks for work again and again, yielding its processor, has none.
     let yields = event(Operation::Yield, 0, 60);
     let spans = spans_by("pool waits", &[row(60, 30), row(100, 40)], &[yields]);
-    assert_eq!(told(&spans), [(60, pool), (40, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(60, pool), (40, COMPUTE)]);
 }
 
 #[test]
@@ -66,8 +69,8 @@ fn who_blocked_in_a_runtimes_code_waited_there() {
     };
     let rows = |first| [first, SampleRow { voluntary_switches: 1, ..row(100, 30) }];
     let polling = State::Polling(Wait::Barrier);
-    let of = |rules: &str, first| told(&spans_by(rules, &rows(first), &[]));
-    // Of who computes it is not known why he blocked.
+    let of = |rules: &str, first| lengths(&spans_by(rules, &rows(first), &[]));
+    // For a thread that computes the reason of a block is not known.
     assert_eq!(of("", blocked(2, 0)), [(20, UNKNOWN), (40, COMPUTE), (10, UNKNOWN), (30, COMPUTE)]);
     assert_eq!(of("barrier waits", blocked(2, 0)), [(60, polling), (10, UNKNOWN), (30, COMPUTE)]);
     let runtime = State::Working(Work::Runtime);

@@ -1,4 +1,4 @@
-//! What holds whatever the rows and operations say.
+//! Laws for all rows and operations.
 
 use proptest::prelude::*;
 

@@ -24,22 +24,22 @@ fn a_mutex_wait_between_two_samples() {
     let rows = [row(10, 10), row(60, 30)];
     let lock = event(Operation::MutexLock, 25, 45);
     let spans = spans_within(&location(60, 0), &rows, &[lock]);
-    assert_eq!(told(&spans), [(10, COMPUTE), (15, COMPUTE), (20, LOCK), (15, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (15, COMPUTE), (20, LOCK), (15, COMPUTE)]);
     assert_eq!(spans[2].context, 1);
     // With its clock read at its end the same follows: 15 ms before it, 15 after.
-    assert_eq!(told(&spans_within(&location(60, 0), &rows, &[clocked(lock, 25)])), told(&spans));
+    assert_eq!(lengths(&spans_within(&location(60, 0), &rows, &[clocked(lock, 25)])), lengths(&spans));
 }
 
 #[test]
 fn a_clock_tells_on_which_side_of_a_wait_the_processor_time_was() {
-    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock what is unexplained comes first;
-    // the clock says that all of the processor time came before the wait.
+    // 60 ms, 20 of them in the lock, 20 on the processor. Without a clock unexplained time is first; the
+    // clock shows that all of the processor time was before the wait.
     let rows = [row(60, 20)];
     let lock = event(Operation::MutexLock, 20, 40);
     let without = spans_within(&location(60, 0), &rows, &[lock]);
-    assert_eq!(told(&without), [(20, UNKNOWN), (20, LOCK), (20, COMPUTE)]);
+    assert_eq!(lengths(&without), [(20, UNKNOWN), (20, LOCK), (20, COMPUTE)]);
     let with = spans_within(&location(60, 0), &rows, &[clocked(lock, 20)]);
-    assert_eq!(told(&with), [(20, COMPUTE), (20, LOCK), (20, UNKNOWN)]);
+    assert_eq!(lengths(&with), [(20, COMPUTE), (20, LOCK), (20, UNKNOWN)]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_sleep_is_passive_and_what_it_computes_comes_last() {
     let sleep = event(Operation::Sleep, 5, 95);
     let spans = spans_within(&location(100, 0), &[row(100, 12)], &[sleep]);
     let expected = [(5, COMPUTE), (88, passive(PassiveReason::Sleep)), (2, COMPUTE), (5, COMPUTE)];
-    assert_eq!(told(&spans), expected);
+    assert_eq!(lengths(&spans), expected);
     assert_eq!((spans[2].context, spans[3].context), (1, 0));
 }
 
@@ -59,7 +59,7 @@ fn an_io_call_that_spans_a_sample_counts_in_both_gaps() {
     let after = SampleRow { context: 2, ..row(30, 15) };
     let write = on(event(Operation::Write, 8, 22), Target::File);
     let spans = spans_within(&location(30, 0), &[inside, after], &[write]);
-    assert_eq!(told(&spans), [(8, COMPUTE), (7, IO), (7, IO), (8, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(8, COMPUTE), (7, IO), (7, IO), (8, COMPUTE)]);
     // The computation before the call is not the call site's.
     assert_eq!(spans.iter().map(|span| span.context).collect::<Vec<_>>(), [2, 1, 1, 2]);
 }
@@ -69,11 +69,11 @@ fn short_locks_are_waits_and_need_no_place() {
     // 100 ms with 40 on the processor; 50 in short locks, 10 unexplained.
     let locks = sum(Operation::MutexLock, 90, 50);
     let spans = spans_within(&location(100, 0), &[row(100, 40)], &[locks]);
-    assert_eq!(told(&spans), [(10, UNKNOWN), (50, LOCK), (40, COMPUTE)]);
-    // What they have no room for off the processor they spent spinning: it is waiting all the same.
+    assert_eq!(lengths(&spans), [(10, UNKNOWN), (50, LOCK), (40, COMPUTE)]);
+    // What they have no room for off the processor they spent spinning: it is still waiting.
     let locks = sum(Operation::MutexLock, 90, 70);
     let spans = spans_within(&location(100, 0), &[row(100, 40)], &[locks]);
-    assert_eq!(told(&spans), [(70, LOCK), (30, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(70, LOCK), (30, COMPUTE)]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn short_spins_and_file_io_take_what_computes_first() {
     let writes = on(sum(Operation::Write, 95, 30), Target::File);
     let spans = spans_within(&location(100, 0), &[uncounted(100, 50)], &[spins, writes]);
     let polling = State::Polling(Wait::Lock);
-    assert_eq!(told(&spans), [(40, UNKNOWN), (30, polling), (30, IO)]);
+    assert_eq!(lengths(&spans), [(40, UNKNOWN), (30, polling), (30, IO)]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn who_blocked_and_did_nothing_else_was_in_what_may_block() {
     let spins = sum(Operation::MutexTryLock, 90, 30);
     let writes = on(sum(Operation::Write, 95, 30), Target::File);
     let polling = State::Polling(Wait::Lock);
-    let told_with = |blocked, displaced, queued_us| {
+    let states_with = |blocked, displaced, queued_us| {
         let switched = SampleRow {
             voluntary_switches: blocked,
             involuntary_switches: displaced,
@@ -100,20 +100,20 @@ fn who_blocked_and_did_nothing_else_was_in_what_may_block() {
         let queued_ms = if queued_us == NOT_READ { 0 } else { u64::from(queued_us / 1000) };
         let spans = spans_within(&location(100, queued_ms), &[switched], &[spins, writes]);
         let queued: u64 = spans.iter().map(|span| span.parts.get(PartKind::Delayed) / MS).sum();
-        (told(&spans), queued)
+        (lengths(&spans), queued)
     };
-    let told_of = |blocked, displaced| told_with(blocked, displaced, NOT_READ).0;
+    let states_of = |blocked, displaced| states_with(blocked, displaced, NOT_READ).0;
     // 50 ms off the processor, of which operations that can block explain all: the 50 ms on it were
     // computation but for 10.
-    assert_eq!(told_of(4, 0), [(30, polling), (30, IO), (40, COMPUTE)]);
+    assert_eq!(states_of(4, 0), [(30, polling), (30, IO), (40, COMPUTE)]);
     // Half of the times it was displaced: nothing is known of these 20 ms.
-    assert_eq!(told_of(3, 3), [(20, UNKNOWN), (30, polling), (30, IO), (20, COMPUTE)]);
+    assert_eq!(states_of(3, 3), [(20, UNKNOWN), (30, polling), (30, IO), (20, COMPUTE)]);
     // Unless the scheduler was asked: it was displaced for 5 ms, and so it slept for the other 15.
     let all = vec![(30, polling), (30, IO), (40, COMPUTE)];
-    assert_eq!(told_with(3, 3, 5000), (all.clone(), 5));
-    assert_eq!(told_with(3, 3, 0), (all, 0));
+    assert_eq!(states_with(3, 3, 5000), (all.clone(), 5));
+    assert_eq!(states_with(3, 3, 0), (all, 0));
     // It never blocked: then it was displaced all that time, whatever was asked.
-    assert_eq!(told_with(0, 3, 0).1, 40);
+    assert_eq!(states_with(0, 3, 0).1, 40);
 }
 
 #[test]
@@ -121,11 +121,11 @@ fn half_of_a_pipe_read_on_the_processor_is_io() {
     // 40 ms in the read, 10 outside; 30 on the processor, so 20 of them inside.
     let read = on(event(Operation::Read, 10, 50), Target::Pipe);
     let spans = spans_within(&location(50, 0), &[row(50, 30)], &[read]);
-    assert_eq!(told(&spans), [(10, COMPUTE), (20, passive(PassiveReason::Pipe)), (20, IO)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (20, passive(PassiveReason::Pipe)), (20, IO)]);
     // Short ones: 10 ms of 40 are off the processor.
     let reads = on(sum(Operation::Read, 50, 40), Target::Pipe);
     let spans = spans_within(&location(50, 0), &[row(50, 40)], &[reads]);
-    assert_eq!(told(&spans), [(10, passive(PassiveReason::Pipe)), (30, IO), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, passive(PassiveReason::Pipe)), (30, IO), (10, COMPUTE)]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn processor_time_inside_operations_is_io_before_a_sleeps_and_that_before_a_lock
     ];
     let spans = spans_within(&location(40, 0), &[row(40, 25)], &events);
     let sleep = passive(PassiveReason::Sleep);
-    assert_eq!(told(&spans), [(10, LOCK), (5, sleep), (5, COMPUTE), (10, IO), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, LOCK), (5, sleep), (5, COMPUTE), (10, IO), (10, COMPUTE)]);
 }
 
 #[test]
@@ -147,12 +147,12 @@ fn queue_delay_is_found_at_the_end_of_a_wait() {
     let woken = SampleRow { voluntary_switches: 1, ..row(60, 40) };
     let lock = event(Operation::MutexLock, 20, 40);
     let spans = spans_within(&location(60, 4), &[woken], &[lock]);
-    assert_eq!(told(&spans), [(20, COMPUTE), (16, LOCK), (4, COMPUTE), (20, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(20, COMPUTE), (16, LOCK), (4, COMPUTE), (20, COMPUTE)]);
     assert_eq!(spans[2].parts.get(PartKind::Delayed), 4 * MS);
     // Where there is anything unexplained, it is there.
     let woken = SampleRow { cpu_ns: 30 * MS, ..woken };
     let spans = spans_within(&location(60, 4), &[woken], &[lock]);
-    assert_eq!(told(&spans), [(6, UNKNOWN), (14, COMPUTE), (20, LOCK), (20, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(6, UNKNOWN), (14, COMPUTE), (20, LOCK), (20, COMPUTE)]);
     assert_eq!(spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum::<u64>(), 4 * MS);
 }
 
@@ -176,7 +176,7 @@ fn who_yields_is_delayed_and_that_is_part_of_the_queue() {
     let yields = event(Operation::Yield, 10, 40);
     let woken = SampleRow { voluntary_switches: 9, ..row(50, 30) };
     let spans = spans_within(&location(50, 20), &[woken], &[yields]);
-    assert_eq!(told(&spans), [(10, COMPUTE), (20, COMPUTE), (10, COMPUTE), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (20, COMPUTE), (10, COMPUTE), (10, COMPUTE)]);
     assert_eq!(spans[1].parts.get(PartKind::Delayed), 20 * MS);
     assert_eq!(spans.iter().map(|span| span.parts.get(PartKind::Delayed)).sum::<u64>(), 20 * MS);
 }
@@ -186,7 +186,7 @@ fn a_wait_that_was_open_when_the_process_was_killed() {
     let open = EventRow { open: true, ..event(Operation::ConditionWait, 12, 500) };
     let spans = spans_within(&location(500, 0), &[row(10, 10)], &[open]);
     let condition = passive(PassiveReason::Condition);
-    assert_eq!(told(&spans), [(10, COMPUTE), (2, UNKNOWN), (488, condition)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (2, UNKNOWN), (488, condition)]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_each_operation_counts_as() {
     let of = |operation, target, cpu_ms| {
         let row = row(10, cpu_ms);
         let spans = spans_within(&location(10, 0), &[row], &[on(event(operation, 0, 10), target)]);
-        told(&spans)
+        lengths(&spans)
     };
     let connecting = passive(PassiveReason::Socket);
     assert_eq!(of(Operation::Barrier, Target::None, 5), [(10, State::Waiting(Wait::Barrier))]);
@@ -210,7 +210,7 @@ fn measurement_is_spent_outside_operations_and_no_sum_takes_it() {
     let measured = SampleRow { measurement_ns: 2 * MS, ..uncounted(50, 20) };
     let writes = on(sum(Operation::Write, 50, 45), Target::File);
     let spans = spans_within(&location(50, 0), &[measured], &[writes]);
-    assert_eq!(told(&spans), [(3, UNKNOWN), (45, IO), (2, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(3, UNKNOWN), (45, IO), (2, COMPUTE)]);
     assert_eq!(spans[2].parts.get(PartKind::Measurement), 2 * MS);
 }
 

@@ -43,30 +43,31 @@ fn what_was_queued_until_the_scheduler_was_asked_is_placed_there() {
     assert_eq!(delayed(&nothing_read, 40), [20, 20]);
     assert_eq!(delayed(&[asked(first, 40), asked(second, 0)], 40), [40, 0]);
     assert_eq!(delayed(&[asked(first, 10), asked(second, 30)], 40), [10, 30]);
-    // What came behind the last reading, or finds no room before it, is anywhere.
+    // Time after the last reading, or without room before it, is anywhere.
     assert_eq!(delayed(&[asked(first, 40), nothing_read[1]], 50), [45, 5]);
     assert_eq!(delayed(&[asked(first, 80), asked(second, 0)], 80), [60, 20]);
 }
 
 #[test]
 fn who_was_displaced_and_never_blocked_was_runnable() {
-    // Nothing was read of the run queue. In the second row the thread also blocked: of that nobody knows.
+    // Nothing was read of the run queue. In the second row the thread also blocked: that is not known.
     let displaced = SampleRow { involuntary_switches: 2, voluntary_switches: 0, ..row(50, 30) };
     let blocked = SampleRow { involuntary_switches: 2, voluntary_switches: 1, ..row(100, 40) };
     let spans = spans_within(&location(100, 0), &[displaced, blocked], &[]);
-    assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
     assert_eq!(spans[0].parts.get(PartKind::Delayed), 20 * MS);
-    // What was read beyond that is elsewhere.
+    // The delay read beyond that is elsewhere.
     let spans = spans_within(&location(100, 25), &[displaced, blocked], &[]);
-    assert_eq!(told(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(50, COMPUTE), (5, UNKNOWN), (45, COMPUTE)]);
 }
 
 #[test]
 fn from_who_never_switched_the_processor_was_stolen() {
     let constant = SampleRow { voluntary_switches: 0, ..row(50, 30) };
     let spans = spans_within(&location(100, 10), &[constant, row(100, 30)], &[]);
-    // Whoever never switched did not stand in the run queue: what was read of that is of the second row.
-    assert_eq!(told(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
+    // A thread that never switched was not in the run queue: the delay that was read belongs to the second
+    // row.
+    assert_eq!(lengths(&spans), [(50, COMPUTE), (10, UNKNOWN), (40, COMPUTE)]);
     assert_eq!(spans[0].parts.get(PartKind::Delayed), 20 * MS);
     assert_eq!(spans[2].parts.get(PartKind::Delayed), 10 * MS);
 }
@@ -123,7 +124,7 @@ fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
     let lost = SampleRow { context: 4, tail: true, ..row(20, 20) };
     let spans = spans_within(&location(30, 0), &[row(10, 10), lost, row(30, 10)], &[]);
     let unattributed = State::Working(Work::Unattributed);
-    assert_eq!(told(&spans), [(10, COMPUTE), (10, unattributed), (10, COMPUTE)]);
+    assert_eq!(lengths(&spans), [(10, COMPUTE), (10, unattributed), (10, COMPUTE)]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is said of each kind of finding: what is wrong, what to do, and how its seconds come about.
+//! The text of each kind of finding: what is wrong, what to do, and how its seconds come about.
 
 use proust_analysis::findings::{Finding, Kind, Place};
 

@@ -1,4 +1,4 @@
-//! A lock: its holders, its waiters, and who waited for whom.
+//! A lock: its holders, its waiters, and which thread waited for which.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ impl Sums {
     }
 }
 
-/// What is said of a lock; None = short waits, for locks that are not known.
+/// The text about a lock; None = short waits, for locks that are not known.
 pub(super) fn lock_row(
     selection: &Selection<'_>,
     blame: &Blame,

@@ -1,4 +1,4 @@
-//! A place in the program where a lock is used: what the reader wrote, and not the library that does it.
+//! A place in the program where a lock is used: the code that the reader wrote, and not the library's.
 
 use proust_analysis::query::Selection;
 use proust_profile::{ContextId, ContextKind};
@@ -16,8 +16,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// The innermost function of a call path that is not a library's part of locking: that is what the reader
-    /// wrote.
+    /// The innermost function of a call path that is not a library's part of locking: that is the code that
+    /// the reader wrote.
     pub(super) fn of(selection: &Selection<'_>, id: ContextId) -> Site {
         let (profile, forest) = (selection.profile(), selection.forest());
         let own = forest.exclusive_of(id);

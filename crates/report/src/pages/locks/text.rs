@@ -50,7 +50,7 @@ impl Locks {
         table.render(style)
     }
 
-    /// Who held a lock, who waited, and who for whom.
+    /// The holders of a lock, its waiters, and the pairs of both.
     pub(super) fn details(&self, lock: &LockRow, style: &Style) -> String {
         let lines = if self.only { usize::MAX } else { LINES };
         let title = match &lock.handle {

@@ -1,4 +1,4 @@
-//! Who wakes the threads that wait for something else than locks.
+//! The wakers of threads that wait for something else than locks.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::table::{Align, Cell, Table};
 pub(super) struct Waker {
     pub(super) waiter: Site,
     pub(super) waiter_handle: String,
-    /// Null where nobody was seen to wake.
+    /// Null where no wake was seen.
     pub(super) waker: Option<Site>,
     pub(super) waker_handle: Option<String>,
     pub(super) waits: u64,

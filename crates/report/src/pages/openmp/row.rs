@@ -34,7 +34,7 @@ impl LostRow {
     }
 }
 
-/// A time of threads, and the same without what measuring took.
+/// A time of threads, and the same without the cost of measuring.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct TimeRow {
     pub(super) time_s: f64,
@@ -93,7 +93,7 @@ pub(super) struct SiteRow {
     pub(super) error_s: f64,
     pub(super) contended: u64,
     pub(super) threads: u32,
-    /// Who came last, of the barriers of which that is known.
+    /// The last arrivals, at the barriers for which that is known.
     pub(super) last: Vec<LastRow>,
     pub(super) work_s: f64,
     /// Of the thread that took longest up to it and in it.
@@ -104,11 +104,11 @@ pub(super) struct SiteRow {
     pub(super) imbalance: Option<f64>,
 }
 
-/// How often a thread came to a barrier as the last one.
+/// How often a thread arrived last at a barrier.
 #[derive(Debug, Serialize)]
 pub(super) struct LastRow {
     pub(super) handle: String,
-    /// Barriers of which it is known who came last.
+    /// Barriers for which the last arrival is known.
     pub(super) known: u64,
     /// Of those, how often this thread did.
     pub(super) last: u64,
@@ -120,7 +120,7 @@ pub(super) struct ThreadRow {
     pub(super) name: String,
     pub(super) handle: String,
     pub(super) executions: u64,
-    /// Barriers of which it is known who came last, and of those, how often this thread did.
+    /// Barriers for which the last arrival is known, and the number of those at which it was this thread.
     pub(super) known: u64,
     pub(super) last: u64,
     pub(super) work_s: f64,

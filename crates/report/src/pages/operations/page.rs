@@ -1,5 +1,5 @@
-//! A page about operations: its head, its notes, and who called. Which operations, and what its table shows
-//! of them, is the page's own.
+//! A page about operations: its head, its notes, and the callers. Each page chooses its operations and the
+//! columns of its table.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::Table;
 
-/// What such pages differ in.
+/// The differences between such pages.
 pub(in crate::pages) trait About {
     /// Whether it is about I/O, or about all that is not.
     const IS_IO: bool;

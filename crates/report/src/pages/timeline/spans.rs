@@ -1,4 +1,4 @@
-//! What a location did, as the page shows it: spans, and the letters that stand for them.
+//! What a location did, as the page shows it: spans, and their letters.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl SpanRow {
         self.end_s - self.start_s
     }
 
-    /// What it is made of, by identifier.
+    /// Its parts, by identifier.
     pub fn states(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         let own = self.account.or(self.passive).unwrap_or("unknown");
         let others = sum(self.parts.values().copied()).min(self.length_s());

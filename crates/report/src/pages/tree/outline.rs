@@ -134,7 +134,7 @@ pub(super) fn choose(
     shown
 }
 
-/// Rows that are not shown, and what they hold; a source line's amount is still seen in its function's own.
+/// Rows that are not shown, and their amounts; a source line's amount is still seen in its function's own.
 pub(super) fn hidden(lines: &[Line], shown: &[bool], contexts: &[ContextRow], order: &Order) -> Cut {
     let outermost = |&n: &usize| !shown[n] && lines[n].parent.is_none_or(|parent| shown[parent]);
     let calls = (0..lines.len()).filter(outermost).filter(|&n| contexts[lines[n].shown].kind != "line");
@@ -204,7 +204,7 @@ impl Outline<'_> {
         sums
     }
 
-    /// What is below these frames, the same call from several of them taken together; largest first.
+    /// The calls below these frames, the same call from several of them merged; largest first.
     fn below(&self, all: &[usize]) -> Vec<Vec<usize>> {
         let mut position: HashMap<_, usize> = HashMap::new();
         let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
@@ -226,7 +226,7 @@ impl Outline<'_> {
                 groups[at].1.push(n);
             }
         }
-        // The contexts come sorted; only what was taken together has to find its place again.
+        // The contexts are sorted; only merged rows have to be sorted again.
         if all.len() > 1 && !self.order.by_name {
             groups.sort_by(|a, b| b.0.total_cmp(&a.0));
         }
@@ -267,7 +267,7 @@ impl Line {
 
 /// What is drawn before the names, so that depth and ends of branches are seen.
 pub(super) fn branches(lines: &[&Line], style: &Style) -> Vec<String> {
-    // Very deep trees would push the names out of the window: what is deeper is numbered.
+    // Very deep trees would push the names out of the window: deeper levels are numbered.
     const DEEPEST: usize = 16;
     let (vertical, tee, end) = (style.pick("│ ", "| "), style.pick("├ ", "|-"), style.pick("└ ", "`-"));
     let mut prefixes = vec![String::new(); lines.len()];

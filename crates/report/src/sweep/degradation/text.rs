@@ -20,7 +20,7 @@ impl DegradationPage {
         let limit = self.limit.unwrap_or(ROWS);
         let all: Vec<&RegionRow> = self.regions.iter().filter(|region| !region.is_entrance).collect();
         let shown = &all[..all.len().min(limit)];
-        // What was left out at the top is no depth.
+        // Levels left out at the top add no depth.
         let skipped = self.regions.iter().filter(|region| region.is_entrance).map(|region| region.depth);
         let skipped = skipped.max().unwrap_or(0);
         let scale =

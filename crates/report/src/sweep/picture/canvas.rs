@@ -17,7 +17,7 @@ pub enum Mark {
     Square,
 }
 
-/// A way to fill an area that can be told from the others without colour.
+/// A way to fill an area that differs from the others without colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fill {
     /// Colour of the area.
@@ -26,7 +26,7 @@ pub struct Fill {
     pub pattern: &'static str,
 }
 
-/// Eight fills. The colours are those of Okabe and Ito, which nearly everybody can tell apart.
+/// Eight fills. The colours are those of Okabe and Ito, which nearly all people can distinguish.
 pub const FILLS: [Fill; 8] = [
     Fill { colour: "#56b4e9", pattern: "" },
     Fill { colour: "#e69f00", pattern: "rising" },

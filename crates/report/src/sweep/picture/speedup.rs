@@ -5,7 +5,7 @@ use super::canvas::{Anchor, Canvas, Mark, ticks};
 use crate::number::fixed;
 use crate::sweep::head::CurveRow;
 
-/// How the curves are told from each other: colour, dashes, points, and where the numbers stand.
+/// How the curves are distinguished: colour, dashes, points, and the position of the numbers.
 struct Look {
     colour: &'static str,
     dashes: &'static str,

@@ -6,7 +6,7 @@ use super::speedup::number;
 use crate::number::duration;
 use crate::sweep::head::CurveRow;
 
-/// Draws it into a place, of several sweeps with the same scale; the legend stands at the right of it.
+/// Draws it into a place, of several sweeps with the same scale; the legend is at the right of it.
 pub fn draw(canvas: &mut Canvas, groups: &[Group<'_>], [left, top, width, height]: [f64; 4]) {
     let rows = || groups.iter().flat_map(|group| group.rows);
     let Some(last) = rows().last() else { return };
@@ -14,7 +14,7 @@ pub fn draw(canvas: &mut Canvas, groups: &[Group<'_>], [left, top, width, height
     let most = rows().map(|row| row.processor_s).fold(0.0, f64::max);
     let mut ids: Vec<&str> =
         last.accounts.iter().map(|row| row.id).filter(|id| largest(id) >= 0.01 * most).collect();
-    // As many as there are fills, the last of which stands for all others.
+    // As many as there are fills, the last of which is for all others.
     if ids.len() > FILLS.len() - 2 {
         ids.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
         ids.truncate(FILLS.len() - 2);

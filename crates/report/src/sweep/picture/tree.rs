@@ -1,4 +1,4 @@
-//! Regions as a tree, their times with each count as bars, and what is degraded.
+//! Regions as a tree, their times with each count as bars, and degraded ones.
 
 use super::WIDTH;
 use super::canvas::{Anchor, Canvas, FILLS, Fill};
@@ -12,7 +12,7 @@ const ROW: f64 = 30.0;
 /// Where the bars begin, and how long the longest is.
 const BARS: f64 = 460.0;
 const LONGEST: f64 = 190.0;
-/// What is written beside a bar takes so much.
+/// The space for the text beside a bar.
 const LABEL: f64 = 85.0;
 
 /// Draws it.

@@ -47,8 +47,8 @@ pub(super) fn models(ensemble: &Ensemble<'_>, order: &[(JointId, usize)]) -> Vec
     };
     add("wall time of the program".into(), None, &|at| ensemble.group(at).map(|run| run.wall_s).collect());
     add("processor time of the program".into(), Some(0), &|at| ensemble.costs_s(0, at));
-    let told = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
-    for &(node, _) in order.iter().filter(|(node, _)| told(*node)).take(MODELS) {
+    let has_formula = |node: JointId| node != 0 && !wording::is_entrance(ensemble, node);
+    for &(node, _) in order.iter().filter(|(node, _)| has_formula(*node)).take(MODELS) {
         let of = format!("processor time of {}", plain_name(ensemble, node));
         add(of, Some(node), &|at| ensemble.costs_s(node, at));
     }
@@ -135,7 +135,7 @@ pub(super) fn text(models: &[ModelRow], style: &Style) -> String {
 mod tests {
     use super::*;
 
-    /// What a formula's text says for a count: `c + k·p^i·log2^j p`.
+    /// The text of a formula's value for a count: `c + k·p^i·log2^j p`.
     fn value_of(text: &str, count: f64) -> f64 {
         let (constant, rest) = text.split_once(' ').expect("a sum");
         let (sign, term) = rest.split_once(' ').expect("a sign");

@@ -1,4 +1,4 @@
-//! How a thread's record ends: by its last record, by what its lane's header knows, or not at all.
+//! How a thread's record ends: by its last record, by its lane's header, or not at all.
 
 use proust_log::layout::{LaneHeader, WAIT_PASSED};
 use proust_log::operations::Operation;
@@ -42,7 +42,7 @@ impl ThreadMeter {
         self.finish(Closing::Complete)
     }
 
-    /// The thread never wrote a last record: what its lane's header knows stands for it.
+    /// The thread never wrote a last record: its lane's header is used in its place.
     pub(in crate::ingest) fn close(mut self, header: &LaneHeader, gap: bool) -> Thread {
         self.thread.tid = header.tid;
         let mut shares =
@@ -55,7 +55,7 @@ impl ThreadMeter {
         if header.last_ns >= self.time_ns && header.last_cpu_ns > self.cpu_ns {
             let advance = self.advance(header.last_ns, header.last_cpu_ns);
             let unrecorded = header.unrecorded_cpu_ns.min(advance);
-            // The header counts what was recorded, too: what is not here was lost.
+            // The header counts recorded ones, too: those missing here were lost.
             if advance > unrecorded {
                 let row = shares.row(advance - unrecorded);
                 self.push_extra(row, LOST, self.before_now(unrecorded));
@@ -84,7 +84,7 @@ impl ThreadMeter {
         self.finish(if closed { Closing::Complete } else { Closing::LastSeen })
     }
 
-    /// What was over, and would have been recorded next.
+    /// The operation that was over, and would have been recorded next.
     fn passed_operation(&mut self, header: &LaneHeader, bounds: &Bounds) {
         let begin_ns = header.wait_since_ns;
         // Killed between the record and the word that says so.
@@ -103,7 +103,7 @@ impl ThreadMeter {
         self.thread.end_ns = self.thread.end_ns.max(self.events.end_ns());
     }
 
-    /// What it was still in. At a region's end it waits for the others only until who opened it goes on.
+    /// Its unfinished operation. At a region's end it waits for the others only until the opener continues.
     fn open_operation(&mut self, header: &LaneHeader, end_ns: u64, bounds: &Bounds) {
         let place = self.open_place.unwrap_or(header.wait_node);
         let (begin_ns, released_ns) = (header.wait_since_ns, header.wait_released_ns);
