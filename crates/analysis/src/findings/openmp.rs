@@ -21,6 +21,7 @@ use super::facts::Facts;
 use super::finding::Finding;
 
 use constructs::Constructs;
+pub(super) use constructs::idle_spinning_share;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let constructs = Constructs::of(facts);

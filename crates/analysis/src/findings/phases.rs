@@ -11,6 +11,7 @@ use proust_profile::{ContextId, FunctionId, LocationId};
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
+use super::openmp::idle_spinning_share;
 use super::stretches::Stretch;
 use super::thresholds::{self as limits, Checks};
 use crate::ledger::Account;
@@ -81,8 +82,16 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     let lost_s = (sum_s - late_s).max(0.0);
     let error_s = facts.error_s(empty_s.keys().copied()).min(lost_s);
     let is_between_regions = short_s > 0.5 * sum_s;
+    // Between regions the other members look for the next one before they sleep, and use the processors that
+    // are empty otherwise.
+    let burned_s = match phases.first() {
+        Some((location, _)) if is_between_regions => {
+            lost_s * idle_spinning_share(facts, facts.profile.locations[*location as usize].process)
+        }
+        _ => 0.0,
+    };
     let mut checks = Checks::default();
-    if !facts.matters(&mut checks, lost_s, 0.0)
+    if !facts.matters(&mut checks, lost_s, burned_s)
         || !(is_between_regions || checks.holds(&limits::LONG_STRETCH_S, longest_s))
         || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
         || error_s > 0.0 && !checks.holds(&limits::SIGMAS, lost_s / error_s)
@@ -93,7 +102,7 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     let cause = facts.places.part(&empty_s, limits::PHASE_SHARE.value).unwrap_or_default();
     let cause = facts.located(cause, locations);
     let kind = if is_between_regions { Kind::OmpSerialPart } else { Kind::SerialPhase };
-    let mut finding = facts.finding(kind, Account::Serial, lost_s, 0.0, cause);
+    let mut finding = facts.finding(kind, Account::Serial, lost_s, burned_s, cause);
     finding.error_s = error_s;
     finding.evidence = vec![Figure::seconds("processors empty meanwhile", sum_s)];
     if is_between_regions {

@@ -367,6 +367,25 @@ fn serial_work_between_regions_is_told_as_that() {
     assert!(!has(&found, Kind::IdlePool) && !has(&found, Kind::SerialPhase), "{found:#?}");
 }
 
+/// Members that wait for the next region look for it before they sleep: the processors that a serial part leaves
+/// empty are in use, and could be used for something else.
+#[test]
+fn serial_work_between_regions_is_found_though_the_others_keep_their_processors() {
+    let mut run = Builder::new(2, 1000);
+    let region = run.region("main region", None);
+    for step in 0..100 {
+        let at_ms = step * 10;
+        run.work(0, "main region loop", (at_ms, at_ms + 6)).work(1, "main region loop", (at_ms, at_ms + 6));
+        run.work(0, "main smooth", (at_ms + 6, at_ms + 10));
+        run.during(1, "main region", Operation::OmpIdle, (at_ms + 6, at_ms + 10));
+    }
+    run.profile.locations[1].cpu_s = 1.0;
+    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
+    let found = run.findings();
+    let finding = one(&found, Kind::OmpSerialPart);
+    near(finding.recoverable_s, 0.4);
+}
+
 #[test]
 fn a_member_that_wakes_late_does_not_wait_for_more_work() {
     let mut run = Builder::new(2, 1000);
