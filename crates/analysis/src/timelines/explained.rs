@@ -93,8 +93,8 @@ impl Explained {
         self.unexplained_ns - self.queued_ns - self.stopped_ns
     }
 
-    /// The thread slept for so long of what is not explained, in what was taken to have had the processor: what
-    /// that had of it the thread computed.
+    /// The thread slept for so long of the unexplained time, in operations that were taken to have had the
+    /// processor: their processor time was computation.
     fn sleeps(&mut self, time_ns: u64) {
         self.unexplained_ns -= time_ns;
         self.compute_ns += time_ns;
@@ -264,9 +264,9 @@ impl Explanation {
         }
     }
 
-    /// How often a thread was displaced says nothing of how long: the scheduler was asked for that, and what it
-    /// counted, and what may have been stolen, has its place. A thread that blocked, too, was asleep for the
-    /// rest, where [`Explanation::place_sleep`] has found that it may have been.
+    /// The number of times that a thread was displaced says nothing of how long: the scheduler was asked for
+    /// that, and the time that it counted, or that may have been stolen, is placed already. A thread that also
+    /// blocked was asleep for the rest, where [`Explanation::place_sleep`] has found that it may have been.
     fn place_rest_of_sleep(&mut self, rows: &[SampleRow], waits: impl Fn(usize) -> bool) {
         for gap in &mut self.gaps {
             let (blocked, displaced) = switches(gap, rows);

@@ -349,8 +349,8 @@ fn sleeping_for_a_moment_again_and_again() {
     assert!(!has(&run(400, true), Kind::OmpSleepingWaits));
 }
 
-#[test]
-fn serial_work_between_regions_is_told_as_that() {
+/// A hundred regions of 6 ms, each followed by 4 ms that one thread works alone.
+fn serial_parts() -> Builder {
     let mut run = Builder::new(2, 1000);
     let region = run.region("main region", None);
     for step in 0..100 {
@@ -360,6 +360,12 @@ fn serial_work_between_regions_is_told_as_that() {
         run.during(1, "main region", Operation::OmpIdle, (at_ms + 6, at_ms + 10));
     }
     run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
+    run
+}
+
+#[test]
+fn serial_work_between_regions_is_told_as_that() {
+    let run = serial_parts();
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
     near(finding.lost_s, 0.4);
@@ -367,20 +373,12 @@ fn serial_work_between_regions_is_told_as_that() {
     assert!(!has(&found, Kind::IdlePool) && !has(&found, Kind::SerialPhase), "{found:#?}");
 }
 
-/// Members that wait for the next region look for it before they sleep: the processors that a serial part leaves
-/// empty are in use, and could be used for something else.
+/// Members that wait for the next region look for it before they sleep: the processors that a serial part
+/// leaves empty are in use, and could be used for something else.
 #[test]
 fn serial_work_between_regions_is_found_though_the_others_keep_their_processors() {
-    let mut run = Builder::new(2, 1000);
-    let region = run.region("main region", None);
-    for step in 0..100 {
-        let at_ms = step * 10;
-        run.work(0, "main region loop", (at_ms, at_ms + 6)).work(1, "main region loop", (at_ms, at_ms + 6));
-        run.work(0, "main smooth", (at_ms + 6, at_ms + 10));
-        run.during(1, "main region", Operation::OmpIdle, (at_ms + 6, at_ms + 10));
-    }
+    let mut run = serial_parts();
     run.profile.locations[1].cpu_s = 1.0;
-    run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
     near(finding.recoverable_s, 0.4);
