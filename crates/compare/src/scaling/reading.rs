@@ -21,6 +21,14 @@ pub fn read(sources: &[Source]) -> Vec<Result<Swept, StoreError>> {
     read_side_by_side(sources, one)
 }
 
+/// Reads runs that nobody gave a count, in their order: the count of each is 0 until it is
+/// [entered](super::gathered()).
+pub fn read_without_counts(dirs: &[PathBuf]) -> Vec<Result<Swept, StoreError>> {
+    let source =
+        |dir: &PathBuf| Source { count: 0, name: dir.to_string_lossy().into_owned(), dir: dir.clone() };
+    read(&dirs.iter().map(source).collect::<Vec<_>>())
+}
+
 fn one(source: &Source) -> Result<Swept, StoreError> {
     let mut profile = proust_store::open_without_samples(&source.dir, &mut |_| ())?;
     let (ledger, _) = View::of_user(&source.dir).accounted(&mut profile)?;
