@@ -234,7 +234,7 @@ fn notes(runs: &[Swept]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use proust_account::ledger::{Ledger, SlotAccounts};
-    use proust_profile::{Process, Profile, RunFacts, SegmentRow};
+    use proust_profile::{Context, ContextKind, Process, Profile, RunFacts, SegmentRow};
 
     use super::*;
 
@@ -250,7 +250,10 @@ mod tests {
             beyond_ns: 0,
             accounts: Default::default(),
         };
+        let kind = ContextKind::Program;
+        let program = Context { parent: None, kind, function: None, file: None, line: None };
         let profile = Profile {
+            contexts: vec![program],
             processes: vec![Process { name: "solve".into(), ..Process::default() }],
             segments: vec![SegmentRow { team_max: threads, ..SegmentRow::default() }],
             facts: RunFacts {
