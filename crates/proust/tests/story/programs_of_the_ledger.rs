@@ -96,8 +96,8 @@ fn assert_account(what: &str, run: &Recorded, truths: &[Value]) -> Summary {
         let allowed = share * truth + unseen * slots.max(1.0);
         assert!(
             (found - truth).abs() <= allowed,
-            "{what}: {account}: {found:.4} s in the report, {truth:.4} s by the program's clock, {allowed:.4} s allowed: \
-             {summary:#?}"
+            "{what}: {account}: {found:.4} s in the report, {truth:.4} s by the program's clock, \
+             {allowed:.4} s allowed: {summary:#?}"
         );
     };
     assert_near("total", ledger.total_s, activity.integral(|_| processors), processors);

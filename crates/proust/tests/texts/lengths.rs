@@ -38,7 +38,12 @@ fn too_long(text: &str, language: Language) -> Vec<(usize, usize)> {
         let fence = language == Language::Markdown && line.trim_start().starts_with("```");
         in_code ^= fence;
         // Tables cannot be wrapped, examples show what a command prints.
-        let free = language == Language::Markdown && (in_code || line.trim_start().starts_with('|'));
+        let is_row = line.trim_start().trim_start_matches(['/', '!']).trim_start().starts_with('|');
+        let free = match language {
+            Language::Markdown => in_code || is_row,
+            // Tables of the documentation.
+            Language::Code => is_row && line.trim_start().starts_with("//"),
+        };
         let width = line.chars().count();
         if width > COLUMNS && !free && !line.contains("://") {
             found.push((number, width));
@@ -86,8 +91,9 @@ fn files_can_be_read_in_one_go() {
 #[test]
 fn long_lines_are_seen() {
     let long = "x".repeat(COLUMNS + 1);
-    let text = format!("{long}\nshort\n| {long} |\nhttps://{long}\n```\n{long}\n```\n{long}\n");
+    let text =
+        format!("{long}\nshort\n| {long} |\n//! | {long} |\nhttps://{long}\n```\n{long}\n```\n{long}\n");
     let numbers = |language| too_long(&text, language).iter().map(|(number, _)| *number).collect::<Vec<_>>();
-    assert_eq!(numbers(Language::Markdown), [1, 8]);
-    assert_eq!(numbers(Language::Code), [1, 3, 6, 8]);
+    assert_eq!(numbers(Language::Markdown), [1, 9]);
+    assert_eq!(numbers(Language::Code), [1, 3, 7, 9]);
 }

@@ -10,8 +10,8 @@
 //! `{"handle","process",
 //! "rank","thread","name","service","charged","owner","wall_s","active_s","passive_s","accounts":{account:
 //! seconds}, "beyond":{account: seconds},"passive":{reason: seconds}}`; `active_s` is the sum of its
-//! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner, null
-//! where it is not charged or where `--where` selects only some of its owner's locations.
+//! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner,
+//! null where it is not charged or where `--where` selects only some of its owner's locations.
 
 use proust_analysis::ledger::{Account, Accounts, IoAs};
 use proust_analysis::query::{Handle, Selection};

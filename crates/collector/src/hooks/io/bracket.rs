@@ -189,7 +189,8 @@ macro_rules! return_in_memory {
         if $is_in_memory && !address.is_null() {
             // SAFETY: the real function, which has this type, with the arguments that the program gave.
             return unsafe {
-                let function: unsafe extern "C-unwind" fn($($type),*) -> $result = core::mem::transmute(address);
+                let function: unsafe extern
+                    "C-unwind" fn($($type),*) -> $result = core::mem::transmute(address);
                 function($($argument),*)
             };
         }

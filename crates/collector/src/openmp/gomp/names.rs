@@ -25,7 +25,8 @@ macro_rules! family {
 
         /// Their names.
         pub static NAMES: &[Name] = &[
-            $($( Name::new(super::c_name(concat!(stringify!($name), "\0")), super::c_name(concat!($version, "\0"))), )*)*
+            $($( Name::new(super::c_name(concat!(stringify!($name),
+                "\0")), super::c_name(concat!($version, "\0"))), )*)*
         ];
 
         /// How many there are.

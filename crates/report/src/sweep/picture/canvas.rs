@@ -145,9 +145,10 @@ impl Canvas {
             .collect();
         let (width, height) = (self.width, self.height);
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<defs>{patterns}</defs>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 \
+             {width} {height}\" font-family=\"DejaVu Sans, Helvetica, Arial, \
+             sans-serif\">\n<defs>{patterns}</defs>\n<rect width=\"{width}\" height=\"{height}\" \
+             fill=\"white\"/>\n{}</svg>\n",
             self.body
         )
     }
