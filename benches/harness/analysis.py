@@ -6,8 +6,8 @@ from .session import BUILD, TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():
-    cargo("build", "-p", "proust-store", "-p", "proust-compare", "--example", "ingest-throughput", "--example",
-          "blame-throughput", "--example", "compare-throughput")
+    cargo("build", "-p", "proust-store", "-p", "proust-compare", "--example", "ingest-throughput",
+          "--example", "blame-throughput", "--example", "compare-throughput")
 
 
 def throughput(tool, quick):

@@ -48,8 +48,10 @@ pub(super) fn text(caution: &Caution) -> String {
             count(*b),
             match places - 1 {
                 0 => String::new(),
-                others =>
-                    format!(" ({} {} too)", counted(others, "other place"), verb(others, "differs", "differ")),
+                others => {
+                    let differs = verb(others, "differs", "differ");
+                    format!(" ({} {differs} too)", counted(others, "other place"))
+                }
             }
         ),
         Caution::OtherHost { a, b } => {

@@ -4,7 +4,8 @@
 //! JSON: `{"schema":1,"run":{…},"ledger":{…},"owners":[…],"locations":[…],"notes":[…]}`; `run` and `ledger`
 //! as in `summary`. An owner of slots is a rank with its child processes, or all processes of a run without
 //! ranks:
-//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,"locations":{account:
+//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,
+//! "locations":{account:
 //! seconds},"slots":{account: seconds}, "beyond_s":…}`; its two maps sum to its `total_s`, those of all
 //! owners to the ledger's; `locations` is without its threads' time beyond the processors. A location is
 //! `{"handle","process",

@@ -2,7 +2,8 @@
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"models":[…],"places":[…],"notes":[…]}`. A place is
 //! `{"id","parent","kind","name","file",
-//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss","verdict":"more"|"less"|"same"|"undecided",
+//! "line","counts":[{"count","cost_s","cost_each_s","excess_s","own_excess_s","loss","own_loss",
+//! "verdict":"more"|"less"|"same"|"undecided",
 //! "accounts":[{"id":…|"other","excess_s"}]}]}`: losses are parts of the whole program's processor time
 //! with that count, so that a place's `own_loss` and the losses of the calls below sum up to its `loss`. A
 //! model is `{"of","id","text","constant","coefficient",

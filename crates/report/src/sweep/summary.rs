@@ -2,8 +2,8 @@
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"degraded":[…],"notes":[…]}`; a row of the curve has
 //! `"count","runs","oversubscribed",
-//! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,"efficiency",
-//! "efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
+//! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,
+//! "efficiency","efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
 
 use proust_account::ledger::Class;
 use proust_words::counted;

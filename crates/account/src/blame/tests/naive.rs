@@ -175,7 +175,8 @@ proptest! {
         }
         if !nested {
             for key in expected.keys().chain(found.keys()) {
-                let (one, other) = (found.get(key).copied().unwrap_or(0.0), expected.get(key).copied().unwrap_or(0.0));
+                let one = found.get(key).copied().unwrap_or(0.0);
+                let other = expected.get(key).copied().unwrap_or(0.0);
                 prop_assert!((one - other).abs() <= 5.0 + 1e-6 * other,
                     "{key:?}: {one} found, {other} expected\n{script:?}");
             }
