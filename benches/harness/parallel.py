@@ -82,8 +82,8 @@ def parallel(tool, quick):
                     "added_percent": summary_of_differences([100 * (b / a - 1) for a, b in both])
                 })
                 sharing = f", sharing {shared}" if shared else ""
-                say(f"  {compiler}, {threads} threads{sharing}, {kind}: {rows[-1]['added_ns']['median']:+.1f} ns"
-                    )
+                added_ns = rows[-1]["added_ns"]["median"]
+                say(f"  {compiler}, {threads} threads{sharing}, {kind}: {added_ns:+.1f} ns")
     if not rows:
         raise Skip("no compiler here has a runtime of OpenMP")
     return {"rounds": rounds, "rows": rows}

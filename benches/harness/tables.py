@@ -295,8 +295,8 @@ def parallel(result):
     ]
     return table(heads, rows) + \
         f"\n\n{result['rounds']} runs, with and without in turn; of each the least of 400 batches. " \
-        "Where bare regions of two threads fell into two groups, the processors shared a cache in some runs " \
-        "and none in others; runs between two of different groups are left out."
+        "Where bare regions of two threads fell into two groups, the processors shared a cache in some " \
+        "runs and none in others; runs between two of different groups are left out."
 
 
 def barriers(result):

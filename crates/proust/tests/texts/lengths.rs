@@ -13,6 +13,9 @@ const LONG_FILES: &[(&str, &str)] = &[
     ("programs/waits.c", "a case a function; one run shows all waits side by side"),
 ];
 
+/// Files with lines that are too long. The list may only become shorter.
+const LONG_LINES: &[&str] = &["crates/ingest/src/notes.rs"];
+
 /// What a file is written in, where its lines are limited.
 #[derive(Clone, Copy, PartialEq)]
 enum Language {
@@ -58,8 +61,15 @@ fn lines_fit() {
     for source in sources() {
         let Some(language) = language(&source) else { continue };
         looked_at += 1;
-        let long = too_long(&source.text, language).into_iter();
-        wrong.extend(long.map(|(number, width)| format!("{}:{number}: {width} columns", source.path)));
+        let long = too_long(&source.text, language);
+        if LONG_LINES.contains(&&*source.path) {
+            if long.is_empty() {
+                wrong.push(format!("{} has no long lines: remove it from the list", source.path));
+            }
+            continue;
+        }
+        let shown = |(number, width)| format!("{}:{number}: {width} columns", source.path);
+        wrong.extend(long.into_iter().map(shown));
     }
     assert!(looked_at > 500, "only {looked_at} files were looked at");
     assert!(
