@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::FunctionId;
+use proust_profile::{ContextId, FunctionId};
 
 use super::amounts::Amounts;
 use super::forest::called_function;
@@ -40,14 +40,14 @@ impl BottomUp {
         let mut known: HashMap<(Option<usize>, FunctionId), usize> = HashMap::new();
         let used = selection.used_contexts();
         for id in 0..profile.contexts.len() as u32 {
-            if !used[id as usize] || called_function(profile, id).is_none() {
+            if !used[id as usize] || called_function(profile, ContextId(id)).is_none() {
                 continue;
             }
             let mut node: Option<usize> = None;
             let mut length = 0;
             let mut call = Some(id);
             while let Some(context) = call {
-                if let Some(function) = called_function(profile, context) {
+                if let Some(function) = called_function(profile, ContextId(context)) {
                     let previous = node.map(|node| result.nodes[node].function);
                     if previous == Some(function) {
                         result.nodes[node.expect("a chain has begun")].recursive = true;
@@ -62,7 +62,7 @@ impl BottomUp {
                         node = Some(next);
                     }
                 }
-                call = forest.call_above(context);
+                call = forest.call_above(ContextId(context)).map(u32::from);
             }
             result.node_of_context[id as usize] = node;
         }
@@ -77,7 +77,7 @@ impl BottomUp {
         for (id, node) in self.node_of_context.iter().enumerate() {
             if let Some(node) = *node {
                 amounts.exclusive[node] += contexts.exclusive[id];
-                if selection.forest().is_outermost(id as u32) {
+                if selection.forest().is_outermost(ContextId::from_index(id)) {
                     amounts.inclusive[node] += contexts.inclusive[id];
                 }
             }

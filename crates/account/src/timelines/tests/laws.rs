@@ -1,5 +1,6 @@
 //! Laws for all rows and operations.
 
+use proust_profile::ContextId;
 use proptest::prelude::*;
 
 use super::*;
@@ -15,7 +16,7 @@ fn rows() -> impl Strategy<Value = Vec<SampleRow>> {
         let mut rows: Vec<SampleRow> = rows
             .into_iter()
             .map(|(time_ms, cpu_ms, context, flags, own_ms)| SampleRow {
-                context,
+                context: ContextId(context),
                 in_operation: flags[0],
                 voluntary_switches: u32::from(flags[1]),
                 involuntary_switches: u32::from(flags[3]),
