@@ -35,7 +35,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use proust_profile::{ProcessId, LocationId, ContextId, EventRow, Location, Profile, SampleRow, Stop};
+use proust_profile::{ContextId, EventRow, Location, LocationId, ProcessId, Profile, SampleRow, Stop};
 use rayon::prelude::*;
 
 use crate::ledger::{Process, Run, Span, State, Timeline, Window};
@@ -76,10 +76,13 @@ pub fn timelines(profile: &Profile) -> Run {
         rows: of_location(&profile.samples, |row| row.location, id),
         events: of_location(&profile.events, |event| event.location, id),
     };
-    let stolen = stolen::by_location(profile, |id| recorded(LocationId::from_index(id)).explanation(&states, 0).theft());
+    let stolen = stolen::by_location(profile, |id| {
+        recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
+    });
     let timelines = profile
         .locations
-        .raw.par_iter()
+        .raw
+        .par_iter()
         .enumerate()
         .map(|(id, location)| (LocationId::from_index(id), location))
         .map(|(id, location)| Timeline {

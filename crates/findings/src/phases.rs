@@ -137,7 +137,8 @@ fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
     let alone_s = phase.empty_s.values().sum::<f64>() / others;
     let roots: std::collections::BTreeSet<Option<ContextId>> =
         phase.empty_s.keys().map(|&context| facts.places.phase(context)).collect();
-    let all_s: f64 = (0..facts.cpu.len()).map(ContextId::from_index)
+    let all_s: f64 = (0..facts.cpu.len())
+        .map(ContextId::from_index)
         .filter(|&context| facts.cpu[context.index()] > 0.0)
         .filter(|&context| roots.iter().flatten().any(|&root| facts.places.is_below(context, root)))
         .map(|context| facts.cpu[context.index()])

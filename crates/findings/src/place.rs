@@ -128,8 +128,7 @@ impl<'p> Places<'p> {
         let Some(inside) = inside else { return Some(self.place(innermost)) };
         // A call's own place is where it is called from.
         let called = &contexts[inside];
-        let function =
-            contexts[call].function.map(|id| self.profile.functions[id].name.clone());
+        let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         let (file, line) = (called.file.clone(), called.line);
         Some(Place { context: Some(inside), function, file, line, ..Place::default() })
     }
@@ -146,8 +145,7 @@ impl<'p> Places<'p> {
         let (found, inside) = self.outermost(innermost);
         let Some(call) = found else { return self.cause(amounts, share) };
         let contexts = &self.profile.contexts;
-        let function =
-            contexts[call].function.map(|id| self.profile.functions[id].name.clone());
+        let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         if self.own(inside) == call {
             return Some(self.place(inside));
         }
@@ -323,8 +321,7 @@ impl<'p> Places<'p> {
     pub(super) fn is_declared_only(&self, context: ContextId) -> bool {
         let at = self.at[context.index()];
         let contexts = &self.profile.contexts;
-        at == self.own(context) && contexts[at].kind != ContextKind::Line
-            || contexts[at].line.is_none()
+        at == self.own(context) && contexts[at].kind != ContextKind::Line || contexts[at].line.is_none()
     }
 
     /// The line in a frame at which a context continues from it; None where it is not below that frame, or
@@ -366,7 +363,8 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
         synchronises[release.context.index()] = true;
     }
     for id in (0..profile.contexts.len()).rev() {
-        if let Some(parent) = profile.contexts[ContextId::from_index(id)].parent.filter(|_| synchronises[id]) {
+        if let Some(parent) = profile.contexts[ContextId::from_index(id)].parent.filter(|_| synchronises[id])
+        {
             synchronises[parent.index()] = true;
         }
     }

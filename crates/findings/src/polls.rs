@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{FunctionId, ContextId, LocationId, Metric, Nature};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature};
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -96,7 +96,8 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     }
     let function = facts.places.function(sum.context);
     // The looks themselves are the function's; only yielding the processor is certainly no work.
-    let contexts: Vec<ContextId> = (0..facts.cpu.len()).map(ContextId::from_index)
+    let contexts: Vec<ContextId> = (0..facts.cpu.len())
+        .map(ContextId::from_index)
         .filter(|&context| {
             facts.cpu[context.index()] > 0.0
                 && facts.places.function(context) == function

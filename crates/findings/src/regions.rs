@@ -27,7 +27,9 @@ impl Regions {
         }
         let below = |mut of: Vec<bool>| {
             for id in 0..of.len() {
-                of[id] |= profile.contexts[ContextId::from_index(id)].parent.is_some_and(|parent| of[parent.index()]);
+                of[id] |= profile.contexts[ContextId::from_index(id)]
+                    .parent
+                    .is_some_and(|parent| of[parent.index()]);
             }
             of
         };
@@ -54,9 +56,7 @@ impl Regions {
     /// Whether a thread that has teams is in a region there whose work is divided beforehand: no thread waits
     /// for a portion of it.
     pub(super) fn is_divided(&self, location: LocationId, context: ContextId) -> bool {
-        self.members.contains(&location)
-            && self.inside[context.index()]
-            && !self.handed_out[context.index()]
+        self.members.contains(&location) && self.inside[context.index()] && !self.handed_out[context.index()]
     }
 
     /// Whether a thread that has teams is outside of all regions there.

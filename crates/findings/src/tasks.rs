@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{LocationId, ContextId, Metric, ProcessId};
+use proust_profile::{ContextId, LocationId, Metric, ProcessId};
 
 use super::facts::{FOR_WORK, Facts};
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -12,9 +12,7 @@ use proust_account::ledger::{Account, State};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let overhead = Overhead::by(facts.profile, &facts.places);
-    facts.profile.processes.keys()
-        .filter_map(|process| small_tasks(facts, &overhead, process))
-        .collect()
+    facts.profile.processes.keys().filter_map(|process| small_tasks(facts, &overhead, process)).collect()
 }
 
 fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Option<Finding> {
@@ -28,7 +26,10 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
     }
     let cpu_s: f64 = profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu_s).sum();
     let mut by_context: HashMap<ContextId, f64> = HashMap::new();
-    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu && is_mine(LocationId(value.location.0)))
+    for value in profile
+        .values
+        .iter()
+        .filter(|value| value.metric == Metric::Cpu && is_mine(LocationId(value.location.0)))
     {
         if overhead.has(value.context) {
             *by_context.entry(value.context).or_default() += value.amount;

@@ -7,7 +7,7 @@
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
 use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Sum};
-use proust_profile::{OperationId, ContextId, EventRow, Target};
+use proust_profile::{ContextId, EventRow, OperationId, Target};
 
 use super::thread::{NO_PATH, Place, SLACK_NS};
 

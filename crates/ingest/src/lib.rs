@@ -299,7 +299,8 @@ impl Filling<'_> {
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
             let mut fill_in = |row: &mut SampleRow| {
-                row.context = paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
+                row.context =
+                    paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
                 row.location = location;
                 row.time_ns = clock.since_start_ns(number, row.time_ns);
                 cpu_ns += row.cpu_ns;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use proust_log::operations::Operation;
 use proust_log::records::{Region, RegionOrigin, Segments, Stay};
-use proust_profile::{OperationId, RegionId, LocationId, ContextId, SegmentRow, StayRow, TrialSums};
+use proust_profile::{ContextId, LocationId, OperationId, RegionId, SegmentRow, StayRow, TrialSums};
 
 use super::events::Bounds;
 use super::thread::{LOST, NOT_RECORDED, Place};

@@ -178,8 +178,11 @@ fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec
                     cut.cpu_from.unwrap_or_else(|| by_time(cut.from_ns)).clamp(cpu_ns, end_cpu_ns);
                 if from_cpu_ns > cpu_ns {
                     let before = part(row, from_cpu_ns - cpu_ns);
-                    let (context, partial) =
-                        if place.0 == NO_PATH { (row.context, row.partial) } else { (ContextId(place.0), place.1) };
+                    let (context, partial) = if place.0 == NO_PATH {
+                        (row.context, row.partial)
+                    } else {
+                        (ContextId(place.0), place.1)
+                    };
                     kept.push(SampleRow {
                         context,
                         time_ns: cut.from_ns,

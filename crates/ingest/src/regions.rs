@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use proust_profile::{ProcessId, 
-    ContextId, LocationId, OperationId, Profile, RegionId, RegionInfo, SegmentRow, StayRow,
+use proust_profile::{
+    ContextId, LocationId, OperationId, ProcessId, Profile, RegionId, RegionInfo, SegmentRow, StayRow,
 };
 
 use super::log::LogHarvest;

@@ -2,7 +2,7 @@
 
 use proust_log::operations::{Nature, Operation};
 use proust_log::records::{EVENT_PARTIAL, RELEASE_MOST_ACQUISITIONS, RELEASE_WEIGHT_NS, Release};
-use proust_profile::{OperationId, LocationId, ContextId, ReleaseRow};
+use proust_profile::{ContextId, LocationId, OperationId, ReleaseRow};
 
 use super::events::Bounds;
 use super::thread::{NO_PATH, Place};

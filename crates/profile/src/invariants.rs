@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 use crate::{
-    ContextId, ContextKind, EventRow, IndexSlice, LocationId, Profile, RegionId, ReleaseRow, SampleRow, StayRow,
+    ContextId, ContextKind, EventRow, IndexSlice, LocationId, Profile, RegionId, ReleaseRow, SampleRow,
+    StayRow,
 };
 
 /// How a profile contradicts itself.

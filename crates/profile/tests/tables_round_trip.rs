@@ -4,10 +4,11 @@ use std::fs;
 
 use proptest::prelude::*;
 use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
-use proust_profile::{RegionId, ProcessId, OperationId, ModuleId, LocationId, FunctionId, ContextId, 
-    Context, ContextKind, Detail, EventRow, Family, Function, Location, Metric, Module, Nature,
-    OperationInfo, OperationKind, Process, ProcessSampleRow, Profile, Quality, RegionInfo, ReleaseRow,
-    RunFacts, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
+use proust_profile::{
+    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
+    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
+    ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
+    StayRow, Target, TrialSums, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -167,7 +168,15 @@ fn regions(
             };
             segments.insert((location, region, operation, context), segment);
             let [fork_ns, begin_ns, end_ns, ..] = numbers;
-            stays.push(StayRow { location: LocationId(location), region: RegionId(region), fork_ns, begin_ns, end_ns, number: ids[4], team: ids[5] });
+            stays.push(StayRow {
+                location: LocationId(location),
+                region: RegionId(region),
+                fork_ns,
+                begin_ns,
+                end_ns,
+                number: ids[4],
+                team: ids[5],
+            });
         }
         stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
         (infos, segments.into_values().collect(), stays)
@@ -338,7 +347,8 @@ fn profile() -> impl Strategy<Value = Profile> {
                             path: "/bin/a".into(),
                             build_id: "0f".into(),
                             note: String::new(),
-                        }].into(),
+                        }]
+                        .into(),
                         functions: functions.clone().into(),
                         contexts: contexts.clone().into(),
                         values,
@@ -438,10 +448,16 @@ fn there_is_no_profile_and_nothing_that_is_not_finite_is_written() {
 fn every_invariant_is_checked() {
     let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
     let good = Profile {
-        contexts: vec![context(None, ContextKind::Program), context(Some(ContextId(0)), ContextKind::Frame)].into(),
+        contexts: vec![context(None, ContextKind::Program), context(Some(ContextId(0)), ContextKind::Frame)]
+            .into(),
         processes: vec![Process::default()].into(),
         locations: vec![Location::default()].into(),
-        values: vec![Value { context: ContextId(1), location: LocationId(0), metric: Metric::Cpu, amount: 1.0 }],
+        values: vec![Value {
+            context: ContextId(1),
+            location: LocationId(0),
+            metric: Metric::Cpu,
+            amount: 1.0,
+        }],
         samples: vec![SampleRow::default()],
         operations: vec![OperationInfo::default()].into(),
         events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }],

@@ -69,11 +69,11 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
         inclusive: vec![0.0; profile.functions.len()],
         exclusive: vec![0.0; profile.functions.len()],
     };
-    for id in 0..profile.contexts.len() as u32 {
-        if let Some(function) = called_function(profile, ContextId(id)) {
-            amounts.exclusive[function.index()] += contexts.exclusive[id as usize];
-            if forest.is_outermost(ContextId(id)) {
-                amounts.inclusive[function.index()] += contexts.inclusive[id as usize];
+    for id in profile.contexts.keys() {
+        if let Some(function) = called_function(profile, id) {
+            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
+            if forest.is_outermost(id) {
+                amounts.inclusive[function.index()] += contexts.inclusive[id.index()];
             }
         }
     }

@@ -27,7 +27,8 @@ impl Forest {
         for id in 0..contexts.len() {
             first_child[id + 1] += first_child[id];
         }
-        let mut children = vec![ContextId::PROGRAM; contexts.iter().filter(|context| context.parent.is_some()).count()];
+        let mut children =
+            vec![ContextId::PROGRAM; contexts.iter().filter(|context| context.parent.is_some()).count()];
         let mut next = first_child.clone();
         for (id, context) in contexts.iter_enumerated() {
             if let Some(parent) = context.parent {
@@ -44,11 +45,8 @@ impl Forest {
         };
         for (id, context) in contexts.iter_enumerated() {
             let Some(parent) = context.parent else { continue };
-            forest.call_above[id] = if is_call(contexts[parent].kind) {
-                Some(parent)
-            } else {
-                forest.call_above[parent]
-            };
+            forest.call_above[id] =
+                if is_call(contexts[parent].kind) { Some(parent) } else { forest.call_above[parent] };
             if matches!(context.kind, ContextKind::Line | ContextKind::Loop) {
                 forest.exclusive_of[id] = forest.exclusive_of[parent];
             }

@@ -60,7 +60,9 @@ impl Neighbours {
             let above = context.parent.map_or(Position::Outside, |parent| positions[parent.index()]);
             let position = match (above, called_function(profile, ContextId::from_index(id))) {
                 (Position::Outside, Some(called)) if called == function => {
-                    let caller = forest.call_above(ContextId::from_index(id)).and_then(|call| called_function(profile, call));
+                    let caller = forest
+                        .call_above(ContextId::from_index(id))
+                        .and_then(|call| called_function(profile, call));
                     Position::Inside { caller, callee: None, callee_is_nearest: false }
                 }
                 (Position::Inside { caller, .. }, Some(called)) if called == function => {

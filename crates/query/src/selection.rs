@@ -172,8 +172,8 @@ impl<'p> Selection<'p> {
     pub fn under(mut self, root: ContextId) -> Selection<'p> {
         let mut below = vec![false; self.profile.contexts.len()];
         for (id, context) in self.profile.contexts.iter().enumerate() {
-            below[id] =
-                ContextId::from_index(id) == root || context.parent.is_some_and(|parent| below[parent.index()]);
+            below[id] = ContextId::from_index(id) == root
+                || context.parent.is_some_and(|parent| below[parent.index()]);
             self.in_scope.contexts[id] &= below[id];
         }
         self.values.to_mut().retain(|value| below[value.context.index()]);

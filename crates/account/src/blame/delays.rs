@@ -305,8 +305,7 @@ fn frames(profile: &Profile) -> Vec<ContextId> {
     let mut frames: Vec<ContextId> = Vec::with_capacity(profile.contexts.len());
     for (id, context) in profile.contexts.iter().enumerate() {
         let inside = matches!(context.kind, ContextKind::Line | ContextKind::Loop);
-        let parent =
-            context.parent.filter(|_| inside).and_then(|parent| frames.get(parent.index()).copied());
+        let parent = context.parent.filter(|_| inside).and_then(|parent| frames.get(parent.index()).copied());
         frames.push(parent.unwrap_or(ContextId::from_index(id)));
     }
     frames

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use proust_profile::{OperationId, LocationId, Nature, OperationKind, ProcessId, Profile};
+use proust_profile::{LocationId, Nature, OperationId, OperationKind, ProcessId, Profile};
 
 use super::groups::{Groups, LockId};
 use super::object::{NONE, Object, ObjectId};

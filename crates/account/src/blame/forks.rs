@@ -21,7 +21,8 @@ pub(super) struct Forks<'e> {
 impl<'e> Forks<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &Meetings) -> Forks<'e> {
         let stays = &evidence.profile.stays;
-        let ranges = (0..meetings.of_location.len()).map(|location| meetings.stays(LocationId::from_index(location)));
+        let ranges =
+            (0..meetings.of_location.len()).map(|location| meetings.stays(LocationId::from_index(location)));
         let next = ranges.filter(|range| !range.is_empty());
         Forks {
             evidence,

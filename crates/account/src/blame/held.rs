@@ -136,8 +136,11 @@ mod tests {
     #[test]
     fn operations_take_their_time_and_samples_divide_the_rest() {
         let mut held = Held::default();
-        let meanwhile =
-            Meanwhile { length_ns: 100.0, operations: vec![(ContextId(1), 20.0)], samples: vec![(ContextId(2), 3.0), (ContextId(3), 1.0)] };
+        let meanwhile = Meanwhile {
+            length_ns: 100.0,
+            operations: vec![(ContextId(1), 20.0)],
+            samples: vec![(ContextId(2), 3.0), (ContextId(3), 1.0)],
+        };
         held.add(200.0, &meanwhile);
         assert_eq!(held.parts(ContextId(9)), [(ContextId(1), 0.2), (ContextId(2), 0.6), (ContextId(3), 0.2)]);
     }
@@ -145,7 +148,10 @@ mod tests {
     #[test]
     fn without_samples_the_rest_is_that_of_who_releases() {
         let mut held = Held::default();
-        held.add(10.0, &Meanwhile { length_ns: 10.0, operations: vec![(ContextId(1), 5.0)], ..Meanwhile::default() });
+        held.add(
+            10.0,
+            &Meanwhile { length_ns: 10.0, operations: vec![(ContextId(1), 5.0)], ..Meanwhile::default() },
+        );
         assert_eq!(held.parts(ContextId(9)), [(ContextId(1), 0.5), (ContextId(9), 0.5)]);
         assert_eq!(Held::default().parts(ContextId(9)), [(ContextId(9), 1.0)]);
     }

@@ -68,9 +68,12 @@ impl KeptBlame {
                 && is_place(&(row.cause.location, row.cause.context))
                 && is_place(&(row.cause.location, row.cause.section.unwrap_or(row.cause.context)))
                 && row.cause.lock.is_none_or(is_lock)
-        }) && (blame.locks.iter())
-            .all(|lock| is_place(&(LocationId(0), lock.site)) && lock.process.index() < profile.processes.len())
-            && blame.lock_waits.iter().all(|row| is_place(&(row.location, row.context)) && is_lock(row.lock))
+        }) && (blame.locks.iter()).all(|lock| {
+            is_place(&(LocationId(0), lock.site)) && lock.process.index() < profile.processes.len()
+        }) && blame
+            .lock_waits
+            .iter()
+            .all(|row| is_place(&(row.location, row.context)) && is_lock(row.lock))
             && (blame.wakers.iter())
                 .all(|row| is_place(&(row.location, row.context)) && row.waker.as_ref().is_none_or(is_place));
         fits.then_some(blame)

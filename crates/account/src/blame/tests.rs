@@ -5,9 +5,9 @@ mod locks;
 mod naive;
 mod synchronisations;
 
-use proust_profile::{RegionId, ProcessId, OperationId, LocationId, ContextId, 
-    Context, ContextKind, EventRow, Location, Process, Profile, RegionInfo, ReleaseRow, SampleRow, StayRow,
-    Stop,
+use proust_profile::{
+    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, ProcessId,
+    Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Stop,
 };
 
 use super::{Blame, BlameRow, CauseKind};
@@ -115,13 +115,25 @@ impl Builder {
     /// A location has computed in a context since its last sample.
     pub(super) fn sample(&mut self, location: u32, context: u32, time_ms: u64, cpu_ms: u64) {
         let (time_ns, cpu_ns) = (time_ms * MS, cpu_ms * MS);
-        self.0.samples.push(SampleRow { location: LocationId(location), context: ContextId(context), time_ns, cpu_ns, ..SampleRow::default() });
+        self.0.samples.push(SampleRow {
+            location: LocationId(location),
+            context: ContextId(context),
+            time_ns,
+            cpu_ns,
+            ..SampleRow::default()
+        });
     }
 
     /// A sample of a location that was in an operation, such as a wait in which it polls.
     pub(super) fn sample_in_operation(&mut self, location: u32, context: u32, time_ns: u64) {
         let in_operation = true;
-        self.0.samples.push(SampleRow { location: LocationId(location), context: ContextId(context), time_ns, in_operation, ..SampleRow::default() });
+        self.0.samples.push(SampleRow {
+            location: LocationId(location),
+            context: ContextId(context),
+            time_ns,
+            in_operation,
+            ..SampleRow::default()
+        });
     }
 
     /// The process was stopped.
@@ -138,7 +150,12 @@ impl Builder {
 
     /// A parallel region, whose context this is.
     pub(super) fn region(&mut self, context: u32) -> u32 {
-        self.0.regions.push(RegionInfo { process: ProcessId(0), context: ContextId(context), parent: None, told: false });
+        self.0.regions.push(RegionInfo {
+            process: ProcessId(0),
+            context: ContextId(context),
+            parent: None,
+            told: false,
+        });
         self.0.regions.len() as u32 - 1
     }
 

@@ -213,7 +213,12 @@ mod tests {
             .map(|(account, context, amount)| (account, ContextId(context), amount));
         assert_eq!(sorted(&mut amounts.spent()), spent);
         assert_eq!(sorted(&mut amounts.blamed()), [(Account::Lock, ContextId(9), 2)]);
-        let join = PassiveRow { location: LocationId(1), reason: PassiveReason::Join, context: ContextId(7), ns: 11 };
+        let join = PassiveRow {
+            location: LocationId(1),
+            reason: PassiveReason::Join,
+            context: ContextId(7),
+            ns: 11,
+        };
         assert_eq!(amounts.passive_rows(LocationId(1)), [join]);
     }
 }

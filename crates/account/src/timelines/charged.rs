@@ -40,9 +40,29 @@ mod tests {
         let computing = |context| SampleRow { context, ..SampleRow::default() };
         let within = |context| SampleRow { in_operation: true, ..computing(context) };
         let of = |rows: &[SampleRow]| charged(rows, |row| row.context == ContextId(99));
-        assert_eq!(of(&[within(ContextId(9)), computing(ContextId(1)), within(ContextId(9)), within(ContextId(8)), computing(ContextId(2))]), [ContextId(1), ContextId(1), ContextId(2), ContextId(2), ContextId(2), ContextId(2)]);
-        assert_eq!(of(&[computing(ContextId(1)), within(ContextId(9)), within(ContextId(8))]), [ContextId(1), ContextId(1), ContextId(1), ContextId(1)]);
-        assert_eq!(of(&[within(ContextId(9)), computing(ContextId(99)), computing(ContextId(1)), computing(ContextId(99))]), [ContextId(1), ContextId(99), ContextId(1), ContextId(99), ContextId(99)]);
+        assert_eq!(
+            of(&[
+                within(ContextId(9)),
+                computing(ContextId(1)),
+                within(ContextId(9)),
+                within(ContextId(8)),
+                computing(ContextId(2))
+            ]),
+            [ContextId(1), ContextId(1), ContextId(2), ContextId(2), ContextId(2), ContextId(2)]
+        );
+        assert_eq!(
+            of(&[computing(ContextId(1)), within(ContextId(9)), within(ContextId(8))]),
+            [ContextId(1), ContextId(1), ContextId(1), ContextId(1)]
+        );
+        assert_eq!(
+            of(&[
+                within(ContextId(9)),
+                computing(ContextId(99)),
+                computing(ContextId(1)),
+                computing(ContextId(99))
+            ]),
+            [ContextId(1), ContextId(99), ContextId(1), ContextId(99), ContextId(99)]
+        );
         assert_eq!(of(&[within(ContextId(9))]), [ContextId(9), ContextId(9)]);
         assert_eq!(of(&[]), [ContextId(0)]);
     }

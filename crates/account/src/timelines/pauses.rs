@@ -3,7 +3,7 @@
 //! They are laid over the timeline first, like operations that were recorded alone, so that no time which is
 //! known only as an amount (short operations, the run queue, unexplained time) is placed in them.
 
-use proust_profile::{ProcessId, IndexVec, ContextId, Profile};
+use proust_profile::{ContextId, IndexVec, ProcessId, Profile};
 
 use super::operations::{Operations, Single};
 use super::states::Class;
@@ -15,7 +15,8 @@ pub(super) struct Pauses(IndexVec<ProcessId, Windows>);
 
 impl Pauses {
     pub(super) fn of(profile: &Profile) -> Pauses {
-        let mut all: IndexVec<ProcessId, Vec<Window>> = profile.processes.iter().map(|_| Vec::new()).collect();
+        let mut all: IndexVec<ProcessId, Vec<Window>> =
+            profile.processes.iter().map(|_| Vec::new()).collect();
         for pause in &profile.facts.pauses {
             if let Some(of_process) = all.get_mut(pause.process) {
                 of_process.push(Window::new(pause.begin_ns, pause.end_ns));

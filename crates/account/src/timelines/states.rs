@@ -1,7 +1,9 @@
 //! How the time in an operation counts, and how processor time counts.
 
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
-use proust_profile::{IndexVec, FunctionId, ContextId, Detail, EventRow, Nature, OperationKind, Profile, Target};
+use proust_profile::{
+    ContextId, Detail, EventRow, FunctionId, IndexVec, Nature, OperationKind, Profile, Target,
+};
 
 use crate::classes::{Classes, ClassesOf};
 use crate::ledger::{PassiveReason, State, Wait, Work};
@@ -79,7 +81,8 @@ impl States {
             .map(|function| function.module.is_none() && is_unknown(&function.name))
             .collect();
         let is_lost = |function: Option<FunctionId>| function.and_then(|id| unknown.get(id)) == Some(&true);
-        let lost: IndexVec<ContextId, bool> = profile.contexts.iter().map(|context| is_lost(context.function)).collect();
+        let lost: IndexVec<ContextId, bool> =
+            profile.contexts.iter().map(|context| is_lost(context.function)).collect();
         let classes = Classes::of_profile(profile).on(profile);
         let state = |(context, &lost): (ContextId, &bool)| match classes.spin(context) {
             // Measured, but of records that say no more than how much it was.

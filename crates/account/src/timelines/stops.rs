@@ -5,7 +5,7 @@
 //! either. Where it is only known that the process stopped somewhere (between two looks of the recorder),
 //! that explains time that nothing else does.
 
-use proust_profile::{ProcessId, IndexVec, ContextId, Profile, Stop};
+use proust_profile::{ContextId, IndexVec, ProcessId, Profile, Stop};
 
 use super::nanoseconds;
 use super::operations::{Operations, Single};
@@ -122,7 +122,14 @@ mod tests {
     #[test]
     fn a_stop_interrupts_what_the_thread_was_in() {
         let (pieces, operations) = stopped(&[single(200, 600)], &[stop([250, 300, 400, 450])]);
-        assert_eq!(pieces, [(200, 300, false, ContextId(3)), (300, 400, true, ContextId(3)), (400, 600, false, ContextId(3))]);
+        assert_eq!(
+            pieces,
+            [
+                (200, 300, false, ContextId(3)),
+                (300, 400, true, ContextId(3)),
+                (400, 600, false, ContextId(3))
+            ]
+        );
         assert_eq!(operations.perhaps_stopped, [(250, 300), (400, 450)]);
         assert_eq!(operations.perhaps_stopped_ns(280, 420), 40);
         assert_eq!(operations.perhaps_stopped_ns(300, 400), 0);

@@ -1,7 +1,7 @@
 //! Timelines worked out by hand, and laws that hold for random ones. Times are milliseconds.
 
 use proust_profile::context::LOST_RECORDS;
-use proust_profile::{OperationId, FunctionId, ContextId, Context, ContextKind, Function, Target};
+use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, OperationId, Target};
 
 use super::*;
 use crate::ledger::{Account, PassiveReason, Wait, Work};
@@ -79,7 +79,8 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
             context(Some(ContextId(0)), ContextKind::Frame, None),
             context(Some(ContextId(0)), ContextKind::Frame, None),
             context(Some(ContextId(0)), ContextKind::Frame, Some(FunctionId(0))),
-        ].into(),
+        ]
+        .into(),
         samples,
         operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
         events,

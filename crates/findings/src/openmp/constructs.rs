@@ -130,7 +130,9 @@ impl<'p> Constructs<'p> {
             region_of[region.context.index()] = Some(region.context);
         }
         for id in 0..region_of.len() {
-            let above = profile.contexts[ContextId::from_index(id)].parent.and_then(|parent| region_of[parent.index()]);
+            let above = profile.contexts[ContextId::from_index(id)]
+                .parent
+                .and_then(|parent| region_of[parent.index()]);
             region_of[id] = region_of[id].or(above);
         }
         let mut processor: HashMap<_, Processor> = HashMap::new();
@@ -202,12 +204,13 @@ impl<'p> Constructs<'p> {
         let mut sum_s = 0.0;
         for (id, context) in profile.contexts.iter().enumerate() {
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
-            let name =
-                context.function.filter(|_| is_call).map(|f| profile.functions[f].name.as_str());
+            let name = context.function.filter(|_| is_call).map(|f| profile.functions[f].name.as_str());
             let named =
                 name.is_some_and(|name| beginnings.iter().any(|beginning| name.starts_with(beginning)));
             is_inside[id] = named || context.parent.is_some_and(|parent| is_inside[parent.index()]);
-            if is_inside[id] && regions.iter().any(|&region| self.is_in(ContextId::from_index(id), facts, region)) {
+            if is_inside[id]
+                && regions.iter().any(|&region| self.is_in(ContextId::from_index(id), facts, region))
+            {
                 sum_s += facts.cpu[id];
             }
         }

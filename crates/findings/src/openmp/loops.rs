@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ProcessId, Detail, LocationId, RegionId, SegmentRow};
+use proust_profile::{Detail, LocationId, ProcessId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;

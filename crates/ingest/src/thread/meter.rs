@@ -8,8 +8,8 @@ use proust_log::records::{
     Event, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE, SAMPLE_PARTIAL, SAMPLE_TRUNCATED,
     Sample, Segments, Stay, Sum, ThreadBegin,
 };
-use proust_profile::{ContextId, SampleRow};
 use proust_profile::samples::NOT_READ;
+use proust_profile::{ContextId, SampleRow};
 
 use super::shares::Shares;
 use super::{

@@ -24,7 +24,9 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use proust_profile::{Detail, IndexVec, LocationId, Nature, OperationKind, ProcessId, Profile, RegionId, SegmentRow, TrialSums};
+use proust_profile::{
+    Detail, IndexVec, LocationId, Nature, OperationKind, ProcessId, Profile, RegionId, SegmentRow, TrialSums,
+};
 
 use proust_profile::event_metrics::Operations;
 

@@ -1,6 +1,8 @@
 //! How a filter narrows a selection.
 
-use proust_profile::{ProcessId, LocationId, ContextId, ContextKind, Function, FunctionId, Profile, SampleRow};
+use proust_profile::{
+    ContextId, ContextKind, Function, FunctionId, LocationId, ProcessId, Profile, SampleRow,
+};
 
 use super::Selection;
 use super::inventory::{
@@ -39,7 +41,9 @@ impl Selection<'_> {
             let found: Vec<usize> = match clause.key {
                 Key::Process => self.locations_where(|_, p| self.is_process(p, pattern)),
                 Key::Rank => self.locations_where(|_, p| {
-                    self.profile.processes[ProcessId::from_index(p)].rank.is_some_and(|rank| in_numbers(pattern, u64::from(rank)))
+                    self.profile.processes[ProcessId::from_index(p)]
+                        .rank
+                        .is_some_and(|rank| in_numbers(pattern, u64::from(rank)))
                 }),
                 _ => self.threads(pattern),
             };
@@ -81,7 +85,9 @@ impl Selection<'_> {
         let locations = &self.profile.locations;
         match pattern {
             Pattern::Name { text, quoted } => {
-                let by_name = self.locations_where(|id, _| named(text, *quoted, &locations[LocationId::from_index(id)].name, "\0"));
+                let by_name = self.locations_where(|id, _| {
+                    named(text, *quoted, &locations[LocationId::from_index(id)].name, "\0")
+                });
                 match Handle::parse(text) {
                     Some(Handle::Location(id)) if by_name.is_empty() => {
                         (0..locations.len()).filter(|&n| n == id.index()).collect()
@@ -91,7 +97,9 @@ impl Selection<'_> {
             }
             _ => {
                 // Thread ids and positions in the process do not overlap in practice; ids win.
-                let by_tid = self.locations_where(|id, _| in_numbers(pattern, u64::from(locations[LocationId::from_index(id)].tid)));
+                let by_tid = self.locations_where(|id, _| {
+                    in_numbers(pattern, u64::from(locations[LocationId::from_index(id)].tid))
+                });
                 if by_tid.is_empty() {
                     let positions = positions_in_process(self.profile);
                     self.locations_where(|id, _| in_numbers(pattern, positions[id]))
@@ -163,9 +171,7 @@ pub(super) fn is_function(
                 || matches!(pattern, Pattern::Name { text, quoted: false }
                     if Handle::parse(text) == Some(Handle::Function(FunctionId::from_index(id))))
         }
-        Key::Module => {
-            function.module.is_some_and(|id| is_named(pattern, &profile.modules[id].path, "/"))
-        }
+        Key::Module => function.module.is_some_and(|id| is_named(pattern, &profile.modules[id].path, "/")),
         _ => function.file.as_deref().is_some_and(|file| is_named(pattern, file, "/")),
     }
 }

@@ -1,9 +1,9 @@
 //! The holders of the lock.
 
-use proust_profile::{LocationId, OperationId, ContextId};
 use super::*;
 use crate::ledger::Window;
 use CauseKind::{HandOver, Holder, Unknown};
+use proust_profile::{ContextId, LocationId, OperationId};
 
 #[test]
 fn the_holder_is_to_blame_and_not_who_waits() {
@@ -212,7 +212,10 @@ fn the_waker_of_a_passive_wait_is_the_last_one_during_it() {
     let (ledger, blame) = run.blame();
     let rows: Vec<_> =
         blame.wakers.iter().map(|row| (row.context, row.waker, row.waits, row.ns / MS)).collect();
-    assert_eq!(rows, [(ContextId(2), None, 1, 10), (ContextId(2), Some((LocationId(0), ContextId(1))), 1, 30)]);
+    assert_eq!(
+        rows,
+        [(ContextId(2), None, 1, 10), (ContextId(2), Some((LocationId(0), ContextId(1))), 1, 30)]
+    );
     assert_eq!((ledger.accounts[Account::Lock], blame.rows.len()), (0, 0));
 }
 

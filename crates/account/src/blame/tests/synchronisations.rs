@@ -1,8 +1,8 @@
 //! Late arrivals at a barrier, and the reasons.
 
-use proust_profile::{OperationId, ContextId};
 use super::*;
 use CauseKind::{HandOver, Late, Unknown};
+use proust_profile::{ContextId, OperationId};
 
 /// Thread 0 computes 20 ms and arrives last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
 /// only the late one does, 3 the barrier of the late one, 4 that of the others.
@@ -148,7 +148,8 @@ fn one_late_for_different_reasons_at_two_sites_of_a_team_is_late_at_each_for_its
     run.stay(1, region, 0, 1000);
     let (_, blame) = run.blame();
     for row in charges(&blame).iter().filter(|row| row.1 == Late) {
-        let rows = blame.rows.iter().filter(|one| one.cause.context == ContextId(row.3) && one.cause.kind == Late);
+        let rows =
+            blame.rows.iter().filter(|one| one.cause.context == ContextId(row.3) && one.cause.kind == Late);
         let site = if row.3 == 1 { 6 } else { 7 };
         assert!(rows.clone().all(|one| one.context == ContextId(site)), "{:?}", blame.rows);
     }

@@ -4,7 +4,7 @@
 //! and its linkage name where a rule could need it.
 
 use proust_profile::Nature;
-use proust_profile::{ModuleId, FunctionId, ContextId, Context, ContextKind, Function, Module, Profile};
+use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId, Profile};
 
 use crate::classes::Classes;
 use crate::ledger::{State, Wait, Work};

@@ -1,7 +1,7 @@
 //! What each word of a rule does, on short paths; and what messages say.
 
-use proust_profile::{ContextId, Nature};
 use proust_profile::Profile;
+use proust_profile::{ContextId, Nature};
 
 use super::paths::read;
 use crate::classes::{ClassError, Classes, Problem, STANDARD, STANDARD_FILE, parse, rule};
@@ -124,7 +124,10 @@ fn functions_that_say_what_they_wait_for_are_overruled_by_the_user_only() {
     let (profile, context) = path(&["rayon_core::latch::LockLatch::wait", "main"]);
     let standard = Classes::standard();
     assert_eq!(standard.on(&profile).wait(ContextId(context), Nature::Lock), LOCK);
-    assert_eq!(standard.on(&profile).wait(ContextId(context), Nature::Condition), State::Passive(PassiveReason::Join));
+    assert_eq!(
+        standard.on(&profile).wait(ContextId(context), Nature::Condition),
+        State::Passive(PassiveReason::Join)
+    );
     let mine = standard.with("mine", "pool rayon_core::latch::*").expect("a rule");
     assert_eq!(mine.on(&profile).wait(ContextId(context), Nature::Lock), POOL);
 }
@@ -138,7 +141,11 @@ fn a_wait_that_takes_a_processor_is_polling() {
     assert_eq!(classes.on(&profile).wait(ContextId(context), Nature::Yield), State::Working(Work::Delayed));
     assert_eq!(classes.on(&profile).wait(ContextId(context), Nature::Spin), State::Polling(Wait::Lock));
     assert_eq!(classes.on(&profile).by_path(ContextId(context), Nature::Read), None);
-    assert_eq!(classes.on(&profile).wait(ContextId(u32::MAX), Nature::Futex), FUTEX, "a context of another profile");
+    assert_eq!(
+        classes.on(&profile).wait(ContextId(u32::MAX), Nature::Futex),
+        FUTEX,
+        "a context of another profile"
+    );
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Threads that a runtime has for itself.
 
-use proust_profile::{ModuleId, LocationId, FunctionId, ContextId, Context, ContextKind, Function, Location, Module, Process, Profile, SampleRow};
+use proust_profile::{
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Module, ModuleId, Process,
+    Profile, SampleRow,
+};
 
 use crate::classes::Classes;
 
@@ -22,7 +25,8 @@ fn profile(threads: &[(u32, &str, bool, &[Frame])]) -> Profile {
         contexts: vec![
             context(None, ContextKind::Program, None),
             context(Some(ContextId(0)), ContextKind::Partial, None),
-        ].into(),
+        ]
+        .into(),
         ..Profile::default()
     };
     for (id, (tid, name, whole, path)) in threads.iter().enumerate() {
@@ -35,10 +39,18 @@ fn profile(threads: &[(u32, &str, bool, &[Frame])]) -> Profile {
                 module: Some(ModuleId(number)),
                 ..Function::default()
             });
-            profile.contexts.push(context(Some(ContextId(parent)), ContextKind::Frame, Some(FunctionId(number))));
+            profile.contexts.push(context(
+                Some(ContextId(parent)),
+                ContextKind::Frame,
+                Some(FunctionId(number)),
+            ));
             parent = profile.contexts.len() as u32 - 1;
         }
-        profile.samples.push(SampleRow { location: LocationId::from_index(id), context: ContextId(parent), ..SampleRow::default() });
+        profile.samples.push(SampleRow {
+            location: LocationId::from_index(id),
+            context: ContextId(parent),
+            ..SampleRow::default()
+        });
         profile.locations.push(Location { tid: *tid, name: (*name).into(), ..Location::default() });
     }
     profile

@@ -1,7 +1,7 @@
 //! Writes synthetic runs down briefly. Times are seconds.
 
-use proust_profile::{ProcessId, LocationId, ContextId};
 use super::super::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 pub const COMPUTE: State = State::Working(Work::Compute);
 pub const DELAYED: State = State::Working(Work::Delayed);
@@ -178,7 +178,12 @@ pub fn accounts(seconds: &[(Account, f64)]) -> Accounts {
 pub fn assert_blamed(ledger: &Ledger, expected: &[(u32, u32, Account, f64)]) {
     let rows: Vec<Row> = expected
         .iter()
-        .map(|&(location, context, account, seconds)| Row { location: LocationId(location), account, context: ContextId(context), ns: ns(seconds) })
+        .map(|&(location, context, account, seconds)| Row {
+            location: LocationId(location),
+            account,
+            context: ContextId(context),
+            ns: ns(seconds),
+        })
         .collect();
     assert_eq!(ledger.blamed, rows);
 }

@@ -1,11 +1,11 @@
 //! Laws of every run: the account closes, it is additive over time, it does not depend on the order of
 //! locations, and it agrees with the definitions to the letter.
 
-use proust_profile::{ProcessId, LocationId, ContextId};
 use super::super::*;
 use super::build::assert_closes;
 use super::naive;
 use proptest::prelude::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 /// The runs last about this long, ns: short, so that rounding to nanoseconds shows.
 const LENGTH: u64 = 2000;

@@ -1,9 +1,9 @@
 //! Programs for which the right ledger is known. P processors, T seconds, total = P × T unless more locations
 //! were active; the accounts are worked out by hand beside each.
 
-use proust_profile::ProcessId;
 use super::super::*;
 use super::build::*;
+use proust_profile::ProcessId;
 
 /// P = 1, T = 10: compute 10.
 #[test]

@@ -1,8 +1,8 @@
 //! The rules one by one.
 
-use proust_profile::{ProcessId, LocationId, ContextId};
 use super::super::*;
 use super::build::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 const LOCK: State = State::Waiting(Wait::Lock);
 const BARRIER: State = State::Waiting(Wait::Barrier);
@@ -410,7 +410,10 @@ fn contradictions_are_errors() {
         Err(LedgerError::UnknownProcess { process: ProcessId(process) })
     );
     let twice = Program::new().process(2, 0.0, 1.0).process(2, 0.0, 1.0);
-    assert_eq!(Processors::given(&twice.0, 1), Err(LedgerError::DuplicateProcess { process: ProcessId(process) }));
+    assert_eq!(
+        Processors::given(&twice.0, 1),
+        Err(LedgerError::DuplicateProcess { process: ProcessId(process) })
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! How fast the sweep is. Not a test: run with `cargo test --release ledger::tests::speed -- --ignored
 //! --nocapture`.
 
-use proust_profile::{ProcessId, LocationId, ContextId};
 use super::super::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 use std::time::Instant;
 
 /// A thread that is sampled, waits for a lock now and then, and makes its spans up as they are read.

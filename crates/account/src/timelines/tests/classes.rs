@@ -1,7 +1,7 @@
 //! The classes of functions on a call path take precedence over the operation's own.
 
-use proust_profile::{FunctionId, ContextId};
 use super::*;
+use proust_profile::{ContextId, FunctionId};
 
 /// The spans of one location, where the frame of context 1 is the function `waits`, by these rules.
 fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {

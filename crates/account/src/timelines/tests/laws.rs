@@ -1,7 +1,7 @@
 //! Laws for all rows and operations.
 
-use proust_profile::ContextId;
 use proptest::prelude::*;
+use proust_profile::ContextId;
 
 use super::*;
 use crate::accounted::ledger;

@@ -1,7 +1,7 @@
 //! Operations between samples, worked out by hand.
 
-use proust_profile::{LocationId, ContextId};
 use proust_profile::samples::NOT_READ;
+use proust_profile::{ContextId, LocationId};
 
 use super::*;
 use crate::accounted::ledger;
@@ -62,7 +62,10 @@ fn an_io_call_that_spans_a_sample_counts_in_both_gaps() {
     let spans = spans_within(&location(30, 0), &[inside, after], &[write]);
     assert_eq!(lengths(&spans), [(8, COMPUTE), (7, IO), (7, IO), (8, COMPUTE)]);
     // The computation before the call is not the call site's.
-    assert_eq!(spans.iter().map(|span| span.context).collect::<Vec<_>>(), [ContextId(2), ContextId(1), ContextId(1), ContextId(2)]);
+    assert_eq!(
+        spans.iter().map(|span| span.context).collect::<Vec<_>>(),
+        [ContextId(2), ContextId(1), ContextId(1), ContextId(2)]
+    );
 }
 
 #[test]
@@ -221,7 +224,11 @@ fn the_account_of_a_lock_and_its_holder_closes() {
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
     let lock = EventRow { location: LocationId(1), ..event(Operation::MutexLock, 0, 600) };
     let thread = |tid| Location { tid, end_s: 1.0, ..Location::default() };
-    let profile = profile(vec![thread(1), thread(2)], vec![at(LocationId(0), 1000, 1000), at(LocationId(1), 1000, 400)], vec![lock]);
+    let profile = profile(
+        vec![thread(1), thread(2)],
+        vec![at(LocationId(0), 1000, 1000), at(LocationId(1), 1000, 400)],
+        vec![lock],
+    );
     let ledger = ledger(&profile).unwrap();
     let ms = |account| ledger.accounts[account] / MS;
     assert_eq!((ledger.total_ns / MS, ledger.residual_ns()), (2000, 0));

@@ -1,10 +1,10 @@
 //! Locations of which there are samples only.
 
-use proust_profile::{ProcessId, LocationId, ContextId};
 use super::*;
 use crate::accounted::{ledger, ledger_within};
 use crate::ledger::PartKind;
 use crate::ledger::Windows;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 fn states(spans: &[Span]) -> Vec<(u64, bool)> {
     let active = |span: &Span| matches!(span.state, State::Working(_));
@@ -79,7 +79,11 @@ fn from_who_never_switched_the_processor_was_stolen() {
 fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
     let constant = |row| SampleRow { voluntary_switches: 0, ..row };
     let of = |location, row: SampleRow| SampleRow { location, ..row };
-    let samples = vec![of(LocationId(0), row(20, 10)), of(LocationId(0), constant(row(50, 20))), of(LocationId(1), row(100, 5))];
+    let samples = vec![
+        of(LocationId(0), row(20, 10)),
+        of(LocationId(0), constant(row(50, 20))),
+        of(LocationId(1), row(100, 5)),
+    ];
     let threads = [(50, 0.03), (100, 0.005)].map(|(end_ms, cpu_s)| Location { cpu_s, ..location(end_ms, 0) });
     let mut profile = profile(threads.into(), samples, vec![]);
     profile.facts.stolen_s = stolen_s;
@@ -132,7 +136,12 @@ fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
 fn the_ledger_of_two_threads_closes() {
     let thread = |tid| Location { tid, end_s: 1.0, cpu_s: 1.0, ..Location::default() };
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
-    let samples = vec![at(LocationId(0), 500, 500), at(LocationId(0), 1000, 500), at(LocationId(1), 500, 500), at(LocationId(1), 1000, 0)];
+    let samples = vec![
+        at(LocationId(0), 500, 500),
+        at(LocationId(0), 1000, 500),
+        at(LocationId(1), 500, 500),
+        at(LocationId(1), 1000, 0),
+    ];
     let ledger = ledger(&profile(vec![thread(1), thread(2)], samples, vec![])).unwrap();
     assert_eq!(ledger.total_ns, 2_000_000_000);
     assert_eq!(ledger.accounts[Account::Compute], 1_500_000_000);
@@ -144,7 +153,12 @@ fn the_ledger_of_two_threads_closes() {
 fn windows_and_given_processors_are_the_ledgers() {
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
     let location = |tid| Location { tid, end_s: 1.0, ..Location::default() };
-    let samples = vec![at(LocationId(0), 500, 500), at(LocationId(0), 1000, 500), at(LocationId(1), 500, 500), at(LocationId(1), 1000, 0)];
+    let samples = vec![
+        at(LocationId(0), 500, 500),
+        at(LocationId(0), 1000, 500),
+        at(LocationId(1), 500, 500),
+        at(LocationId(1), 1000, 0),
+    ];
     let profile = profile(vec![location(1), location(2)], samples, vec![]);
     let within = |from_ms: u64, to_ms: u64, processors| {
         let windows = Windows::between(from_ms * MS, to_ms * MS);
