@@ -119,6 +119,7 @@ fn critical_s(ledger: &Ledger, others_s: f64, left_s: f64) -> f64 {
 mod tests {
     use super::*;
     use proust_account::ledger::{Accounts, LocationAccounts, PassiveTimes};
+    use proust_profile::{LocationId, ProcessId};
 
     const S: u64 = 1_000_000_000;
 

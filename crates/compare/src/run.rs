@@ -140,7 +140,7 @@ impl ComparedThread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proust_profile::{Function, Module, Process};
+    use proust_profile::{Function, Module, ModuleId, Process};
 
     #[test]
     fn lines_of_libraries_are_none_of_the_program() {

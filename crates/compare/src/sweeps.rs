@@ -190,7 +190,7 @@ fn places(joint: &Joint<'_>, own: &Joint<'_>, first: usize) -> Vec<Option<JointI
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, Function, Location, Process, Profile};
+    use proust_profile::{Context, ContextId, Function, FunctionId, Location, LocationId, Process, Profile};
 
     use super::*;
     use crate::degradation::{Limits, ranks};
