@@ -6,6 +6,7 @@
 //! - [`StreamBuilder`]: from records to blocks; [`FileWriter`]: the file that they go to
 //! - [`StreamFile`], [`Stream`], [`Records`]: reading, forwards and backwards; [`Nesting`]: what encloses the
 //!   current record
+//! - [`Levels`]: exact time by key over any range; [`sums_by_scan`]: the same without levels
 //! - [`Lost`], [`Note`]: what could not be read, as data
 //!
 //! The rules, and how each user of streams works with them, are in `docs/internals/streams.md`.
@@ -15,6 +16,7 @@
 mod block;
 mod file;
 mod index;
+pub mod levels;
 mod lost;
 mod pack;
 mod publication;
@@ -22,15 +24,18 @@ mod reader;
 mod record;
 pub mod records;
 mod source;
+mod sums;
 mod varint;
 mod writer;
 
 pub use block::{BlockEntry, BlockOptions, BlockSink, MAX_BLOCK_BYTES, NotOrdered, StreamBuilder};
 pub use file::{FileError, StreamFile};
+pub use levels::{Levels, LevelsError};
 pub use lost::{Fault, Lost, Note};
 pub use reader::{Nesting, Reading, Records, Stream};
 pub use record::{Column, Key, Kind, Location, MAX_COLUMNS, Record, Summed, Times};
 pub use source::ReadAt;
+pub use sums::{Sums, sums_by_scan};
 pub use writer::{BlockWriter, FileWriter};
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 //! Streams against their naive twin: vectors of records, filtered and reversed.
 
 mod files;
+mod levels;
 mod naive;
