@@ -7,6 +7,7 @@
 //! - [`StreamFile`], [`Stream`], [`Records`]: reading, forwards and backwards; [`Nesting`]: what encloses the
 //!   current record
 //! - [`Levels`]: exact time by key over any range; [`sums_by_scan`]: the same without levels
+//! - [`merge`]: many locations in one order, and sorting by any key, with bounded memory
 //! - [`Lost`], [`Note`]: what could not be read, as data
 //!
 //! The rules, and how each user of streams works with them, are in `docs/internals/streams.md`.
@@ -18,6 +19,7 @@ mod file;
 mod index;
 pub mod levels;
 mod lost;
+pub mod merge;
 mod pack;
 mod publication;
 mod reader;

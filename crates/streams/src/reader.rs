@@ -134,9 +134,21 @@ impl<'a, R: Record, S: ReadAt> Stream<'a, R, S> {
         reading: &mut Reading,
         records: &mut Vec<R>,
     ) -> Result<(), Lost> {
+        self.read_units(block, reading, records, |_, _| true)
+    }
+
+    /// Appends the records of those units of a block that are wanted: all their records begin (or end, where
+    /// records may contain others) at the first time or later, and end at the second or earlier.
+    pub(crate) fn read_units(
+        &self,
+        block: usize,
+        reading: &mut Reading,
+        records: &mut Vec<R>,
+        wanted: impl Fn(u64, u64) -> bool,
+    ) -> Result<(), Lost> {
         let view = self.read_block(block, &mut reading.buffer)?;
         let before = records.len();
-        view.read_all(&mut reading.scratch, records).ok_or_else(|| {
+        view.read_wanted(&mut reading.scratch, records, wanted).ok_or_else(|| {
             records.truncate(before);
             self.lost(block, Fault::Contradiction)
         })

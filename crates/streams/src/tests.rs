@@ -2,4 +2,5 @@
 
 mod files;
 mod levels;
+mod merges;
 mod naive;

@@ -161,14 +161,25 @@ impl<'a> BlockView<'a> {
         (last_ns == self.unit_ends_ns::<R>(unit)?.1).then_some(())
     }
 
-    /// Appends all records.
-    pub fn read_all<R: Record>(&self, scratch: &mut Scratch, records: &mut Vec<R>) -> Option<()> {
+    /// Appends the records of wanted units. `wanted` gets a unit's base and last end.
+    pub fn read_wanted<R: Record>(
+        &self,
+        scratch: &mut Scratch,
+        records: &mut Vec<R>,
+        wanted: impl Fn(u64, u64) -> bool,
+    ) -> Option<()> {
         self.read_dictionaries::<R>(scratch)?;
         let before = records.len();
+        let mut all = true;
         for unit in 0..self.units {
-            self.read_unit(unit, scratch, records)?;
+            let (base_ns, last_ns) = self.unit_ends_ns::<R>(unit)?;
+            if wanted(base_ns, last_ns) {
+                self.read_unit(unit, scratch, records)?;
+            } else {
+                all = false;
+            }
         }
-        (records.len() - before == usize::from(self.entry.records)).then_some(())
+        (!all || records.len() - before == usize::from(self.entry.records)).then_some(())
     }
 
     /// Adds the time between two instants by key, without making records where whole units lie between them.
