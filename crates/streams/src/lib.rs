@@ -30,6 +30,8 @@ mod sums;
 mod varint;
 mod writer;
 
+#[doc(hidden)]
+pub use block::put_checks_right;
 pub use block::{BlockEntry, BlockOptions, BlockSink, MAX_BLOCK_BYTES, NotOrdered, StreamBuilder};
 pub use file::{FileError, StreamFile};
 pub use levels::{Levels, LevelsError};

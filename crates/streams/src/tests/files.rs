@@ -189,6 +189,31 @@ proptest! {
     }
 
     #[test]
+    fn blocks_that_no_writer_wrote_are_read_or_refused(
+        run in run(states(300)), block_bytes in 256usize..4096,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12), cut: bool,
+    ) {
+        let mut bytes = file(&run, block_bytes, &[3, 1]);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if cut {
+            bytes.truncate(bytes.len() - 1);
+        }
+        crate::block::put_checks_right(&mut bytes);
+        let Ok(read) = StreamFile::new(bytes) else { return Ok(()) };
+        for location in read.locations::<State>() {
+            let stream = read.stream::<State>(location);
+            let forward: Vec<State> = stream.forward().flatten().collect();
+            prop_assert!(forward.iter().map(|state| state.end_ns).is_sorted());
+            prop_assert!(forward.iter().all(|state| state.begin_ns <= state.end_ns));
+            let _ = (stream.backward().count(), stream.overlapping(5..900).count());
+            let _ = crate::sums_by_scan::<State, _>(&read, &[location], 3..u64::MAX);
+        }
+    }
+
+    #[test]
     fn any_bytes_are_read_or_refused(bytes: Vec<u8>, seed: [u8; 8]) {
         if let Ok(file) = StreamFile::new(bytes.clone()) {
             prop_assert!(file.stream::<State>(crate::Location(0)).forward().next().is_none());
