@@ -90,7 +90,7 @@ fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style
 fn processes(profile: &Profile, style: &Style) -> String {
     let mut text = format!("\n{}\n", style.paint(Paint::Strong, "Processes"));
     for (id, process) in profile.processes.iter().enumerate() {
-        let threads = profile.locations.iter().filter(|location| location.process as usize == id).count();
+        let threads = profile.locations.iter().filter(|location| location.process.index() == id).count();
         let rank = process.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
         text.push_str(&format!(
             " p{id}  {} {}{rank} on {}: {}\n",

@@ -70,9 +70,9 @@ impl OperationSums {
     /// Whether these can be those of a profile.
     pub fn fits(&self, profile: &Profile) -> bool {
         self.rows.iter().all(|row| {
-            (row.operation as usize) < profile.operations.len()
-                && (row.location as usize) < profile.locations.len()
-                && (row.context as usize) < profile.contexts.len()
+            row.operation.index() < profile.operations.len()
+                && row.location.index() < profile.locations.len()
+                && row.context.index() < profile.contexts.len()
         })
     }
 
@@ -143,7 +143,7 @@ fn of_location(
     let before = profile.samples.partition_point(|row| row.location < location);
     let here = profile.samples[before..].partition_point(|row| row.location == location);
     let samples = &profile.samples[before..before + here];
-    let start_ns = (profile.locations[location as usize].start_s.max(0.0) * 1e9) as u64;
+    let start_ns = (profile.locations[location].start_s.max(0.0) * 1e9) as u64;
     let mut clock = Clock { samples, sampled_ns: 0, time_ns: start_ns, cpu_ns: 0 };
     for event in events {
         let off_ns = clock.off_processor_ns(event);

@@ -183,7 +183,7 @@ struct FunctionRow {
 
 impl FunctionRow {
     fn new(profile: &Profile, id: FunctionId, metrics: RowAmounts) -> FunctionRow {
-        let function = &profile.functions[id as usize];
+        let function = &profile.functions[id];
         FunctionRow {
             function: function.name.clone(),
             full_name: if function.full_name.is_empty() {
@@ -194,7 +194,7 @@ impl FunctionRow {
             handle: Handle::Function(id).to_string(),
             file: function.file.clone(),
             line: function.line,
-            module: function.module.map(|module| profile.modules[module as usize].path.clone()),
+            module: function.module.map(|module| profile.modules[module].path.clone()),
             metrics,
         }
     }
@@ -268,6 +268,6 @@ fn sort_functions(rows: &mut [FunctionRow], order: &Order) {
 fn function_rows(profile: &Profile, columns: &Columns) -> Vec<FunctionRow> {
     (0..profile.functions.len())
         .filter(|&id| columns.any(id))
-        .map(|id| FunctionRow::new(profile, id as FunctionId, columns.row(id)))
+        .map(|id| FunctionRow::new(profile, FunctionId::from_index(id), columns.row(id)))
         .collect()
 }
