@@ -171,6 +171,13 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
              has it, it is not sampled, and its CPU time counts where it was last seen"
         ));
     }
+    if let Some(&dropped) = count(NoteCode::FilledSignalStack).first() {
+        notes.push(format!(
+            "{who} uses registers that fill its alternate signal stacks (AMX): {} found no room there and are missing; their \
+             CPU time counts at the next ones",
+            counted(dropped, "sample")
+        ));
+    }
     if let Some(signal) = count(NoteCode::HandlerReplaced).first() {
         notes.push(format!(
             "{who} put a handler of its own in the place of Proust's for signal {signal}, by a system call of its own, as \
