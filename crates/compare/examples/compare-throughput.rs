@@ -24,7 +24,6 @@ use proust_profile::{
     Process, Profile, RunFile, SampleRow, SweepFile, Value,
 };
 use proust_query::{Measure, Selection};
-use proust_store::View;
 use rayon::prelude::*;
 
 const FUNCTIONS: u32 = 5000;
@@ -141,7 +140,7 @@ fn keep(dir: &Path, profiles: Vec<Profile>) -> Result<(), Box<dyn Error>> {
         RunFile { schema: run_file::SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }
             .write(&folder)?;
         let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
-        View::of_user(&folder).keep(&sampled(profile), &provenance)?;
+        proust_store::keep(&folder, sampled(profile), &provenance)?;
         points.push(SweepPoint {
             values: vec![(1 + run / half).to_string()],
             repetition: (1 + run % half) as u32,

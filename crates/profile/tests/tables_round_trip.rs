@@ -3,7 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
+use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
     Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
     Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
@@ -391,14 +391,17 @@ proptest! {
         tables::write(&dir, &first, &Provenance::default()).unwrap();
         tables::write(&dir, &profile, &provenance()).unwrap();
         prop_assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1);
-        prop_assert_eq!(tables::read_provenance(&dir).unwrap(), provenance());
-        let without = tables::read_without_samples(&dir).unwrap();
+        prop_assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+        let kept = Kept::open(&dir).unwrap();
+        prop_assert_eq!(kept.provenance(), &provenance());
+        let without = kept.profile_without_rows().unwrap();
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
-        prop_assert_eq!(tables::read_samples(&dir, &without).unwrap(), &profile.samples[..]);
         prop_assert!(without.releases.is_empty() && without.stays.is_empty());
-        prop_assert_eq!(tables::read_stays(&dir, &without).unwrap(), &profile.stays[..]);
-        prop_assert_eq!(tables::read_events(&dir, &without).unwrap(), &profile.events[..]);
-        prop_assert_eq!(tables::read_releases(&dir, &without).unwrap(), &profile.releases[..]);
+        let rows = kept.rows(&without).unwrap();
+        prop_assert_eq!(&rows.samples, &profile.samples);
+        prop_assert_eq!(&rows.stays, &profile.stays);
+        prop_assert_eq!(&rows.events, &profile.events);
+        prop_assert_eq!(&rows.releases, &profile.releases);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);
     }
 
@@ -412,7 +415,9 @@ proptest! {
         let run = tempfile::tempdir().unwrap();
         let dir = run.path().join(tables::PROFILE_FOLDER);
         tables::write(&dir, &profile, &provenance()).unwrap();
-        let mut files: Vec<_> = fs::read_dir(&dir).unwrap().map(|f| f.unwrap().path()).collect();
+        let folder = Kept::open(&dir).unwrap().folder().to_owned();
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+        files.push(dir.join(tables::MANIFEST));
         files.sort();
         let path = file.get(&files);
         let mut bytes = fs::read(path).unwrap();
@@ -424,7 +429,7 @@ proptest! {
         }
         fs::write(path, bytes).unwrap();
         match tables::read(&dir) {
-            // White space, or a key, of check.json may change without a change of what is read.
+            // White space, or a key, of the manifest may change without a change of what is read.
             Ok(read) => prop_assert_eq!(read, profile),
             Err(TablesError::Io { .. }) => {}
             Err(error) => prop_assert!(error.to_string().contains(dir.to_str().unwrap()), "{}", error),
@@ -447,7 +452,6 @@ fn there_is_no_profile_and_nothing_that_is_not_finite_is_written() {
     profile.facts.wall_s = f64::NAN;
     assert!(matches!(tables::write(&dir, &profile, &provenance()), Err(TablesError::Json { .. })));
     assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
-    tables::remove(&dir).unwrap();
 }
 
 #[test]

@@ -24,7 +24,6 @@ use proust_profile::{
     Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, Profile,
     ReleaseRow, RunFile, SampleRow,
 };
-use proust_store::View;
 
 const THREADS: u64 = 8;
 /// A turn of a thread, ns.
@@ -100,7 +99,7 @@ fn keep(dir: &Path, profile: &Profile) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(dir.join("log"))?;
     RunFile { schema: SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }.write(dir)?;
     let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
-    Ok(View::of_user(dir).keep(profile, &provenance)?)
+    Ok(proust_store::keep(dir, profile.clone(), &provenance)?)
 }
 
 /// A line of `/proc/self/status`, KiB.

@@ -46,7 +46,8 @@ fn finding() -> Finding {
 fn shown(question: &Question, style: &Style) -> String {
     let (ledger, _) = findings(&profile(), None).unwrap();
     let other = Finding { kind: Kind::SerialPhase, recoverable_s: 0.25, lock: None, ..finding() };
-    let kept = Kept { ledger, findings: vec![finding(), other], ..Kept::default() };
+    let found = [finding(), other];
+    let kept = Kept { findings: &found, ..Kept::new(&ledger) };
     render_with(&profile(), &kept, question, style).unwrap().page
 }
 

@@ -175,7 +175,7 @@ fn processors_can_be_given_and_io_can_be_lost() {
     account.accounts[proust_account::ledger::Account::Io] = compute;
     let with = |io_as| {
         let question = Question { io_as, format: Format::Json, ..Question::default() };
-        let kept = Kept { ledger: account.clone(), ..Default::default() };
+        let kept = Kept::new(&account);
         let page = render_with(&profile(), &kept, &question, &Style::default()).unwrap().page;
         serde_json::from_str::<serde_json::Value>(&page).unwrap()["ledger"]["productive_s"].as_f64()
     };
@@ -296,7 +296,8 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         assert!(operations.fits(&profile));
         let blame = blame.of_profile(&profile);
         assert!(blame.is_some());
-        let kept = Kept { ledger, findings, blame, operations: Some(operations) };
+        let (blame, operations) = (blame.as_ref(), Some(&operations));
+        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations };
         let (events, releases) = (Vec::new(), Vec::new());
         let rest = Profile { samples: Vec::new(), events, releases, ..profile.clone() };
         for page in [PageName::Io, PageName::Waits, PageName::Locks] {
