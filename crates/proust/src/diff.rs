@@ -24,6 +24,7 @@ use crate::report::{FormatName, IoName};
 use crate::suggested::{self, Suggested};
 use crate::{analysis_notes, gaps, output, progress, terminal};
 use sides::Side;
+pub use sides::run as folder_of_run;
 use sweeps::Curve;
 
 /// Arguments of `proust diff`.
@@ -231,7 +232,8 @@ impl Opened {
             let first = if is_kept(dir) { None } else { Some(one(&progress::open(dir)?, measures)?) };
             read.push(first);
         }
-        let rest: Vec<&PathBuf> = dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
+        let rest: Vec<&PathBuf> =
+            dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
         let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, measures)).into_iter();
         let (mut before, mut gaps) = (Vec::new(), Vec::new());
         for (run, dir) in read.into_iter().zip(&dirs) {

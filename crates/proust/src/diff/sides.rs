@@ -52,7 +52,10 @@ impl Side {
 }
 
 /// The folder, if it holds a run.
-fn run(path: &Path) -> Result<PathBuf> {
+///
+/// # Errors
+/// When it does not, or holds a sweep.
+pub fn run(path: &Path) -> Result<PathBuf> {
     if !path.exists() {
         bail!("there is no folder {}: name the folder of a run (`proust ls` lists them)", path.display());
     }
