@@ -23,9 +23,9 @@ fn worded(dir: &str, note: &Note) -> Option<String> {
         Note::MadeAgain(Outdated::Damaged(what)) => {
             Some(format!("the kept analysis of {dir} is damaged ({what}): it was made again"))
         }
-        Note::NotKept(why) => Some(format!(
-            "the analysis of {dir} could not be kept and will be done again each time ({why})"
-        )),
+        Note::NotKept(why) => {
+            Some(format!("the analysis of {dir} could not be kept and will be done again each time ({why})"))
+        }
     }
 }
 

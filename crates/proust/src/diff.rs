@@ -231,7 +231,8 @@ impl Opened {
             let first = if is_kept(dir) { None } else { Some(one(&progress::open(dir)?, measures)?) };
             read.push(first);
         }
-        let rest: Vec<&PathBuf> = dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
+        let rest: Vec<&PathBuf> =
+            dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
         let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, measures)).into_iter();
         let (mut before, mut gaps) = (Vec::new(), Vec::new());
         for (run, dir) in read.into_iter().zip(&dirs) {

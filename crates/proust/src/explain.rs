@@ -120,7 +120,8 @@ fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
     let dir = runs::named_or_newest(dir)?;
     let run = progress::open(&dir)?;
     let found = run.findings()?;
-    let Some(text) = derivation(run.ledger()?, found, number, &dir.to_string_lossy(), &terminal::style()) else {
+    let Some(text) = derivation(run.ledger()?, found, number, &dir.to_string_lossy(), &terminal::style())
+    else {
         let there = match found.len() {
             0 => "has no findings".to_owned(),
             1 => "has one finding, L1".to_owned(),

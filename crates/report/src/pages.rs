@@ -92,8 +92,7 @@ fn written(
         selection = selection.with_rows(&drawn.ledger);
     }
     let notes = selection.notes().to_vec();
-    let operations =
-        || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());
+    let operations = || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());
     let blame = || kept.and_then(|kept| kept.blame).filter(|_| question.takes_blame());
     let drawn = || drawn.as_ref().map_err(Clone::clone);
     let page = match question.page {

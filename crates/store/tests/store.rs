@@ -191,7 +191,11 @@ fn readers_keep_what_they_opened_while_the_logs_change() {
                     assert_eq!(rows.quality.samples, samples);
                     assert_eq!(rows.samples.iter().filter(|row| !row.tail).count() as u64, samples);
                     assert_eq!(run.ledger_with_rows().unwrap().total_ns, ledger_ns);
-                    assert!(run.notes().iter().all(|n| *n == Note::MadeAgain(Outdated::Logs)), "{:?}", run.notes());
+                    assert!(
+                        run.notes().iter().all(|n| *n == Note::MadeAgain(Outdated::Logs)),
+                        "{:?}",
+                        run.notes()
+                    );
                 }
             });
         }
