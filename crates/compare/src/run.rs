@@ -140,7 +140,7 @@ impl ComparedThread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proust_profile::{Function, Module, Process};
+    use proust_profile::{Function, Module, ModuleId, Process};
 
     #[test]
     fn lines_of_libraries_are_none_of_the_program() {
@@ -152,16 +152,26 @@ mod tests {
             ..Function::default()
         };
         let profile = |functions| Profile {
-            processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }],
-            modules: vec![module("/bin/solve"), module("/lib/libc.so.6")],
+            processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }].into(),
+            modules: vec![module("/bin/solve"), module("/lib/libc.so.6")].into(),
             functions,
             ..Profile::default()
         };
-        assert!(!has_lines(&profile(vec![
-            function(0, None),
-            function(1, Some("a.c")),
-            function(1, Some("a.c"))
-        ])));
-        assert!(has_lines(&profile(vec![function(0, Some("a.c")), function(1, None), function(1, None)])));
+        assert!(!has_lines(&profile(
+            vec![
+                function(ModuleId(0), None),
+                function(ModuleId(1), Some("a.c")),
+                function(ModuleId(1), Some("a.c"))
+            ]
+            .into()
+        )));
+        assert!(has_lines(&profile(
+            vec![
+                function(ModuleId(0), Some("a.c")),
+                function(ModuleId(1), None),
+                function(ModuleId(1), None)
+            ]
+            .into()
+        )));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{ContextId, LocationId, ProcessId};
+use proust_profile::{ContextId, LocationId};
 
 use super::thresholds::LONG_STRETCH_S;
 use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, State, Work};
@@ -245,6 +245,7 @@ fn on_processor(span: &Span) -> f64 {
 mod tests {
     use super::*;
     use proust_account::ledger::{Process, Processors, Timeline, Windows};
+    use proust_profile::ProcessId;
 
     const MS: u64 = 1_000_000;
 
@@ -307,8 +308,8 @@ mod tests {
             4.0,
         );
         assert_eq!((found.long.len(), found.short), (0, 3));
-        assert!((found.short_s[&(0, 1)] - 0.06).abs() < 1e-9);
-        assert!((found.short_s[&(1, 5)] - 0.03).abs() < 1e-9);
+        assert!((found.short_s[&(LocationId(0), ContextId(1))] - 0.06).abs() < 1e-9);
+        assert!((found.short_s[&(LocationId(1), ContextId(5))] - 0.03).abs() < 1e-9);
     }
 
     #[test]
@@ -320,8 +321,8 @@ mod tests {
             ],
             2.0,
         );
-        assert!((found.asleep_s[&(0, 1)] - 0.0025).abs() < 1e-9);
-        assert!((found.asleep_s[&(1, 4)] - 0.0025).abs() < 1e-9);
+        assert!((found.asleep_s[&(LocationId(0), ContextId(1))] - 0.0025).abs() < 1e-9);
+        assert!((found.asleep_s[&(LocationId(1), ContextId(4))] - 0.0025).abs() < 1e-9);
     }
 
     #[test]

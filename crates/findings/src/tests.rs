@@ -77,7 +77,7 @@ impl Builder {
             at = match found {
                 Some(known) => known as u32,
                 None => {
-                    let line = self.profile.contexts[at].function.map(|caller| caller * 100 + 7);
+                    let line = self.profile.contexts[ContextId(at)].function.map(|caller| caller.0 * 100 + 7);
                     let file = line.map(|_| "/src/a.c".to_owned());
                     self.profile.contexts.push(Context {
                         parent: Some(ContextId(at)),

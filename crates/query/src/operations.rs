@@ -270,18 +270,18 @@ mod tests {
             time_ns: MS,
             cpu_clock_ns: None,
             summed: true,
-            ..event(0, Target::Pipe, 65, 70, 0, 4)
+            ..event(OperationId(0), Target::Pipe, 65, 70, 0, 4)
         };
         Profile {
-            processes: vec![Default::default()],
-            locations: vec![Location { end_s: 0.1, ..Location::default() }],
-            contexts: vec![program],
+            processes: vec![Default::default()].into(),
+            locations: vec![Location { end_s: 0.1, ..Location::default() }].into(),
+            contexts: vec![program].into(),
             samples: vec![SampleRow { time_ns: 10 * MS, cpu_ns: 10 * MS, ..SampleRow::default() }],
-            operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec(),
+            operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec().into(),
             events: vec![
-                event(0, Target::File, 10, 15, 14, 3),
-                event(1, Target::None, 15, 35, 14, 0x10),
-                event(1, Target::None, 35, 65, 14, 0x20),
+                event(OperationId(0), Target::File, 10, 15, 14, 3),
+                event(OperationId(1), Target::None, 15, 35, 14, 0x10),
+                event(OperationId(1), Target::None, 35, 65, 14, 0x20),
                 short,
             ],
             ..Profile::default()

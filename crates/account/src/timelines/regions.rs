@@ -1,6 +1,6 @@
 //! Which spans lie in a parallel region: empty slots beside them are the region's, not serial code's.
 
-use proust_profile::{ContextId, StayRow};
+use proust_profile::StayRow;
 
 use crate::ledger::{Parts, Span};
 
@@ -75,6 +75,7 @@ fn take_until(span: &mut Span, at_ns: u64) -> Span {
 mod tests {
     use super::*;
     use crate::ledger::{PartKind, State, Work};
+    use proust_profile::ContextId;
 
     fn stay(fork_ns: u64, end_ns: u64) -> StayRow {
         StayRow { fork_ns, begin_ns: fork_ns + 1, end_ns, ..StayRow::default() }

@@ -2,7 +2,7 @@
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
-use proust_profile::ProcessId;
+use proust_profile::{LocationId, ProcessId};
 
 #[test]
 fn memory_that_one_thread_touches_for_all_is_told() {
@@ -70,9 +70,9 @@ fn faults_of_loading_are_nobodys_and_those_of_many_processes_are_not_added_up() 
         let process = run.profile.processes[ProcessId(0)].clone();
         run.profile.processes = vec![process; processes as usize].into();
         for id in 0..processes {
-            run.profile.processes[id].pid = id + 1;
-            run.profile.processes[id].parent_pid = u32::from(id > 0);
-            run.profile.locations[id].process = id;
+            run.profile.processes[ProcessId(id)].pid = id + 1;
+            run.profile.processes[ProcessId(id)].parent_pid = u32::from(id > 0);
+            run.profile.locations[LocationId(id)].process = ProcessId(id);
             let at_ms = u64::from(id) * 1000 / u64::from(processes);
             let length_ms = 1000 / u64::from(processes);
             run.work_with(id, "main fill", (at_ms, at_ms + length_ms / 5), 60, 40_000 / processes);

@@ -311,7 +311,7 @@ fn beside_others(spinning: bool) -> Vec<Finding> {
     }
     for thread in 0..2 {
         run.during(thread, "main region loop", Operation::OmpBarrier, (500, 1000));
-        run.profile.locations[thread].queued_s = 0.3;
+        run.profile.locations[LocationId(thread)].queued_s = 0.3;
         run.profile.locations[LocationId::from_index(thread as usize + 2)].queued_s = 0.5;
     }
     for row in &mut run.profile.samples {

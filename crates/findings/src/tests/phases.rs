@@ -98,7 +98,7 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
         let (short, long, at_ms) = (1 + 2 * step as u32, 2 + 2 * step as u32, step * 100);
         run.work(short, "worker task", (at_ms, at_ms + 50)).work(long, "worker task", (at_ms, at_ms + 100));
         for (id, end_ms) in [(short, at_ms + 50), (long, at_ms + 100)] {
-            let location = &mut run.profile.locations[id];
+            let location = &mut run.profile.locations[LocationId(id)];
             (location.start_s, location.end_s) = (at_ms as f64 / 1e3, end_ms as f64 / 1e3);
         }
     }
