@@ -24,7 +24,6 @@ use crate::report::{FormatName, IoName};
 use crate::suggested::{self, Suggested};
 use crate::{analysis_notes, gaps, output, progress, terminal};
 use sides::Side;
-pub use sides::run as folder_of_run;
 use sweeps::Curve;
 
 /// Arguments of `proust diff`.

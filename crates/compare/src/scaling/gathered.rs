@@ -220,8 +220,8 @@ fn notes(runs: &[Swept]) -> Vec<String> {
     let other = runs.iter().find(|run| words(run) != words(&runs[0]));
     if let Some(other) = other {
         notes.push(format!(
-            "the commands differ in more than the count: `{}` in {}, `{}` in {}; if the input is another one, \
-             differences need not come from the count (a problem that grows with it: --weak)",
+            "the commands differ in more than the count: `{}` in {}, `{}` in {}; if the input is another \
+             one, differences need not come from the count (a problem that grows with it: --weak)",
             runs[0].facts.command.join(" "),
             runs[0].name,
             other.facts.command.join(" "),

@@ -1,4 +1,5 @@
-//! How many ranks and threads a run had, by its own data: nobody says it of runs that were recorded one by one.
+//! How many ranks and threads a run had, by its own data: of runs that were recorded one by one nothing else
+//! says it.
 
 use proust_account::ledger::Ledger;
 use proust_profile::Profile;

@@ -10,9 +10,9 @@ use proust_profile::sweep_file::SWEEP_FILE;
 use proust_words::counted;
 
 use super::SweepArgs;
-use crate::diff::folder_of_run;
 use crate::failure::WrongUsage;
 use crate::progress;
+use crate::runs::folder_of_run;
 
 /// Runs that were recorded one by one, as a sweep.
 pub struct FromRuns {
