@@ -234,14 +234,14 @@ fn notes(runs: &[Swept]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use proust_account::ledger::{Ledger, SlotAccounts};
-    use proust_profile::{Context, ContextKind, Process, Profile, RunFacts, SegmentRow};
+    use proust_profile::{Context, ContextKind, Process, ProcessId, Profile, RunFacts, SegmentRow};
 
     use super::*;
 
     /// A run with so many ranks and threads of each, started at this second.
     fn run(name: &str, ranks: u32, threads: u32, start: f64, command: &str, outcome: &str) -> Swept {
         let slots = |rank| SlotAccounts {
-            process: 0,
+            process: ProcessId(0),
             rank: Some(rank),
             job: None,
             available: None,
@@ -253,8 +253,8 @@ mod tests {
         let kind = ContextKind::Program;
         let program = Context { parent: None, kind, function: None, file: None, line: None };
         let profile = Profile {
-            contexts: vec![program],
-            processes: vec![Process { name: "solve".into(), ..Process::default() }],
+            contexts: vec![program].into(),
+            processes: vec![Process { name: "solve".into(), ..Process::default() }].into(),
             segments: vec![SegmentRow { team_max: threads, ..SegmentRow::default() }],
             facts: RunFacts {
                 command: command.split(' ').map(str::to_owned).collect(),

@@ -33,7 +33,7 @@ pub fn program(profile: &Profile) -> String {
     let has_ranks = profile.processes.iter().any(|process| process.rank.is_some());
     let mut cpu_s = vec![0.0; profile.processes.len()];
     for location in &profile.locations {
-        if let Some(sum) = cpu_s.get_mut(location.process as usize) {
+        if let Some(sum) = cpu_s.get_mut(location.process.index()) {
             *sum += location.cpu_s;
         }
     }
@@ -47,13 +47,13 @@ pub fn program(profile: &Profile) -> String {
 #[cfg(test)]
 mod tests {
     use proust_account::ledger::SlotAccounts;
-    use proust_profile::{Location, Process, SegmentRow};
+    use proust_profile::{Location, LocationId, Process, ProcessId, SegmentRow};
 
     use super::*;
 
     fn slots(rank: Option<u32>) -> SlotAccounts {
         SlotAccounts {
-            process: 0,
+            process: ProcessId(0),
             rank,
             job: None,
             available: None,
@@ -85,16 +85,17 @@ mod tests {
     #[test]
     fn launchers_are_not_the_program() {
         let process = |name: &str, rank| Process { name: name.into(), rank, ..Process::default() };
-        let location = |process, cpu_s| Location { process, cpu_s, ..Location::default() };
+        let location =
+            |process, cpu_s| Location { process: ProcessId(process), cpu_s, ..Location::default() };
         let mut profile = Profile {
-            processes: vec![process("sh", None), process("mpirun", None), process("solve", Some(0))],
-            locations: vec![location(0, 0.1), location(1, 5.0), location(2, 1.0), location(2, 1.0)],
+            processes: vec![process("sh", None), process("mpirun", None), process("solve", Some(0))].into(),
+            locations: vec![location(0, 0.1), location(1, 5.0), location(2, 1.0), location(2, 1.0)].into(),
             ..Profile::default()
         };
         assert_eq!(program(&profile), "solve");
-        profile.processes[2].rank = None;
+        profile.processes[ProcessId(2)].rank = None;
         assert_eq!(program(&profile), "mpirun");
-        profile.locations[1].cpu_s = 0.5;
+        profile.locations[LocationId(1)].cpu_s = 0.5;
         assert_eq!(program(&profile), "solve");
         assert_eq!(program(&Profile::default()), "");
     }

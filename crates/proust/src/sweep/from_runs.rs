@@ -7,8 +7,6 @@ use anyhow::{Context, Result, bail};
 use proust_compare::scaling::{Swept, gathered, read_without_counts};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::SWEEP_FILE;
-use proust_profile::tables::PROFILE_FOLDER;
-use proust_store::Parts;
 use proust_words::counted;
 
 use super::SweepArgs;
@@ -54,14 +52,10 @@ impl FromRuns {
                 bail!(WrongUsage(format!("{what}: it is one run, not two")));
             }
         }
-        for dir in dirs {
-            if !dir.join(PROFILE_FOLDER).exists() {
-                // The first time takes a while and shows its progress; errors are reported below.
-                let _ = progress::open(dir, Parts::WithoutSamples);
-            }
-        }
         let (mut swept, mut notes, mut given) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, run) in read_without_counts(dirs).into_iter().enumerate() {
+        for (at, run) in
+            read_without_counts(dirs, |source| progress::open(&source.dir)).into_iter().enumerate()
+        {
             match run {
                 Ok(run) => {
                     swept.push(run);
