@@ -3,7 +3,8 @@
 //! ```text
 //! file   = "PROUST levels 1 ", frame, frame, …, directory, trailer
 //! frame  = u32 CRC-32 of the rest, u32 length of the rest, varint nodes, nodes × { varint length, node }
-//! node   = varint begin, length, records; drawn record; varint entries × { varint key − the one before, varint ns }
+//! node   = varint begin, length, records; drawn record;
+//!          varint entries × { varint key − the one before, varint ns }
 //! ```
 //!
 //! A frame has up to 64 nodes. The nodes of a location's level 0 are its blocks, those of a group's are bins of

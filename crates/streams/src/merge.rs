@@ -73,7 +73,7 @@ pub enum MergeError {
 
 /// Where the records of a merge come from.
 pub(crate) enum Way<'a, R, S> {
-    Windows(Windows<'a, R, S>),
+    Windows(Box<Windows<'a, R, S>>),
     Sorted(Box<Sorted<R>>),
 }
 
@@ -101,7 +101,7 @@ impl<'a, R: Record, S: ReadAt> Merge<'a, R, S> {
         }
         let windows = Windows::new(file, locations, order, budget);
         if windows.expected_reads() <= windows.blocks() + windows.records() / RECORDS_OF_A_READ {
-            return Ok(Merge { way: Way::Windows(windows), lost: Vec::new() });
+            return Ok(Merge { way: Way::Windows(Box::new(windows)), lost: Vec::new() });
         }
         drop(windows);
         Merge::spilled(file, locations, order, budget)

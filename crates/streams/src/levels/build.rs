@@ -295,7 +295,7 @@ fn bins_of_locations<R: Summed, S: ReadAt>(
                 continue;
             }
             let first = (begin_ns >> shift).max(bins.start);
-            let last = (end_ns - 1 >> shift).min(bins.end - 1);
+            let last = ((end_ns - 1) >> shift).min(bins.end - 1);
             for bin in first..=last {
                 let (from_ns, to_ns) = (bin << shift, (bin << shift).saturating_add(1 << shift));
                 let cell = &mut cells[(bin - bins.start) as usize];

@@ -154,9 +154,12 @@ pub struct Sorted<R> {
     folder: Option<SpillFolder>,
 }
 
+/// What records are sorted by.
+type KeyOf<R> = Box<dyn Fn(&Located<R>) -> u128>;
+
 enum Kept<R> {
     Memory(std::vec::IntoIter<Located<R>>),
-    Runs(Runs<R>, Box<dyn Fn(&Located<R>) -> u128>),
+    Runs(Runs<R>, KeyOf<R>),
 }
 
 impl<R: Record> Sorted<R> {

@@ -35,7 +35,6 @@ pub struct Windows<'a, R, S = File> {
     reading: Reading,
     decoded: Vec<R>,
     lost: Vec<Lost>,
-    reads: u64,
     /// All records of one instant, where a window of that length does not fit.
     instant: Option<Instant>,
 }
@@ -95,7 +94,6 @@ impl<'a, R: Record, S: ReadAt> Windows<'a, R, S> {
             reading: Reading::default(),
             decoded: Vec::new(),
             lost: Vec::new(),
-            reads: 0,
             instant: None,
         }
     }
@@ -118,11 +116,6 @@ impl<'a, R: Record, S: ReadAt> Windows<'a, R, S> {
             (to - from) / length_ns + 1
         });
         reads.fold(0, u64::saturating_add)
-    }
-
-    /// How often blocks were read.
-    pub fn reads(&self) -> u64 {
-        self.reads
     }
 
     /// What could not be read, by location and place.
@@ -201,8 +194,8 @@ impl<'a, R: Record, S: ReadAt> Windows<'a, R, S> {
         let behind =
             first + entries[first..blocks.end].partition_point(|b| times(self.order, b).0 <= window.1);
         self.report_missing(source, first..behind);
-        for block in first..behind {
-            if times(self.order, &entries[block]).0 > window.1 {
+        for (block, entry) in entries.iter().enumerate().take(behind).skip(first) {
+            if times(self.order, entry).0 > window.1 {
                 break;
             }
             self.decoded.clear();
@@ -268,12 +261,11 @@ impl<'a, R: Record, S: ReadAt> Windows<'a, R, S> {
     /// reported once.
     fn read(&mut self, source: usize, block: usize, window: (u64, u64)) {
         let Source { stream, lost, .. } = &mut self.sources[source];
-        self.reads += 1;
         let wanted = |from: u64, to: u64| from <= window.1 && to >= window.0;
-        if let Err(report) = stream.read_units(block, &mut self.reading, &mut self.decoded, wanted) {
-            if lost.replace(block) != Some(block) {
-                self.lost.push(report);
-            }
+        if let Err(report) = stream.read_units(block, &mut self.reading, &mut self.decoded, wanted)
+            && lost.replace(block) != Some(block)
+        {
+            self.lost.push(report);
         }
     }
 

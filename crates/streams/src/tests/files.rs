@@ -259,7 +259,10 @@ fn a_lost_block_leaves_a_gap_with_its_times() {
             records.iter().filter(|record| record.is_ok()).count(),
             30_000 - usize::from(blocks[1].records)
         );
-        assert_eq!(records.into_iter().filter_map(Result::err).collect::<Vec<_>>(), [lost.clone()]);
+        assert_eq!(
+            records.into_iter().filter_map(Result::err).collect::<Vec<_>>(),
+            std::slice::from_ref(&lost)
+        );
         // Where it lies outside of what is asked for, it is not said.
         assert!(stream.overlapping(lost.to_ns + 1..u64::MAX).all(|record| record.is_ok()));
         assert!(stream.overlapping(0..lost.to_ns + 1).any(|record| record == Err(lost.clone())));
