@@ -1,7 +1,7 @@
 //! All of a profile on disk, as Parquet tables.
 //!
 //! ```text
-//! profile/manifest.json     schema, what the profile was made from, its folder, length and digest of each file
+//! profile/manifest.json     schema, what the profile was made from, its folder, length and digest of files
 //! profile/analysis-…/       one profile; it never changes
 //!   contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!   operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Any Parquet reader can open the tables. A profile is built in a folder of its own ([`Building`]) and takes
-//! its place by the rename of one file, the manifest, so that a reader ([`Kept`]) sees a whole profile or none,
-//! and keeps the one that it opened.
+//! its place by the rename of one file, the manifest, so that a reader ([`Kept`]) sees a whole profile or
+//! none, and keeps the one that it opened.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
 //! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases and stays, by far

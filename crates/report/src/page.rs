@@ -95,7 +95,7 @@ pages! {
         "contexts from the top down, or only what is below a context such as c12"
         [ColumnsByAccount] Orders::All;
     Effort "effort" "[CONTEXT]"
-        "work, idleness and overhead by context, and what they say"
+        "work, idleness and overhead by context, and the conclusion from them"
         [ColumnsByAccount] Orders::Some(&["name", "active_s", "caused_s"]);
     Callers "callers" "[FUNCTION]"
         "functions with their callers; or one function with its callers and callees"
@@ -113,20 +113,20 @@ pages! {
         "what every thread did when"
         [ColumnsByAccount, Samples] Orders::All;
     Io "io" ""
-        "what was read and written, by operation, and who did it"
+        "bytes read and written, by operation, and the code that called it"
         [Operations]
         Orders::Some(&["name", "wall_s", "io_calls", "io_errors", "read_bytes", "written_bytes"]);
     Waits "waits" ""
-        "waits by operation and what they count as, and who waited"
+        "waits by operation, their accounts, and the code that waited"
         [Operations] Orders::Some(&["name", "wall_s", "waits"]);
     Locks "locks" "[LOCK]"
-        "locks that were waited for, and who held them; or only one such as k1"
+        "locks that threads waited for, and the code that held them; or only one such as k1"
         [Causes] Orders::Some(&["name", "caused_s", "lock_s", "waits"]);
     Openmp "openmp" ""
-        "parallel regions: what was worked and waited at each of their sites, and by whom"
+        "parallel regions: work and waits at each of their sites, by thread"
         [ColumnsByAccount, PathsOfUser] Orders::Own;
     Samples "samples" ""
-        "what each process had used and held, second by second and when it was asked"
+        "what each process had used and held, second by second and on request"
         [] Orders::Own;
     Quality "quality" ""
         "how far the numbers can be trusted"

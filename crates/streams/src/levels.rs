@@ -7,8 +7,8 @@
 //!          varint entries × { varint key − the one before, varint ns }
 //! ```
 //!
-//! A frame has up to 64 nodes. The nodes of a location's level 0 are its blocks, those of a group's are bins of
-//! time; a node of the level above stands for a frame.
+//! A frame has up to 64 nodes. The nodes of a location's level 0 are its blocks, those of a group's are bins
+//! of time; a node of the level above represents a frame.
 
 mod build;
 mod directory;

@@ -96,7 +96,8 @@ fn more_records_than_memory_are_merged_and_sorted() {
     }
     let folder = tempfile::tempdir().unwrap();
     let script = format!(
-        "ulimit -d {LIMIT_KIB}; exec \"$0\" --exact more_records_than_memory_are_merged_and_sorted --nocapture"
+        "ulimit -d {LIMIT_KIB}; exec \"$0\" --exact \
+         more_records_than_memory_are_merged_and_sorted --nocapture"
     );
     let mut command = Command::new("sh");
     command.args(["-c", &script]).arg(std::env::current_exe().unwrap()).env(MERGES, folder.path());

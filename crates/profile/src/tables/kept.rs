@@ -30,8 +30,8 @@ impl Kept {
     /// Opens the profile in the folder `dir`.
     ///
     /// # Errors
-    /// [`TablesError`]; all but [`TablesError::Missing`] mean that the profile can be made again in its place.
-    /// A file that cannot be opened is an error of its reader.
+    /// [`TablesError`]; all but [`TablesError::Missing`] mean that the profile can be made again in its
+    /// place. A file that cannot be opened is an error of its reader.
     pub fn open(dir: &Path) -> Result<Kept, TablesError> {
         let mut kept = Kept::of(dir, Manifest::read(dir)?);
         for _ in 0..ATTEMPTS {

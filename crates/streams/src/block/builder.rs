@@ -58,7 +58,8 @@ pub enum NotOrdered {
     },
     /// Records of this kind do not overlap, and it begins before the one before it ends.
     #[error(
-        "location {location}: a record that begins at {begin_ns} ns overlaps one that ends at {previous_ns} ns"
+        "location {location}: a record that begins at {begin_ns} ns overlaps one that ends at \
+         {previous_ns} ns"
     )]
     Overlapping {
         /// Whose stream.

@@ -220,8 +220,9 @@ impl<R: Summed, S: ReadAt> Levels<'_, R, S> {
         })
     }
 
-    /// Shows the nodes of a tree that overlap a range, from the top. `visit` answers whether it is done with a
-    /// node; otherwise those below are shown. At the lowest level it gets the node's number, and must be done.
+    /// Shows the nodes of a tree that overlap a range, from the top. `visit` answers whether it is done with
+    /// a node; otherwise those below are shown. At the lowest level it gets the node's number, and must be
+    /// done.
     fn walk(
         &self,
         tree: &Tree,

@@ -36,8 +36,8 @@ mod tests {
     proptest! {
         #[test]
         fn sorts_as_the_library_does(numbers in prop::collection::vec((any::<u64>(), 0u32..64), 0..3000)) {
-            let mut pairs: Vec<(u64, u32)> =
-                numbers.into_iter().enumerate().map(|(at, (number, shift))| (number >> shift, at as u32)).collect();
+            let shifted = |(at, (number, shift)): (usize, (u64, u32))| (number >> shift, at as u32);
+            let mut pairs: Vec<(u64, u32)> = numbers.into_iter().enumerate().map(shifted).collect();
             let mut expected = pairs.clone();
             expected.sort_by_key(|(number, _)| *number);
             super::sort(&mut pairs, &mut Vec::new());

@@ -140,8 +140,11 @@ proptest! {
         if let Ok(read) = StreamFile::new(bytes.clone()) {
             prop_assert!(read.notes().contains(&Note::Unfinished));
             for (location, _) in &run {
-                let intact = |block: &&crate::BlockEntry| block.offset + u64::from(block.length) <= cut as u64;
-                let expected: Vec<_> = whole.stream::<State>(*location).blocks().iter().filter(intact).collect();
+                let cut_at = cut as u64;
+                let intact =
+                    |block: &&crate::BlockEntry| block.offset + u64::from(block.length) <= cut_at;
+                let stream = whole.stream::<State>(*location);
+                let expected: Vec<_> = stream.blocks().iter().filter(intact).collect();
                 let found: Vec<_> = read.stream::<State>(*location).blocks().iter().collect();
                 prop_assert_eq!(found, expected);
             }

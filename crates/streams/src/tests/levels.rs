@@ -44,7 +44,8 @@ proptest! {
     #[test]
     fn sums_are_those_of_the_records(
         run in run(states(900)), block_bytes in 256usize..700, order: [u8; 8],
-        ranges in prop::collection::vec(any::<[(prop::sample::Index, i8); 2]>(), 8), chosen: [bool; 6], bins in 0u32..9,
+        ranges in prop::collection::vec(any::<[(prop::sample::Index, i8); 2]>(), 8),
+        chosen: [bool; 6], bins in 0u32..9,
         default_bins: bool,
     ) {
         let streams = StreamFile::new(file(&run, block_bytes, &order)).unwrap();
@@ -62,11 +63,13 @@ proptest! {
             .collect();
         let everything: Vec<Location> = run.iter().map(|(location, _)| *location).collect();
         let end_ns = end_ns(&run);
-        let mut times: Vec<u64> = run.iter().flat_map(|(_, states)| states).map(|state| state.end_ns).collect();
+        let states = run.iter().flat_map(|(_, states)| states);
+        let mut times: Vec<u64> = states.map(|state| state.end_ns).collect();
         times.push(end_ns);
         let some = ranges.into_iter().map(|range| {
             // Near the ends of records, and some at the borders of bins.
-            let near = |(at, more): (prop::sample::Index, i8)| at.get(&times).saturating_add_signed(more.into());
+            let near =
+                |(at, more): (prop::sample::Index, i8)| at.get(&times).saturating_add_signed(more.into());
             let [from, to] = range.map(near);
             if from % 3 == 0 { from & !(levels.bin_ns() - 1)..to & !(levels.bin_ns() - 1) } else { from..to }
         });
@@ -84,7 +87,8 @@ proptest! {
 
     #[test]
     fn bins_of_a_picture_are_exact(
-        run in run(states(600)), block_bytes in 256usize..700, begin: u64, width in 1u64..400, count in 1usize..90,
+        run in run(states(600)), block_bytes in 256usize..700,
+        begin: u64, width in 1u64..400, count in 1usize..90,
         aligned: bool, bins in 0u32..9,
     ) {
         let streams = StreamFile::new(file(&run, block_bytes, &[1, 2, 3])).unwrap();
@@ -95,7 +99,8 @@ proptest! {
         let levels = Levels::<State, _>::open(&streams, &path).unwrap();
         let (mut begin_ns, mut width_ns) = (begin % (end_ns(&run) + 1), width);
         if aligned {
-            (begin_ns, width_ns) = (begin_ns & !(levels.bin_ns() - 1), width_ns % 3 * levels.bin_ns() + levels.bin_ns());
+            let bin_ns = levels.bin_ns();
+            (begin_ns, width_ns) = (begin_ns & !(bin_ns - 1), width_ns % 3 * bin_ns + bin_ns);
         }
         let everything: Vec<Location> = run.iter().map(|(location, _)| *location).collect();
         for locations in [&everything[..], &everything[..1]] {
@@ -142,7 +147,12 @@ proptest! {
         let streams = StreamFile::new(file(&run, 300, &[0, 1])).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("levels");
-        Levels::<State, _>::build(&streams, &path, &LevelOptions { groups: groups(&run), bin_shift: None }).unwrap();
+        Levels::<State, _>::build(
+            &streams,
+            &path,
+            &LevelOptions { groups: groups(&run), bin_shift: None },
+        )
+        .unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
@@ -225,7 +235,8 @@ proptest! {
             prop_assert!(drawn.len() <= streams.stream::<State>(*location).blocks().len());
             for record in drawn {
                 let same = |state: &&State| {
-                    (state.begin_ns(), state.end_ns(), state.key()) == (record.begin_ns, record.end_ns, record.key)
+                    let shown = (state.begin_ns(), state.end_ns(), state.key());
+                    shown == (record.begin_ns, record.end_ns, record.key)
                 };
                 prop_assert!(states.iter().any(|state| same(&state)));
             }

@@ -70,7 +70,9 @@ proptest! {
     }
 
     #[test]
-    fn many_records_at_one_time(counts in prop::collection::vec(0usize..1500, 1..5), other in run(events(60))) {
+    fn many_records_at_one_time(
+        counts in prop::collection::vec(0usize..1500, 1..5), other in run(events(60)),
+    ) {
         let mut run = other;
         for (at, count) in counts.into_iter().enumerate() {
             let at_one_time = |n: usize| {
@@ -83,12 +85,15 @@ proptest! {
     }
 
     #[test]
-    fn lost_blocks_are_said_once_by_both_ways(run in run(states(700)), at: prop::sample::Index, backward: bool) {
+    fn lost_blocks_are_reported_once_both_ways(
+        run in run(states(700)), at: prop::sample::Index, backward: bool,
+    ) {
         let mut bytes = file(&run, 300, &[0, 1]);
         let whole = StreamFile::new(bytes.clone()).unwrap();
         let blocks: Vec<u64> = run
             .iter()
-            .flat_map(|(location, _)| whole.stream::<State>(*location).blocks().iter().map(|block| block.offset))
+            .flat_map(|(location, _)| whole.stream::<State>(*location).blocks())
+            .map(|block| block.offset)
             .collect();
         prop_assume!(!blocks.is_empty());
         bytes[at.get(&blocks).wrapping_add(49) as usize] ^= 1;
@@ -112,7 +117,8 @@ proptest! {
 
     #[test]
     fn sorting_by_any_key_is_stable(
-        records in prop::collection::vec((0u32..9, any::<u32>(), 0u64..1000), 0..3000), bytes in 0usize..20_000,
+        records in prop::collection::vec((0u32..9, any::<u32>(), 0u64..1000), 0..3000),
+        bytes in 0usize..20_000,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let located = |(at, (location, object, length)): (usize, (u32, u32, u64))| Located {
