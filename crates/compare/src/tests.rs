@@ -41,11 +41,8 @@ pub(super) fn profile_from(build_id: &str, begin: u32, paths: &[(&str, f64)]) ->
             let line = line.map(|line: u32| line + begin);
             let is_line = name.is_empty();
             let caller = profile.contexts[ContextId(at)].function;
-            let function = if is_line {
-                caller
-            } else {
-                Some(function(&mut profile, name, file, begin)).map(FunctionId)
-            };
+            let function =
+                if is_line { caller } else { Some(FunctionId(function(&mut profile, name, file, begin))) };
             let kind = if is_line { ContextKind::Line } else { ContextKind::Frame };
             let file = line.map(|_| "/src/a.c".to_owned());
             let context = Context { parent: Some(ContextId(at)), kind, function, file, line };

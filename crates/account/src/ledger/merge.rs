@@ -46,6 +46,7 @@ impl<T: Lasting, I: Iterator<Item = T>> Merge<I> {
     }
 
     /// The next edge in time order; the order of edges at the same instant is not specified.
+    #[expect(clippy::should_implement_trait, reason = "an edge borrows the merge, as no iterator's item can")]
     pub fn next(&mut self) -> Option<Edge<'_, T>> {
         let (at_ns, index) = self.order.first()?;
         let source = &mut self.sources[index];

@@ -205,7 +205,7 @@ fn notes(runs: &[Swept]) -> Vec<String> {
     let mut notes = Vec::new();
     let differs = |of: &dyn Fn(&Swept) -> &str| -> Option<(String, String)> {
         let first = of(&runs[0]).to_owned();
-        runs.iter().map(|run| of(run)).find(|other| *other != first).map(|other| (first, other.to_owned()))
+        runs.iter().map(of).find(|other| *other != first).map(|other| (first, other.to_owned()))
     };
     if let Some((a, b)) = differs(&|run| &run.facts.host) {
         notes.push(format!(
