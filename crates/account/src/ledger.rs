@@ -32,11 +32,13 @@
 //! shared in parts, the rounding keeps sums.
 //!
 //! ```
-//! use crate::ledger::*;
+//! use proust_account::ledger::*;
+//! use proust_profile::{ContextId, LocationId, ProcessId};
 //!
-//! let process = Process::new(1, 0, 10);
-//! let work = |end_ns| vec![Span::new(0, end_ns, State::Working(Work::Compute), 7)];
-//! let timeline = |id, spans| Timeline { location: id, process: process.id, service: false, spans };
+//! let process = Process::new(ProcessId(1), 0, 10);
+//! let work = |end_ns| vec![Span::new(0, end_ns, State::Working(Work::Compute), ContextId(7))];
+//! let timeline =
+//!     |id, spans| Timeline { location: LocationId(id), process: process.id, service: false, spans };
 //! let run = Run {
 //!     timelines: vec![timeline(1, work(10)), timeline(2, work(6))],
 //!     processes: vec![process.clone()],
