@@ -3,7 +3,8 @@
 //! ```text
 //! profile/contexts.parquet, functions.parquet, modules.parquet, processes.parquet, locations.parquet,
 //!         operations.parquet, values.parquet, samples.parquet, events.parquet, releases.parquet,
-//!         regions.parquet, segments.parquet, stays.parquet, process_samples.parquet
+//!         regions.parquet, segments.parquet, stays.parquet, intervals.parquet, interval_contexts.parquet,
+//!         executions.parquet, execution_sums.parquet, process_samples.parquet
 //!                                              one row per item; ids are row numbers
 //! profile/facts.json                           the run's facts, its quality, and what it was made from
 //! profile/…                                    what a later stage keeps beside it ([`write_with`])
@@ -14,8 +15,8 @@
 //! that a reader sees a whole profile or none.
 //!
 //! Nothing read is trusted: each file's digest is verified before it is parsed (the Parquet library may panic
-//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases and stays, by far
-//! the largest tables, can be left out ([`read_without_samples`]) and read later ([`read_samples`],
+//! on damaged input), and every invariant of [`Profile`] after. Samples, events, releases, stays and
+//! executions, by far the largest tables, can be left out ([`read_without_samples`]) and read later ([`read_samples`],
 //! [`read_events`], [`read_releases`]).
 
 mod columns;
@@ -34,13 +35,13 @@ use serde::{Deserialize, Serialize};
 pub use digest::digest;
 pub use error::TablesError;
 
-use crate::{EventRow, Profile, Quality, ReleaseRow, RunFacts, SampleRow, StayRow};
+use crate::{EventRow, ExecutionRow, Profile, Quality, ReleaseRow, RunFacts, SampleRow, StayRow};
 use folder::{CheckFile, Replacement};
 
 /// Name of the profile's folder in a run's folder.
 pub const PROFILE_FOLDER: &str = "profile";
 /// Version of the tables; a profile of another version is made again from the logs.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 /// A file that a profile was made from, as it was then.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,10 +142,11 @@ pub fn read(dir: &Path) -> Result<Profile, TablesError> {
     profile.events = read_events(dir, &profile)?;
     profile.releases = read_releases(dir, &profile)?;
     profile.stays = read_stays(dir, &profile)?;
+    profile.executions = read_executions(dir, &profile)?;
     Ok(profile)
 }
 
-/// Reads all but the samples, events, releases and stays of the profile in the folder `dir`.
+/// Reads all but the samples, events, releases, stays and executions of the profile in the folder `dir`.
 ///
 /// # Errors
 /// As [`read`].
@@ -203,6 +205,18 @@ pub fn read_stays(dir: &Path, profile: &Profile) -> Result<Vec<StayRow>, TablesE
     crate::invariants::check_stays(&stays, profile)
         .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
     Ok(stays)
+}
+
+/// Reads the executions of intervals of the profile in the folder `dir`, of which `profile` is the rest.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_executions(dir: &Path, profile: &Profile) -> Result<Vec<ExecutionRow>, TablesError> {
+    let check = CheckFile::read(dir)?;
+    let executions = decode::read_executions(&check.table(dir, encode::EXECUTIONS)?)?;
+    crate::invariants::check_executions(&executions, profile)
+        .map_err(|source| TablesError::Broken { path: dir.into(), source })?;
+    Ok(executions)
 }
 
 /// Reads what the profile in the folder `dir` was made from; much faster than reading the profile.
