@@ -9,6 +9,7 @@ use proust_profile::{Profile, RunFile, SegmentRow};
 use proust_words::{count, counted, verb};
 
 use super::clock::RunClock;
+use super::intervals;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
 use super::loading;
 use super::log::LogHarvest;
@@ -35,6 +36,7 @@ pub(super) fn notes(
         let who = format!("{} (pid {})", process.name, process.pid);
         about_process(&mut notes, log, &who);
         about_records(&mut notes, log, &who);
+        notes.extend(intervals::notes(log, &who));
         about_barriers(&mut notes, profile, id, &who);
     }
     let cpu_s = profile.locations.iter().map(|location| location.cpu_s).sum();

@@ -106,6 +106,7 @@ impl<'d> View<'d> {
         profile.events = tables::read_events(&folder, profile)?;
         profile.releases = tables::read_releases(&folder, profile)?;
         profile.stays = tables::read_stays(&folder, profile)?;
+        profile.executions = tables::read_executions(&folder, profile)?;
         Ok(())
     }
 
