@@ -221,6 +221,7 @@ impl Intervals {
                 end_ns: on_runs_clock(execution.end_ns).max(begin_ns),
                 iterations: execution.iterations,
                 end,
+                inherited: flags & EXECUTION_INHERITED != 0,
             });
         }
         for sum in &executed.sums {

@@ -93,6 +93,8 @@ pub struct ExecutionRow {
     pub iterations: u64,
     /// How it ended.
     pub end: ExecutionEnd,
+    /// It was begun before the process was forked: by the one that this is a child of.
+    pub inherited: bool,
 }
 
 /// How an execution ended. The identifiers are those of the table.

@@ -186,6 +186,11 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
         if !is_here {
             continue;
         }
+        executed.push(Executed { what: row.interval, location: row.location, window });
+        if row.inherited {
+            // Its process was forked in it, and the execution is that of the parent.
+            continue;
+        }
         by_interval[id].entry(row.location).or_default().add(&OfLocation {
             executions: 1,
             time_ns: within,
@@ -196,7 +201,6 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
             recorded_ns: within,
             unmarked: u64::from(row.end != ExecutionEnd::Marked),
         });
-        executed.push(Executed { what: row.interval, location: row.location, window });
     }
     for row in &profile.execution_sums {
         let id = row.interval as usize;

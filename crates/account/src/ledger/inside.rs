@@ -37,7 +37,7 @@ pub struct Executed {
 /// The account of the time in which something was executed.
 ///
 /// The slots of the owners that execute it are integrated over the time of its executions: other threads of
-/// its process, and those that do nothing, count in it. Where several locations of one owner execute it at
+/// its process, and those that do nothing, count in it. Where several locations of one process execute it at
 /// once, each counts for itself alone instead, and there are no slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inside {
@@ -77,7 +77,7 @@ pub fn inside<S: Spans>(
     let mut sweep = Sweep::new(run, &owners, processors, windows)?;
     let processes: HashMap<LocationId, ProcessId> =
         run.timelines.iter().map(|timeline| (timeline.location, timeline.process)).collect();
-    let mut observed = Observed::new(owners.list.len(), count);
+    let mut observed = Observed::new(owners.list.len(), count, &processes);
     for execution in executed {
         let Some(&process) = processes.get(&execution.location) else { continue };
         if let Some(owner) = owners.of(process)? {
@@ -133,15 +133,17 @@ struct OfLocation {
     passive: PassiveTimes,
 }
 
-struct Observed {
+struct Observed<'p> {
+    processes: &'p HashMap<LocationId, ProcessId>,
     owners: Vec<OfOwner>,
     sums: Vec<Sums>,
 }
 
-impl Observed {
-    fn new(owners: usize, count: usize) -> Observed {
+impl<'p> Observed<'p> {
+    fn new(owners: usize, count: usize, processes: &'p HashMap<LocationId, ProcessId>) -> Observed<'p> {
         let sums = Sums { owners: vec![false; owners], ..Sums::default() };
-        Observed { owners: (0..owners).map(|_| OfOwner::default()).collect(), sums: vec![sums; count] }
+        let owners = (0..owners).map(|_| OfOwner::default()).collect();
+        Observed { processes, owners, sums: vec![sums; count] }
     }
 
     fn add(&mut self, owner: usize, executed: &Executed) {
@@ -156,7 +158,7 @@ impl Observed {
         for owner in &mut self.owners {
             owner.executed.sort_by_key(|one| (one.what, one.window.start_ns, one.location));
             for of_one in owner.executed.chunk_by(|a, b| a.what == b.what) {
-                if overlap(of_one) {
+                if overlap(of_one, self.processes) {
                     self.sums[of_one[0].what as usize].alone = true;
                 }
             }
@@ -192,11 +194,13 @@ impl Observed {
     }
 }
 
-/// Whether executions of one thing, sorted by begin, overlap in several locations.
-fn overlap(of_one: &[Executed]) -> bool {
+/// Whether executions of one thing, sorted by begin, overlap in several locations of a process.
+fn overlap(of_one: &[Executed], processes: &HashMap<LocationId, ProcessId>) -> bool {
     let mut ends: HashMap<LocationId, u64> = HashMap::new();
     for one in of_one {
-        let others = ends.iter().filter(|(location, _)| **location != one.location);
+        let process = processes.get(&one.location);
+        let is_other = |location: &LocationId| *location != one.location && processes.get(location) == process;
+        let others = ends.iter().filter(|(location, _)| is_other(location));
         if others.into_iter().any(|(_, &end_ns)| end_ns > one.window.start_ns) {
             return true;
         }
@@ -206,7 +210,7 @@ fn overlap(of_one: &[Executed]) -> bool {
     false
 }
 
-impl Observer for Observed {
+impl Observer for Observed<'_> {
     fn begins(&mut self, _: &Begun) {}
 
     fn waited(&mut self, _: &WaitCharge) {}

@@ -64,11 +64,12 @@ impl Sums {
         self.executions += 1;
     }
 
-    /// Whether it is the turn of the next one to be recorded alone.
+    /// Whether it is the turn of the next one to be recorded alone; it is that of the very first.
     #[inline]
     fn is_turn(&mut self, every: u32) -> bool {
+        let is_turn = self.turn.is_multiple_of(every);
         self.turn = self.turn.wrapping_add(1);
-        self.turn.is_multiple_of(every)
+        is_turn
     }
 }
 
@@ -76,6 +77,9 @@ impl Sums {
 const WINDOW_NS: u64 = 10_000_000;
 /// Executions in a window that may be recorded alone: 10⁵ marks a second.
 const MOST_IN_WINDOW: u32 = 500;
+
+/// Executions this long are recorded alone however many there are.
+const LONG_NS: u64 = 200_000;
 
 /// How often a thread marks.
 #[derive(Clone, Copy, Debug)]
@@ -130,8 +134,9 @@ pub fn record(lane: &Lane, record: &mut Record, done: &Done) {
     let Some(of_thread) = marks.of_thread() else { return };
     let every = of_thread.rate.every(done.end_ns);
     let Some(defined) = of_thread.definitions.get_mut(done.index) else { return };
-    // What no mark of its own has ended is worth a record.
-    if every > 1 && done.flags == 0 && !defined.sums.is_turn(every) {
+    // What took long, or what no mark of its own has ended, is worth a record.
+    let is_short = done.flags == 0 && done.end_ns - done.begin_ns < LONG_NS;
+    if every > 1 && is_short && !defined.sums.is_turn(every) {
         return defined.sums.add(done);
     }
     of_thread.rate.recorded();

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalId, IntervalInfo};
+use proust_profile::{ContextId, ContextKind, IntervalContext, IntervalId, IntervalInfo, Module};
 
 use super::{Key, Line, Paths, Shown, Step};
 use crate::intervals::RawInterval;
-use crate::nodes::NodeTable;
+use crate::nodes::{LaneNode, NodeTable};
 use crate::openmp::InRegion;
 
 /// An interval of a log.
@@ -48,6 +48,7 @@ impl KnownIntervals {
 
 /// Whether a function is one of Proust's header or of its crate: the mark itself, not what calls it.
 fn is_of_marks(name: &str) -> bool {
+    let name = name.trim_start_matches('<');
     name.starts_with("proust_") || name.starts_with("proust::") || name.starts_with("__proust_MOD_")
 }
 
@@ -148,9 +149,20 @@ impl Paths<'_> {
         frames
     }
 
+    /// Whether a frame is the collector's own, to which the mark leads.
+    fn is_collector(&self, log: usize, node: LaneNode) -> bool {
+        let module = self.modules.module(log, node.module);
+        let file = module.and_then(|id| self.modules.modules.get(id as usize)).map_or("", Module::name);
+        file.starts_with("libproust_collector")
+    }
+
     fn frames_of_mark(&mut self, log: usize, nodes: &NodeTable, raw: &RawInterval) -> Vec<Shown> {
-        // The innermost frame is the collector's.
-        let node = nodes.get(raw.node).map_or(0, |leaf| leaf.parent);
+        let mut node = raw.node;
+        while let Some(leaf) = nodes.get(node)
+            && self.is_collector(log, leaf)
+        {
+            node = leaf.parent;
+        }
         let place = InRegion { node, region: raw.region, interval: 0, keeps_entry: false };
         let (_, mut frames) = self.path_of_place(log, nodes, place, false);
         while frames.last().is_some_and(|frame| {

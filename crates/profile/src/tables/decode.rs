@@ -352,7 +352,7 @@ fn interval_contexts(table: &Table, group: usize) -> Result<Vec<IntervalContext>
 
 fn executions(table: &Table, group: usize) -> Result<Vec<ExecutionRow>, TablesError> {
     zip_rows!(table, group;
-    location: u32s, interval: u32s, begin_ns: u64s, end_ns: u64s, iterations: u64s, end: texts;
+    location: u32s, interval: u32s, begin_ns: u64s, end_ns: u64s, iterations: u64s, end: texts, inherited: bools;
     ExecutionRow {
         location,
         interval,
@@ -361,6 +361,7 @@ fn executions(table: &Table, group: usize) -> Result<Vec<ExecutionRow>, TablesEr
         iterations,
         end: ExecutionEnd::from_id(&end)
             .ok_or_else(|| table.damaged(format!("unknown end of an execution `{end}`")))?,
+        inherited,
     })
 }
 

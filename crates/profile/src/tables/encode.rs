@@ -294,6 +294,7 @@ fn executions(profile: &Profile) -> Vec<Column> {
         column!(rows, "end_ns", U64, |r| r.end_ns),
         column!(rows, "iterations", U64, |r| r.iterations),
         column!(rows, "end", Text, |r| text(r.end.id())),
+        column!(rows, "inherited", Bool, |r| r.inherited),
     ]
 }
 
