@@ -146,12 +146,7 @@ pub(super) struct Intervals {
 
 impl Intervals {
     /// Finds the intervals of a log; those around others are first.
-    pub(super) fn find(
-        &mut self,
-        paths: &mut Paths<'_>,
-        log_number: usize,
-        log: &LogHarvest,
-    ) {
+    pub(super) fn find(&mut self, paths: &mut Paths<'_>, log_number: usize, log: &LogHarvest) {
         let of_lanes = log.lanes.iter().enumerate();
         let mut all: Vec<_> = of_lanes
             .flat_map(|(lane, harvest)| harvest.intervals.iter().map(move |raw| (raw.id, lane, *raw)))

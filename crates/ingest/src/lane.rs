@@ -84,7 +84,8 @@ impl Reading {
         match record {
             Record::Sample(flags, mut sample) => {
                 self.sampled(sample.node);
-                sample.node = self.harvest.nodes.in_regions.place(sample.node, (sample.region, sample.interval), true);
+                sample.node =
+                    self.harvest.nodes.in_regions.place(sample.node, (sample.region, sample.interval), true);
                 let gap = std::mem::take(&mut self.gap);
                 let implied = match &self.current {
                     None => true,
@@ -119,7 +120,8 @@ impl Reading {
             }
             Record::Event(operation, head, mut event) => {
                 self.called(event.node);
-                event.node = self.harvest.nodes.in_regions.place(event.node, (event.region, event.interval), false);
+                event.node =
+                    self.harvest.nodes.in_regions.place(event.node, (event.region, event.interval), false);
                 let begin_ns = event.begin_ns.min(event.end_ns);
                 let meter = self.thread_of_operation(begin_ns, (event.cpu_ns != 0).then_some(event.cpu_ns));
                 meter.event(operation, head, &event);
@@ -152,7 +154,11 @@ impl Reading {
             Record::Segments(..) if self.is_off => {}
             Record::Segments(operation, segments) => {
                 self.called(segments.node);
-                let place = self.harvest.nodes.in_regions.place(segments.node, (segments.region, segments.interval), false);
+                let place = self.harvest.nodes.in_regions.place(
+                    segments.node,
+                    (segments.region, segments.interval),
+                    false,
+                );
                 // When they were is no matter: they are of the lane's thread, or of none.
                 if let Some(meter) = &mut self.current {
                     meter.segments(operation, place, &segments);
@@ -161,7 +167,11 @@ impl Reading {
             Record::Release(operation, head, mut release) => {
                 self.called(release.node);
                 self.called(release.site);
-                release.node = self.harvest.nodes.in_regions.place(release.node, (release.region, release.interval), false);
+                release.node = self.harvest.nodes.in_regions.place(
+                    release.node,
+                    (release.region, release.interval),
+                    false,
+                );
                 self.thread_of_operation(release.time_ns, None).release(operation, head, &release);
             }
             Record::SchedStat(stat) => {

@@ -9,8 +9,8 @@ use proust_profile::{Profile, RunFile, SegmentRow};
 use proust_words::{count, counted, verb};
 
 use super::clock::RunClock;
-use super::intervals;
 use super::gaps::{found_running, missing_children, noted, replaced_unseen, silent_threads};
+use super::intervals;
 use super::loading;
 use super::log::LogHarvest;
 use super::quality::closed;
@@ -173,6 +173,13 @@ fn about_process(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
              has it, it is not sampled, and its CPU time counts where it was last seen"
         ));
     }
+    if let Some(&dropped) = count(NoteCode::FilledSignalStack).first() {
+        notes.push(format!(
+            "{who} uses registers that fill its alternate signal stacks (AMX): {} found no room there and are missing; their \
+             CPU time counts at the next ones",
+            counted(dropped, "sample")
+        ));
+    }
     if let Some(signal) = count(NoteCode::HandlerReplaced).first() {
         notes.push(format!(
             "{who} put a handler of its own in the place of Proust's for signal {signal}, by a system call of its own, as \
@@ -317,6 +324,14 @@ fn about_records(notes: &mut Vec<String>, log: &LogHarvest, who: &str) {
             "{who} waited so often that waits below {} were not told one by one but in sums: their number and time \
              are exact, their call paths are those of some of them",
             duration(limit_ns)
+        ));
+    }
+    let missed: u64 = noted(log, NoteCode::MarksMissed).iter().sum();
+    if missed > 0 {
+        notes.push(format!(
+            "{who}: {} not followed: they came from signal handlers that had interrupted a mark, or found no \
+             room; their intervals are missing",
+            format!("{} {}", counted(missed, "mark"), verb(missed, "was", "were"))
         ));
     }
     let unloadable = noted(log, NoteCode::Unloadable);

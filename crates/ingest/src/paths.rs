@@ -20,9 +20,9 @@ use super::modules::Modules;
 use super::nodes::{LaneNode, NodeTable, Top};
 use super::thread::{LOST, NO_PATH, NOT_RECORDED, Place};
 
+use intervals::KnownIntervals;
 pub(super) use lane::LaneContexts;
 pub use regions::CallPaths;
-use intervals::KnownIntervals;
 use regions::Library;
 
 const PROGRAM: ContextId = 0;
@@ -266,9 +266,7 @@ impl<'m> Paths<'m> {
     /// A node's frames, outermost first.
     fn frames_of_node(&mut self, log: usize, node: LaneNode) -> Vec<Shown> {
         match self.resolved(log, node) {
-            Some((module, address)) => {
-                address.frames.iter().map(|frame| self.shown(module, frame)).collect()
-            }
+            Some((module, address)) => address.frames.iter().map(|frame| self.shown(module, frame)).collect(),
             None => {
                 let module = self.modules.module(log, node.module);
                 vec![self.shown_by_name(module, node)]

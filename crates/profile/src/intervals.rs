@@ -121,7 +121,9 @@ impl ExecutionEnd {
 
     /// What has this identifier.
     pub fn from_id(id: &str) -> Option<ExecutionEnd> {
-        [ExecutionEnd::Marked, ExecutionEnd::Crossed, ExecutionEnd::Open].into_iter().find(|end| end.id() == id)
+        [ExecutionEnd::Marked, ExecutionEnd::Crossed, ExecutionEnd::Open]
+            .into_iter()
+            .find(|end| end.id() == id)
     }
 }
 

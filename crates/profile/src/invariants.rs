@@ -314,7 +314,11 @@ pub(crate) fn check_executions(
         }
         let key = (execution.location, begin_ns);
         if previous > key {
-            return Err(BrokenInvariant::Unsorted { table: "executions", row, order: "by location and begin" });
+            return Err(BrokenInvariant::Unsorted {
+                table: "executions",
+                row,
+                order: "by location and begin",
+            });
         }
         previous = key;
     }

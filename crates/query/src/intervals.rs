@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use proust_account::ledger::{
-    Executed, Inside, LedgerError, Processors, Window, Windows, inside,
-};
+use proust_account::ledger::{Executed, Inside, LedgerError, Processors, Window, Windows, inside};
 use proust_account::timelines::timelines;
 use proust_profile::{
     ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,

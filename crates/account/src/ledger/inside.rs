@@ -199,7 +199,8 @@ fn overlap(of_one: &[Executed], processes: &HashMap<LocationId, ProcessId>) -> b
     let mut ends: HashMap<LocationId, u64> = HashMap::new();
     for one in of_one {
         let process = processes.get(&one.location);
-        let is_other = |location: &LocationId| *location != one.location && processes.get(location) == process;
+        let is_other =
+            |location: &LocationId| *location != one.location && processes.get(location) == process;
         let others = ends.iter().filter(|(location, _)| is_other(location));
         if others.into_iter().any(|(_, &end_ns)| end_ns > one.window.start_ns) {
             return true;
@@ -271,7 +272,8 @@ impl Sums {
             Kind::Spent(account) => {
                 self.accounts[account as usize] += booked.amount - booked.beyond.min(booked.amount);
                 self.beyond += booked.beyond;
-                self.locations.entry(booked.location).or_default().accounts[account as usize] += booked.amount;
+                self.locations.entry(booked.location).or_default().accounts[account as usize] +=
+                    booked.amount;
             }
             // An empty slot belongs to all locations together.
             Kind::Blamed(account) if !self.alone => self.accounts[account as usize] += booked.amount,

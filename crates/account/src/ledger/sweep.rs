@@ -257,9 +257,8 @@ impl Sweep {
         let location = &mut self.locations[index];
         location.wall_ns += length_ns;
         let (id, owner) = (location.location, location.owner);
-        let blamed = |kind, amount| {
-            owner.map(|owner| Booked { location: id, owner, kind, amount, beyond: 0 })
-        };
+        let blamed =
+            |kind, amount| owner.map(|owner| Booked { location: id, owner, kind, amount, beyond: 0 });
         let mut booking = Booking {
             observer,
             location: id,

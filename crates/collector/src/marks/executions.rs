@@ -219,7 +219,14 @@ mod tests {
                 rate.recorded();
                 alone += 1;
             } else {
-                sums.add(&Done { index: 1, begin_ns: now_ns - 150, end_ns: now_ns, iterations: 2, switches: 0, flags: 0 });
+                sums.add(&Done {
+                    index: 1,
+                    begin_ns: now_ns - 150,
+                    end_ns: now_ns,
+                    iterations: 2,
+                    switches: 0,
+                    flags: 0,
+                });
             }
         }
         // A second's worth, and the beginning, at which the rate was not known yet.

@@ -42,7 +42,9 @@ pub fn note(record: &mut Record) {
     let open = of_thread.open.all();
     let holder = ALL.thread.load(Ordering::Relaxed);
     if holder != thread {
-        if open.is_empty() || ALL.thread.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        if open.is_empty()
+            || ALL.thread.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_err()
+        {
             return;
         }
     }

@@ -49,7 +49,8 @@ impl Name {
     pub fn of(text: &[u8]) -> Name {
         let text = &text[..text.len().min(MOST_NAME_BYTES)];
         let (words, rest) = text.as_chunks::<8>();
-        let mut hash = words.iter().fold(0, |hash, word| spread(hash ^ u64::from_le_bytes(*word)).rotate_left(29));
+        let mut hash =
+            words.iter().fold(0, |hash, word| spread(hash ^ u64::from_le_bytes(*word)).rotate_left(29));
         for &byte in rest {
             hash = spread(hash ^ u64::from(byte) ^ 0x100).rotate_left(29);
         }
@@ -103,7 +104,16 @@ pub fn begin(mark: &Mark<'_>) {
     }
     let name = Name::of(mark.name);
     let node = of_thread.paths.find(&mark.state, name);
-    let wanted = Wanted { parent, name, number: mark.number, line: mark.line, node, region, kind: mark.kind, degree: mark.degree };
+    let wanted = Wanted {
+        parent,
+        name,
+        number: mark.number,
+        line: mark.line,
+        node,
+        region,
+        kind: mark.kind,
+        degree: mark.degree,
+    };
     let known = if node == 0 { None } else { of_thread.definitions.find(&wanted) };
     let index = match known {
         Some(index) => index,
@@ -134,7 +144,8 @@ fn enter(lane: &Lane, record: &mut Record, opened: Opened) {
 fn define(life: &Life, _: &Lane, record: &mut Record, mark: &Mark<'_>, mut wanted: Wanted) -> u32 {
     let entered_ns = clock::now_ns();
     if wanted.node == 0 && record.output.is_open() {
-        let may_look = record.marks.of_thread().is_some_and(|of_thread| of_thread.allowance.takes(entered_ns));
+        let may_look =
+            record.marks.of_thread().is_some_and(|of_thread| of_thread.allowance.takes(entered_ns));
         if may_look {
             wanted.node = path(life, record, mark, wanted.name);
         }

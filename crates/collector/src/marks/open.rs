@@ -121,7 +121,11 @@ impl Open {
     /// Number of the innermost one that has one; 0 = none.
     #[inline]
     pub fn innermost(&self, definitions: &Definitions) -> u32 {
-        self.all().iter().rev().find(|opened| opened.index != 0).map_or(0, |opened| definitions.id(opened.index))
+        self.all()
+            .iter()
+            .rev()
+            .find(|opened| opened.index != 0)
+            .map_or(0, |opened| definitions.id(opened.index))
     }
 
     /// The lane's next thread begins.

@@ -50,10 +50,15 @@ impl Unmatched {
 pub fn note(life: &Life, record: &mut Record, mark: &Mark<'_>, time_ns: u64) {
     record.marks.make();
     let name = Name::of(mark.name);
-    let is_it = |kind: &Kind| kind.id != 0 && kind.name == name && (kind.number, kind.line) == (mark.number, mark.line);
+    let is_it = |kind: &Kind| {
+        kind.id != 0 && kind.name == name && (kind.number, kind.line) == (mark.number, mark.line)
+    };
     let known = record.marks.of_thread().and_then(|of_thread| {
         let kinds = &mut of_thread.unmatched.kinds;
-        let at = kinds.iter().position(is_it).or_else(|| kinds.iter().all(|kind| kind.id != 0).then_some(MOST - 1));
+        let at = kinds
+            .iter()
+            .position(is_it)
+            .or_else(|| kinds.iter().all(|kind| kind.id != 0).then_some(MOST - 1));
         kinds.get_mut(at?)
     });
     if let Some(kind) = known {

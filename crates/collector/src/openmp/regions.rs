@@ -61,7 +61,8 @@ impl Regions {
         output: &mut Output,
     ) -> u32 {
         let wanted = (node, parent, interval);
-        let at = self.numbers.binary_search_by_key(&wanted, |known| (known.node, known.parent, known.interval));
+        let at =
+            self.numbers.binary_search_by_key(&wanted, |known| (known.node, known.parent, known.interval));
         let id = match at {
             Ok(at) => self.numbers[at].id,
             Err(_) if self.numbers.len() >= MOST_REGIONS => 0,

@@ -142,12 +142,8 @@ fn find_caller(lane: &Lane, record: &mut Record, completed: &Completed) {
     }
     let taken_since_ns = completed.taken_since(clock::now_ns());
     let (node, flags) = path_of(record, completed);
-    let found = Found {
-        node,
-        flags,
-        region: record.parallel.member.region(),
-        interval: record.marks.interval(),
-    };
+    let found =
+        Found { node, flags, region: record.parallel.member.region(), interval: record.marks.interval() };
     record.operations.sums.caller(completed.kind, found, &mut record.output);
     record.spent_since(taken_since_ns, 0);
 }

@@ -166,7 +166,9 @@ impl Paths<'_> {
         let place = InRegion { node, region: raw.region, interval: 0, keeps_entry: false };
         let (_, mut frames) = self.path_of_place(log, nodes, place, false);
         while frames.last().is_some_and(|frame| {
-            self.functions.get(frame.function as usize).is_some_and(|function| is_of_marks(&function.name) || is_of_marks(&function.full_name))
+            self.functions
+                .get(frame.function as usize)
+                .is_some_and(|function| is_of_marks(&function.name) || is_of_marks(&function.full_name))
         }) {
             frames.pop();
         }
@@ -177,7 +179,8 @@ impl Paths<'_> {
 /// How many of the first frames of two paths are the same.
 fn common(a: &[Shown], b: &[Shown]) -> usize {
     let is_same = |at: usize| {
-        (a[at].kind, a[at].function) == (b[at].kind, b[at].function) && (at == 0 || a[at - 1].own == b[at - 1].own)
+        (a[at].kind, a[at].function) == (b[at].kind, b[at].function)
+            && (at == 0 || a[at - 1].own == b[at - 1].own)
     };
     (0..a.len().min(b.len())).take_while(|&at| is_same(at)).count()
 }

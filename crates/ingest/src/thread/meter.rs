@@ -5,8 +5,8 @@ mod ending;
 
 use proust_log::layout::LaneHeader;
 use proust_log::records::{
-    Event, Execution, ExecutionSum, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE, SAMPLE_PARTIAL, SAMPLE_TRUNCATED,
-    Sample, Segments, Stay, Sum, ThreadBegin, Unmatched,
+    Event, Execution, ExecutionSum, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE,
+    SAMPLE_PARTIAL, SAMPLE_TRUNCATED, Sample, Segments, Stay, Sum, ThreadBegin, Unmatched,
 };
 use proust_profile::SampleRow;
 use proust_profile::samples::NOT_READ;

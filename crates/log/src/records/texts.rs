@@ -125,6 +125,9 @@ pub enum NoteCode {
     /// its calls are passed on, and its regions are not in the log. 2: none was loaded although the program
     /// found the names of one, and one was loaded for it.
     RuntimeInDoubt = 12,
+    /// Samples were dropped since the kernel's frame filled the alternate signal stacks of their threads: the
+    /// program uses registers that a process has to ask for; value = how many.
+    FilledSignalStack = 13,
     /// Marks that were not followed; value = how many. They came from a handler of the program that had
     /// interrupted the collector, or found no room.
     MarksMissed = 30,
@@ -150,6 +153,7 @@ impl NoteCode {
             10 => NoteCode::SmallSignalStack,
             11 => NoteCode::HandlerReplaced,
             12 => NoteCode::RuntimeInDoubt,
+            13 => NoteCode::FilledSignalStack,
             30 => NoteCode::MarksMissed,
             20 => NoteCode::Unloadable,
             _ => return None,

@@ -279,10 +279,7 @@ fn intervals(profile: &Profile) -> Vec<Column> {
 
 fn interval_contexts(profile: &Profile) -> Vec<Column> {
     let rows = &profile.interval_contexts;
-    vec![
-        column!(rows, "context", U32, |r| r.context),
-        column!(rows, "interval", U32, |r| r.interval),
-    ]
+    vec![column!(rows, "context", U32, |r| r.context), column!(rows, "interval", U32, |r| r.interval)]
 }
 
 fn executions(profile: &Profile) -> Vec<Column> {

@@ -184,7 +184,10 @@ fn unknown(profile: &Profile, word: &str) -> String {
     labels.sort();
     labels.dedup();
     let more = if labels.len() > 8 { ", …" } else { "" };
-    format!("no interval of this run matches `{word}`; there are {}{more}", labels[..labels.len().min(8)].join(", "))
+    format!(
+        "no interval of this run matches `{word}`; there are {}{more}",
+        labels[..labels.len().min(8)].join(", ")
+    )
 }
 
 /// What a reader must know of these, in words.
@@ -393,13 +396,16 @@ fn comparative(locations: &[LocationRow]) -> BTreeMap<&'static str, Comparative>
         if let (Some(min), Some(max)) = (min, max)
             && of(max) > 0.0
         {
-            all.insert(account.id(), Comparative {
-                min_s: of(min),
-                min_at: min.handle.clone(),
-                max_s: of(max),
-                max_at: max.handle.clone(),
-                mean_s: sum(executing.iter().map(of)) / executing.len() as f64,
-            });
+            all.insert(
+                account.id(),
+                Comparative {
+                    min_s: of(min),
+                    min_at: min.handle.clone(),
+                    max_s: of(max),
+                    max_at: max.handle.clone(),
+                    mean_s: sum(executing.iter().map(of)) / executing.len() as f64,
+                },
+            );
         }
     }
     all
@@ -486,7 +492,11 @@ impl IntervalsPage {
             duration(row.min_s),
             duration(row.mean_s),
             duration(row.max_s),
-            if row.iterations > 0 { format!("; {}", counted(row.iterations, "iteration")) } else { String::new() }
+            if row.iterations > 0 {
+                format!("; {}", counted(row.iterations, "iteration"))
+            } else {
+                String::new()
+            }
         );
         text.push_str(&heading(style, &row.label, &executions));
         let titles = [
@@ -556,9 +566,31 @@ impl Page for IntervalsPage {
 
     fn rows(&self) -> Vec<Vec<String>> {
         let first = [
-            "handle", "parent", "level", "name", "id", "file", "line", "kind", "work", "executions", "recorded",
-            "unmarked", "iterations", "execution_s", "min_s", "mean_s", "max_s", "wall_s", "processors", "ranks",
-            "total_s", "productive_s", "lost_s", "efficiency", "beyond_s",
+            "handle",
+            "parent",
+            "level",
+            "name",
+            "id",
+            "file",
+            "line",
+            "kind",
+            "work",
+            "executions",
+            "recorded",
+            "unmarked",
+            "iterations",
+            "execution_s",
+            "min_s",
+            "mean_s",
+            "max_s",
+            "wall_s",
+            "processors",
+            "ranks",
+            "total_s",
+            "productive_s",
+            "lost_s",
+            "efficiency",
+            "beyond_s",
         ];
         let heads = first.into_iter().chain(Account::ALL.map(Account::id));
         let mut rows = vec![heads.map(str::to_owned).collect::<Vec<String>>()];

@@ -38,7 +38,8 @@ fn each_in<'o>(mut bytes: &'o [u8], alignment: usize, visit: &mut dyn FnMut(Note
         let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let (name_bytes, content_bytes) = (word(0) as usize, word(4) as usize);
         // The head is part of what is padded.
-        let Some(content_at) = name_bytes.checked_add(12).map(|end| end.next_multiple_of(alignment) - 12) else {
+        let Some(content_at) = name_bytes.checked_add(12).map(|end| end.next_multiple_of(alignment) - 12)
+        else {
             return;
         };
         let Some(name) = rest.get(..name_bytes) else { return };
