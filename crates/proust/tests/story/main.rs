@@ -44,6 +44,7 @@ mod jumps;
 mod kernel_time;
 mod launchers;
 mod limits;
+mod marks;
 mod memo;
 mod openmp;
 mod openmp_efficiency;

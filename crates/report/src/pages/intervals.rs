@@ -177,7 +177,7 @@ fn unknown(profile: &Profile, word: &str) -> String {
     if profile.intervals.is_empty() {
         return format!(
             "no interval of this run matches `{word}`: the program has no marks, or none was reached; \
-             `proust explain marks` says how to make some"
+             the guide says how to make some (docs/pages/intervals.md)"
         );
     }
     let mut labels: Vec<String> = profile.intervals.iter().map(proust_profile::IntervalInfo::label).collect();
@@ -537,7 +537,9 @@ impl Page for IntervalsPage {
     fn text(&self, style: &Style) -> String {
         let mut text = heading(style, "Marked intervals", &self.scope);
         if self.intervals.len() < 2 {
-            text.push_str(" no marks were executed here; `proust explain marks` says how to make some\n");
+            text.push_str(
+                " no marks were executed here; the guide says how to make some (docs/pages/intervals.md)\n",
+            );
             return text;
         }
         text.push_str(&self.table(style));
