@@ -25,7 +25,7 @@ pub(super) use lane::LaneContexts;
 pub use regions::CallPaths;
 use regions::Library;
 
-const PROGRAM: ContextId = 0;
+const PROGRAM: ContextId = ContextId(0);
 /// Name of the pseudo-function of code that belongs to no module (compiled at run time, for instance).
 const OUTSIDE: &str = "[code outside all modules]";
 /// Name of the pseudo-function of code in a module whose record was lost.
@@ -259,7 +259,7 @@ impl<'m> Paths<'m> {
     fn resolved(&self, log: usize, node: LaneNode) -> Option<(ModuleId, &'m ResolvedAddress)> {
         let modules = self.modules;
         let id = modules.module(log, node.module)?;
-        let address = modules.structures.get(id as usize)?.addresses.get(&node.address)?;
+        let address = modules.structures.get(id.index())?.addresses.get(&node.address)?;
         (!address.frames.is_empty()).then_some((id, address))
     }
 
@@ -288,7 +288,7 @@ impl<'m> Paths<'m> {
     fn shown_by_name(&mut self, module: Option<ModuleId>, node: LaneNode) -> Shown {
         let function = match module {
             Some(module) => {
-                let file = self.modules.modules.get(module as usize).map_or("[unknown module]", Module::name);
+                let file = self.modules.modules.get(module.index()).map_or("[unknown module]", Module::name);
                 self.named(Some(module), &format!("{file}+{:#x}", node.address))
             }
             None => self.named(None, if node.module == 0 { OUTSIDE } else { UNKNOWN_MODULE }),
@@ -300,7 +300,7 @@ impl<'m> Paths<'m> {
         if let Some(&known) = self.index.get(&key) {
             return known;
         }
-        let id = self.contexts.len() as ContextId;
+        let id = ContextId::from_index(self.contexts.len());
         let file = key.at.file.and_then(|file| self.file_names.get(file as usize)).cloned();
         self.contexts.push(Context {
             parent: Some(key.parent),
@@ -317,7 +317,7 @@ impl<'m> Paths<'m> {
         if let Some(&known) = self.function_ids.get(&(module, position)) {
             return known;
         }
-        let structure = self.modules.structures.get(module as usize);
+        let structure = self.modules.structures.get(module.index());
         let id = match structure.and_then(|structure| structure.functions.get(position as usize)) {
             Some(known) => self.add(Function {
                 name: known.name.clone(),
@@ -351,7 +351,7 @@ impl<'m> Paths<'m> {
 
     fn add(&mut self, function: Function) -> FunctionId {
         self.functions.push(function);
-        (self.functions.len() - 1) as FunctionId
+        FunctionId::from_index(self.functions.len() - 1)
     }
 
     fn file(&mut self, name: &str) -> FileId {

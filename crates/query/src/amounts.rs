@@ -1,6 +1,6 @@
 //! Inclusive and exclusive amounts.
 
-use proust_profile::{ContextKind, Metric, Profile};
+use proust_profile::{ContextId, ContextKind, Metric, Profile};
 
 use super::forest::{Forest, called_function};
 use super::measure::Measure;
@@ -52,9 +52,9 @@ pub fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts
     let mut exclusive = own.to_vec();
     for (id, context) in profile.contexts.iter().enumerate().rev() {
         if let Some(parent) = context.parent {
-            inclusive[parent as usize] += inclusive[id];
+            inclusive[parent.index()] += inclusive[id];
         }
-        let owner = forest.exclusive_of(id as u32) as usize;
+        let owner = forest.exclusive_of(ContextId::from_index(id)).index();
         if owner != id {
             exclusive[owner] += own[id];
         }
@@ -69,17 +69,17 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
         inclusive: vec![0.0; profile.functions.len()],
         exclusive: vec![0.0; profile.functions.len()],
     };
-    for id in 0..profile.contexts.len() as u32 {
+    for id in profile.contexts.keys() {
         if let Some(function) = called_function(profile, id) {
-            amounts.exclusive[function as usize] += contexts.exclusive[id as usize];
+            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
             if forest.is_outermost(id) {
-                amounts.inclusive[function as usize] += contexts.inclusive[id as usize];
+                amounts.inclusive[function.index()] += contexts.inclusive[id.index()];
             }
-        } else if profile.contexts[id as usize].kind == ContextKind::Interval
+        } else if profile.contexts[id].kind == ContextKind::Interval
             && let Some(function) = forest.call_above(id).and_then(|call| called_function(profile, call))
         {
             // What is executed in an interval, and not called there, is the function's that marks it.
-            amounts.exclusive[function as usize] += contexts.exclusive[id as usize];
+            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
         }
     }
     amounts

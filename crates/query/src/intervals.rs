@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use proust_account::ledger::{Executed, Inside, LedgerError, Processors, Window, Windows, inside};
 use proust_account::timelines::timelines;
 use proust_profile::{
-    ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
+    ContextId, ContextKind, ExecutionEnd, IntervalId, IntervalInfo, IntervalWork, LocationId, Profile,
 };
 
 use super::glob::matches;
@@ -233,8 +233,8 @@ pub fn intervals(profile: &Profile, question: &Question<'_>) -> Result<Vec<Inter
         let mut all = OfLocation::default();
         by_interval[id].values().for_each(|of| all.add(of));
         let ranks = by_interval[id].keys().filter_map(|&location| {
-            let process = profile.locations.get(location as usize)?.process;
-            profile.processes.get(process as usize)?.rank
+            let process = profile.locations.get(location)?.process;
+            profile.processes.get(process)?.rank
         });
         nodes.push(IntervalNode {
             id: id as IntervalId,
@@ -332,12 +332,12 @@ fn kinds(profile: &Profile) -> Vec<Kind> {
         parallel[id] = around || info.work == IntervalWork::Parallel || info.in_region;
     }
     let mut has_parallel = vec![false; infos.len()];
-    let of_context: HashMap<u32, IntervalId> =
+    let of_context: HashMap<ContextId, IntervalId> =
         profile.interval_contexts.iter().map(|place| (place.context, place.interval)).collect();
     for region in &profile.regions {
         let mut context = Some(region.context);
         while let Some(id) = context {
-            let at = &profile.contexts[id as usize];
+            let at = &profile.contexts[id];
             if at.kind == ContextKind::Interval
                 && let Some(&interval) = of_context.get(&id)
             {

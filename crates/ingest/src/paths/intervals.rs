@@ -152,7 +152,7 @@ impl Paths<'_> {
     /// Whether a frame is the collector's own, to which the mark leads.
     fn is_collector(&self, log: usize, node: LaneNode) -> bool {
         let module = self.modules.module(log, node.module);
-        let file = module.and_then(|id| self.modules.modules.get(id as usize)).map_or("", Module::name);
+        let file = module.and_then(|id| self.modules.modules.get(id.index())).map_or("", Module::name);
         file.starts_with("libproust_collector")
     }
 
@@ -167,7 +167,7 @@ impl Paths<'_> {
         let (_, mut frames) = self.path_of_place(log, nodes, place, false);
         while frames.last().is_some_and(|frame| {
             self.functions
-                .get(frame.function as usize)
+                .get(frame.function.index())
                 .is_some_and(|function| is_of_marks(&function.name) || is_of_marks(&function.full_name))
         }) {
             frames.pop();

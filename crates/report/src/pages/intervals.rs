@@ -265,7 +265,7 @@ impl Row {
         let wall_s = seconds(ledger.wall_ns);
         let name = profile.facts.command.first().map_or("program", |command| base_name(command));
         Row {
-            handle: Handle::Context(0).to_string(),
+            handle: Handle::Context(proust_profile::ContextId::PROGRAM).to_string(),
             parent: None,
             level: 0,
             name: name.into(),
@@ -364,8 +364,8 @@ impl LocationRow {
         (accounts, passive): (&Accounts, &PassiveTimes),
         scale: f64,
     ) -> LocationRow {
-        let location = &profile.locations[id as usize];
-        let process = &profile.processes[location.process as usize];
+        let location = &profile.locations[id];
+        let process = &profile.processes[location.process];
         LocationRow {
             handle: Handle::Location(id).to_string(),
             process: process.pid,
