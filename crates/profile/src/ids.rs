@@ -9,7 +9,7 @@ pub use typed_index_collections::{TiSlice as IndexSlice, TiVec as IndexVec};
 
 /// Defines types of ids: four bytes, numbers in JSON and tables.
 ///
-/// `define_id! { /// Position in … pub struct ThingId "t"; }` gives `t12` as the debug form of the thirteenth.
+/// `define_id! { /// Position in … pub struct ThingId "t"; }`: the debug form of the thirteenth is `t12`.
 #[macro_export]
 macro_rules! define_id {
     ($($(#[$doc:meta])* $visibility:vis struct $name:ident $letter:literal;)*) => { $(

@@ -58,6 +58,10 @@ pub struct ReportArgs {
     /// Of a sweep: the problem grows with the count (weak scaling)
     #[arg(long)]
     pub weak: bool,
+    /// Of several runs: their counts in their order, in place of the runs' own
+    #[arg(long = "count", value_name = "N,N,...", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub counts: Vec<u32>,
     /// Of a sweep: what is degraded by the original definition, in which any difference counts
     #[arg(long)]
     pub paper: bool,
@@ -125,7 +129,8 @@ fn help() -> String {
 const NOTES: &str = "\
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
 newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
-t3 threads, p0 processes, k1 locks) that pages and --where accept.
+t3 threads, p0 processes, k1 locks) that pages and --where accept. Several runs of one program with
+different counts of ranks or threads are shown as a sweep: RUN RUN... scaling.
 
 Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
   process   id or name              rank      number            thread    id, position, or name
@@ -143,7 +148,8 @@ Examples:
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
-  proust report solve.sweep degradation           what is slower with more threads, and why";
+  proust report solve.sweep degradation           what is slower with more threads, and why
+  proust report job-256 job-8192 scaling          of runs that were recorded one by one";
 
 /// What the words before the options mean.
 #[derive(Debug, PartialEq, Eq)]
@@ -189,17 +195,17 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if let Some(asked) = sweep::Asked::parse(&args.words)? {
         return sweep::run(args, asked);
     }
-    if args.weak || args.paper || args.svg.is_some() {
-        let option = if args.weak {
-            "--weak"
-        } else if args.paper {
-            "--paper"
-        } else {
-            "--svg"
-        };
-        return Err(
-            WrongUsage(format!("{option} is for pages of a sweep: `scaling` and `degradation`")).into()
-        );
+    let of_sweeps = [
+        ("--weak", args.weak),
+        ("--paper", args.paper),
+        ("--svg", args.svg.is_some()),
+        ("--count", !args.counts.is_empty()),
+    ];
+    if let Some((option, _)) = of_sweeps.iter().find(|(_, given)| *given) {
+        return Err(WrongUsage(format!(
+            "{option} is for pages of a sweep, or of several runs: `scaling` and `degradation`"
+        ))
+        .into());
     }
     let words = Words::parse(&args.words)?;
     // Errors in the question are reported before an analysis that may take a while.

@@ -31,6 +31,17 @@ pub fn read(
     first.into_iter().filter_map(|first| first.or_else(|| rest.next())).collect()
 }
 
+/// Reads runs that nobody gave a count, in their order: the count of each is 0 until it is
+/// [entered](super::gathered()).
+pub fn read_without_counts(
+    dirs: &[PathBuf],
+    analyse: impl Fn(&Source) -> Result<Run, StoreError>,
+) -> Vec<Result<Swept, StoreError>> {
+    let source =
+        |dir: &PathBuf| Source { count: 0, name: dir.to_string_lossy().into_owned(), dir: dir.clone() };
+    read(&dirs.iter().map(source).collect::<Vec<_>>(), analyse)
+}
+
 fn swept(source: &Source, run: &Run) -> Result<Swept, StoreError> {
     Ok(Swept::new(source.count, &source.name, run.profile()?, run.ledger_with_rows()?))
 }

@@ -46,6 +46,7 @@ mod launchers;
 mod limits;
 mod marks;
 mod memo;
+mod one_by_one;
 mod openmp;
 mod openmp_efficiency;
 mod openmp_fine;
