@@ -48,6 +48,9 @@ pub enum Subject {
     StartedAs = 12,
     /// Label of a process sample that was asked for; `id` is its number.
     SampleLabel = 13,
+    /// World ranks of the members of communicator `id`, in its order: 32-bit numbers. Written by its first
+    /// member.
+    Members = 14,
 }
 
 impl Subject {
@@ -67,6 +70,7 @@ impl Subject {
             11 => Subject::ProcessorQuota,
             12 => Subject::StartedAs,
             13 => Subject::SampleLabel,
+            14 => Subject::Members,
             _ => return None,
         })
     }
