@@ -214,5 +214,6 @@ fn by_nature(nature: Nature) -> State {
         Nature::Release | Nature::Wake => State::Working(Work::Compute),
         Nature::Runtime => State::Working(Work::Runtime),
         Nature::Pool => State::Passive(PassiveReason::Pool),
+        Nature::Message | Nature::Collective | Nature::Communicate => State::Working(Work::MpiTransfer),
     }
 }

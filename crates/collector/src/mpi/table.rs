@@ -170,7 +170,7 @@ macro_rules! function {
                 concat!(".Lproust_mpi_", stringify!($name), ":"),
                 concat!(".asciz \"P", stringify!($name), "\""),
                 ".popsection",
-                ".pushsection proust_mpi,\"a\",@progbits",
+                ".pushsection proust_mpi,\"aR\",@progbits",
                 ".p2align 2",
                 concat!(".long .Lproust_mpi_", stringify!($name), " - ."),
                 ".long {hook} - .",
