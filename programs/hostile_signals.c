@@ -34,7 +34,9 @@ int main(int argc, char **argv)
         CASE(nested), CASE(tiny_alternate_stack), CASE(waited_for), CASE(mask_of_a_handler), CASE(waits_with_masks),
         CASE(waits_are_not_cut_short), CASE(jumped_out_of), CASE(faults_are_handled), CASE(interval_timers),
         CASE(own_timers), CASE(queued), CASE(both_waited_for), CASE(a_thread_for_all_signals),
-        CASE(pending_without_a_handler), CASE(paused_for), CASE(alternate_stacks_of_every_size), CASE(small_fibers), CASE(interrupted_calls), CASE(masks_of_handlers_set_before), CASE(borrowed_by_a_child),
+        CASE(pending_without_a_handler), CASE(paused_for), CASE(alternate_stacks_of_every_size),
+        CASE(usual_alternate_stack), CASE(tiles_on_a_usual_alternate_stack), CASE(small_fibers),
+        CASE(interrupted_calls), CASE(masks_of_handlers_set_before), CASE(borrowed_by_a_child),
         CASE(handed_to_children), CASE(inherited), CASE(names), CASE(after_exec), {NULL, NULL}};
     if (argc == 2 && strcmp(argv[1], "failing_sampler") == 0) {
         case_now = argv[1];

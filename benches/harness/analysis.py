@@ -6,7 +6,7 @@ from .session import BUILD, TARGET, Skip, cargo, compile_program, run, summary
 
 
 def build_throughput():
-    cargo("build", "-p", "proust-analysis", "--example", "ingest-throughput", "--example", "blame-throughput", "--example",
+    cargo("build", "-p", "proust-store", "-p", "proust-compare", "--example", "ingest-throughput", "--example", "blame-throughput", "--example",
           "compare-throughput")
 
 
@@ -14,7 +14,7 @@ def throughput(tool, quick):
     """The analysis's own benchmark: synthetic logs, names from a table."""
     example = TARGET / "release/examples/ingest-throughput"
     if not example.exists():
-        raise Skip("the example ingest-throughput of proust-analysis could not be built")
+        raise Skip("the example ingest-throughput could not be built")
     ran = run([example, 400_000 if quick else 2_000_000])
     rows = []
     for line in ran.output.splitlines():
@@ -32,7 +32,7 @@ def blame(tool, quick):
     """From a profile with ten million waits to the ledger and the causes of what was lost."""
     example = TARGET / "release/examples/blame-throughput"
     if not example.exists():
-        raise Skip("the example blame-throughput of proust-analysis could not be built")
+        raise Skip("the example blame-throughput could not be built")
     found = {"timelines_s": [], "blame_s": [], "all_s": [], "findings_s": []}
     for _ in range(5 if quick else 15):
         said = run([example, 10_000_000]).output
@@ -72,7 +72,7 @@ def compare(tool, quick):
     """From the profiles of ten runs, 100 000 contexts each, to their joint tree, and to a comparison of half of them with the rest."""
     example = TARGET / "release/examples/compare-throughput"
     if not example.exists():
-        raise Skip("the example compare-throughput of proust-analysis could not be built")
+        raise Skip("the example compare-throughput could not be built")
     found = {"outlines_s": [], "matching_s": [], "together_s": [], "comparison_s": []}
     for _ in range(5 if quick else 15):
         said = run([example]).output

@@ -1,7 +1,7 @@
 //! What all targets assert of a log, whatever it holds.
 
-use proust_analysis::accounted;
-use proust_analysis::ingest::{Counter, LogBytes, ingest_logs};
+use proust_account::accounted;
+use proust_ingest::{Counter, LogBytes, ingest_logs};
 use proust_profile::{Metric, Profile};
 use proust_structure::{Function, ModuleRequest, ModuleStructure, ResolvedAddress, SourceFrame};
 

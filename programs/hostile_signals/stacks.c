@@ -42,7 +42,7 @@ static void compute(int units)
 }
 
 /* As much as gets some samples at any rate; `compute` is called so that the stack pointer is the caller's. */
-static void compute_for(double seconds)
+void compute_for(double seconds)
 {
     double until = thread_cpu() + seconds;
     while (thread_cpu() < until)

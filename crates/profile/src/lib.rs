@@ -7,10 +7,11 @@
 //! - [`context`]: where in the program (a tree)
 //! - [`location`]: which thread of which process
 //! - [`metric`]: what is counted, and in which unit
+//! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
 //! - [`facts`]: facts about the run as a whole, and how far it can be trusted
 //! - [`samples`]: the timeline of samples
 //! - [`events`]: the waits and I/O operations that were intercepted
-//! - [`operations`]: what these operations are
+//! - [`operations`]: what these operations are; [`event_metrics`]: what they add to the metrics
 //! - `regions`: parallel regions, the threads in them, and their work and waits there
 //! - [`releases`]: releases of objects for which others waited, and wakes
 //! - [`invariants`]: what holds in every profile, and the check of it
@@ -20,7 +21,9 @@
 
 use std::collections::BTreeSet;
 
+pub mod bindings;
 pub mod context;
+pub mod event_metrics;
 pub mod events;
 pub mod facts;
 pub mod invariants;
@@ -28,6 +31,7 @@ pub mod location;
 pub mod metric;
 pub mod operations;
 pub mod process_samples;
+pub mod processor_set;
 mod regions;
 pub mod releases;
 pub mod run_file;

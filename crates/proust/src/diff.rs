@@ -8,17 +8,17 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_analysis::compare::diff::Limit;
-use proust_analysis::compare::{ComparedRun, Diff};
-use proust_analysis::ledger::IoAs;
-use proust_analysis::nearest::nearest;
-use proust_analysis::query::Measure;
-use proust_analysis::statistics::Outcome;
-use proust_analysis::store::{self, Parts, View};
+use proust_account::ledger::IoAs;
+use proust_compare::diff::Limit;
+use proust_compare::{ComparedRun, Diff};
 use proust_profile::tables::PROFILE_FOLDER;
+use proust_query::Measure;
 use proust_report::{
     Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, listed, render_diff,
 };
+use proust_statistics::Outcome;
+use proust_store::{self, Parts, View};
+use proust_words::nearest::nearest;
 
 use crate::failure::{EXCEEDED, WrongUsage};
 use crate::report::{FormatName, IoName};
@@ -232,7 +232,7 @@ impl Opened {
                 progress::open(dir, Parts::WithoutSamples)?;
             }
         }
-        let runs = store::read_side_by_side(&dirs, |dir| one(dir, measures));
+        let runs = proust_store::read_side_by_side(&dirs, |dir| one(dir, measures));
         let (mut before, mut gaps) = (Vec::new(), Vec::new());
         for (run, dir) in runs.into_iter().zip(&dirs) {
             let (run, missing) = run?;
@@ -247,7 +247,7 @@ impl Opened {
 }
 
 fn one(dir: &Path, measures: &[Measure]) -> Result<(ComparedRun, Vec<String>)> {
-    let mut profile = store::open_without_samples(dir, &mut |_| ())?;
+    let mut profile = proust_store::open_without_samples(dir, &mut |_| ())?;
     let (ledger, found) = View::of_user(dir).accounted(&mut profile)?;
     let missing = gaps::incomplete(&profile.quality);
     Ok((ComparedRun::new(&profile, &ledger, found, measures, &[]), missing))

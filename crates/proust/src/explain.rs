@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_analysis::findings::Kind;
-use proust_analysis::nearest::nearest;
-use proust_analysis::query::Handle;
-use proust_analysis::store::{Parts, View};
-use proust_analysis::words::counted;
+use proust_findings::Kind;
+use proust_query::Handle;
 use proust_report::{Paint, derivation, explain_kind, explain_thresholds};
+use proust_store::{Parts, View};
+use proust_words::counted;
+use proust_words::nearest::nearest;
 
 use crate::failure::WrongUsage;
 use crate::{gaps, output, progress, runs, terminal};
@@ -142,9 +142,9 @@ fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
 mod tests {
     use std::collections::HashSet;
 
-    use proust_analysis::ledger::{Account, PassiveReason};
-    use proust_analysis::query::Key;
+    use proust_account::ledger::{Account, PassiveReason};
     use proust_profile::{Metric, Quality};
+    use proust_query::Key;
     use proust_report::{Over, PAGES, SweepPage};
 
     use super::*;

@@ -3,8 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use proust_analysis::compare::diff::LimitError;
-use proust_analysis::query::FilterError;
+use proust_compare::diff::LimitError;
+use proust_query::FilterError;
 use proust_report::ReportError;
 
 /// Exit code: the command line is wrong.

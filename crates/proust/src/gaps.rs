@@ -1,9 +1,9 @@
 //! The gaps in a run's data, in words, for the reader of a page that has no room for them.
 
-use proust_analysis::scaling::Swept;
-use proust_analysis::words::counted;
+use proust_compare::scaling::Swept;
 use proust_profile::Quality;
 use proust_report::{bytes, duration};
+use proust_words::counted;
 
 /// Notes on standard error that the data of this run are incomplete, if they are.
 pub fn note(run: &str, quality: &Quality) {

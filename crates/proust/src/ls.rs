@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_analysis::store::{self, StoreError};
-use proust_analysis::words::{counted, verb};
 use proust_profile::facts::NOT_ENDED;
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{Metric, Profile, RunFile};
 use proust_report::{Align, Table, duration, middle, utc};
+use proust_store::{self, StoreError};
+use proust_words::{counted, verb};
 
 use crate::runs::{FoundRun, Unreadable, runs_in, sweeps_in, unreadable_in};
 use crate::{gaps, output, sweep, terminal};
@@ -113,7 +113,7 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
 /// A run that has been analysed before: a list must not start analyses.
 fn profile(run: &FoundRun) -> Option<Result<Profile, StoreError>> {
     let is_analysed = run.dir.join(PROFILE_FOLDER).exists();
-    is_analysed.then(|| store::open_without_samples(&run.dir, &mut |_| ()))
+    is_analysed.then(|| proust_store::open_without_samples(&run.dir, &mut |_| ()))
 }
 
 /// CPU seconds of a run.

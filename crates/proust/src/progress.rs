@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proust_analysis::ingest::{Progress, Stage};
-use proust_analysis::store::{Parts, StoreError, View};
+use proust_ingest::{Progress, Stage};
 use proust_profile::Profile;
+use proust_store::{Parts, StoreError, View};
 
 /// Shorter work needs no bar.
 const DELAY: Duration = Duration::from_millis(300);

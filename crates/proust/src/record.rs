@@ -31,7 +31,7 @@ pub use closing::{Told, shell_path};
 pub use folder::{RunFolder, make as make_folder};
 pub use launch::{Outcome, Setting, asked_to_end, end_like, watch_for_interrupts};
 
-use proust_analysis::durations::parse_ns;
+use proust_words::durations::parse_ns;
 
 use crate::linked_runtime::LinkedRuntime;
 use crate::program;

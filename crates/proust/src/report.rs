@@ -7,15 +7,15 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use proust_analysis::ingest::CallPaths;
-use proust_analysis::ledger::IoAs;
-use proust_analysis::nearest::nearest;
-use proust_analysis::query::Filter;
-use proust_analysis::store::{Parts, View};
+use proust_account::ledger::IoAs;
+use proust_ingest::CallPaths;
 use proust_profile::Profile;
+use proust_query::Filter;
 use proust_report::{
     Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render, render_with,
 };
+use proust_store::{Parts, View};
+use proust_words::nearest::nearest;
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::suggested::{self, Suggested};

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
-use proust_analysis::query::Measure;
+use proust_query::Measure;
 use proust_report::{DiffPage, PAGES, PageHead, SweepPage};
 
 /// Any text, with the words that a shell completes.

@@ -19,7 +19,7 @@ mod folder;
 mod progress;
 mod surroundings;
 
-use proust_analysis::durations::parse_ns;
+use proust_words::durations::parse_ns;
 
 use axes::Axes;
 pub use described::{described, listed};

@@ -1,8 +1,8 @@
 //! Which columns a page shows by default, and how its rows are ordered.
 
-use proust_analysis::ledger::Account;
-use proust_analysis::query::{Measure, Selection};
+use proust_account::ledger::Account;
 use proust_profile::Metric;
+use proust_query::{Measure, Selection};
 
 use crate::column::{Amount, Column, Over, RowAmounts};
 use crate::question::{Format, Question, Sort};

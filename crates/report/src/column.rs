@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::nearest::nearest;
-use proust_analysis::query::{Measure, Statistics};
+use proust_query::{Measure, Statistics};
+use proust_words::nearest::nearest;
 use serde::Serialize;
 
 use crate::error::ReportError;

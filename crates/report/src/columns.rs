@@ -1,7 +1,7 @@
 //! The columns of a table with their numbers by row.
 
-use proust_analysis::query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics};
 use proust_profile::Metric;
+use proust_query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics};
 
 use crate::choice::Chosen;
 use crate::column::{Amount, Column, ColumnHead, Over, RowAmounts};

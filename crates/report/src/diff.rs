@@ -15,10 +15,10 @@ mod sweeps;
 mod threads;
 mod tree;
 
-use proust_analysis::compare::Diff;
-use proust_analysis::compare::diff::Exceeded;
-use proust_analysis::query::Measure;
+use proust_compare::Diff;
+use proust_compare::diff::Exceeded;
 use proust_profile::Metric;
+use proust_query::Measure;
 
 use crate::error::ReportError;
 use crate::page::PageHead;

@@ -1,7 +1,7 @@
 //! Why a question has no answer.
 
-use proust_analysis::ledger::LedgerError;
-use proust_analysis::query::UnknownFunction;
+use proust_account::ledger::LedgerError;
+use proust_query::UnknownFunction;
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Findings explained one by one: the derivation of their numbers, and the description of a kind.
 
-use proust_analysis::findings::{Finding, Kind};
-use proust_analysis::ledger::Ledger;
+use proust_account::ledger::Ledger;
+use proust_findings::{Finding, Kind};
 
 use crate::pages;
 use crate::style::Style;

@@ -1,9 +1,9 @@
 //! The input of a page beside its question, and its output.
 
-use proust_analysis::blame::Blame;
-use proust_analysis::findings::Finding;
-use proust_analysis::ledger::Ledger;
-use proust_analysis::query::OperationSums;
+use proust_account::blame::Blame;
+use proust_account::ledger::Ledger;
+use proust_findings::Finding;
+use proust_query::OperationSums;
 
 /// A page, written.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Numbers as people read them: one unit a column, digits that mean something, columns that add up.
 
-use proust_analysis::words::count;
+use proust_words::count;
 
 /// The unit and digits of a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]

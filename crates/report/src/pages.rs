@@ -25,11 +25,11 @@ mod waits;
 
 use account::Drawn;
 pub(crate) use findings::{kind_text, name as finding_name, thresholds_text};
-use proust_analysis::findings::Finding;
-use proust_analysis::ledger::Ledger;
-use proust_analysis::query::{Handle, Selection};
-use proust_analysis::words::counted;
+use proust_account::ledger::Ledger;
+use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
+use proust_query::{Handle, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use crate::choice::Order;

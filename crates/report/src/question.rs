@@ -1,7 +1,7 @@
 //! What is asked of the report.
 
-use proust_analysis::ledger::IoAs;
-use proust_analysis::query::{Filter, Measure};
+use proust_account::ledger::IoAs;
+use proust_query::{Filter, Measure};
 
 use crate::column::Column;
 use crate::error::ReportError;

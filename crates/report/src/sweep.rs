@@ -14,8 +14,8 @@ mod wording;
 
 pub(crate) use head::point;
 pub(crate) use picture::of_two as picture_of_two;
-use proust_analysis::degradation::{Assessment, Definition, Limits};
-use proust_analysis::scaling::{Ensemble, Kind};
+use proust_compare::degradation::{Assessment, Definition, Limits};
+use proust_compare::scaling::{Ensemble, Kind};
 use proust_profile::SweepFile;
 
 use crate::error::ReportError;

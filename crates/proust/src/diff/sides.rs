@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use proust_analysis::words::counted;
 use proust_profile::run_file::RUN_FILE;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 use proust_profile::{SweepFile, tables::PROFILE_FOLDER};
+use proust_words::counted;
 
 use crate::failure::WrongUsage;
 

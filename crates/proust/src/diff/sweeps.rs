@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use proust_analysis::scaling::{Ensemble, Source, Swept, read};
-use proust_analysis::sweeps::TwoSweeps;
-use proust_analysis::words::counted;
+use proust_compare::scaling::{Ensemble, Source, Swept, read};
+use proust_compare::sweeps::TwoSweeps;
 use proust_profile::SweepFile;
 use proust_report::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
+use proust_words::counted;
 
 use super::sides::{fitting, written};
 use crate::failure::WrongUsage;

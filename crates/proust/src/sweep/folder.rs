@@ -7,9 +7,9 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use proust_analysis::words::counted;
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
+use proust_words::counted;
 
 use super::SweepArgs;
 

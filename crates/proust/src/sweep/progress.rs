@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proust_analysis::words::counted;
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
+use proust_words::counted;
 
 /// How often the bar is drawn during a run: rarely, since the processors are the run's.
 const TICK: Duration = Duration::from_secs(1);

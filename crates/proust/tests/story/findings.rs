@@ -325,7 +325,7 @@ kinds! {
 
 /// The kinds that are documented.
 fn proust_kinds() -> Vec<&'static str> {
-    proust_analysis::findings::Kind::ALL.iter().map(|kind| kind.id()).collect()
+    proust_findings::Kind::ALL.iter().map(|kind| kind.id()).collect()
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Reasons to doubt a comparison, why rows are not called changed, and limits, in words.
 
-use proust_analysis::compare::diff::{Caution, Exceeded};
-use proust_analysis::statistics::{Outcome, Why};
-use proust_analysis::words::{count, counted, verb};
+use proust_compare::diff::{Caution, Exceeded};
 use proust_profile::facts::ending;
+use proust_statistics::{Outcome, Why};
+use proust_words::{count, counted, verb};
 
 use super::change::signed;
 use crate::number::{Scale, duration, fixed, percent};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::compare::diff::RowChange;
-use proust_analysis::statistics::{Change, Estimate};
+use proust_compare::diff::RowChange;
+use proust_statistics::{Change, Estimate};
 use serde::Serialize;
 
 use crate::number::{Scale, exact, fixed};

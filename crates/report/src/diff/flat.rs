@@ -1,8 +1,8 @@
 //! The page `flat` of a comparison: functions of both sides.
 
-use proust_analysis::compare::Diff;
-use proust_analysis::query::Measure;
-use proust_analysis::words::counted;
+use proust_compare::Diff;
+use proust_query::Measure;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, signed, titles};
@@ -184,7 +184,7 @@ pub(super) fn table(
             (format!("{} B−A", scale.title(head.id.trim_end_matches("_s"))), Align::Right)
         }));
     let mut table = Table::new(heads.chain([("function".into(), Align::Left)]));
-    let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
+    let nothing = ChangeRow::from(proust_statistics::Change::default());
     for row in rows {
         let both = row.metrics.get(&lead.id);
         let mut line = cells(both.map_or(&nothing, |both| &both.exclusive), &scale).to_vec();
@@ -227,7 +227,7 @@ impl Page for Flat {
             heads.extend(ChangeRow::heads(&format!("{} exclusive", head.id)));
             heads.extend(ChangeRow::heads(&format!("{} inclusive", head.id)));
         }
-        let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
+        let nothing = ChangeRow::from(proust_statistics::Change::default());
         let row = |row: &FunctionRow| {
             let mut fields = vec![row.function.clone(), row.file.clone().unwrap_or_default()];
             fields.extend([row.in_a.to_string(), row.in_b.to_string()]);

@@ -1,8 +1,8 @@
 //! The head of every page of a comparison: the runs, and reasons not to compare them.
 
-use proust_analysis::compare::{ComparedRun, Diff};
-use proust_analysis::statistics::{Outcome, Verdict, Why};
-use proust_analysis::words::counted;
+use proust_compare::{ComparedRun, Diff};
+use proust_statistics::{Outcome, Verdict, Why};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::DiffQuestion;

@@ -1,8 +1,8 @@
 //! The page `ledger` of a comparison: totals and accounts of both sides.
 
-use proust_analysis::compare::Diff;
-use proust_analysis::compare::diff::Total;
-use proust_analysis::ledger::{Account, IoAs};
+use proust_account::ledger::{Account, IoAs};
+use proust_compare::Diff;
+use proust_compare::diff::Total;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};

@@ -1,9 +1,9 @@
 //! The page `callers FUNCTION` of a comparison: the changes of a function by caller and callee.
 
-use proust_analysis::compare::Diff;
-use proust_analysis::compare::diff::NeighbourChange;
-use proust_analysis::nearest::nearest;
-use proust_analysis::query::Measure;
+use proust_compare::Diff;
+use proust_compare::diff::NeighbourChange;
+use proust_query::Measure;
+use proust_words::nearest::nearest;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};

@@ -1,8 +1,8 @@
 //! The page `summary` of a comparison: the account, the findings, and the largest changes.
 
-use proust_analysis::compare::Diff;
-use proust_analysis::compare::diff::FindingChange;
-use proust_analysis::findings::{Finding, Place};
+use proust_compare::Diff;
+use proust_compare::diff::FindingChange;
+use proust_findings::{Finding, Place};
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
@@ -60,8 +60,7 @@ struct FoundIn {
 
 impl FindingRow {
     fn new(change: FindingChange, diff: &Diff<'_>) -> FindingRow {
-        let found = |found: &Option<(Finding, usize, usize)>,
-                     runs: &[proust_analysis::compare::ComparedRun]| {
+        let found = |found: &Option<(Finding, usize, usize)>, runs: &[proust_compare::ComparedRun]| {
             found.as_ref().map(|(_, run, rank)| FoundIn {
                 handle: format!("L{}", rank + 1),
                 dir: runs[*run].facts.dir.clone(),

@@ -1,11 +1,11 @@
 //! Two sweeps beside each other: speedup, and the fate of degraded places.
 
-use proust_analysis::compare::JointId;
-use proust_analysis::degradation::{Definition, Degradation, Limits};
-use proust_analysis::scaling::Timing;
-use proust_analysis::scaling::{Ensemble, Kind, Point, Ratio, efficiency, speedup};
-use proust_analysis::sweeps::{CountChange, PlaceChange, TwoSweeps};
-use proust_analysis::words::counted;
+use proust_compare::JointId;
+use proust_compare::degradation::{Definition, Degradation, Limits};
+use proust_compare::scaling::Timing;
+use proust_compare::scaling::{Ensemble, Kind, Point, Ratio, efficiency, speedup};
+use proust_compare::sweeps::{CountChange, PlaceChange, TwoSweeps};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::Page;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::compare::Diff;
-use proust_analysis::compare::diff::ThreadChange;
-use proust_analysis::query::Handle;
-use proust_analysis::words::counted;
+use proust_compare::Diff;
+use proust_compare::diff::ThreadChange;
+use proust_query::Handle;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, signed, titles};

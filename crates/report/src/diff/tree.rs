@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::compare::{Diff, JointId, Label};
-use proust_analysis::query::Handle;
-use proust_analysis::words::counted;
+use proust_compare::{Diff, JointId, Label};
 use proust_profile::ContextKind;
+use proust_query::Handle;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, titles};
@@ -180,7 +180,7 @@ impl Page for Tree {
         let explanation = format!("{} with all that is called", lead.name());
         let mut text = self.head.text(style) + &heading(style, "Contexts", &explanation);
         let (order, all) = self.shown();
-        let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
+        let nothing = ChangeRow::from(proust_statistics::Change::default());
         let change =
             |at: usize| self.contexts[at].metrics.get(&lead.id).map_or(&nothing, |both| &both.inclusive);
         let scale = scale(lead.unit, order.iter().map(|&(at, _)| change(at)));
@@ -217,7 +217,7 @@ impl Page for Tree {
             heads.extend(ChangeRow::heads(&format!("{} inclusive", head.id)));
             heads.extend(ChangeRow::heads(&format!("{} exclusive", head.id)));
         }
-        let nothing = ChangeRow::from(proust_analysis::statistics::Change::default());
+        let nothing = ChangeRow::from(proust_statistics::Change::default());
         let row = |row: &ContextRow| {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use proust_analysis::accounted::ledger_within;
-use proust_analysis::ledger::{Account, Accounts, IoAs, Ledger, Windows};
-use proust_analysis::query::{Key, Selection};
-use proust_analysis::words::counted;
+use proust_account::accounted::ledger_within;
+use proust_account::ledger::{Account, Accounts, IoAs, Ledger, Windows};
+use proust_query::{Key, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::facts::seconds;

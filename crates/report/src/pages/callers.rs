@@ -1,7 +1,7 @@
 //! The page `callers`: functions, and under each its callers.
 
-use proust_analysis::query::{BottomUp, Selection};
-use proust_analysis::words::{counted, verb};
+use proust_query::{BottomUp, Selection};
+use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};

@@ -3,11 +3,11 @@
 //! JSON: `contexts` from the top down, of functions and inlined calls only; `idleness` and `overhead` are
 //! parts of the context's own effort, `reading` is the advice that follows from the `thresholds`.
 
-use proust_analysis::findings::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
-use proust_analysis::findings::{Effort, Reading, effort};
-use proust_analysis::query::{Handle, Selection};
-use proust_analysis::words::{counted, verb};
+use proust_findings::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
+use proust_findings::{Effort, Reading, effort};
 use proust_profile::{ContextId, ContextKind};
+use proust_query::{Handle, Selection};
+use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::{Cut, Page, heading, place, tree};

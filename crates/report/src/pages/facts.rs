@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use proust_analysis::ledger::{Account, Accounts, Ledger};
-use proust_analysis::query::Selection;
+use proust_account::ledger::{Account, Accounts, Ledger};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::{ContextId, Profile, Quality};
+use proust_query::Selection;
 use serde::Serialize;
 
 use crate::question::Question;

@@ -4,10 +4,10 @@ mod wording;
 
 pub(crate) use wording::name;
 
-use proust_analysis::findings::{Figure, Finding, Kind, Place, thresholds};
-use proust_analysis::ledger::{Account, Class, Ledger};
-use proust_analysis::query::Handle;
-use proust_analysis::words::{count, counted};
+use proust_account::ledger::{Account, Class, Ledger};
+use proust_findings::{Figure, Finding, Kind, Place, thresholds};
+use proust_query::Handle;
+use proust_words::{count, counted};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 

@@ -1,8 +1,8 @@
 //! The page `flat`: functions.
 
-use proust_analysis::query::{Measure, Selection};
-use proust_analysis::words::counted;
 use proust_profile::Metric;
+use proust_query::{Measure, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, head_of, title_of};

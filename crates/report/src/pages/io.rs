@@ -8,8 +8,8 @@
 //! `{"operation","context","handle","function","function_handle","file","line", "threads",…}` with the same
 //! numbers. Operations sum to `totals`, call sites too, unless `--limit` left some out.
 
-use proust_analysis::query::OperationKey;
 use proust_profile::{OperationId, Target};
+use proust_query::OperationKey;
 
 use super::operations::{About, Calls, FIELDS, OperationsPage, Tables, count, shown_bytes};
 use crate::number::{Scale, duration};

@@ -13,9 +13,9 @@
 //! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner, null
 //! where it is not charged or where `--where` selects only some of its owner's locations.
 
-use proust_analysis::ledger::{Account, Accounts, IoAs};
-use proust_analysis::query::{Handle, Selection};
-use proust_analysis::words::{counted, verb};
+use proust_account::ledger::{Account, Accounts, IoAs};
+use proust_query::{Handle, Selection};
+use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::account::{Drawn, LedgerBlock, beyond_text};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::ledger::{Account, Accounts, PassiveReason, PassiveTimes};
+use proust_account::ledger::{Account, Accounts, PassiveReason, PassiveTimes};
 use unicode_width::UnicodeWidthStr;
 
 use super::facts::{seconds, seconds_of};

@@ -15,12 +15,12 @@ mod wakers;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use proust_analysis::accounted::blame_within;
-use proust_analysis::blame::{Blame, LockId};
-use proust_analysis::ledger::{Account, Windows};
-use proust_analysis::query::{Doing, Handle, Selection};
-use proust_analysis::words::counted;
+use proust_account::accounted::blame_within;
+use proust_account::blame::{Blame, LockId};
+use proust_account::ledger::{Account, Windows};
 use proust_profile::{ContextId, LocationId};
+use proust_query::{Doing, Handle, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use row::{LockRow, Sums, distinct, lock_row};

@@ -1,6 +1,6 @@
 //! The numeric columns of a table of text, and which of them have room.
 
-use proust_analysis::query::Measure;
+use proust_query::Measure;
 use unicode_width::UnicodeWidthStr;
 
 use crate::choice::Chosen;

@@ -1,7 +1,7 @@
 //! The page `callers FUNCTION`: one function with its callers and callees.
 
-use proust_analysis::query::{Neighbour, Neighbours, Selection, functions_called};
 use proust_profile::{FunctionId, Profile};
+use proust_query::{Neighbour, Neighbours, Selection, functions_called};
 use serde::Serialize;
 
 use super::callers::sums_only;

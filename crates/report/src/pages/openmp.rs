@@ -12,8 +12,8 @@
 mod row;
 mod text;
 
-use proust_analysis::openmp::{Efficiencies, RegionSums};
-use proust_analysis::query::Selection;
+use proust_query::Selection;
+use proust_query::openmp::{Efficiencies, RegionSums};
 use serde::Serialize;
 
 use self::row::RegionRow;

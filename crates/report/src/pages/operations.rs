@@ -5,10 +5,10 @@ mod page;
 
 use std::borrow::Cow;
 
-use proust_analysis::ledger::{State, Wait, Work};
-use proust_analysis::query::{Handle, OperationKey, OperationSum, OperationSums, Selection};
-use proust_analysis::words::counted;
+use proust_account::ledger::{State, Wait, Work};
 use proust_profile::{ContextId, Profile};
+use proust_query::{Handle, OperationKey, OperationSum, OperationSums, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::facts::seconds;

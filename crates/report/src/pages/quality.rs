@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::query::Selection;
-use proust_analysis::words::{count, counted, verb};
 use proust_profile::{Metric, Quality};
+use proust_query::Selection;
+use proust_words::{count, counted, verb};
 use serde::Serialize;
 
 use super::account::Drawn;

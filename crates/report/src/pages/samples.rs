@@ -9,9 +9,9 @@
 
 use std::collections::BTreeSet;
 
-use proust_analysis::query::Selection;
-use proust_analysis::words::counted;
 use proust_profile::{ProcessId, ProcessSampleRow, Profile};
+use proust_query::Selection;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, no_arguments};

@@ -5,12 +5,12 @@ mod hot;
 
 use std::borrow::Cow;
 
-use proust_analysis::findings::{Finding, findings};
-use proust_analysis::ledger::{Account, IoAs};
-use proust_analysis::query::{Amounts, Handle, Selection, hot_path, lines};
-use proust_analysis::words::counted;
+use proust_account::ledger::{Account, IoAs};
+use proust_findings::{Finding, findings};
 use proust_profile::facts::ending;
 use proust_profile::{ContextKind, Metric, Quality};
+use proust_query::{Amounts, Handle, Selection, hot_path, lines};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};

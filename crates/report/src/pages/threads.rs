@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use proust_analysis::ledger::{Account, Accounts};
-use proust_analysis::query::{Handle, Measure, Selection};
-use proust_analysis::words::counted;
+use proust_account::ledger::{Account, Accounts};
 use proust_profile::Metric;
+use proust_query::{Handle, Measure, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::account::Drawn;

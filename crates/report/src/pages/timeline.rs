@@ -25,11 +25,11 @@ mod spans;
 
 use std::collections::BTreeMap;
 
-use proust_analysis::ledger::Windows;
-use proust_analysis::query::{Handle, Selection};
-use proust_analysis::timelines::timelines;
-use proust_analysis::words::counted;
+use proust_account::ledger::Windows;
+use proust_account::timelines::timelines;
 use proust_profile::Metric;
+use proust_query::{Handle, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use spans::{SpanRow, letter, meaning, paint, spans_within, state_of};

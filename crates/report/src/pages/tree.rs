@@ -4,9 +4,9 @@ mod outline;
 
 use std::collections::HashMap;
 
-use proust_analysis::query::{Amounts, Handle, Measure, Selection, hot_path};
-use proust_analysis::words::{counted, verb};
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
+use proust_query::{Amounts, Handle, Measure, Selection, hot_path};
+use proust_words::{counted, verb};
 use serde::Serialize;
 
 use outline::{Choice, Line};

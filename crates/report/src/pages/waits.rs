@@ -4,9 +4,9 @@
 //! JSON: as that of `io`; `target` is the target of the descriptor, where there is one. Time that a thread
 //! did not spend waiting in an operation is not here: the run queue, page faults, I/O.
 
-use proust_analysis::ledger::State;
-use proust_analysis::query::OperationKey;
+use proust_account::ledger::State;
 use proust_profile::OperationId;
+use proust_query::OperationKey;
 
 use super::operations::{About, Calls, FIELDS, OperationsPage, Tables, count};
 use crate::number::{Scale, duration};

@@ -18,12 +18,12 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proust_analysis::compare::JointId;
-use proust_analysis::degradation::{Assessment, Degradation, Finding, Rank, Verdict};
-use proust_analysis::query::Handle;
-use proust_analysis::scaling::Causes;
-use proust_analysis::scaling::{Ensemble, ThreadTime};
-use proust_analysis::words::{counted, verb};
+use proust_compare::JointId;
+use proust_compare::degradation::{Assessment, Degradation, Finding, Rank, Verdict};
+use proust_compare::scaling::Causes;
+use proust_compare::scaling::{Ensemble, ThreadTime};
+use proust_query::Handle;
+use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::head::{SweepBlock, notes, notes_text};

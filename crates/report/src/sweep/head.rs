@@ -1,10 +1,10 @@
 //! The head of every page of a sweep, the curve of its counts, and its notes.
 
-use proust_analysis::ledger::{Account, Class, IoAs};
-use proust_analysis::scaling::Timing;
-use proust_analysis::scaling::{Ensemble, Kind, Point, Ratio, Swept, efficiency, speedup};
-use proust_analysis::words::counted;
+use proust_account::ledger::{Account, Class, IoAs};
+use proust_compare::scaling::Timing;
+use proust_compare::scaling::{Ensemble, Kind, Point, Ratio, Swept, efficiency, speedup};
 use proust_profile::sweep_file::PointOutcome;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::{SweepQuestion, SweepView};

@@ -1,7 +1,7 @@
 //! Places of a sweep in the order of a tree, and the notes about those that runs do not agree on.
 
-use proust_analysis::compare::JointId;
-use proust_analysis::scaling::{Disagreement, Ensemble};
+use proust_compare::JointId;
+use proust_compare::scaling::{Disagreement, Ensemble};
 
 use super::wording;
 

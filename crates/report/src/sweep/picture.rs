@@ -13,7 +13,7 @@ mod tree;
 
 use canvas::Canvas;
 
-use proust_analysis::scaling::{Ensemble, Kind};
+use proust_compare::scaling::{Ensemble, Kind};
 
 use super::head::CurveRow;
 use super::{SweepPage, SweepQuestion, SweepView, degradation};

@@ -10,11 +10,11 @@
 
 mod models;
 
-use proust_analysis::compare::JointId;
-use proust_analysis::scaling::model::FEWEST_COUNTS;
-use proust_analysis::scaling::{Ensemble, Places};
-use proust_analysis::words::counted;
+use proust_compare::JointId;
+use proust_compare::scaling::model::FEWEST_COUNTS;
+use proust_compare::scaling::{Ensemble, Places};
 use proust_profile::ContextKind;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::head::{CurveRow, SweepBlock, count_text, notes, notes_text, serial_text};

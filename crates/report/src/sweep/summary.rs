@@ -5,8 +5,8 @@
 //! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,"efficiency",
 //! "efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
 
-use proust_analysis::ledger::Class;
-use proust_analysis::words::counted;
+use proust_account::ledger::Class;
+use proust_words::counted;
 use serde::Serialize;
 
 use super::head::{

@@ -1,11 +1,11 @@
 //! Names of places in the joint tree, and advice in words.
 
-use proust_analysis::compare::JointId;
-use proust_analysis::degradation::Advice;
-use proust_analysis::scaling::Cause;
-use proust_analysis::scaling::Ensemble;
-use proust_analysis::words::{count, counted};
+use proust_compare::JointId;
+use proust_compare::degradation::Advice;
+use proust_compare::scaling::Cause;
+use proust_compare::scaling::Ensemble;
 use proust_profile::ContextKind;
+use proust_words::{count, counted};
 
 use crate::number::duration;
 use crate::pages::place;

@@ -1,13 +1,13 @@
 //! Pages of a comparison: the example before and after it learned to wait.
 
-use proust_analysis::compare::diff::Limit;
-use proust_analysis::compare::{ComparedRun, Diff};
-use proust_analysis::findings::findings;
-use proust_analysis::ledger::IoAs;
-use proust_analysis::query::Measure;
-use proust_analysis::scaling::{Ensemble, Swept};
-use proust_analysis::sweeps::TwoSweeps;
+use proust_account::ledger::IoAs;
+use proust_compare::diff::Limit;
+use proust_compare::scaling::{Ensemble, Swept};
+use proust_compare::sweeps::TwoSweeps;
+use proust_compare::{ComparedRun, Diff};
+use proust_findings::findings;
 use proust_profile::{Metric, Profile};
+use proust_query::Measure;
 use proust_report::{
     DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_sweep_diff,
 };

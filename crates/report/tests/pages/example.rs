@@ -1,7 +1,7 @@
 //! A run of two threads: the main thread prepares and waits, a worker works; 200 samples a second.
 
-use proust_analysis::ingest::operation_info;
-use proust_analysis::operations::{Operations, metrics_of_event};
+use proust_ingest::operation_info;
+use proust_profile::event_metrics::{Operations, metrics_of_event};
 use proust_profile::{
     Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, Quality,
     RegionInfo, RunFacts, SampleRow, SegmentRow, Target, Value,

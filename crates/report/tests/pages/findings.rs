@@ -1,7 +1,7 @@
 //! Findings as people and programs see them.
 
-use proust_analysis::findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
-use proust_analysis::query::Filter;
+use proust_findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
+use proust_query::Filter;
 use proust_report::{
     Format, Kept, Question, Style, derivation, explain_kind, explain_thresholds, render, render_with,
 };

@@ -1,9 +1,9 @@
 //! Questions of all kinds, wrong ones among them.
 
-use proust_analysis::blame::KeptBlame;
-use proust_analysis::findings::Whole;
-use proust_analysis::query::{Filter, OperationSums};
+use proust_account::blame::KeptBlame;
+use proust_findings::Whole;
 use proust_profile::Profile;
+use proust_query::{Filter, OperationSums};
 use proust_report::{
     Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, render, render_with,
 };
@@ -170,16 +170,16 @@ fn processors_can_be_given_and_io_can_be_lost() {
         (Some(12.0), Some(4))
     );
     assert_eq!(summary["ledger"]["processors_given"], true);
-    let mut account = proust_analysis::accounted::ledger(&profile()).unwrap();
-    let compute = std::mem::take(&mut account.accounts[proust_analysis::ledger::Account::Compute]);
-    account.accounts[proust_analysis::ledger::Account::Io] = compute;
+    let mut account = proust_account::accounted::ledger(&profile()).unwrap();
+    let compute = std::mem::take(&mut account.accounts[proust_account::ledger::Account::Compute]);
+    account.accounts[proust_account::ledger::Account::Io] = compute;
     let with = |io_as| {
         let question = Question { io_as, format: Format::Json, ..Question::default() };
         let kept = Kept { ledger: account.clone(), ..Default::default() };
         let page = render_with(&profile(), &kept, &question, &Style::default()).unwrap().page;
         serde_json::from_str::<serde_json::Value>(&page).unwrap()["ledger"]["productive_s"].as_f64()
     };
-    use proust_analysis::ledger::IoAs;
+    use proust_account::ledger::IoAs;
     assert_eq!((with(IoAs::Productive), with(IoAs::Lost)), (Some(2.495), Some(0.0)));
 }
 

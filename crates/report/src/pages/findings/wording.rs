@@ -1,6 +1,6 @@
 //! The text of each kind of finding: what is wrong, what to do, and how its seconds come about.
 
-use proust_analysis::findings::{Finding, Kind, Place};
+use proust_findings::{Finding, Kind, Place};
 
 /// The kind as a heading.
 pub(crate) fn name(kind: Kind) -> &'static str {
@@ -311,7 +311,7 @@ pub(super) fn formula(kind: Kind) -> &'static str {
 
 /// Why it is as sure as it is.
 pub(super) fn why_sure(finding: &Finding) -> &'static str {
-    use proust_analysis::findings::Sure;
+    use proust_findings::Sure;
     match (finding.sure, finding.kind) {
         (Sure::Certain, _) => "measured from begin to end",
         (Sure::Possible, Kind::FaultChurn) => {

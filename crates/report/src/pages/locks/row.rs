@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::blame::{Blame, BlameRow, CauseKind, LockId};
-use proust_analysis::query::{Handle, Selection};
+use proust_account::blame::{Blame, BlameRow, CauseKind, LockId};
 use proust_profile::{ContextId, LocationId};
+use proust_query::{Handle, Selection};
 use serde::Serialize;
 
 use super::super::facts::seconds;

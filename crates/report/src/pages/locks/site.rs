@@ -1,7 +1,7 @@
 //! A place in the program where a lock is used: the code that the reader wrote, and not the library's.
 
-use proust_analysis::query::Selection;
 use proust_profile::{ContextId, ContextKind};
+use proust_query::Selection;
 use serde::Serialize;
 
 use super::super::place;

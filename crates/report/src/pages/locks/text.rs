@@ -1,6 +1,6 @@
 //! The locks as text: a table of all, and the details of some.
 
-use proust_analysis::words::counted;
+use proust_words::counted;
 
 use super::super::heading;
 use super::super::operations::count;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::blame::Blame;
-use proust_analysis::query::{Handle, Selection};
-use proust_analysis::words::counted;
+use proust_account::blame::Blame;
 use proust_profile::{ContextId, LocationId};
+use proust_query::{Handle, Selection};
+use proust_words::counted;
 use serde::Serialize;
 
 use super::super::facts::seconds;

@@ -1,8 +1,8 @@
 //! Regions, sites and threads as they are in JSON.
 
-use proust_analysis::openmp::{Came, Cost, Lost, RegionSum};
-use proust_analysis::query::Handle;
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
+use proust_query::Handle;
+use proust_query::openmp::{Came, Cost, Lost, RegionSum};
 use serde::Serialize;
 
 use crate::pages::facts::seconds;

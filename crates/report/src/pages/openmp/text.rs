@@ -1,6 +1,6 @@
 //! The page as text: all regions, then each with its sites and threads.
 
-use proust_analysis::words::counted;
+use proust_words::counted;
 
 use super::OpenmpPage;
 use super::row::{LostRow, RegionRow};

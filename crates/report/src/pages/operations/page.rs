@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use proust_analysis::query::{OperationSums, Selection};
+use proust_query::{OperationSums, Selection};
 use serde::Serialize;
 
 use super::{OperationKey, Tables};

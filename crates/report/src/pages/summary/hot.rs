@@ -1,6 +1,6 @@
 //! The hottest functions and lines of a run, and the hot path, as text.
 
-use proust_analysis::words::counted;
+use proust_words::counted;
 
 use super::{ENDS, Summary};
 use crate::number::{Scale, percent};

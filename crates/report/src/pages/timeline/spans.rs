@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proust_analysis::ledger::{PassiveReason, Span, State, Wait, Windows, Work};
+use proust_account::ledger::{PassiveReason, Span, State, Wait, Windows, Work};
 use serde::Serialize;
 
 use crate::number::sum;
@@ -165,10 +165,10 @@ pub(super) fn spans_within<'s>(spans: impl Iterator<Item = &'s Span>, windows: &
 mod tests {
     use std::collections::HashMap;
 
-    use proust_analysis::ledger::Account;
+    use proust_account::ledger::Account;
 
     use super::*;
-    use proust_analysis::ledger::PartKind;
+    use proust_account::ledger::PartKind;
 
     #[test]
     fn no_two_states_have_one_letter() {

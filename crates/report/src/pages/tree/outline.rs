@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_analysis::words::counted;
+use proust_words::counted;
 
 use super::ContextRow;
 use crate::choice::Order;

@@ -1,6 +1,6 @@
 //! The page in text: a table of regions, and each finding with its path, its causes and advice.
 
-use proust_analysis::words::counted;
+use proust_words::counted;
 
 use super::super::order::depth_below;
 use super::{DegradationPage, FindingRow, RegionRow, TimeRow};

@@ -1,7 +1,7 @@
 //! Costs as formulas of the count: of the whole program and of the places that lose most.
 
-use proust_analysis::compare::JointId;
-use proust_analysis::scaling::{Ensemble, Model, Sample, fit};
+use proust_compare::JointId;
+use proust_compare::scaling::{Ensemble, Model, Sample, fit};
 use serde::Serialize;
 
 use super::plain_name;

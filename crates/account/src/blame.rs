@@ -1,0 +1,165 @@
+//! Blame: for every lost nanosecond the place that caused it, as a pure function of timelines, operations and
+//! releases.
+//!
+//! The ledger has the loss of each location in each place. Here each loss gets its causes, and **blame
+//! conserves time**: the amounts charged for a row of the ledger sum to the row, to the nanosecond.
+//!
+//! - `lock`: the sections that held the object during the wait (`sections`); the time in which it was free is
+//!   hand-over, the lock's own.
+//! - `barrier`: the acts that took the last location to arrive longer than those that waited for it
+//!   (`delays`).
+//! - `serial`, `narrow`: the locations that worked meanwhile, as the ledger has charged them already.
+//! - everything else that is lost is its own cause, and so is a wait whose cause is not known.
+//!
+//! The wakers of passive threads are outside of all accounts (`wakers`).
+//!
+//! This module knows no page and no time range of its own: it takes the windows that the ledger was drawn up
+//! for.
+
+mod cause;
+mod charging;
+mod delays;
+mod doer;
+mod doing;
+mod evidence;
+mod forks;
+mod groups;
+mod held;
+mod kept;
+mod locks;
+mod meetings;
+mod object;
+mod queues;
+mod releases;
+mod sections;
+mod sums;
+mod synchronisation;
+mod synchronisations;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod wakers;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use proust_profile::{ContextId, LocationId, Profile};
+
+use crate::ledger::{Account, IoAs, Ledger, LedgerError, Processors, Row, Run, Windows};
+use crate::timelines::OperationStates;
+use evidence::Evidence;
+use meetings::Meetings;
+
+pub use cause::{BlameRow, Cause, CauseKind};
+pub use groups::{LockId, LockKind};
+pub use kept::KeptBlame;
+pub use locks::{Lock, LockWaits};
+pub use queues::Queues;
+pub use wakers::WakerRow;
+
+/// The causes of a run's losses in waits, and the wakers of threads.
+#[derive(Clone, Debug, Default)]
+pub struct Blame {
+    /// The causes of all waits of the ledger: of the locations' waits, and of the slots that were empty
+    /// because a location waited. Sorted.
+    pub rows: Vec<BlameRow>,
+    /// The locks that were waited for, in the order in which they first were.
+    pub locks: Vec<Lock>,
+    /// The waits for them that were recorded one by one. Sorted.
+    pub lock_waits: Vec<LockWaits>,
+    /// Which location woke which. Sorted.
+    pub wakers: Vec<WakerRow>,
+}
+
+impl Blame {
+    /// Draws up the account of `run` and finds its causes. `run` must be the timelines of `profile`. Without
+    /// a number of processors they are those that the whole run really used, whatever the windows.
+    ///
+    /// The ledger knows the blame by context, too ([`Ledger::caused`]).
+    ///
+    /// # Errors
+    /// When the profile's processes and locations contradict each other.
+    pub fn of(
+        profile: &Profile,
+        states: &OperationStates,
+        run: &Run,
+        processors: Option<&Processors>,
+        windows: &Windows,
+    ) -> Result<(Ledger, Blame), LedgerError> {
+        let drawn_up = Blame::drawn_up(profile, states, run, processors, windows, |_, _| ())?;
+        Ok((drawn_up.0, drawn_up.1))
+    }
+
+    /// As [`Blame::of`], with the queues at the locks.
+    ///
+    /// # Errors
+    /// As [`Blame::of`].
+    pub fn with_queues(
+        profile: &Profile,
+        states: &OperationStates,
+        run: &Run,
+        processors: Option<&Processors>,
+    ) -> Result<(Ledger, Blame, Queues), LedgerError> {
+        let all = Windows::all();
+        Blame::drawn_up(profile, states, run, processors, &all, Queues::of)
+    }
+
+    /// `more` is found beside the last steps, from the evidence and the number of locks.
+    fn drawn_up<M: Send>(
+        profile: &Profile,
+        states: &OperationStates,
+        run: &Run,
+        processors: Option<&Processors>,
+        windows: &Windows,
+        more: impl FnOnce(&Evidence<'_>, usize) -> M + Send,
+    ) -> Result<(Ledger, Blame, M), LedgerError> {
+        let measure = || match processors {
+            Some(given) => Ok(Cow::Borrowed(given)),
+            None => Processors::measured(run, &Windows::all()).map(Cow::Owned),
+        };
+        let look = || {
+            let evidence = Evidence::new(profile, states);
+            let meetings = Meetings::new(&evidence);
+            (evidence, meetings)
+        };
+        let (processors, (evidence, meetings)) = rayon::join(measure, look);
+        let processors = processors?;
+        let (ledger, charged) = charging::charged(&evidence, &meetings, |observer| {
+            Ledger::observed(run, &processors, windows, observer)
+        });
+        let (mut ledger, charging::Charged { mut tally, delays }) = (ledger?, charged);
+        let locks = locks::locks(&evidence);
+        let settle = || {
+            delays.charge(profile, &mut tally);
+            sums::charge(&evidence, windows, &mut tally);
+            let rows = tally.settle(&ledger);
+            ledger.caused = caused(&ledger, &rows);
+            rows
+        };
+        let look = || {
+            let (lock_waits, wakers) = (locks::waits(&evidence, windows), wakers::wakers(&evidence, windows));
+            (lock_waits, wakers, more(&evidence, locks.len()))
+        };
+        let (rows, (lock_waits, wakers, more)) = rayon::join(settle, look);
+        Ok((ledger, Blame { rows, locks, lock_waits, wakers }, more))
+    }
+}
+
+/// The losses, by the location and context that caused them.
+fn caused(ledger: &Ledger, rows: &[BlameRow]) -> Vec<Row> {
+    let mut sums: rustc_hash::FxHashMap<(LocationId, Account, ContextId), u64> = Default::default();
+    let charged: HashSet<LocationId> =
+        ledger.locations.iter().filter(|one| one.charged).map(|one| one.location).collect();
+    let is_lost = |account: Account| account.lost(IoAs::Productive);
+    let own = ledger.spent.iter().filter(|row| charged.contains(&row.location)).chain(&ledger.blamed);
+    for row in own.filter(|row| is_lost(row.account) && !cause::is_wait(row.account)) {
+        *sums.entry((row.location, row.account, row.context)).or_default() += row.ns;
+    }
+    for row in rows {
+        *sums.entry((row.cause.location, row.account, row.cause.context)).or_default() += row.ns;
+    }
+    let row = |((location, account, context), ns)| Row { location, account, context, ns };
+    let mut caused: Vec<Row> = sums.into_iter().map(row).collect();
+    caused.sort_unstable();
+    caused
+}

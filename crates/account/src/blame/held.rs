@@ -1,0 +1,152 @@
+//! The acts of holders while they held a lock for which another location waited.
+//!
+//! A release says which section it was, and when. What happened in it is known two ways: operations that were
+//! recorded alone lie in it from begin to end, and a sample whose instant lies in it says where the thread
+//! computed then. Samples are taken at random instants, so over all sections of one place their weights are
+//! in proportion to the computation there, however short each section is. So for one holder (a thread, the
+//! call path that releases, where it acquired) the time in its sections that no operation takes is divided by
+//! the samples in all of them; without any it stays with the call path that releases.
+
+use std::ops::Range;
+
+use proust_profile::ContextId;
+
+use super::evidence::Evidence;
+use crate::ledger::Window;
+use crate::search::partition_near;
+use rustc_hash::FxHashMap as Map;
+
+/// What a location did in a stretch of time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Meanwhile {
+    /// Of the stretch, how much it is, ns.
+    length_ns: f64,
+    /// Operations, ns.
+    operations: Vec<(ContextId, f64)>,
+    /// Samples, by their weights.
+    samples: Vec<(ContextId, f64)>,
+}
+
+/// The acts of a holder in all its sections that others waited for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    /// What of the waits operations take, ns.
+    operations: Map<ContextId, f64>,
+    /// The rest, ns.
+    rest_ns: f64,
+    samples: Map<ContextId, f64>,
+}
+
+impl Held {
+    /// Adds a section for which so long was waited.
+    pub(super) fn add(&mut self, ns: f64, meanwhile: &Meanwhile) {
+        let in_operations: f64 = meanwhile.operations.iter().map(|(_, ns)| ns).sum();
+        let whole_ns = meanwhile.length_ns.max(in_operations);
+        let scale = if whole_ns > 0.0 { ns / whole_ns } else { 0.0 };
+        for &(context, part_ns) in &meanwhile.operations {
+            *self.operations.entry(context).or_default() += part_ns * scale;
+        }
+        self.rest_ns += (ns - in_operations * scale).max(0.0);
+        for &(context, weight) in &meanwhile.samples {
+            *self.samples.entry(context).or_default() += weight;
+        }
+    }
+
+    pub(super) fn append(&mut self, other: Held) {
+        self.rest_ns += other.rest_ns;
+        let add = |mine: &mut Map<ContextId, f64>, theirs: Map<ContextId, f64>| {
+            theirs.into_iter().for_each(|(context, ns)| *mine.entry(context).or_default() += ns);
+        };
+        add(&mut self.operations, other.operations);
+        add(&mut self.samples, other.samples);
+    }
+
+    /// The shares of its acts, in order. They sum to 1. `released`: the call path that releases.
+    pub(super) fn parts(self, released: ContextId) -> Vec<(ContextId, f64)> {
+        let mut sums = self.operations;
+        let weights: f64 = self.samples.values().sum();
+        if weights > 0.0 {
+            for (context, weight) in self.samples {
+                *sums.entry(context).or_default() += self.rest_ns * weight / weights;
+            }
+        } else {
+            *sums.entry(released).or_default() += self.rest_ns;
+        }
+        let mut parts: Vec<(ContextId, f64)> = sums.into_iter().filter(|(_, ns)| *ns > 0.0).collect();
+        parts.sort_unstable_by_key(|(context, _)| *context);
+        let all: f64 = parts.iter().map(|(_, ns)| ns).sum();
+        match all > 0.0 {
+            true => parts.iter_mut().for_each(|(_, ns)| *ns /= all),
+            false => parts = vec![(released, 1.0)],
+        }
+        parts
+    }
+}
+
+/// Looks up what locations did. Queries in order of time find a stretch near the one before.
+#[derive(Debug)]
+pub(super) struct Doings {
+    /// By location, the profile's samples and the last one found.
+    samples: Vec<(Range<usize>, usize)>,
+    /// By location, the last event found, from the first on.
+    events: Vec<usize>,
+    found: Meanwhile,
+}
+
+impl Doings {
+    pub(super) fn new(evidence: &Evidence<'_>) -> Doings {
+        let samples = evidence.samples().into_iter().map(|range| (range, 0)).collect();
+        Doings { samples, events: vec![0; evidence.ranges.len()], found: Meanwhile::default() }
+    }
+
+    /// The acts, in a stretch of time, of the location that released a lock by this row of the profile's.
+    /// That it waited for this lock itself is no part of holding it.
+    pub(super) fn during(&mut self, evidence: &Evidence<'_>, row: u32, held: Window) -> &Meanwhile {
+        let release = &evidence.profile.releases[row as usize];
+        let location = release.location;
+        let found = &mut self.found;
+        found.operations.clear();
+        found.samples.clear();
+        found.length_ns = held.length_ns() as f64;
+        let (range, near) = &mut self.samples[location as usize];
+        let rows = &evidence.profile.samples[range.clone()];
+        *near = partition_near(rows, *near, |row| row.time_ns <= held.start_ns);
+        let inside = rows[*near..].iter().take_while(|row| row.time_ns <= held.end_ns);
+        for row in inside.filter(|row| !row.tail && !row.in_operation) {
+            found.samples.push((row.context, row.cpu_ns as f64));
+        }
+        let events = &evidence.profile.events[evidence.ranges[location as usize].clone()];
+        let near = &mut self.events[location as usize];
+        *near = partition_near(events, *near, |event| event.end_ns <= held.start_ns);
+        // Sums end among the others, and may have begun long before.
+        for event in events[*near..].iter().take_while(|event| event.summed || event.begin_ns < held.end_ns) {
+            let common_ns = event.end_ns.min(held.end_ns).saturating_sub(event.begin_ns.max(held.start_ns));
+            if !event.summed && common_ns > 0 && event.object != release.object {
+                found.operations.push((event.context, common_ns as f64));
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_take_their_time_and_samples_divide_the_rest() {
+        let mut held = Held::default();
+        let meanwhile =
+            Meanwhile { length_ns: 100.0, operations: vec![(1, 20.0)], samples: vec![(2, 3.0), (3, 1.0)] };
+        held.add(200.0, &meanwhile);
+        assert_eq!(held.parts(9), [(1, 0.2), (2, 0.6), (3, 0.2)]);
+    }
+
+    #[test]
+    fn without_samples_the_rest_is_that_of_who_releases() {
+        let mut held = Held::default();
+        held.add(10.0, &Meanwhile { length_ns: 10.0, operations: vec![(1, 5.0)], ..Meanwhile::default() });
+        assert_eq!(held.parts(9), [(1, 0.5), (9, 0.5)]);
+        assert_eq!(Held::default().parts(9), [(9, 1.0)]);
+    }
+}

@@ -1,0 +1,264 @@
+//! Where locations synchronise, and which of them: known from the whole run before it is swept.
+//!
+//! A *meeting* is an object at which locations wait for each other: a barrier, a team of OpenMP with its
+//! barriers and the ends of its regions, later a communicator. Its *group* are all locations that ever take
+//! part. A fork of a region belongs to the meeting of its team. A wait of only some of a team (for tasks, for
+//! an iteration) is a meeting of its own and synchronises no other member.
+//!
+//! Memory is that of meetings times members, not of waits.
+
+use proust_profile::{Detail, LocationId, OperationKind, ProcessId, Profile, RegionId, StayRow};
+
+use super::evidence::{Evidence, Kind};
+use super::object::ObjectId;
+use rustc_hash::FxHashMap as Map;
+
+/// Position in [`Meetings::all`].
+pub(super) type MeetingId = u32;
+/// Position in [`Meetings::groups`].
+pub(super) type GroupId = u32;
+
+/// More groups than this are not compared with each other: each then restarts by its own meetings alone.
+const MOST_COMPARED: usize = 512;
+
+/// Where locations synchronise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Meeting {
+    pub(super) object: ObjectId,
+    pub(super) group: GroupId,
+    pub(super) process: ProcessId,
+    /// A team of OpenMP: the stays show which location is in it when.
+    pub(super) is_team: bool,
+}
+
+/// The same locations, whatever they meet at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    /// In order.
+    pub(super) members: Vec<LocationId>,
+    /// Groups all of whose members are in this one, itself included: they synchronise when this one does.
+    pub(super) parts: Vec<GroupId>,
+}
+
+/// All of a profile.
+#[derive(Debug, Default)]
+pub(super) struct Meetings {
+    pub(super) all: Vec<Meeting>,
+    pub(super) groups: Vec<Group>,
+    /// The groups that each location is in.
+    pub(super) of_location: Vec<Vec<GroupId>>,
+    /// By object, and whether only some of a team wait.
+    known: Map<(ObjectId, bool), MeetingId>,
+    of_region: Vec<Option<MeetingId>>,
+    stays: Vec<(usize, usize)>,
+}
+
+/// Whether only some of a team wait in this operation.
+fn is_partial(operation: Option<OperationKind>) -> bool {
+    matches!(operation.map(|kind| kind.detail), Some(Detail::TaskWait | Detail::TaskGroup | Detail::Doacross))
+}
+
+fn is_of_team(operation: Option<OperationKind>) -> bool {
+    matches!(
+        operation.map(|kind| kind.detail),
+        Some(Detail::TeamBarrier | Detail::RegionEnd | Detail::CopyPrivate)
+    )
+}
+
+impl Meetings {
+    pub(super) fn new(evidence: &Evidence<'_>) -> Meetings {
+        let profile = evidence.profile;
+        let mut meetings = Meetings {
+            of_region: vec![None; profile.regions.len()],
+            stays: ranges_of_stays(profile),
+            ..Meetings::default()
+        };
+        let mut members: Vec<Vec<LocationId>> = Vec::new();
+        let mut in_sums: Vec<LocationId> = Vec::new();
+        for location in 0..profile.locations.len() as LocationId {
+            meetings.gather(evidence, location, &mut members, &mut in_sums);
+        }
+        if meetings.all.is_empty() {
+            return Meetings::default();
+        }
+        meetings.add_those_never_seen(evidence, &mut members, &in_sums);
+        meetings.group(members, profile.locations.len());
+        meetings
+    }
+
+    /// Takes up the meetings that a location was seen at.
+    fn gather(
+        &mut self,
+        evidence: &Evidence<'_>,
+        location: LocationId,
+        members: &mut Vec<Vec<LocationId>>,
+        in_sums: &mut Vec<LocationId>,
+    ) {
+        let profile = evidence.profile;
+        let (first, last) = self.stays[location as usize];
+        let mut next_stay = first;
+        for id in evidence.ranges[location as usize].clone() {
+            if evidence.kind(id) != Kind::Barrier {
+                continue;
+            }
+            let (event, operation) = (&profile.events[id], evidence.operation(id));
+            let Some(object) = evidence.object(id) else {
+                let may_be_any = event.summed && !is_of_team(operation) && !is_partial(operation);
+                if may_be_any && in_sums.last() != Some(&location) {
+                    in_sums.push(location);
+                }
+                continue;
+            };
+            let next = self.all.len() as MeetingId;
+            let meeting = *self.known.entry((object, is_partial(operation))).or_insert(next);
+            if meeting == next {
+                let (process, is_team) = (evidence.process(location), is_of_team(operation));
+                self.all.push(Meeting { object, group: 0, process, is_team });
+                members.push(Vec::new());
+            }
+            let of_meeting = &mut members[meeting as usize];
+            if of_meeting.last() != Some(&location) {
+                of_meeting.push(location);
+            }
+            if !is_of_team(operation) {
+                continue;
+            }
+            while next_stay < last && profile.stays[next_stay].begin_ns <= event.begin_ns {
+                next_stay += 1;
+            }
+            if let Some(stay) = stay_at(&profile.stays[first..next_stay], event.begin_ns, |_| true) {
+                self.of_region[stay.region as usize].get_or_insert(meeting);
+            }
+        }
+    }
+
+    /// A location that always arrives last waits so shortly that it is in sums alone; one that wakes the
+    /// others waits nowhere.
+    fn add_those_never_seen(
+        &self,
+        evidence: &Evidence<'_>,
+        members: &mut [Vec<LocationId>],
+        in_sums: &[LocationId],
+    ) {
+        let profile = evidence.profile;
+        for stay in &profile.stays {
+            if let Some(meeting) = self.of_region[stay.region as usize]
+                && members[meeting as usize].last() != Some(&stay.location)
+            {
+                members[meeting as usize].push(stay.location);
+            }
+        }
+        let mut seen = vec![false; profile.locations.len()];
+        let plain = || (0..self.all.len()).filter(|&meeting| !self.all[meeting].is_team);
+        for meeting in plain() {
+            members[meeting].iter().for_each(|&member| seen[member as usize] = true);
+        }
+        for &location in in_sums.iter().filter(|&&location| !seen[location as usize]) {
+            for meeting in plain().filter(|&id| self.all[id].process == evidence.process(location)) {
+                members[meeting].push(location);
+            }
+        }
+        for meeting in plain() {
+            let wakes = evidence.releases.of_object(self.all[meeting].object).iter();
+            let mut wakers: Vec<LocationId> = wakes.map(|wake| wake.location).collect();
+            wakers.sort_unstable();
+            wakers.dedup();
+            members[meeting].extend(wakers);
+        }
+    }
+
+    fn group(&mut self, members: Vec<Vec<LocationId>>, locations: usize) {
+        let partial: Vec<bool> = {
+            let mut partial = vec![false; self.all.len()];
+            self.known.iter().for_each(|(&(_, is_partial), &id)| partial[id as usize] = is_partial);
+            partial
+        };
+        let mut known: Map<Vec<LocationId>, GroupId> = Map::default();
+        let mut whole: Vec<bool> = Vec::new();
+        for (id, mut of_meeting) in members.into_iter().enumerate() {
+            of_meeting.sort_unstable();
+            of_meeting.dedup();
+            let next = self.groups.len() as GroupId;
+            let group = if partial[id] { next } else { *known.entry(of_meeting.clone()).or_insert(next) };
+            if group == next {
+                self.groups.push(Group { members: of_meeting, parts: vec![next] });
+                whole.push(!partial[id]);
+            }
+            self.all[id].group = group;
+        }
+        self.of_location = vec![Vec::new(); locations];
+        for (id, group) in self.groups.iter().enumerate() {
+            for &member in &group.members {
+                self.of_location[member as usize].push(id as GroupId);
+            }
+        }
+        if self.groups.len() > MOST_COMPARED {
+            return;
+        }
+        for id in (0..self.groups.len()).filter(|&id| whole[id]) {
+            let is_part = |&other: &usize| {
+                other != id && is_subset(&self.groups[other].members, &self.groups[id].members)
+            };
+            let parts: Vec<GroupId> =
+                (0..self.groups.len()).filter(is_part).map(|other| other as GroupId).collect();
+            self.groups[id].parts.extend(parts);
+        }
+    }
+
+    /// Whether there is nothing to compare.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The meeting that a wait is at.
+    pub(super) fn of_event(&self, evidence: &Evidence<'_>, event: usize) -> Option<MeetingId> {
+        let object = evidence.object(event)?;
+        self.known.get(&(object, is_partial(evidence.operation(event)))).copied()
+    }
+
+    /// The meeting of the team that executes a region, where one of its waits was recorded.
+    pub(super) fn of_region(&self, region: RegionId) -> Option<MeetingId> {
+        self.of_region.get(region as usize).copied().flatten()
+    }
+
+    /// The stays of a location, as positions in the profile's.
+    pub(super) fn stays(&self, location: LocationId) -> std::ops::Range<usize> {
+        self.stays.get(location as usize).map_or(0..0, |&(from, to)| from..to)
+    }
+
+    /// Whether a location was in a region of this meeting that had begun when the first one continued, and
+    /// its own part lasted until some arrived.
+    pub(super) fn has_stay(
+        &self,
+        profile: &Profile,
+        (meeting, location): (MeetingId, LocationId),
+        (came_ns, departure_ns): (u64, u64),
+    ) -> bool {
+        let stays = &profile.stays[self.stays(location)];
+        let begun = stays.partition_point(|stay| stay.begin_ns <= departure_ns);
+        let is_of = |stay: &StayRow| self.of_region(stay.region) == Some(meeting);
+        stay_at(&stays[..begun], came_ns, is_of).is_some()
+    }
+}
+
+/// How many stays are looked back at for the one around a region inside of it.
+const LOOKED_AT: usize = 8;
+
+/// The newest of these stays that lasted until an instant.
+fn stay_at(begun: &[StayRow], at_ns: u64, is_wanted: impl Fn(&StayRow) -> bool) -> Option<&StayRow> {
+    begun.iter().rev().take(LOOKED_AT).find(|stay| stay.end_ns >= at_ns && is_wanted(stay))
+}
+
+fn ranges_of_stays(profile: &Profile) -> Vec<(usize, usize)> {
+    let mut ranges = vec![(0, 0); profile.locations.len()];
+    for (row, stay) in profile.stays.iter().enumerate() {
+        let range = &mut ranges[stay.location as usize];
+        *range = if range.0 == range.1 { (row, row + 1) } else { (range.0, row + 1) };
+    }
+    ranges
+}
+
+/// Of two lists in order, whether all of the first is in the second.
+fn is_subset(some: &[LocationId], all: &[LocationId]) -> bool {
+    some.len() <= all.len() && some.iter().all(|one| all.binary_search(one).is_ok())
+}

@@ -1,0 +1,172 @@
+//! The queues at locks: how long locations waited in all, for how long at least one did, and since when at
+//! each release of a lock.
+//!
+//! Only waits that were recorded one by one are known well enough for that. Findings need this beyond the
+//! causes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proust_profile::LocationId;
+use rayon::prelude::*;
+
+use super::evidence::{Evidence, Kind};
+use super::groups::LockId;
+use super::object::ObjectId;
+use crate::search::partition_near;
+use rustc_hash::FxHashMap as Map;
+
+/// The waits for one lock by the charged locations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// How long all of them were, ns.
+    pub waited_ns: u64,
+    /// How long anybody waited, ns.
+    pub any_ns: u64,
+}
+
+/// Those of all locks.
+#[derive(Debug, Default)]
+pub struct Queues {
+    by_lock: Vec<Queue>,
+    /// By row of the profile's releases; [`NOBODY`].
+    since_ns: Vec<u64>,
+}
+
+/// No location waited when a lock was released.
+const NOBODY: u64 = u64::MAX;
+
+impl Queues {
+    pub(super) fn of(evidence: &Evidence<'_>, locks: usize) -> Queues {
+        let releases = evidence.profile.releases.len();
+        let since_ns: Vec<AtomicU64> = (0..releases).map(|_| AtomicU64::new(NOBODY)).collect();
+        let by_location: Vec<Map<LockId, Waits>> = (0..evidence.ranges.len() as LocationId)
+            .into_par_iter()
+            .map(|location| of_location(evidence, location, &since_ns))
+            .collect();
+        let mut by_lock: Vec<Vec<Waits>> = vec![Vec::new(); locks];
+        for (lock, waits) in by_location.into_iter().flatten() {
+            by_lock[lock as usize].push(waits);
+        }
+        Queues {
+            by_lock: by_lock.into_par_iter().map(all).collect(),
+            since_ns: since_ns.into_iter().map(AtomicU64::into_inner).collect(),
+        }
+    }
+
+    /// The waits for a lock.
+    pub fn of_lock(&self, lock: LockId) -> Queue {
+        self.by_lock.get(lock as usize).copied().unwrap_or_default()
+    }
+
+    /// Since when a location had waited that still did at this recorded release.
+    pub fn since_ns(&self, row: usize) -> Option<u64> {
+        self.since_ns.get(row).copied().filter(|&since_ns| since_ns != NOBODY)
+    }
+}
+
+/// The waits of some locations for one lock.
+#[derive(Clone, Debug, Default)]
+struct Waits {
+    sum_ns: u64,
+    /// When anybody waited: stretches that have nothing in common, in order.
+    any: Vec<(u64, u64)>,
+}
+
+impl Waits {
+    /// Adds a wait that ends no earlier than those before.
+    fn add(&mut self, begin_ns: u64, end_ns: u64) {
+        self.sum_ns += end_ns - begin_ns;
+        push(&mut self.any, (begin_ns, end_ns));
+    }
+
+    fn with(self, other: &Waits) -> Waits {
+        let mut any = Vec::with_capacity(self.any.len().max(other.any.len()));
+        let (mut mine, mut theirs) = (self.any.iter().peekable(), other.any.iter().peekable());
+        loop {
+            let next = match (mine.peek(), theirs.peek()) {
+                (Some(a), Some(b)) if a.1 > b.1 => theirs.next(),
+                (Some(_), _) => mine.next(),
+                (None, _) => theirs.next(),
+            };
+            let Some(&next) = next else { break };
+            push(&mut any, next);
+        }
+        Waits { sum_ns: self.sum_ns + other.sum_ns, any }
+    }
+}
+
+/// Unites a stretch with those that it has an instant in common with. None of them ends later.
+fn push(any: &mut Vec<(u64, u64)>, (mut begin_ns, end_ns): (u64, u64)) {
+    while let Some(last) = any.pop_if(|last| last.1 >= begin_ns) {
+        begin_ns = begin_ns.min(last.0);
+    }
+    any.push((begin_ns, end_ns));
+}
+
+/// The waits of one location by lock; marks those releases as waited for.
+fn of_location(evidence: &Evidence<'_>, location: LocationId, since_ns: &[AtomicU64]) -> Map<LockId, Waits> {
+    let mut waits: Map<LockId, Waits> = Map::default();
+    let is_charged = !evidence.profile.locations[location as usize].service;
+    // The release after the last wait for the object: the next wait's is near.
+    let mut near: Map<ObjectId, usize> = Map::default();
+    let range = evidence.ranges[location as usize].clone();
+    for id in range {
+        let event = &evidence.profile.events[id];
+        if event.summed || evidence.kind(id) != Kind::Lock || event.end_ns < event.begin_ns {
+            continue;
+        }
+        let Some(object) = evidence.object(id) else { continue };
+        if let Some(lock) = evidence.groups.lock(object).filter(|_| is_charged) {
+            waits.entry(lock).or_default().add(event.begin_ns, event.end_ns);
+        }
+        let releases = evidence.releases.of_object(object);
+        let near = near.entry(object).or_default();
+        *near = partition_near(releases, *near, |one| one.time_ns <= event.begin_ns);
+        for one in releases[*near..].iter().take_while(|one| one.time_ns <= event.end_ns) {
+            let since_ns = &since_ns[one.row as usize];
+            if since_ns.load(Ordering::Relaxed) > event.begin_ns {
+                since_ns.fetch_min(event.begin_ns, Ordering::Relaxed);
+            }
+        }
+    }
+    waits
+}
+
+/// The waits of all locations, united two by two: what they have in common grows less with each turn.
+fn all(mut waits: Vec<Waits>) -> Queue {
+    while waits.len() > 1 {
+        waits = (waits.par_chunks_mut(2))
+            .map(|pair| match pair {
+                [one, other] => std::mem::take(one).with(other),
+                _ => std::mem::take(&mut pair[0]),
+            })
+            .collect();
+    }
+    let Some(Waits { sum_ns, any }) = waits.pop() else { return Queue::default() };
+    Queue { waited_ns: sum_ns, any_ns: any.iter().map(|(begin_ns, end_ns)| end_ns - begin_ns).sum() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_that_touch_are_one_whatever_their_order_of_begin() {
+        let mut waits = Waits::default();
+        let all = [(10, 20), (30, 40), (35, 45), (60, 70), (5, 71)];
+        all.into_iter().for_each(|(begin, end)| waits.add(begin, end));
+        assert_eq!((waits.sum_ns, waits.any), (10 + 10 + 10 + 10 + 66, vec![(5, 71)]));
+    }
+
+    #[test]
+    fn those_of_many_locations_are_united() {
+        let of = |all: &[(u64, u64)]| {
+            let mut waits = Waits::default();
+            all.iter().for_each(|&(begin, end)| waits.add(begin, end));
+            waits
+        };
+        let some = [of(&[(0, 10), (20, 30)]), of(&[(5, 12), (25, 26)]), of(&[(40, 50)]), of(&[])];
+        assert_eq!(all(some.into()), Queue { waited_ns: 10 + 10 + 7 + 1 + 10, any_ns: 12 + 10 + 10 });
+        assert_eq!(all(Vec::new()), Queue::default());
+    }
+}

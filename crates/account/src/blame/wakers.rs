@@ -1,0 +1,55 @@
+//! Which location wakes which: the last wake of the object during each passive wait.
+
+use proust_profile::{ContextId, LocationId};
+use serde::{Deserialize, Serialize};
+
+use super::evidence::{Evidence, Kind};
+use super::releases::within;
+use crate::ledger::Windows;
+use rustc_hash::FxHashMap as Map;
+
+/// Passive waits of one place that were ended from another one. Outside of all accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct WakerRow {
+    /// The location that waited.
+    pub location: LocationId,
+    /// Where.
+    pub context: ContextId,
+    /// The location that woke it, and where. None = no wake was seen: the time was over, or the wake was not
+    /// recorded.
+    pub waker: Option<(LocationId, ContextId)>,
+    /// How many waits.
+    pub waits: u64,
+    /// How long they were, ns.
+    pub ns: u64,
+}
+
+/// The location, and where.
+type Place = (LocationId, ContextId);
+
+pub(super) fn wakers(evidence: &Evidence<'_>, windows: &Windows) -> Vec<WakerRow> {
+    let profile = evidence.profile;
+    let mut sums: Map<(Place, Option<Place>), (u64, u64)> = Map::default();
+    for (id, event) in profile.events.iter().enumerate() {
+        if evidence.kind(id) != Kind::Woken || event.summed {
+            continue;
+        }
+        let in_window = |window: &crate::ledger::Window| {
+            event.end_ns.min(window.end_ns).saturating_sub(event.begin_ns.max(window.start_ns))
+        };
+        let ns: u64 = windows.as_slice().iter().map(in_window).sum();
+        if ns == 0 {
+            continue;
+        }
+        let wakes = evidence.object(id).map_or(&[][..], |object| evidence.releases.of_object(object));
+        let last =
+            within(wakes, event.begin_ns, event.end_ns).iter().rfind(|wake| wake.location != event.location);
+        let waker = last.map(|wake| (wake.location, profile.releases[wake.row as usize].context));
+        let sum = sums.entry(((event.location, event.context), waker)).or_default();
+        (sum.0, sum.1) = (sum.0 + 1, sum.1.saturating_add(ns));
+    }
+    let row = |(((location, context), waker), (waits, ns))| WakerRow { location, context, waker, waits, ns };
+    let mut rows: Vec<WakerRow> = sums.into_iter().map(row).collect();
+    rows.sort_unstable();
+    rows
+}

@@ -1,0 +1,211 @@
+//! From the samples and operations of a profile to the timelines of states that the ledger is drawn up from.
+//!
+//! Between two instants at which a thread's CPU clock was read it is known how much wall time and how much
+//! processor time passed, and of operations when and how long. The rest follows by rule:
+//!
+//! 1. `gaps`: the time between two such instants, and its processor time
+//! 2. `operations`, `states`: which operations lie in it, and what their time counts as, by themselves and by
+//!    the class table
+//! 3. `explained`: which processor time lies in them and which outside; what explains the time off the
+//!    processor: short operations, the run queue, or nothing
+//! 4. `charged`: where the processor time outside operations is charged
+//! 5. `spans`: all of it in order
+//! 6. `regions`: what of it lies in a parallel region
+//!
+//! Where the host of a virtual machine took processors away, `stolen` says how much of it may have been
+//! whose.
+//!
+//! Spans of a location follow each other from its begin to its end, without holes and without overlap.
+
+mod charged;
+mod explained;
+mod faults;
+mod gaps;
+mod operations;
+mod pauses;
+mod regions;
+mod room;
+mod shares;
+mod spans;
+mod states;
+mod stolen;
+mod stops;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow, Stop};
+use rayon::prelude::*;
+
+use crate::ledger::{Process, Run, Span, State, Timeline, Window};
+use explained::Explanation;
+pub use faults::FaultCost;
+use operations::Operations;
+use pauses::Pauses;
+use proust_profile::bindings::{self, Bindings};
+use states::States;
+use stops::Stops;
+
+/// The timelines of a profile's locations.
+pub fn timelines(profile: &Profile) -> Run {
+    let parents = Parents::of(profile);
+    let jobs = bindings::jobs(&profile.processes, |id| parents.of_image(id));
+    let bindings = Bindings::of(&profile.processes);
+    let pauses = Pauses::of(profile);
+    let processes: Vec<Process> = profile
+        .processes
+        .iter()
+        .enumerate()
+        .map(|(id, process)| Process {
+            parent: parents.of_image(id).map(|parent| parent as u32),
+            rank: process.rank,
+            job: jobs[id],
+            processor_set: bindings.of_processes[id],
+            paused: pauses.of_process(id as u32).iter().copied().collect(),
+            ..Process::new(id as u32, nanoseconds(process.start_s), nanoseconds(process.end_s))
+        })
+        .collect();
+    let states = States::of(profile);
+    let fault = FaultCost::of(profile);
+    let stops = Stops::of(profile);
+    let recorded = |id: usize| Recorded {
+        fault,
+        stops: stops.of_process(profile.locations[id].process),
+        pauses: pauses.of_process(profile.locations[id].process),
+        location: &profile.locations[id],
+        rows: of_location(&profile.samples, |row| row.location, id as u32),
+        events: of_location(&profile.events, |event| event.location, id as u32),
+    };
+    let stolen = stolen::by_location(profile, |id| recorded(id).explanation(&states, 0).theft());
+    let timelines = profile
+        .locations
+        .par_iter()
+        .enumerate()
+        .map(|(id, location)| Timeline {
+            location: id as u32,
+            process: location.process,
+            service: location.service,
+            spans: regions::marked(
+                recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id])),
+                of_location(&profile.stays, |stay| stay.location, id as u32),
+            ),
+        })
+        .collect();
+    Run { processes, timelines, processor_sets: bindings.sets }
+}
+
+/// How the time in the operations of a profile counts.
+#[derive(Debug)]
+pub struct OperationStates(States);
+
+impl OperationStates {
+    /// Those of a profile.
+    pub fn of(profile: &Profile) -> OperationStates {
+        OperationStates(States::of(profile))
+    }
+
+    /// What the location does in this operation while it has no processor. With one it may compute, or do
+    /// I/O.
+    pub fn of_event(&self, event: &EventRow) -> State {
+        self.0.of_event(event).off_processor()
+    }
+
+    /// How processor time in this context counts.
+    pub fn of_processor_time(&self, context: ContextId) -> State {
+        self.0.of_processor_time(context)
+    }
+}
+
+/// The rows of one location; they are sorted by location.
+fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> u32, location: u32) -> &[T] {
+    let from = rows.partition_point(|row| location_of(row) < location);
+    let to = rows.partition_point(|row| location_of(row) <= location);
+    &rows[from..to]
+}
+
+/// Which location started which.
+struct Parents<'a> {
+    profile: &'a Profile,
+    /// The images of each process id of a host, by their start.
+    images: HashMap<(&'a str, u32), Vec<usize>>,
+}
+
+impl<'a> Parents<'a> {
+    fn of(profile: &'a Profile) -> Parents<'a> {
+        let mut images: HashMap<_, Vec<usize>> = HashMap::new();
+        for (id, process) in profile.processes.iter().enumerate() {
+            images.entry((process.host.as_str(), process.pid)).or_default().push(id);
+        }
+        let start_s = |id: &usize| profile.processes[*id].start_s;
+        for images in images.values_mut() {
+            images.sort_by(|a, b| start_s(a).total_cmp(&start_s(b)).then(a.cmp(b)));
+        }
+        Parents { profile, images }
+    }
+
+    /// The process image that a process was started by: the last one of that number that began before it. An
+    /// image that began by exec continues the image with its own number.
+    fn of_image(&self, id: usize) -> Option<usize> {
+        let processes = &self.profile.processes;
+        let child = &processes[id];
+        let last_before = |pid: u32| {
+            let images = self.images.get(&(child.host.as_str(), pid))?;
+            let is_before = |&other: &usize| {
+                let order = processes[other].start_s.total_cmp(&child.start_s).then(other.cmp(&id));
+                order.is_lt()
+            };
+            images[..images.partition_point(is_before)].last().copied()
+        };
+        last_before(child.pid).or_else(|| last_before(child.parent_pid))
+    }
+}
+
+/// The data of one location.
+#[derive(Clone, Copy)]
+struct Recorded<'a> {
+    location: &'a Location,
+    rows: &'a [SampleRow],
+    events: &'a [EventRow],
+    /// When its process was stopped.
+    stops: &'a [Stop],
+    /// When recording was off in its process.
+    pauses: &'a [Window],
+    /// The cost of a page fault in this run.
+    fault: FaultCost,
+}
+
+impl Recorded<'_> {
+    fn charged(&self, states: &States) -> Vec<ContextId> {
+        charged::charged(self.rows, |row| states.is_lost(row.context))
+    }
+
+    /// `stolen_ns`: the time that may have been stolen from it beyond the certain part.
+    fn explanation(&self, states: &States, stolen_ns: u64) -> Explanation {
+        self.explained(states, &self.charged(states), stolen_ns)
+    }
+
+    fn explained(&self, states: &States, charged: &[ContextId], stolen_ns: u64) -> Explanation {
+        let start_ns = nanoseconds(self.location.start_s);
+        let end_ns = nanoseconds(self.location.end_s).max(start_ns);
+        let mut operations = Operations::of(start_ns, end_ns, self.events, states);
+        operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
+            let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
+            charged.get(row).copied().unwrap_or(0)
+        });
+        operations.pause(self.pauses, (start_ns, end_ns));
+        let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);
+        let waits = |row: usize| charged.get(row).is_some_and(|&context| states.waits(context));
+        explained::explain(self.location, self.rows, &gaps, &operations, waits, stolen_ns, self.fault)
+    }
+
+    fn spans(&self, states: &States, stolen_ns: u64) -> Vec<Span> {
+        let charged = self.charged(states);
+        let explanation = self.explained(states, &charged, stolen_ns);
+        spans::spans(&explanation, &charged, |context| states.of_processor_time(context))
+    }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9).round() as u64
+}

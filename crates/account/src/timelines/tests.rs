@@ -1,0 +1,119 @@
+//! Timelines worked out by hand, and laws that hold for random ones. Times are milliseconds.
+
+use proust_profile::context::LOST_RECORDS;
+use proust_profile::{Context, ContextKind, Function, Target};
+
+use super::*;
+use crate::ledger::{Account, PassiveReason, Wait, Work};
+use proust_ingest::operation_info;
+use proust_log::operations::Operation;
+
+mod classes;
+mod laws;
+mod operations;
+mod samples;
+
+pub(super) const MS: u64 = 1_000_000;
+pub(super) const COMPUTE: State = State::Working(Work::Compute);
+pub(super) const IO: State = State::Working(Work::Io);
+pub(super) const LOCK: State = State::Waiting(Wait::Lock);
+pub(super) const UNKNOWN: State = State::Passive(PassiveReason::Unknown);
+
+/// Operations by name have their position here as their number.
+const OPERATIONS: [Operation; 10] = [
+    Operation::MutexLock,
+    Operation::Sleep,
+    Operation::Read,
+    Operation::Write,
+    Operation::MutexTryLock,
+    Operation::Barrier,
+    Operation::Yield,
+    Operation::ConditionWait,
+    Operation::Connect,
+    Operation::Close,
+];
+
+/// A row of a thread that blocked once.
+pub(super) fn row(time_ms: u64, cpu_ms: u64) -> SampleRow {
+    SampleRow { time_ns: time_ms * MS, cpu_ns: cpu_ms * MS, voluntary_switches: 1, ..SampleRow::default() }
+}
+
+/// A row that stands for samples that were lost, and how often the thread switched with them.
+pub(super) fn uncounted(time_ms: u64, cpu_ms: u64) -> SampleRow {
+    SampleRow { tail: true, voluntary_switches: 0, ..row(time_ms, cpu_ms) }
+}
+
+pub(super) fn event(operation: Operation, begin_ms: u64, end_ms: u64) -> EventRow {
+    let position = OPERATIONS.iter().position(|&known| known == operation).unwrap();
+    EventRow {
+        context: 1,
+        operation: position as u32,
+        begin_ns: begin_ms * MS,
+        end_ns: end_ms * MS,
+        time_ns: (end_ms - begin_ms) * MS,
+        calls: 1,
+        ..EventRow::default()
+    }
+}
+
+/// Short operations of `time_ms` in all.
+pub(super) fn sum(operation: Operation, until_ms: u64, time_ms: u64) -> EventRow {
+    EventRow { time_ns: time_ms * MS, calls: 10, summed: true, ..event(operation, 0, until_ms) }
+}
+
+pub(super) fn location(end_ms: u64, queued_ms: u64) -> Location {
+    Location { end_s: end_ms as f64 / 1e3, queued_s: queued_ms as f64 / 1e3, ..Location::default() }
+}
+
+/// A profile whose contexts are the program, three frames, and time of which the records are lost (4).
+pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events: Vec<EventRow>) -> Profile {
+    let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
+    let end_s = locations.iter().map(|location| location.end_s).fold(0.0, f64::max);
+    Profile {
+        processes: vec![proust_profile::Process { end_s, ..Default::default() }],
+        locations,
+        functions: vec![Function { name: LOST_RECORDS.into(), ..Function::default() }],
+        contexts: vec![
+            context(None, ContextKind::Program, None),
+            context(Some(0), ContextKind::Frame, None),
+            context(Some(0), ContextKind::Frame, None),
+            context(Some(0), ContextKind::Frame, None),
+            context(Some(0), ContextKind::Frame, Some(0)),
+        ],
+        samples,
+        operations: OPERATIONS.map(|operation| operation_info(operation.name())).into(),
+        events,
+        ..Profile::default()
+    }
+}
+
+pub(super) fn spans_within(location: &Location, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
+    let states = States::of(&profile(vec![], vec![], vec![]));
+    let spans = Recorded {
+        location,
+        rows,
+        events,
+        stops: &[],
+        pauses: &[],
+        fault: FaultCost::of(&Profile::default()),
+    }
+    .spans(&states, 0);
+    assert_tiled(location, &spans);
+    spans
+}
+
+/// Spans follow each other from the location's begin to its end, and no part is longer than its span.
+pub(super) fn assert_tiled(location: &Location, spans: &[Span]) {
+    let mut at_ns = nanoseconds(location.start_s);
+    for span in spans {
+        assert_eq!(span.start_ns, at_ns);
+        assert!(span.end_ns > span.start_ns && span.parts.sum_ns() <= span.length_ns(), "{span:?}");
+        at_ns = span.end_ns;
+    }
+    assert_eq!(at_ns, nanoseconds(location.end_s));
+}
+
+/// Lengths and states.
+pub(super) fn lengths(spans: &[Span]) -> Vec<(u64, State)> {
+    spans.iter().map(|span| (span.length_ns() / MS, span.state)).collect()
+}

@@ -1,0 +1,166 @@
+//! A run as a comparison takes it: what is needed of its profile, and not the profile.
+
+use proust_profile::{LocationId, Metric, Profile, RunFacts};
+
+use super::disturbance::Disturbance;
+use super::outline::Outline;
+use super::sampling::Sampled;
+use proust_account::ledger::{Account, Accounts, Ledger, PassiveTimes};
+use proust_findings::Finding;
+use proust_query::{Measure, Selection};
+
+/// A run to be compared.
+#[derive(Clone, Debug)]
+pub struct ComparedRun {
+    /// The run as a whole.
+    pub facts: RunFacts,
+    /// Its account. Without rows.
+    pub ledger: Ledger,
+    /// What was found in it.
+    pub findings: Vec<Finding>,
+    /// Its contexts and what they took.
+    pub outline: Outline,
+    /// CPU time of all threads, s.
+    pub cpu_s: f64,
+    /// Its threads, in the order in which they began.
+    pub threads: Vec<ComparedThread>,
+    /// How much others were in its way.
+    pub disturbance: Disturbance,
+    /// Samples taken.
+    pub samples: u64,
+    /// Whether its executables were compiled with debug information.
+    pub has_lines: bool,
+}
+
+/// A thread of a run.
+#[derive(Clone, Debug)]
+pub struct ComparedThread {
+    /// Its location in the profile.
+    pub location: LocationId,
+    /// The file name of its process's executable.
+    pub process: String,
+    /// Its process's rank.
+    pub rank: Option<u32>,
+    /// Its name.
+    pub name: String,
+    /// From its begin to its end, s.
+    pub wall_s: f64,
+    /// Its CPU time, s.
+    pub cpu_s: f64,
+    /// What it spent on accounts.
+    pub accounts: Accounts,
+    /// What it was passive for.
+    pub passive: PassiveTimes,
+}
+
+impl ComparedRun {
+    /// Takes the needed parts of a run, with these measures by context, and the basis of their errors. The
+    /// ledger needs its rows where a measure does.
+    pub fn new(
+        profile: &Profile,
+        ledger: &Ledger,
+        findings: Vec<Finding>,
+        measures: &[Measure],
+        spread: &[Measure],
+    ) -> ComparedRun {
+        let selection = Selection::all(profile).with_rows(ledger);
+        let measures = measures.iter().copied().chain([Measure::Queued]);
+        let outline = Outline::new(&selection, measures, spread);
+        let cpu_s = outline.total(Metric::Cpu);
+        let mut threads: Vec<ComparedThread> =
+            ledger.locations.iter().filter_map(|of| ComparedThread::new(profile, of)).collect();
+        let begin = |thread: &ComparedThread| profile.locations[thread.location as usize].start_s;
+        threads.sort_by(|a, b| begin(a).total_cmp(&begin(b)).then(a.location.cmp(&b.location)));
+        ComparedRun {
+            facts: profile.facts.clone(),
+            ledger: Ledger {
+                spent: Vec::new(),
+                blamed: Vec::new(),
+                passive: Vec::new(),
+                caused: Vec::new(),
+                ..ledger.clone()
+            },
+            findings,
+            outline,
+            cpu_s,
+            threads,
+            disturbance: Disturbance::of(ledger, cpu_s, profile.facts.available_processors),
+            samples: profile.quality.samples,
+            has_lines: has_lines(profile),
+        }
+    }
+
+    /// What the samples of a place say. A sample more or less may always fall there, unless it is all of the
+    /// program.
+    pub fn sampled(&self, cpu_s: f64, error_s: f64, queued_s: f64) -> Sampled {
+        let one_s = if self.samples > 0 { self.cpu_s / self.samples as f64 } else { 0.0 };
+        let is_all = cpu_s >= self.cpu_s * (1.0 - 1e-9);
+        let error_s = if is_all { error_s } else { error_s.hypot(one_s) };
+        Sampled { cpu_s, error_s, queued_s, short_s: 0.0 }
+    }
+
+    /// Seconds of an account.
+    pub fn account_s(&self, account: Account) -> f64 {
+        self.ledger.accounts[account] as f64 / 1e9
+    }
+}
+
+/// Whether the program's own functions have lines. Those of its libraries, and the parts of the C library
+/// that are linked into every program, may have some where nothing else has.
+pub fn has_lines(profile: &Profile) -> bool {
+    let is_program = |path: &str| profile.processes.iter().any(|process| process.executable == path);
+    let own = profile.functions.iter().filter(|function| {
+        function.module.is_some_and(|module| is_program(&profile.modules[module as usize].path))
+    });
+    let (with, without) = own.fold((0, 0), |(with, without), function| match function.file {
+        Some(_) => (with + 1, without),
+        None => (with, without + 1),
+    });
+    with > 0 && with >= without || with + without == 0
+}
+
+impl ComparedThread {
+    fn new(profile: &Profile, of: &proust_account::ledger::LocationAccounts) -> Option<ComparedThread> {
+        let location = profile.locations.get(of.location as usize)?;
+        let process = profile.processes.get(location.process as usize)?;
+        Some(ComparedThread {
+            location: of.location,
+            process: process.name.clone(),
+            rank: process.rank,
+            name: location.name.clone(),
+            wall_s: of.wall_ns as f64 / 1e9,
+            cpu_s: location.cpu_s,
+            accounts: of.accounts,
+            passive: of.passive,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proust_profile::{Function, Module, Process};
+
+    #[test]
+    fn lines_of_libraries_are_none_of_the_program() {
+        let module = |path: &str| Module { path: path.into(), ..Module::default() };
+        let function = |module, file: Option<&str>| Function {
+            name: "f".into(),
+            module: Some(module),
+            file: file.map(Into::into),
+            ..Function::default()
+        };
+        let profile = |functions| Profile {
+            processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }],
+            modules: vec![module("/bin/solve"), module("/lib/libc.so.6")],
+            functions,
+            ..Profile::default()
+        };
+        assert!(!has_lines(&profile(vec![
+            function(0, None),
+            function(1, Some("a.c")),
+            function(1, Some("a.c"))
+        ])));
+        assert!(has_lines(&profile(vec![function(0, Some("a.c")), function(1, None), function(1, None)])));
+    }
+}

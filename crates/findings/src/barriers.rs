@@ -1,0 +1,79 @@
+//! Barriers at which all wait for the one that has more to do.
+//!
+//! What it has more to do than the others, since all of them synchronised before, is known by its blame; a
+//! location that arrives late because it had no processor has not more to do, and is charged by another kind
+//! of cause.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proust_profile::{ContextId, LocationId};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use proust_account::blame::{BlameRow, CauseKind};
+use proust_account::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_place: BTreeMap<_, Vec<&BlameRow>> = BTreeMap::new();
+    for row in facts.blame.rows.iter().filter(|row| row.account == Account::Barrier) {
+        by_place.entry(facts.places.line_key(row.context)).or_default().push(row);
+    }
+    by_place.into_values().filter_map(|rows| late_thread(facts, &rows)).collect()
+}
+
+fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
+    let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
+    let mut by_late: BTreeMap<LocationId, f64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Late) {
+        *by_late.entry(row.cause.location).or_default() += seconds(row);
+    }
+    let all_s: f64 = by_late.values().sum();
+    let (&late, &waited_s) = by_late.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let for_it: Vec<&&BlameRow> =
+        rows.iter().filter(|row| row.cause.kind == CauseKind::Late && row.cause.location == late).collect();
+    let early: BTreeSet<LocationId> = for_it.iter().map(|row| row.location).collect();
+    let displaced_s: f64 = (rows.iter())
+        .filter(|row| row.cause.kind == CauseKind::Displaced && row.cause.location == late)
+        .map(|row| seconds(row))
+        .sum();
+    let mut contexts: HashMap<ContextId, f64> = HashMap::new();
+    for row in &for_it {
+        *contexts.entry(row.cause.context).or_default() += seconds(row);
+    }
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, waited_s, 0.0) {
+        return None;
+    }
+    let places: BTreeSet<(LocationId, ContextId)> =
+        rows.iter().map(|row| (row.location, row.context)).collect();
+    let times: u64 = (facts.calls.iter())
+        .filter(|sum| places.contains(&(sum.location, sum.context)))
+        .map(|sum| sum.calls)
+        .sum();
+    if !checks.holds(&limits::LATE_TIMES, times as f64)
+        || !checks.holds(&limits::LATE_SHARE, waited_s / all_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::LATE_EXCESS, waited_s / (waited_s + displaced_s))
+    {
+        return None;
+    }
+    let cause = facts.places.part(&contexts, limits::PHASE_SHARE.value)?;
+    let mut finding = facts.finding(Kind::LateThread, Account::Barrier, waited_s, 0.0, cause);
+    let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
+    finding.victims = facts.victims(waits);
+    finding.evidence = vec![
+        Figure::seconds("waited at this barrier", rows.iter().map(|row| seconds(row)).sum()),
+        Figure::seconds("of it for this thread", waited_s),
+        Figure::count("waits", times as f64),
+        Figure::count("threads that waited for it", early.len() as f64),
+        Figure::seconds("waited for it while it had no processor", displaced_s),
+        Figure::seconds("this thread had no processor", facts.queued_s(late)),
+    ];
+    // A thread that asks for more gets more: a thread that the others had to wait for may have been the only
+    // one that had a processor.
+    let is_handed_out =
+        facts.regions.as_ref().is_some_and(|of| rows.iter().any(|row| of.is_handed_out(row.context)));
+    finding.sure = if is_handed_out { Sure::Possible } else { Sure::Likely };
+    finding.checks = checks.kept();
+    Some(finding)
+}

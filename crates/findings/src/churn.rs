@@ -1,0 +1,100 @@
+//! Threads that are made for a moment's work.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proust_profile::{ContextId, LocationId, Metric, Nature, ProcessId};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+/// How the functions are called that make threads.
+const MAKERS: [&str; 4] = ["pthread_create", "thrd_create", "clone", "__clone"];
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    // Not by their start function: most are too short for a sample that says so.
+    let mut by_process: BTreeMap<ProcessId, Vec<LocationId>> = BTreeMap::new();
+    for (id, location) in facts.profile.locations.iter().enumerate() {
+        // The program does not make a runtime's own threads, and cannot make fewer.
+        if location.service {
+            continue;
+        }
+        by_process.entry(location.process).or_default().push(id as LocationId);
+    }
+    by_process.into_iter().filter_map(|(process, locations)| churn(facts, process, &locations)).collect()
+}
+
+fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Option<Finding> {
+    let profile = facts.profile;
+    let is_short = |id: &&LocationId| profile.locations[**id as usize].cpu_s <= limits::CHURN_CPU_S.value;
+    let short: Vec<LocationId> = locations.iter().filter(is_short).copied().collect();
+    let of = &profile.processes[process as usize];
+    let mean_s = |of: fn(&proust_profile::Location) -> f64| {
+        short.iter().map(|&id| of(&profile.locations[id as usize])).sum::<f64>() / short.len().max(1) as f64
+    };
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CHURN_THREADS, short.len() as f64)
+        || !checks.holds(&limits::CHURN_RATE, short.len() as f64 / (of.end_s - of.start_s).max(1e-3))
+        || !checks.holds(&limits::CHURN_CPU_S, mean_s(|one| one.cpu_s))
+    {
+        return None;
+    }
+    // Making them, and what the kernel does in them: their beginning and their end.
+    let mut making: HashMap<ContextId, f64> = HashMap::new();
+    let (mut making_s, mut system_s) = (0.0, 0.0);
+    let is_mine = |location: LocationId| profile.locations[location as usize].process == process;
+    for value in profile.values.iter().filter(|value| is_mine(value.location)) {
+        let is_short = short.binary_search(&value.location).is_ok();
+        match value.metric {
+            Metric::Cpu if !is_short && makes_threads(facts, value.context) => {
+                *making.entry(value.context).or_default() += value.amount;
+                making_s += value.amount;
+            }
+            Metric::System if is_short => system_s += value.amount,
+            _ => {}
+        }
+    }
+    let lost_s = making_s + system_s;
+    if !facts.matters(&mut checks, lost_s, lost_s) {
+        return None;
+    }
+    let joins = || {
+        let calls = facts.calls.iter().filter(|sum| is_mine(sum.location));
+        calls.filter(|sum| facts.nature(sum.operation) == Some(Nature::Join)).map(|sum| sum.context)
+    };
+    let most =
+        making.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(&context, _)| context);
+    let place = match most.or_else(|| joins().next()) {
+        Some(context) => facts.places.place(context),
+        None => facts.places.declared(short.iter().find_map(|&id| facts.starts[id as usize])?),
+    };
+    let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost_s, lost_s, place);
+    finding.error_s = facts.error_s(making.keys().copied());
+    finding.evidence = vec![
+        Figure::count("threads that lived shortly", short.len() as f64),
+        Figure::seconds("mean processor time of such a thread", mean_s(|one| one.cpu_s)),
+        Figure::seconds("mean life of such a thread", mean_s(|one| one.wall_s())),
+        Figure::seconds("processor time of making them", making_s),
+        Figure::seconds("processor time of the kernel in them", system_s),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// Whether a function that makes threads is below the program's own.
+fn makes_threads(facts: &Facts<'_>, context: ContextId) -> bool {
+    let contexts = &facts.profile.contexts;
+    let own = facts.places.own(context);
+    let mut at = Some(context);
+    while let Some(id) = at.filter(|&id| id != own) {
+        let function = contexts[id as usize].function.map(|id| &facts.profile.functions[id as usize]);
+        let name = function.map_or("", |function| function.name.as_str());
+        if MAKERS.iter().any(|maker| name.starts_with(maker)) {
+            return true;
+        }
+        at = contexts[id as usize].parent;
+    }
+    false
+}

@@ -1,0 +1,137 @@
+//! Effort: work, idleness and overhead by context, and what their shares mean for a parallelisation.
+//!
+//! - *work*: the program's code or a library's runs; I/O; page faults
+//! - *idleness*: the losses of others that waited for this: processors that were empty while it worked,
+//!   threads that waited for its locks or at a barrier for it. It is charged to the places where the
+//!   locations that caused it worked
+//! - *overhead*: handing out work and waking each other: runtimes, synchronisation, too many threads, the
+//!   measurement
+//!
+//! Their sum is the effort. Time in which other processes had the processor is none of them.
+
+use proust_profile::Metric;
+
+use super::overhead::Overhead;
+use super::thresholds::{EFFORT_IDLENESS, EFFORT_OVERHEAD};
+use proust_account::ledger::Account;
+use proust_query::{Measure, Selection, over_contexts};
+
+/// The time spent and caused in a context and below it, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// The program's own work.
+    pub work_s: f64,
+    /// Others had nothing to do meanwhile.
+    pub idleness_s: f64,
+    /// Organising it.
+    pub overhead_s: f64,
+}
+
+/// The reading of the shares of idleness and overhead in an effort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Both are low.
+    Parallel,
+    /// Overhead is high: the portions handed out are too small.
+    Coarsen,
+    /// Idleness is high: there is too little to hand out.
+    Refine,
+    /// Both are high: neither larger nor smaller portions help.
+    Change,
+    /// Nothing was done.
+    Nothing,
+}
+
+impl Reading {
+    /// The stable identifier, as in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Reading::Parallel => "effectively-parallel",
+            Reading::Coarsen => "coarsen",
+            Reading::Refine => "refine",
+            Reading::Change => "change-strategy",
+            Reading::Nothing => "nothing",
+        }
+    }
+}
+
+impl Effort {
+    /// Work, idleness and overhead together, s.
+    pub fn sum_s(&self) -> f64 {
+        self.work_s + self.idleness_s + self.overhead_s
+    }
+
+    /// Idleness as a part of it; 0 if it is nothing.
+    pub fn idleness(&self) -> f64 {
+        share(self.idleness_s, self.sum_s())
+    }
+
+    /// Overhead as a part of it; 0 if it is nothing.
+    pub fn overhead(&self) -> f64 {
+        share(self.overhead_s, self.sum_s())
+    }
+
+    /// Its reading, by the thresholds of [`super::thresholds`].
+    pub fn reading(&self) -> Reading {
+        match (EFFORT_IDLENESS.holds(self.idleness()), EFFORT_OVERHEAD.holds(self.overhead())) {
+            _ if self.sum_s() <= 0.0 => Reading::Nothing,
+            (false, false) => Reading::Parallel,
+            (false, true) => Reading::Coarsen,
+            (true, false) => Reading::Refine,
+            (true, true) => Reading::Change,
+        }
+    }
+}
+
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+const WORK: [Account; 5] =
+    [Account::Compute, Account::Io, Account::Fault, Account::Replicated, Account::Unattributed];
+const OVERHEAD: [Account; 3] = [Account::Runtime, Account::MpiTransfer, Account::Oversubscribed];
+const IDLENESS: [Account; 5] =
+    [Account::Serial, Account::Narrow, Account::Barrier, Account::Lock, Account::MpiPartner];
+
+/// The effort of every context with all that is below it. The selection needs the rows of a ledger.
+pub fn effort(selection: &Selection<'_>) -> Vec<Effort> {
+    let profile = selection.profile();
+    let is_overhead = Overhead::of(profile);
+    let count = profile.contexts.len();
+    let (mut work, mut idleness, mut overhead) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+    for account in WORK {
+        selection.each(Measure::Account(account), |context, _, seconds| {
+            let of = if is_overhead.has(context) { &mut overhead } else { &mut work };
+            of[context as usize] += seconds;
+        });
+    }
+    for measure in OVERHEAD.map(Measure::Account).into_iter().chain([Measure::Metric(Metric::Measurement)]) {
+        selection.each(measure, |context, _, seconds| overhead[context as usize] += seconds);
+    }
+    for account in IDLENESS {
+        selection.each(Measure::Caused(Some(account)), |context, _, seconds| {
+            idleness[context as usize] += seconds;
+        });
+    }
+    let inclusive = |own: Vec<f64>| over_contexts(profile, selection.forest(), &own).inclusive;
+    let (work, idleness, overhead) = (inclusive(work), inclusive(idleness), inclusive(overhead));
+    (0..count)
+        .map(|id| Effort { work_s: work[id], idleness_s: idleness[id], overhead_s: overhead[id] })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_by_the_table() {
+        let effort = |work_s, idleness_s, overhead_s| Effort { work_s, idleness_s, overhead_s };
+        assert_eq!(effort(95.0, 3.0, 2.0).reading(), Reading::Parallel);
+        assert_eq!(effort(70.0, 3.0, 27.0).reading(), Reading::Coarsen);
+        assert_eq!(effort(60.0, 38.0, 2.0).reading(), Reading::Refine);
+        assert_eq!(effort(40.0, 30.0, 30.0).reading(), Reading::Change);
+        assert_eq!(effort(0.0, 0.0, 0.0).reading(), Reading::Nothing);
+        assert!((effort(60.0, 38.0, 2.0).idleness() - 0.38).abs() < 1e-12);
+    }
+}

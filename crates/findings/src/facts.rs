@@ -1,0 +1,357 @@
+//! The input of all kinds of findings.
+
+use std::collections::{BTreeSet, HashMap};
+
+use proust_profile::{
+    ContextId, FunctionId, LocationId, Metric, Nature, OperationId, OperationKind, ProcessId, Profile,
+    SampleRow,
+};
+
+use super::calls::{Calls, calls};
+use super::finding::{Finding, Kind, Sure, Victim};
+use super::place::{Place, Places};
+use super::regions::Regions;
+use super::stretches::Stretches;
+use super::thresholds::{self as limits, Checks};
+use proust_account::blame::{Blame, Lock, LockId, Queues};
+use proust_account::ledger::{Account, Ledger, LocationAccounts, PassiveReason, Run};
+use proust_account::timelines::OperationStates;
+use proust_profile::event_metrics::Operations;
+use proust_query::{OperationSums, Sampling};
+
+/// A run as the kinds of findings see it.
+#[derive(Debug)]
+pub struct Facts<'r> {
+    pub(super) profile: &'r Profile,
+    pub(super) ledger: &'r Ledger,
+    pub(super) blame: &'r Blame,
+    /// The queues at the locks.
+    pub(super) queues: Queues,
+    pub(super) places: Places<'r>,
+    pub(super) operations: Operations,
+    /// All operations, summed up by place.
+    pub(super) calls: Vec<Calls>,
+    /// The same by target.
+    pub(super) sums: OperationSums,
+    pub(super) stretches: Stretches,
+    /// Parallel regions of OpenMP, if teams of several threads executed any.
+    pub(super) regions: Option<Regions>,
+    pub(super) total_s: f64,
+    pub(super) wall_s: f64,
+    pub(super) cpu_s: f64,
+    /// Processors available, C.
+    pub(super) available: f64,
+    /// Processors that could be busy at once: those that the run used, but not more than there are.
+    pub(super) width: f64,
+    /// The start function of each location.
+    pub(super) starts: Vec<Option<FunctionId>>,
+    /// The locations of a process that were started for the same.
+    started_alike: HashMap<(ProcessId, FunctionId), Vec<LocationId>>,
+    /// The key by which locations are alike: the start function; of closures what they call.
+    kinds: Vec<Option<FunctionId>>,
+    /// Own processor time, in s, and that in the kernel, by context.
+    pub(super) cpu: Vec<f64>,
+    pub(super) system: Vec<f64>,
+    /// Σ w² of the samples, s², by context.
+    pub(super) squares: Vec<f64>,
+    /// Samples by context.
+    pub(super) samples: Vec<f64>,
+    /// Page faults without I/O by context.
+    pub(super) faults: Vec<f64>,
+}
+
+impl<'r> Facts<'r> {
+    pub(super) fn new(
+        profile: &'r Profile,
+        states: &OperationStates,
+        run: &Run,
+        ledger: &'r Ledger,
+        blame: &'r Blame,
+        queues: Queues,
+    ) -> Facts<'r> {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let processors = f64::from(ledger.processors.max(1));
+        let available = match profile.facts.available_processors {
+            0 => processors,
+            known => f64::from(known),
+        };
+        let width = processors.min(available);
+        // All that stretches are found by is on these accounts: where it is too little for a finding, none is
+        // looked for.
+        let empty_ns: u64 = EMPTY.iter().map(|&account| ledger.accounts[account]).sum();
+        let look = empty_ns as f64 >= limits::LEAST_SHARE.value * ledger.total_ns as f64;
+        let stretches = || if look { Stretches::new(run, ledger, width) } else { Stretches::default() };
+        let (stretches, sums) = rayon::join(stretches, || OperationSums::of_run(profile, states));
+        let calls = calls(&sums);
+        let operations = Operations::of(profile);
+        let places = Places::new(profile, &calls);
+        let own = |wanted: Metric| {
+            let mut own = vec![0.0; profile.contexts.len()];
+            for value in profile.values.iter().filter(|value| value.metric == wanted) {
+                own[value.context as usize] += value.amount;
+            }
+            own
+        };
+        let starts = starts(profile, &calls, &places);
+        let mut started_alike: HashMap<_, Vec<LocationId>> = HashMap::new();
+        let kinds = kinds(profile, &starts, &places);
+        for (id, kind) in kinds.iter().enumerate() {
+            if let Some(kind) = *kind {
+                let process = profile.locations[id].process;
+                started_alike.entry((process, kind)).or_default().push(id as LocationId);
+            }
+        }
+        Facts {
+            starts,
+            kinds,
+            started_alike,
+            calls,
+            sums,
+            regions: Regions::of(profile, &operations),
+            operations,
+            stretches,
+            total_s: seconds(ledger.total_ns),
+            wall_s: seconds(ledger.wall_ns),
+            cpu_s: profile.locations.iter().map(|location| location.cpu_s).sum(),
+            available,
+            width,
+            cpu: own(Metric::Cpu),
+            system: own(Metric::System),
+            squares: own(Metric::CpuSquares),
+            samples: own(Metric::Samples),
+            faults: own(Metric::MinorFaults),
+            places,
+            profile,
+            ledger,
+            blame,
+            queues,
+        }
+    }
+
+    /// The part of a loss that could be saved: the processors gave C × T, and the part that other work used
+    /// is gone. `burned_s` is processor time that the loss itself took.
+    pub fn recoverable_s(&self, lost_s: f64, burned_s: f64) -> f64 {
+        let left_s = self.available * self.wall_s - self.cpu_s + burned_s.min(self.cpu_s);
+        lost_s.min(left_s.max(0.0))
+    }
+
+    /// Whether so much is worth a word, kept among the checks.
+    pub(super) fn matters(&self, checks: &mut Checks, lost_s: f64, burned_s: f64) -> bool {
+        checks.holds(&limits::LEAST_TOTAL_S, self.total_s)
+            && checks.holds(&limits::LEAST_SHARE, self.recoverable_s(lost_s, burned_s) / self.total_s)
+    }
+
+    /// A finding about so many seconds, still without victims and evidence.
+    pub(super) fn finding(
+        &self,
+        kind: Kind,
+        account: Account,
+        lost_s: f64,
+        burned_s: f64,
+        cause: Place,
+    ) -> Finding {
+        Finding {
+            kind,
+            account: account.id().into(),
+            recoverable_s: self.recoverable_s(lost_s, burned_s),
+            lost_s,
+            burned_s,
+            low_s: 0.0,
+            high_s: 0.0,
+            error_s: 0.0,
+            cause,
+            victims: Vec::new(),
+            evidence: Vec::new(),
+            checks: Vec::new(),
+            sure: Sure::Likely,
+            library: None,
+            lock: None,
+        }
+    }
+
+    /// A lock.
+    pub(super) fn lock(&self, id: LockId) -> Option<&'r Lock> {
+        self.blame.locks.get(id as usize)
+    }
+
+    pub(super) fn nature(&self, operation: OperationId) -> Option<Nature> {
+        self.operations.nature(operation)
+    }
+
+    pub(super) fn operation(&self, operation: OperationId) -> Option<OperationKind> {
+        self.operations.get(operation)
+    }
+
+    /// The samples of a process.
+    pub(super) fn samples_of(&self, process: ProcessId) -> impl Iterator<Item = &'r SampleRow> {
+        let profile = self.profile;
+        let rows = profile.samples.iter();
+        rows.filter(move |row| profile.locations[row.location as usize].process == process)
+    }
+
+    /// The account of a location; the ledger has them in order.
+    fn account_of(&self, location: LocationId) -> Option<&'r LocationAccounts> {
+        let rows = &self.ledger.locations;
+        rows.binary_search_by_key(&location, |row| row.location).ok().map(|at| &rows[at])
+    }
+
+    /// A location's time on accounts, s.
+    pub(super) fn spent_s(&self, location: LocationId, accounts: &[Account]) -> f64 {
+        let sum = |row: &LocationAccounts| accounts.iter().map(|&account| row.accounts[account]).sum::<u64>();
+        self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
+    }
+
+    /// A location's own work, s: on a processor, or in I/O, and not waiting.
+    pub(super) fn worked_s(&self, location: LocationId) -> f64 {
+        self.spent_s(location, &WORK)
+    }
+
+    /// How long it could run and had no processor, s.
+    pub(super) fn queued_s(&self, location: LocationId) -> f64 {
+        self.spent_s(location, &QUEUED)
+    }
+
+    /// Others that were started for the same and lived at the same time.
+    pub(super) fn beside(&self, location: LocationId) -> Vec<LocationId> {
+        let mine = &self.profile.locations[location as usize];
+        let lives_beside = |&other: &LocationId| {
+            let one = &self.profile.locations[other as usize];
+            other != location && one.start_s < mine.end_s && mine.start_s < one.end_s
+        };
+        self.alike(location).iter().copied().filter(lives_beside).collect()
+    }
+
+    /// How long it was passive for these reasons, s.
+    pub(super) fn waited_s(&self, location: LocationId, reasons: &[PassiveReason]) -> f64 {
+        let sum = |row: &LocationAccounts| reasons.iter().map(|&reason| row.passive[reason]).sum::<u64>();
+        self.account_of(location).map_or(0.0, |row| sum(row) as f64 / 1e9)
+    }
+
+    /// The locations of its process that were started for the same as this one, itself included.
+    pub(super) fn alike(&self, location: LocationId) -> &[LocationId] {
+        let process = self.profile.locations[location as usize].process;
+        let Some(kind) = self.kinds[location as usize] else { return &[] };
+        self.started_alike.get(&(process, kind)).map_or(&[], Vec::as_slice)
+    }
+
+    /// A place, and where it has no function, whose it is: the thread, or the process of several.
+    pub(super) fn located(&self, place: Place, of: impl IntoIterator<Item = LocationId>) -> Place {
+        if place.function.is_some() {
+            return place;
+        }
+        let locations: BTreeSet<LocationId> = of.into_iter().collect();
+        let processes: BTreeSet<ProcessId> =
+            locations.iter().map(|&id| self.profile.locations[id as usize].process).collect();
+        let names: BTreeSet<&str> =
+            processes.iter().map(|&id| self.profile.processes[id as usize].name.as_str()).collect();
+        let process = match names.len() {
+            0 => None,
+            _ => Some(names.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        let thread = match locations.first() {
+            Some(&id) if locations.len() == 1 => Some(self.profile.locations[id as usize].name.clone()),
+            _ => None,
+        };
+        Place { process, thread: thread.filter(|name| !name.is_empty()), ..place }
+    }
+
+    /// The standard error of the processor time sampled in these contexts, s.
+    pub(super) fn error_s(&self, contexts: impl IntoIterator<Item = ContextId>) -> f64 {
+        let (mut cpu_s, mut squares) = (0.0, 0.0);
+        for context in contexts {
+            cpu_s += self.cpu[context as usize];
+            squares += self.squares[context as usize];
+        }
+        let all = Sampling { cpu_s: self.cpu.iter().sum(), squares: self.squares.iter().sum() };
+        all.error_s(cpu_s, squares)
+    }
+
+    /// Victims by place, most first.
+    pub(super) fn victims(&self, of: impl IntoIterator<Item = (LocationId, ContextId, f64)>) -> Vec<Victim> {
+        type Key = (Option<FunctionId>, Option<u32>);
+        let mut sums: HashMap<Key, (ContextId, Vec<LocationId>, f64)> = HashMap::new();
+        for (location, context, seconds) in of {
+            let sum = sums.entry(self.places.line_key(context)).or_insert((context, Vec::new(), 0.0));
+            sum.0 = sum.0.min(context);
+            sum.1.push(location);
+            sum.2 += seconds;
+        }
+        let mut victims: Vec<Victim> = (sums.into_values())
+            .map(|(context, mut locations, seconds)| {
+                locations.sort_unstable();
+                locations.dedup();
+                let place = self.located(self.places.place(context), locations.iter().copied());
+                Victim { place, threads: locations.len(), seconds }
+            })
+            .collect();
+        victims.sort_by(|a, b| {
+            b.seconds.total_cmp(&a.seconds).then_with(|| a.place.context.cmp(&b.place.context))
+        });
+        victims.truncate(VICTIMS);
+        victims
+    }
+}
+
+/// Places of victims that a finding names.
+const VICTIMS: usize = 4;
+
+/// Accounts of unused processors.
+const EMPTY: [Account; 3] = [Account::Serial, Account::Narrow, Account::Asleep];
+/// Accounts of a location's own work.
+const WORK: [Account; 4] = [Account::Compute, Account::Io, Account::Fault, Account::Runtime];
+/// Accounts of having no processor.
+pub(super) const QUEUED: [Account; 2] = [Account::Oversubscribed, Account::Preempted];
+
+/// Why a thread is passive that could work if there were work.
+pub(super) const FOR_WORK: [PassiveReason; 9] = [
+    PassiveReason::Condition,
+    PassiveReason::Semaphore,
+    PassiveReason::Park,
+    PassiveReason::Pool,
+    PassiveReason::Queue,
+    PassiveReason::Futex,
+    PassiveReason::Pipe,
+    PassiveReason::Socket,
+    PassiveReason::Event,
+];
+
+/// The start function of each location: the outermost function of the program on its first call path.
+fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option<FunctionId>> {
+    let mut starts = vec![None; profile.locations.len()];
+    let paths = (profile.samples.iter().map(|row| (row.location, row.context)))
+        .chain(calls.iter().map(|call| (call.location, call.context)));
+    for (location, context) in paths {
+        let start = &mut starts[location as usize];
+        if start.is_none() {
+            *start = places.start(context);
+        }
+    }
+    starts
+}
+
+/// Parts of the names of functions that have none of their own.
+const CLOSURES: [&str; 4] = ["{{closure}}", "lambda", "(anonymous class)", "::operator()"];
+
+/// By location the function that makes it alike to others. Two closures in one function may do the same or
+/// not, so of them it is the function that they spend most of their time in.
+fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) -> Vec<Option<FunctionId>> {
+    let is_closure = |start: FunctionId| {
+        let name = &profile.functions[start as usize].name;
+        CLOSURES.iter().any(|part| name.contains(part))
+    };
+    let mut spent_s: HashMap<LocationId, HashMap<FunctionId, f64>> = HashMap::new();
+    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
+        if starts[value.location as usize].is_some_and(is_closure)
+            && let Some(phase) = places.phase(value.context)
+            && let Some(function) = profile.contexts[phase as usize].function
+        {
+            *spent_s.entry(value.location).or_default().entry(function).or_default() += value.amount;
+        }
+    }
+    let mut kinds = starts.to_vec();
+    for (location, by_function) in spent_s {
+        let most = by_function.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        kinds[location as usize] = most.map(|(function, _)| function);
+    }
+    kinds
+}

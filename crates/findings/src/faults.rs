@@ -1,0 +1,225 @@
+//! Page faults: memory that is touched for the first time, or again and again.
+//!
+//! When and by whom is measured exactly; the cost of a fault is fitted to the run, and booked by the ledger.
+//! Each process is looked at by itself, since none can change what another one touches, and only faults below
+//! the program's own code count: the memory that a process touches while it is loaded is no choice of its
+//! author.
+//!
+//! Whether it was the same memory again follows from two counts: faults that brought more pages than the
+//! process ever had resident at once cannot all have brought new ones.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proust_profile::{ContextId, LocationId, Metric, ProcessId};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::place::Place;
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+use proust_account::timelines::FaultCost;
+
+/// Parts of the run by which faults are distinguished in time.
+const PARTS: usize = 12;
+/// The smallest page: a fault brings at least one.
+const PAGE_BYTES: f64 = 4096.0;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_process: BTreeMap<ProcessId, Touched> = BTreeMap::new();
+    for value in facts.profile.values.iter().filter(|value| value.metric == Metric::MinorFaults) {
+        if facts.places.start(value.context).is_some() {
+            let process = facts.profile.locations[value.location as usize].process;
+            by_process.entry(process).or_default().add(value.location, value.context, value.amount);
+        }
+    }
+    for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Fault) {
+        let process = facts.profile.locations[row.location as usize].process;
+        if facts.places.start(row.context).is_some()
+            && let Some(touched) = by_process.get_mut(&process)
+        {
+            touched.lost_s += row.ns as f64 / 1e9;
+        }
+    }
+    // Processes of one program that do the same are one finding.
+    type Key = (Kind, Option<String>, Option<u32>);
+    let mut same: BTreeMap<Key, Vec<Candidate>> = BTreeMap::new();
+    for (process, touched) in by_process {
+        if let Some(candidate) = candidate(facts, process, &touched) {
+            let key = (candidate.kind, candidate.cause.function.clone(), candidate.cause.line);
+            same.entry(key).or_default().push(candidate);
+        }
+    }
+    same.into_values().filter_map(|candidates| page_faults(facts, candidates)).collect()
+}
+
+/// The page faults of a process below its program's own code.
+#[derive(Default)]
+struct Touched {
+    all: f64,
+    by_context: HashMap<ContextId, f64>,
+    by_location: HashMap<LocationId, f64>,
+    /// The amount on the account.
+    lost_s: f64,
+}
+
+impl Touched {
+    fn add(&mut self, location: LocationId, context: ContextId, faults: f64) {
+        self.all += faults;
+        *self.by_context.entry(context).or_default() += faults;
+        *self.by_location.entry(location).or_default() += faults;
+    }
+}
+
+/// The findings possible for a process.
+struct Candidate {
+    kind: Kind,
+    cause: Place,
+    faults: f64,
+    lost_s: f64,
+    in_kernel_s: f64,
+    by_one: f64,
+    at_once: f64,
+    used_after: f64,
+    /// Bytes that the faults brought at least, and those that were resident at once, if that is known.
+    bytes: (f64, Option<f64>),
+    checks: Checks,
+}
+
+fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option<Candidate> {
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::FAULTS, touched.all) {
+        return None;
+    }
+    let (&toucher, &most) =
+        touched.by_location.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
+    let cause = facts.places.cause(&touched.by_context, 0.5)?;
+    let when = When::of(facts, process);
+    let by_one = most / touched.all;
+    let used_after = when.used_after(facts, process, toucher);
+    let brought_bytes = touched.all * PAGE_BYTES;
+    let peak_bytes = facts.profile.processes[process as usize].peak_resident_bytes.map(|bytes| bytes as f64);
+    let times = peak_bytes.map(|peak_bytes| brought_bytes / peak_bytes.max(PAGE_BYTES));
+    let mut as_churn = checks.clone();
+    let mut as_first = checks.clone();
+    let mut lost_s = touched.lost_s;
+    let is_churn = times.is_some_and(|times| as_churn.holds(&limits::TOUCHED_AGAIN, times));
+    let is_first_touch = facts.width >= 2.0
+        && as_first.holds(&limits::FAULTS_BY_ONE, by_one)
+        && as_first.holds(&limits::FAULTS_AT_ONCE, when.at_once)
+        && as_first.holds(&limits::USED_AFTER, used_after);
+    let kind = if is_churn {
+        checks = as_churn;
+        Kind::FaultChurn
+    } else if is_first_touch {
+        checks = as_first;
+        // Touched in parallel, it takes each of them a part of that time.
+        lost_s *= 1.0 - 1.0 / facts.width;
+        Kind::FirstTouch
+    } else if checks.holds(&limits::FAULTS_AT_ONCE, when.at_once) {
+        Kind::FaultStartup
+    } else if times.is_none() {
+        // Whether it is the same memory cannot be known.
+        checks = as_churn;
+        Kind::FaultChurn
+    } else {
+        return None;
+    };
+    Some(Candidate {
+        kind,
+        cause,
+        faults: touched.all,
+        lost_s,
+        in_kernel_s: touched.by_context.keys().map(|&context| facts.system[context as usize]).sum(),
+        by_one,
+        at_once: when.at_once,
+        used_after,
+        bytes: (brought_bytes, peak_bytes),
+        checks,
+    })
+}
+
+fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding> {
+    let lost_s: f64 = candidates.iter().map(|one| one.lost_s).sum();
+    let faults: f64 = candidates.iter().map(|one| one.faults).sum();
+    let processes = candidates.len();
+    let worst = candidates.into_iter().max_by(|a, b| a.lost_s.total_cmp(&b.lost_s))?;
+    let mut checks = worst.checks;
+    if !facts.matters(&mut checks, lost_s, lost_s) {
+        return None;
+    }
+    let cost = FaultCost::of(facts.profile);
+    let mut finding = facts.finding(worst.kind, Account::Fault, lost_s, lost_s, worst.cause);
+    finding.evidence = vec![
+        Figure::count("page faults", faults),
+        Figure::seconds("in the kernel where they happened", worst.in_kernel_s),
+        Figure::seconds("a fault takes, by the system time of stretches with and without", cost.ns / 1e9),
+        Figure::seconds(
+            "standard error of that (0: not fitted, the usual cost)",
+            cost.error_ns.unwrap_or(0.0) / 1e9,
+        ),
+        Figure::share("of them by one thread", worst.by_one),
+        Figure::share("of them within one half of the processor time", worst.at_once),
+        Figure::share("of the processor time was other threads' afterwards", worst.used_after),
+        Figure::new("of memory, brought by the faults of a process at least", worst.bytes.0, "bytes"),
+    ];
+    if let Some(peak_bytes) = worst.bytes.1 {
+        finding.evidence.push(Figure::new("resident at once at most", peak_bytes, "bytes"));
+    }
+    if processes > 1 {
+        finding.evidence.push(Figure::count("processes that do so", processes as f64));
+    }
+    let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE));
+    let is_known = match worst.kind {
+        Kind::FaultStartup => is_large,
+        kind => kind == Kind::FaultChurn && worst.bytes.1.is_some(),
+    };
+    finding.sure = if is_known { Sure::Likely } else { Sure::Possible };
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// When the faults were, by the processor time that had been used: other programs do not change that.
+struct When {
+    /// Of all faults, the most that lie within a half of the run.
+    at_once: f64,
+    /// When most of them were over, ns.
+    over_ns: u64,
+}
+
+impl When {
+    fn of(facts: &Facts<'_>, process: ProcessId) -> When {
+        let is_own = |context| facts.places.start(context).is_some();
+        let mut rows: Vec<(u64, u64, u32)> = (facts.samples_of(process))
+            .map(|row| (row.time_ns, row.cpu_ns, if is_own(row.context) { row.minor_faults } else { 0 }))
+            .collect();
+        rows.sort_unstable();
+        let all_ns = rows.iter().map(|(_, cpu_ns, _)| cpu_ns).sum::<u64>().max(1);
+        let (mut parts, mut ends_ns) = ([0.0; PARTS], [0; PARTS]);
+        let mut used_ns = 0;
+        for (time_ns, cpu_ns, faults) in rows {
+            // They lie somewhere between the sample before and this one: in its middle on average.
+            let middle = (used_ns + cpu_ns / 2) as f64 / all_ns as f64;
+            used_ns += cpu_ns;
+            let part = ((middle * PARTS as f64) as usize).min(PARTS - 1);
+            parts[part] += f64::from(faults);
+            ends_ns[part] = time_ns;
+        }
+        let all = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let half = PARTS / 2;
+        let windows = parts.windows(half).map(|window| window.iter().sum::<f64>());
+        let (at, most) =
+            windows.enumerate().fold((0, 0.0), |best, (at, sum)| if sum > best.1 { (at, sum) } else { best });
+        // Within it, until the last part that has much of them.
+        let last = (at..at + half).rev().find(|&part| parts[part] >= 0.1 * most).unwrap_or(at);
+        When { at_once: most / all, over_ns: ends_ns[last] }
+    }
+
+    /// The part of the process's processor time that others than the one that touched the memory used
+    /// afterwards.
+    fn used_after(&self, facts: &Facts<'_>, process: ProcessId, toucher: LocationId) -> f64 {
+        let all_ns: u64 = facts.samples_of(process).map(|row| row.cpu_ns).sum();
+        let after = facts.samples_of(process);
+        let after = after.filter(|row| row.location != toucher && row.time_ns > self.over_ns);
+        after.map(|row| row.cpu_ns).sum::<u64>() as f64 / all_ns.max(1) as f64
+    }
+}

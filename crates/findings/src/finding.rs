@@ -1,0 +1,203 @@
+//! What a finding is.
+
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+use super::thresholds::Check;
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $name:ident $id:literal;)*) => {
+        /// What sort of loss a finding is about. The identifiers are part of the JSON contract.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Kind {
+            $($(#[doc = $doc])* #[serde(rename = $id)] $name,)*
+        }
+
+        impl Kind {
+            /// All kinds.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name),*];
+
+            /// The stable identifier.
+            pub const fn id(self) -> &'static str {
+                match self { $(Kind::$name => $id,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A lock is held while its holder does I/O.
+    LockAcrossIo "lock-across-io";
+    /// A lock is held while its holder sleeps, or waits for something else.
+    LockAcrossSleep "lock-across-sleep";
+    /// The lock of a language's interpreter allows one thread to execute at a time.
+    InterpreterLock "interpreter-lock";
+    /// The lock of a library is held while others wait that called the same library.
+    LibraryLock "library-lock";
+    /// The work is done by a slow implementation of a library of which there are fast ones.
+    SlowLibrary "slow-library";
+    /// A short critical section is entered all the time.
+    HotSection "hot-section";
+    /// Several threads queue for one lock most of the time.
+    Convoy "convoy";
+    /// A lock is held for long.
+    LongSection "long-section";
+    /// Threads wait for a lock by trying again and again.
+    LockSpin "lock-spin";
+    /// One thread works alone, and there is no other work.
+    SerialPhase "serial-phase";
+    /// One thread of several alike continues alone when the others have nothing left to do.
+    LongTask "long-task";
+    /// Threads wait for work again and again while a few others work.
+    IdlePool "idle-pool";
+    /// All wait at a barrier for the one that has more to do.
+    LateThread "late-thread";
+    /// More is spent on handing out tasks than a task should cost.
+    SmallTasks "small-tasks";
+    /// More threads want to run than there are processors.
+    Oversubscription "oversubscription";
+    /// One thread touches the memory first that several use.
+    FirstTouch "first-touch";
+    /// Much memory is touched for the first time at once.
+    FaultStartup "fault-startup";
+    /// Memory is given back and touched again all the time.
+    FaultChurn "fault-churn";
+    /// System calls take the processors.
+    SystemStorm "system-storm";
+    /// All threads are idle while one sleeps and checks, again and again.
+    SleepPoll "sleep-poll";
+    /// A thread waits by giving its processor away again and again.
+    SpinWait "spin-wait";
+    /// Very many short-lived threads.
+    ThreadChurn "thread-churn";
+    /// I/O of a few bytes a call.
+    TinyIo "tiny-io";
+    /// Files are synchronised with their device again and again.
+    SyncStorm "sync-storm";
+    /// A construct of OpenMP is executed so often that each time there is hardly anything to do.
+    OmpDeepConstruct "omp-deep-construct";
+    /// A loop is divided by count, and its iterations differ.
+    OmpUnevenLoop "omp-uneven-loop";
+    /// A loop is handed out in chunks that take no longer than asking for them.
+    OmpSmallChunks "omp-small-chunks";
+    /// A section for one thread at a time is entered in a hot loop.
+    OmpHotCritical "omp-hot-critical";
+    /// Teams inside of teams have more threads than there are processors.
+    OmpNestedTeams "omp-nested-teams";
+    /// Threads that wait for each other keep processors that others need.
+    OmpSpinningWaits "omp-spinning-waits";
+    /// Threads that wait for a moment sleep, and have to be woken.
+    OmpSleepingWaits "omp-sleeping-waits";
+    /// One thread works between parallel regions, again and again.
+    OmpSerialPart "omp-serial-part";
+    /// A loop that is to be divided is executed where there is one thread.
+    OmpTeamOfOne "omp-team-of-one";
+    /// Tasks that take no longer than making them.
+    OmpSmallTasks "omp-small-tasks";
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sure {
+    /// It was measured, from begin to end.
+    Certain,
+    /// It follows from measurements, or from enough samples.
+    Likely,
+    /// The measurements fit it, and other explanations as well.
+    Possible,
+}
+
+impl Sure {
+    /// The stable identifier, as in JSON.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Sure::Certain => "certain",
+            Sure::Likely => "likely",
+            Sure::Possible => "possible",
+        }
+    }
+}
+
+/// A number that speaks for a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What it is, in plain words.
+    pub what: String,
+    /// How much.
+    pub value: f64,
+    /// Its unit: `s`, `count`, `bytes`, `1/s`, `share` (of 1).
+    pub unit: String,
+}
+
+impl Figure {
+    /// A number in this unit.
+    pub fn new(what: impl Into<String>, value: f64, unit: &str) -> Figure {
+        Figure { what: what.into(), value, unit: unit.into() }
+    }
+
+    /// Seconds.
+    pub fn seconds(what: impl Into<String>, value: f64) -> Figure {
+        Figure::new(what, value, "s")
+    }
+
+    /// A number of things.
+    pub fn count(what: impl Into<String>, value: f64) -> Figure {
+        Figure::new(what, value, "count")
+    }
+
+    /// A part of a whole, 0 to 1.
+    pub fn share(what: impl Into<String>, value: f64) -> Figure {
+        Figure::new(what, value, "share")
+    }
+}
+
+/// The places that lost the time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Victim {
+    /// Where.
+    pub place: Place,
+    /// How many threads.
+    pub threads: usize,
+    /// How much they lost, s.
+    pub seconds: f64,
+}
+
+/// A statement about a loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What sort of loss.
+    pub kind: Kind,
+    /// Identifier of the account that the seconds are on.
+    pub account: String,
+    /// The time that could be saved, s: `lost_s`, capped by the time that the processors had left.
+    pub recoverable_s: f64,
+    /// The loss, s.
+    pub lost_s: f64,
+    /// Processor time that the loss itself burns, s: part of the time that could be saved, and not used
+    /// otherwise.
+    pub burned_s: f64,
+    /// Wall time that following the advice may save, s, from and to (see `range`).
+    #[serde(default)]
+    pub low_s: f64,
+    /// See `low_s`.
+    #[serde(default)]
+    pub high_s: f64,
+    /// Standard error of `lost_s`, s; 0 where nothing of it was sampled.
+    pub error_s: f64,
+    /// What to look at.
+    pub cause: Place,
+    /// The places that lost it, most first. Empty where none waited.
+    pub victims: Vec<Victim>,
+    /// The numbers it was found by.
+    pub evidence: Vec<Figure>,
+    /// The comparisons with thresholds.
+    pub checks: Vec<Check>,
+    /// How sure it is.
+    pub sure: Sure,
+    /// File name of the library it is about, where it is about one.
+    #[serde(default)]
+    pub library: Option<String>,
+    /// The lock it is about, where it is about one: position in [`proust_account::blame::Blame::locks`].
+    pub lock: Option<u32>,
+}

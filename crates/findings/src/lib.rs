@@ -1,0 +1,130 @@
+//! Findings: the losses of a run, in a form that a user can act on.
+//!
+//! A finding names a cause (a source line), the seconds that could be saved, the victims, the numbers that it
+//! is based on, and how sure it is. Each kind is a pure function of the [`Facts`] of a run; a file holds one
+//! family of kinds. The thresholds of all kinds are in one place, [`thresholds`], and every finding keeps its
+//! comparisons ([`Check`]), so that its derivation can be shown.
+//!
+//! - `locks`: sections held across I/O or sleep, short ones in hot loops, convoys, long ones, spinning
+//! - `phases`: serial phases, serial parts between parallel regions
+//! - `pool`: a long task at the end of a pool, too few tasks
+//! - `barriers`: a late thread
+//! - `tasks`: tasks that are too small
+//! - `crowding`: more threads than processors
+//! - `faults`: memory touched first by one thread, at the start, or again and again
+//! - `kernel`: processor time in system calls
+//! - `libraries`: implementations of which there are faster ones
+//! - `polls`: sleeping and spinning for something to happen
+//! - `churn`: threads that live too short
+//! - `openmp`: constructs of parallel programs that cost more than they give
+//! - `transfers`: I/O of a few bytes, synchronisation of files
+//!
+//! Beside the findings there is [`effort()`]: work, idleness and overhead by context, and a reading of their
+//! shares.
+//!
+//! What following the advice may save of the run's wall time is an interval (`range`).
+//!
+//! What can be won is capped by what the processors had to give beyond what was used
+//! ([`Facts::recoverable_s`]); findings are ranked by it, the smallest are left out, and so is what chance or
+//! a busy machine may have brought about (`rank`). This module decides no wording.
+
+mod barriers;
+mod calls;
+mod churn;
+mod crowding;
+mod effort;
+mod facts;
+mod faults;
+mod finding;
+mod kernel;
+mod libraries;
+mod locks;
+mod openmp;
+mod overhead;
+mod phases;
+mod place;
+mod polls;
+mod pool;
+mod range;
+mod rank;
+mod regions;
+mod sections;
+mod stretches;
+mod tasks;
+#[cfg(test)]
+mod tests;
+pub mod thresholds;
+mod transfers;
+
+use proust_profile::Profile;
+use rayon::prelude::*;
+
+use proust_account::blame::Blame;
+use proust_account::ledger::{Ledger, LedgerError, Processors};
+use proust_account::timelines::{OperationStates, timelines};
+use proust_query::OperationSums;
+
+pub use effort::{Effort, Reading, effort};
+pub use facts::Facts;
+pub use finding::{Figure, Finding, Kind, Sure, Victim};
+pub use place::Place;
+pub use rank::MOST;
+pub use thresholds::{Check, Threshold};
+
+/// All kinds, in the order in which they are looked for.
+const KINDS: [fn(&Facts<'_>) -> Vec<Finding>; 13] = [
+    locks::find,
+    phases::find,
+    pool::find,
+    barriers::find,
+    tasks::find,
+    crowding::find,
+    faults::find,
+    kernel::find,
+    libraries::find,
+    polls::find,
+    churn::find,
+    transfers::find,
+    openmp::find,
+];
+
+/// The results for a whole run that take all its samples, operations and releases to compute.
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    /// Its account.
+    pub ledger: Ledger,
+    /// The causes of the losses.
+    pub blame: Blame,
+    /// Its operations, summed up by place.
+    pub operations: OperationSums,
+    /// The findings, most recoverable seconds first.
+    pub findings: Vec<Finding>,
+}
+
+impl Whole {
+    /// That of a run on so many processors (None = those that it really used). The profile needs its samples,
+    /// operations and releases.
+    ///
+    /// # Errors
+    /// When the profile's processes and locations contradict each other.
+    pub fn of(profile: &Profile, processors: Option<u32>) -> Result<Whole, LedgerError> {
+        let run = timelines(profile);
+        let given = processors.map(|total| Processors::given(&run, total)).transpose()?;
+        let states = OperationStates::of(profile);
+        let (ledger, blame, queues) = Blame::with_queues(profile, &states, &run, given.as_ref())?;
+        let facts = Facts::new(profile, &states, &run, &ledger, &blame, queues);
+        let found = KINDS.par_iter().flat_map_iter(|find| find(&facts)).collect();
+        let findings = rank::ranked(&facts, found);
+        let operations = facts.sums;
+        Ok(Whole { ledger, blame, operations, findings })
+    }
+}
+
+/// The account of the whole run and the findings of it ([`Whole`]).
+///
+/// # Errors
+/// As [`Whole::of`].
+pub fn findings(profile: &Profile, processors: Option<u32>) -> Result<(Ledger, Vec<Finding>), LedgerError> {
+    let whole = Whole::of(profile, processors)?;
+    Ok((whole.ledger, whole.findings))
+}

@@ -1,0 +1,93 @@
+//! Libraries for which a cause of slowness, and its remedy, are known.
+
+use std::collections::{BTreeSet, HashMap};
+
+use proust_profile::{ContextId, LocationId, Metric, Profile};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+/// Beginnings of the file names of libraries that serialise their callers by a lock of their own.
+const WITH_A_LOCK: [&str; 2] = ["libopenblas", "libscipy_openblas"];
+
+/// Ends of the paths of the reference implementations of BLAS and LAPACK, as distributions install them.
+const REFERENCE: [&str; 2] = ["/blas/libblas.so", "/lapack/liblapack.so"];
+
+/// The most processor time that a fast implementation needs, as a part of the reference one's.
+const FAST: f64 = 0.3;
+
+/// Whether a file of this name is a library of which a remedy is known.
+pub(super) fn is_known(file_name: &str) -> bool {
+    WITH_A_LOCK.iter().any(|library| file_name.starts_with(library))
+}
+
+/// The library with a lock of its own that a context is in, or is called from, below the program's code.
+pub(super) fn with_a_lock<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&'p str> {
+    let profile = facts.profile;
+    let own = facts.places.own(context);
+    let mut at = Some(context);
+    while let Some(id) = at.filter(|&id| id >= own) {
+        let name = file_name(profile, id);
+        if name.is_some_and(|name| WITH_A_LOCK.iter().any(|library| name.starts_with(library))) {
+            return name;
+        }
+        at = profile.contexts[id as usize].parent;
+    }
+    None
+}
+
+fn module(profile: &Profile, context: ContextId) -> Option<&str> {
+    let function = profile.contexts[context as usize].function?;
+    let module = profile.functions[function as usize].module?;
+    Some(&profile.modules[module as usize].path)
+}
+
+fn file_name(profile: &Profile, context: ContextId) -> Option<&str> {
+    module(profile, context).map(|path| path.rsplit('/').next().unwrap_or(path))
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    slow_library(facts).into_iter().collect()
+}
+
+fn slow_library(facts: &Facts<'_>) -> Option<Finding> {
+    let profile = facts.profile;
+    let is_reference = |context: ContextId| {
+        let path = module(profile, context)?;
+        REFERENCE.iter().find(|end| path.contains(*end)).map(|_| path)
+    };
+    let mut inside: HashMap<ContextId, f64> = HashMap::new();
+    let mut by: BTreeSet<LocationId> = BTreeSet::new();
+    let mut library = None;
+    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
+        if let Some(path) = is_reference(value.context) {
+            *inside.entry(value.context).or_default() += value.amount;
+            by.insert(value.location);
+            library = Some(path);
+        }
+    }
+    let used_s: f64 = inside.values().sum();
+    let lost_s = used_s * (1.0 - FAST);
+    let error_s = facts.error_s(inside.keys().copied());
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::SLOW_LIBRARY, used_s / facts.cpu_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::SIGMAS, used_s / error_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, lost_s)
+    {
+        return None;
+    }
+    let cause = facts.places.cause(&inside, 0.5).unwrap_or_default();
+    let cause = facts.located(cause, by.iter().copied());
+    let mut finding = facts.finding(Kind::SlowLibrary, Account::Compute, lost_s, lost_s, cause);
+    finding.error_s = error_s;
+    finding.library = library.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
+    finding.evidence = vec![
+        Figure::seconds("processor time in the library", used_s),
+        Figure::count("threads that called it", by.len() as f64),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

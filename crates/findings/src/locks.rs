@@ -1,0 +1,362 @@
+//! Locks: the work done while they are held, how often, and how many threads queue.
+//!
+//! Each lock gets the one kind that is most useful for a change: the work of its holders is considered before
+//! the time they hold it, and that before the number of waiters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proust_profile::{ContextId, FunctionId, LocationId, Nature, ProcessId};
+use rayon::prelude::*;
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::libraries;
+use super::overhead::Overhead;
+use super::place::Place;
+use super::sections::{Holders, Sections, holders};
+use super::thresholds::{self as limits, Checks};
+use proust_account::blame::{BlameRow, CauseKind, LockId, LockKind};
+use proust_account::ledger::{Account, State, Wait};
+use rustc_hash::FxHashMap as Map;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut by_lock: BTreeMap<LockId, Vec<&BlameRow>> = BTreeMap::new();
+    for row in facts.blame.rows.iter().filter(|row| row.account == Account::Lock) {
+        if let Some(lock) = row.cause.lock {
+            by_lock.entry(lock).or_default().push(row);
+        }
+    }
+    if by_lock.is_empty() {
+        return Vec::new();
+    }
+    // An interpreter's lock is a few objects: one finding for each process.
+    let mut of_interpreters: BTreeMap<ProcessId, Vec<(LockId, Vec<&BlameRow>)>> = BTreeMap::new();
+    let is_of_interpreter = |id: LockId| facts.lock(id).is_some_and(|lock| lock.kind == LockKind::Condition);
+    for id in by_lock.keys().copied().filter(|&id| is_of_interpreter(id)).collect::<Vec<_>>() {
+        if let (Some(rows), Some(lock)) = (by_lock.remove(&id), facts.lock(id)) {
+            of_interpreters.entry(lock.process).or_default().push((id, rows));
+        }
+    }
+    let mut found: Vec<Finding> =
+        of_interpreters.into_values().filter_map(|locks| interpreter_lock(facts, locks)).collect();
+    let (holders, waits) = (holders(facts), Waits::of(facts));
+    let handling = Handling::of(facts);
+    let one = |(id, rows)| OneLock::new(facts, &holders, &waits, &handling, id, rows).finding();
+    found.par_extend(by_lock.into_par_iter().filter_map(one));
+    found
+}
+
+/// A condition variable that a runtime makes a lock of is an interpreter's: the function that waits for it
+/// does not help the program's author.
+fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> Option<Finding> {
+    let rows: Vec<&BlameRow> = locks.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+    let lost_s: f64 = rows.iter().map(|row| row.ns as f64 / 1e9).sum();
+    let times: u64 = locks.iter().filter_map(|(id, _)| facts.lock(*id)).map(|lock| lock.holds).sum();
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost_s, 0.0) || !checks.holds(&limits::LOCK_HOLDS, times as f64) {
+        return None;
+    }
+    let mut by_holder: HashMap<ContextId, f64> = HashMap::new();
+    for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
+        *by_holder.entry(row.cause.section.unwrap_or(row.cause.context)).or_default() += row.ns as f64 / 1e9;
+    }
+    let cause = most(&by_holder).map_or_else(Place::default, |context| facts.places.place(context));
+    let cause = facts.located(cause, rows.iter().map(|row| row.cause.location));
+    let mut finding = facts.finding(Kind::InterpreterLock, Account::Lock, lost_s, 0.0, cause);
+    let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
+    finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
+    finding.evidence = vec![
+        Figure::seconds("waited for the interpreter's lock", waited_s(&rows)),
+        Figure::count("threads that waited", threads.len() as f64),
+        Figure::count("times that it was handed over while others waited", times as f64),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    finding.lock =
+        locks.iter().max_by_key(|(_, rows)| rows.iter().map(|row| row.ns).sum::<u64>()).map(|l| l.0);
+    Some(finding)
+}
+
+/// The waits of threads, s, without the slots that were empty meanwhile.
+fn waited_s(rows: &[&BlameRow]) -> f64 {
+    rows.iter().filter(|row| !row.slots).map(|row| row.ns as f64 / 1e9).sum()
+}
+
+/// Processor time in functions that acquire and release locks, by where the program calls them, s.
+struct Handling(HashMap<(Option<FunctionId>, Option<u32>), Vec<ContextId>>);
+
+impl Handling {
+    fn of(facts: &Facts<'_>) -> Handling {
+        let overhead = Overhead::by(facts.profile, &facts.places);
+        let mut at: HashMap<_, Vec<ContextId>> = HashMap::new();
+        for context in 0..facts.cpu.len() as ContextId {
+            if facts.cpu[context as usize] > 0.0 && overhead.has(context) {
+                at.entry(facts.places.line_key(context)).or_default().push(context);
+            }
+        }
+        Handling(at)
+    }
+
+    /// Of the lines where a lock is waited for and released.
+    fn contexts(&self, facts: &Facts<'_>, rows: &[&BlameRow]) -> Vec<ContextId> {
+        let mut lines: Vec<_> = (rows.iter())
+            .flat_map(|row| [Some(row.context), row.cause.site, row.cause.section])
+            .flatten()
+            .map(|context| facts.places.line_key(context))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines.iter().filter_map(|line| self.0.get(line)).flatten().copied().collect()
+    }
+}
+
+/// By waiting location and place: how long by trying again and again, and how long blocked, ns.
+struct Waits(Map<(LocationId, ContextId), (u64, u64)>);
+
+impl Waits {
+    fn of(facts: &Facts<'_>) -> Waits {
+        let mut waits: Map<_, (u64, u64)> = Map::default();
+        for calls in facts.calls.iter().filter(|calls| is_lock(calls.state)) {
+            let (spinning_ns, blocked_ns) = waits.entry((calls.location, calls.context)).or_default();
+            match facts.nature(calls.operation) {
+                Some(Nature::Spin) => *spinning_ns += calls.time_ns,
+                _ => *blocked_ns += calls.time_ns,
+            }
+        }
+        Waits(waits)
+    }
+
+    /// How long these waits were by trying again and again, s.
+    fn spinning_s(&self, rows: &[&BlameRow]) -> f64 {
+        let of = |row: &BlameRow| match self.0.get(&(row.location, row.context)) {
+            Some(&(spinning_ns, blocked_ns)) if spinning_ns > 0 => {
+                row.ns as f64 / 1e9 * spinning_ns as f64 / (spinning_ns + blocked_ns) as f64
+            }
+            _ => 0.0,
+        };
+        rows.iter().filter(|row| !row.slots).map(|row| of(row)).sum()
+    }
+}
+
+/// A lock, and its cost.
+struct OneLock<'f> {
+    facts: &'f Facts<'f>,
+    id: LockId,
+    rows: Vec<&'f BlameRow>,
+    lost_s: f64,
+    hand_over_s: f64,
+    /// The time waited for each holder, s.
+    by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64>,
+    /// The acts of all holders meanwhile, weighted by the time waited for each.
+    sections: Sections,
+    spinning_s: f64,
+    /// Processor time of acquiring and releasing it, s, and its standard error.
+    handling: (f64, f64),
+}
+
+impl<'f> OneLock<'f> {
+    fn new(
+        facts: &'f Facts<'f>,
+        holders: &Holders,
+        waits: &Waits,
+        handling: &Handling,
+        id: LockId,
+        rows: Vec<&'f BlameRow>,
+    ) -> OneLock<'f> {
+        let seconds = |row: &BlameRow| row.ns as f64 / 1e9;
+        let mut by_holder: HashMap<(LocationId, ContextId, Option<ContextId>), f64> = HashMap::new();
+        for row in rows.iter().filter(|row| row.cause.kind == CauseKind::Holder) {
+            let section = row.cause.section.unwrap_or(row.cause.context);
+            let key = (row.cause.location, section, row.cause.site);
+            *by_holder.entry(key).or_default() += seconds(row);
+        }
+        let mut sections = Sections::default();
+        let mut known: Vec<_> = by_holder.keys().map(|&(location, context, _)| (location, context)).collect();
+        known.sort_unstable();
+        known.dedup();
+        for of in known.iter().filter_map(|holder| holders.get(holder)) {
+            sections.count += of.count;
+            sections.held_s += of.held_s;
+            for (mine, theirs) in [(&mut sections.io_s, &of.io_s), (&mut sections.passive_s, &of.passive_s)] {
+                theirs.iter().for_each(|(&context, s)| *mine.entry(context).or_default() += s);
+            }
+        }
+        let handled = handling.contexts(facts, &rows);
+        let handling_s = handled.iter().map(|&context| facts.cpu[context as usize]).sum();
+        let hand_over = rows.iter().filter(|row| row.cause.kind == CauseKind::HandOver);
+        OneLock {
+            lost_s: rows.iter().map(|row| seconds(row)).sum(),
+            hand_over_s: hand_over.map(|row| seconds(row)).sum(),
+            spinning_s: waits.spinning_s(&rows),
+            handling: (handling_s, facts.error_s(handled)),
+            facts,
+            id,
+            rows,
+            by_holder,
+            sections,
+        }
+    }
+
+    fn finding(&self) -> Option<Finding> {
+        let facts = self.facts;
+        let mut checks = Checks::default();
+        let (mean_s, sections) = self.mean_section();
+        let is_hot =
+            limits::HOT_HOLD_S.holds(mean_s) && limits::HOT_HOLDS.holds(self.sections.count.max(sections));
+        // A short section that is entered all the time costs its entries, too, whichever thread waits.
+        let (handling_s, error_s) = if is_hot { self.handling } else { (0.0, 0.0) };
+        let (lost_s, burned_s) = (self.lost_s + handling_s, self.spinning_s + handling_s);
+        if !facts.matters(&mut checks, lost_s, burned_s)
+            || !checks.holds(&limits::LOCK_HOLDS, self.sections.count)
+        {
+            return None;
+        }
+        let held_s = self.sections.held_s.max(f64::MIN_POSITIVE);
+        let io_s: f64 = self.sections.io_s.values().sum();
+        let passive_s: f64 = self.sections.passive_s.values().sum();
+        let (waiters, share) = self.waiters();
+        let all_s = self.lost_s.max(f64::MIN_POSITIVE);
+        // Failed comparisons of one kind are no reason for the next.
+        let mut try_kind = |holds: &dyn Fn(&mut Checks) -> bool| {
+            let mut tried = checks.clone();
+            let found = holds(&mut tried);
+            if found {
+                checks = tried;
+            }
+            found
+        };
+        let kind = if try_kind(&|c| c.holds(&limits::LOCK_IN_IO, io_s / held_s)) {
+            Kind::LockAcrossIo
+        } else if try_kind(&|c| c.holds(&limits::LOCK_IN_SLEEP, passive_s / held_s)) {
+            Kind::LockAcrossSleep
+        } else if try_kind(&|c| c.holds(&limits::LOCK_SPINNING, self.spinning_s / all_s)) {
+            Kind::LockSpin
+        } else if try_kind(&|c| {
+            c.holds(&limits::HOT_HOLD_S, mean_s)
+                && c.holds(&limits::HOT_HOLDS, self.sections.count.max(sections))
+        }) {
+            Kind::HotSection
+        } else if try_kind(&|c| {
+            c.holds(&limits::CONVOY_WAITERS, waiters) && c.holds(&limits::CONVOY_SHARE, share)
+        }) {
+            Kind::Convoy
+        } else {
+            Kind::LongSection
+        };
+        let worst = match kind {
+            Kind::LockAcrossIo => most(&self.sections.io_s),
+            Kind::LockAcrossSleep => most(&self.sections.passive_s),
+            _ => None,
+        };
+        let cause = worst.or_else(|| self.worst_holder())?;
+        let library = self.library();
+        let kind = if library.is_some() { Kind::LibraryLock } else { kind };
+        let (lost_s, burned_s) = match kind {
+            Kind::HotSection => (lost_s, burned_s),
+            _ => (self.lost_s, self.spinning_s),
+        };
+        let holders = self.by_holder.keys().map(|(location, ..)| *location);
+        let cause = facts.located(facts.places.place(cause), holders);
+        let mut finding = facts.finding(kind, Account::Lock, lost_s, burned_s, cause);
+        finding.library = library;
+        if kind == Kind::HotSection {
+            finding.error_s = error_s;
+        }
+        let waits = self.rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9));
+        finding.victims = facts.victims(waits);
+        finding.evidence = vec![
+            Figure::seconds("waited for this lock", waited_s(&self.rows)),
+            Figure::count("sections that ended while others waited", sections),
+            Figure::seconds("mean length of such a section", mean_s),
+            Figure::count("threads that waited at once, on average", waiters),
+            Figure::share("of the run somebody waited", share),
+            Figure::seconds("of the waiting, nobody held it (hand-over)", self.hand_over_s),
+        ];
+        match kind {
+            Kind::LockAcrossIo => {
+                finding.evidence.push(Figure::share("of the time held, in I/O", io_s / held_s))
+            }
+            Kind::LockAcrossSleep => {
+                finding
+                    .evidence
+                    .push(Figure::share("of the time held, asleep or waiting", passive_s / held_s));
+            }
+            Kind::LockSpin => {
+                finding.evidence.push(Figure::seconds("of the waiting, by trying again", burned_s))
+            }
+            Kind::HotSection => finding
+                .evidence
+                .push(Figure::seconds("processor time of acquiring and releasing it", handling_s)),
+            _ => {}
+        }
+        finding.sure = match kind {
+            Kind::LockAcrossSleep if self.is_gate() => Sure::Possible,
+            _ if self.hand_over_s > 0.5 * self.lost_s || handling_s > self.lost_s => Sure::Likely,
+            _ => Sure::Certain,
+        };
+        finding.checks = checks.kept();
+        finding.lock = Some(self.id);
+        Some(finding)
+    }
+
+    /// How long a section of this lock is on average, s, and how many ended while others waited: the same as
+    /// on the page `locks`.
+    fn mean_section(&self) -> (f64, f64) {
+        match self.facts.lock(self.id) {
+            Some(lock) if lock.holds > 0 => {
+                (lock.held_ns as f64 / 1e9 / lock.holds as f64, lock.holds as f64)
+            }
+            _ => (self.sections.held_s / self.sections.count.max(1.0), self.sections.count.round()),
+        }
+    }
+
+    /// The library whose own lock it is, by where most is waited.
+    fn library(&self) -> Option<String> {
+        let worst = self.rows.iter().max_by_key(|row| row.ns)?;
+        libraries::with_a_lock(self.facts, worst.context).map(str::to_owned)
+    }
+
+    /// Whether the waiting threads never hold it while others wait: they wait there for a signal to continue,
+    /// or are parked.
+    fn is_gate(&self) -> bool {
+        let holders: BTreeSet<LocationId> = self.by_holder.keys().map(|(location, ..)| *location).collect();
+        self.rows.iter().all(|row| !holders.contains(&row.location))
+    }
+
+    /// Where holders got it, or, where that is not known, let it go, for which most was waited.
+    fn worst_holder(&self) -> Option<ContextId> {
+        let mut by_context: HashMap<ContextId, f64> = HashMap::new();
+        for (&(_, context, site), &seconds) in &self.by_holder {
+            // In a library the call path of the section leads to the program, and the bare site does not.
+            let site = site.filter(|&site| self.facts.places.start(site).is_some());
+            *by_context.entry(site.unwrap_or(context)).or_default() += seconds;
+        }
+        let by_line = |context: ContextId| self.facts.places.line_key(context);
+        let mut by_place: HashMap<_, (f64, ContextId)> = HashMap::new();
+        for (&context, &seconds) in &by_context {
+            let sum = by_place.entry(by_line(context)).or_insert((0.0, context));
+            (sum.0, sum.1) = (sum.0 + seconds, sum.1.min(context));
+        }
+        by_place
+            .into_values()
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
+            .map(|(_, context)| context)
+    }
+
+    /// How many waited at once, on average while any did, and for which part of the run any did.
+    fn waiters(&self) -> (f64, f64) {
+        let queue = self.facts.queues.of_lock(self.id);
+        let share = queue.any_ns as f64 / 1e9 / self.facts.wall_s.max(f64::MIN_POSITIVE);
+        (if queue.any_ns > 0 { queue.waited_ns as f64 / queue.any_ns as f64 } else { 1.0 }, share)
+    }
+}
+
+fn is_lock(state: State) -> bool {
+    matches!(state, State::Waiting(Wait::Lock) | State::Polling(Wait::Lock))
+}
+
+/// The context with the most.
+fn most(amounts: &HashMap<ContextId, f64>) -> Option<ContextId> {
+    let most = amounts.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+    most.map(|(&context, _)| context)
+}

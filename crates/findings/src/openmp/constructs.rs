@@ -1,0 +1,262 @@
+//! What the regions of a run are made of: the sites of all threads, by place in the source.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proust_profile::{
+    ContextId, ContextKind, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, ProcessId,
+    RegionId, SegmentRow,
+};
+
+use super::super::facts::Facts;
+use super::super::place::Place;
+use proust_account::ledger::{Account, PassiveReason};
+
+/// Sites at one place in the source, in all regions that lead there.
+#[derive(Debug)]
+pub(super) struct Construct<'p> {
+    pub(super) process: ProcessId,
+    pub(super) kind: OperationKind,
+    /// One of its call paths.
+    pub(super) context: ContextId,
+    rows: Vec<&'p SegmentRow>,
+}
+
+impl Construct<'_> {
+    /// How often threads visited it.
+    pub(super) fn executions(&self) -> u64 {
+        self.rows.iter().map(|row| row.executions).sum()
+    }
+
+    /// Visits of the thread with the most of them.
+    pub(super) fn visits(&self) -> u64 {
+        let mut visits: HashMap<LocationId, u64> = HashMap::new();
+        for row in &self.rows {
+            *visits.entry(row.location).or_default() += row.executions;
+        }
+        visits.into_values().max().unwrap_or(0)
+    }
+
+    /// Threads of the largest team.
+    pub(super) fn team(&self) -> u32 {
+        self.rows.iter().map(|row| row.team_max).max().unwrap_or(0)
+    }
+
+    /// Work before it, s: on a processor or not.
+    pub(super) fn work_s(&self) -> f64 {
+        self.rows.iter().map(|row| row.work_ns).sum::<u64>() as f64 / 1e9
+    }
+
+    /// Time in it, s.
+    pub(super) fn wait_s(&self) -> f64 {
+        self.rows.iter().map(|row| row.wait_ns).sum::<u64>() as f64 / 1e9
+    }
+
+    /// The part of it after the last thread arrived, s.
+    pub(super) fn latency_s(&self) -> f64 {
+        self.rows.iter().map(|row| row.latency_ns).sum::<u64>() as f64 / 1e9
+    }
+
+    /// The regions that it is in.
+    pub(super) fn regions(&self) -> Vec<RegionId> {
+        let mut regions: Vec<RegionId> = self.rows.iter().map(|row| row.region).collect();
+        regions.sort_unstable();
+        regions.dedup();
+        regions
+    }
+
+    /// The threads that waited there, where, and how long, s.
+    pub(super) fn waiters(&self) -> impl Iterator<Item = (LocationId, ContextId, f64)> {
+        self.rows.iter().map(|row| (row.location, row.context, row.wait_ns as f64 / 1e9))
+    }
+
+    /// The rows of each thread.
+    pub(super) fn by_thread(&self) -> BTreeMap<LocationId, Vec<&SegmentRow>> {
+        let mut threads: BTreeMap<LocationId, Vec<&SegmentRow>> = BTreeMap::new();
+        for row in &self.rows {
+            threads.entry(row.location).or_default().push(row);
+        }
+        threads
+    }
+
+    /// Whether all of a team wait for each other there.
+    pub(super) fn is_for_all(&self) -> bool {
+        matches!(self.kind.detail, Detail::TeamBarrier | Detail::RegionEnd)
+    }
+}
+
+/// The processor time that a thread used and lacked in a region, ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Processor {
+    /// On one.
+    used_ns: u64,
+    /// Runnable, without one.
+    lacked_ns: u64,
+}
+
+/// The constructs of a run.
+#[derive(Debug)]
+pub(super) struct Constructs<'p> {
+    pub(super) all: Vec<Construct<'p>>,
+    /// The region's context that each context lies in or below, if any.
+    region_of: Vec<Option<ContextId>>,
+    processor: HashMap<(LocationId, ContextId), Processor>,
+}
+
+/// A barrier that was executed so often shows the cost of one.
+const ENOUGH: u64 = 100;
+/// The most that a barrier is assumed to cost, s. Where it takes longer its threads sleep, or have no
+/// processor.
+const DEAREST_S: f64 = 3e-6;
+
+impl<'p> Constructs<'p> {
+    pub(super) fn of(facts: &Facts<'p>) -> Constructs<'p> {
+        let profile = facts.profile;
+        type Key = (ProcessId, OperationId, (Option<FunctionId>, Option<u32>));
+        let mut by_place: BTreeMap<Key, Construct<'p>> = BTreeMap::new();
+        for row in &profile.segments {
+            let Some(kind) = facts.operations.get(row.operation) else { continue };
+            let process = profile.locations[row.location as usize].process;
+            let key = (process, row.operation, facts.places.line_key(row.context));
+            let construct = by_place.entry(key).or_insert_with(|| Construct {
+                process,
+                kind,
+                context: row.context,
+                rows: Vec::new(),
+            });
+            construct.rows.push(row);
+        }
+        let mut region_of: Vec<Option<ContextId>> = vec![None; profile.contexts.len()];
+        for region in &profile.regions {
+            region_of[region.context as usize] = Some(region.context);
+        }
+        for id in 0..region_of.len() {
+            let above = profile.contexts[id].parent.and_then(|parent| region_of[parent as usize]);
+            region_of[id] = region_of[id].or(above);
+        }
+        let mut processor: HashMap<_, Processor> = HashMap::new();
+        for row in &facts.ledger.spent {
+            let Some(region) = region_of[row.context as usize] else { continue };
+            let sums = processor.entry((row.location, region)).or_default();
+            match row.account {
+                Account::Compute | Account::Fault | Account::Io | Account::Replicated => {
+                    sums.used_ns += row.ns
+                }
+                Account::Oversubscribed | Account::Preempted => sums.lacked_ns += row.ns,
+                _ => {}
+            }
+        }
+        Constructs { all: by_place.into_values().collect(), region_of, processor }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The constructs of this kind.
+    pub(super) fn of_kind(&self, detail: Detail) -> impl Iterator<Item = &Construct<'p>> {
+        self.all.iter().filter(move |one| one.kind.detail == detail)
+    }
+
+    /// Whether a context lies in a region.
+    pub(super) fn is_in_region(&self, context: ContextId) -> bool {
+        self.region_of[context as usize].is_some()
+    }
+
+    /// Whether a context lies in this region, and in none inside of it.
+    pub(super) fn is_in(&self, context: ContextId, facts: &Facts<'_>, region: RegionId) -> bool {
+        self.region_of[context as usize] == Some(facts.profile.regions[region as usize].context)
+    }
+
+    /// The work of a thread before a construct, s, without the time that it had no processor: of that, each
+    /// site of a region gets the share that it has of the work.
+    pub(super) fn processor_s(&self, facts: &Facts<'_>, location: LocationId, rows: &[&SegmentRow]) -> f64 {
+        let of = |row: &&SegmentRow| {
+            let region = facts.profile.regions[row.region as usize].context;
+            let known = self.processor.get(&(location, region)).copied().unwrap_or_default();
+            let all_ns = known.used_ns + known.lacked_ns;
+            let share = if all_ns == 0 { 1.0 } else { known.used_ns as f64 / all_ns as f64 };
+            row.work_ns as f64 / 1e9 * share
+        };
+        rows.iter().map(of).sum()
+    }
+
+    /// The standard error of the processor time sampled in these regions, s.
+    pub(super) fn error_s(&self, facts: &Facts<'_>, regions: &[RegionId]) -> f64 {
+        let contexts = 0..self.region_of.len() as ContextId;
+        facts.error_s(contexts.filter(|&id| regions.iter().any(|&region| self.is_in(id, facts, region))))
+    }
+
+    /// The least cost of a barrier of this process, s: the shortest mean time from the last arrival to the
+    /// release.
+    pub(super) fn barrier_s(&self, process: ProcessId) -> Option<f64> {
+        let rows = self.all.iter().filter(|one| one.process == process && one.is_for_all());
+        let rows = rows.flat_map(|one| &one.rows).filter(|row| row.executions >= ENOUGH && row.team_max > 1);
+        let each_s = rows.map(|row| row.latency_ns as f64 / 1e9 / row.executions as f64);
+        each_s.min_by(f64::total_cmp).map(|s| s.min(DEAREST_S))
+    }
+
+    /// Processor time in functions of the runtime whose names begin so, in these regions, s.
+    pub(super) fn in_runtime_s(&self, facts: &Facts<'_>, regions: &[RegionId], beginnings: &[&str]) -> f64 {
+        let profile = facts.profile;
+        let mut is_inside = vec![false; profile.contexts.len()];
+        let mut sum_s = 0.0;
+        for (id, context) in profile.contexts.iter().enumerate() {
+            let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
+            let name =
+                context.function.filter(|_| is_call).map(|f| profile.functions[f as usize].name.as_str());
+            let named =
+                name.is_some_and(|name| beginnings.iter().any(|beginning| name.starts_with(beginning)));
+            is_inside[id] = named || context.parent.is_some_and(|parent| is_inside[parent as usize]);
+            if is_inside[id] && regions.iter().any(|&region| self.is_in(id as ContextId, facts, region)) {
+                sum_s += facts.cpu[id];
+            }
+        }
+        sum_s
+    }
+}
+
+/// Of the time that a process's threads waited for each other, the part on a processor: they looked whether
+/// it was over.
+pub(super) fn spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
+    share_on_processor(facts, process, |id| facts.spent_s(id, &WAITS))
+}
+
+/// The same of the time that they waited for each other or for the next region.
+pub(in super::super) fn idle_spinning_share(facts: &Facts<'_>, process: ProcessId) -> f64 {
+    share_on_processor(facts, process, |id| {
+        facts.spent_s(id, &WAITS) + facts.waited_s(id, &[PassiveReason::Pool])
+    })
+}
+
+fn share_on_processor(facts: &Facts<'_>, process: ProcessId, waits_s: impl Fn(LocationId) -> f64) -> f64 {
+    let (mut waited_s, mut burned_s) = (0.0, 0.0);
+    for (id, location) in facts.profile.locations.iter().enumerate() {
+        if location.process == process {
+            let id = id as LocationId;
+            let waits_s = waits_s(id);
+            burned_s += (location.cpu_s - facts.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
+            waited_s += waits_s;
+        }
+    }
+    if waited_s > 0.0 { burned_s / waited_s } else { 0.0 }
+}
+
+const WAITS: [Account; 2] = [Account::Barrier, Account::Lock];
+const ON_PROCESSOR: [Account; 6] = [
+    Account::Compute,
+    Account::Io,
+    Account::Fault,
+    Account::Runtime,
+    Account::Replicated,
+    Account::Measurement,
+];
+
+/// Whether an operation is a wait for all of a team, or for its tasks.
+pub(super) fn is_for_others(operation: OperationKind) -> bool {
+    operation.nature == Nature::Barrier
+}
+
+/// Where a construct is.
+pub(super) fn place(facts: &Facts<'_>, construct: &Construct<'_>) -> Place {
+    facts.places.place(construct.context)
+}

@@ -1,0 +1,188 @@
+//! Loops that are divided badly: by count where iterations differ, or into chunks that are too small.
+
+use std::collections::BTreeSet;
+
+use proust_profile::{Detail, LocationId, RegionId, SegmentRow};
+
+use super::constructs::{Construct, Constructs, place, spinning_share};
+use crate::facts::Facts;
+use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let for_all = constructs.all.iter().filter(|one| one.is_for_all());
+    let mut found: Vec<Finding> = for_all.filter_map(|one| uneven(facts, constructs, one)).collect();
+    let dispatch = constructs.of_kind(Detail::Dispatch);
+    let regions: BTreeSet<(u32, RegionId)> =
+        dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
+    // Runtimes of LLVM before version 16 report no requests: there only samples do.
+    let told: BTreeSet<RegionId> = regions.iter().map(|(_, region)| *region).collect();
+    let ends = constructs.of_kind(Detail::RegionEnd);
+    let others: BTreeSet<RegionId> =
+        ends.flat_map(Construct::regions).filter(|r| !told.contains(r)).collect();
+    found.extend(regions.into_iter().filter_map(|(_, region)| small_chunks(facts, constructs, region)));
+    found.extend(others.into_iter().filter_map(|region| much_dispatch(facts, constructs, region)));
+    found
+}
+
+/// A loop's end and the requests for its iterations are reported at lines so near to each other: at the
+/// loop's directive, its head, or its end.
+const NEAR: u32 = 4;
+
+/// Whether threads asked for iterations of the loop that ends there.
+fn is_handed_out(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> bool {
+    let regions = construct.regions();
+    let end = place(facts, construct);
+    constructs.of_kind(Detail::Dispatch).any(|one| {
+        let at = place(facts, one);
+        let near = end.line.zip(at.line).is_none_or(|(end, at)| end.abs_diff(at) <= NEAR);
+        one.executions() > 0
+            && near
+            && end.file == at.file
+            && one.regions().iter().any(|r| regions.contains(r))
+    })
+}
+
+/// A thread's part of a loop. A thread that worked less had to wait for the difference. The rest of its wait
+/// was for a thread that had no processor; so did a thread that worked more and waits: it did the part of
+/// another.
+struct Part {
+    /// Work each time, s, without the time that it had no processor.
+    each_s: f64,
+    times: f64,
+    /// Waited for a later arrival, s.
+    waited_s: f64,
+}
+
+impl Part {
+    fn of(
+        facts: &Facts<'_>,
+        constructs: &Constructs<'_>,
+        location: LocationId,
+        rows: &[&SegmentRow],
+    ) -> Part {
+        let sum = |of: fn(&SegmentRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>() as f64;
+        let times = sum(|row| row.executions).max(1.0);
+        Part {
+            each_s: constructs.processor_s(facts, location, rows) / times,
+            times,
+            waited_s: sum(|row| row.wait_ns.saturating_sub(row.latency_ns)) / 1e9,
+        }
+    }
+}
+
+fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_>) -> Option<Finding> {
+    let threads = construct.by_thread();
+    if construct.team() < 2 || threads.len() < 2 || is_handed_out(facts, constructs, construct) {
+        return None;
+    }
+    // By execution: in teams that are made again each time, threads start and end.
+    let parts: Vec<Part> = threads.iter().map(|(&id, rows)| Part::of(facts, constructs, id, rows)).collect();
+    let most = parts.iter().max_by(|a, b| a.each_s.total_cmp(&b.each_s))?;
+    let (most_s, times) = (most.each_s, most.times);
+    let all: f64 = parts.iter().map(|part| part.each_s * part.times).sum();
+    let all_times: f64 = parts.iter().map(|part| part.times).sum();
+    if most_s <= 0.0 || all_times <= times {
+        return None;
+    }
+    let others_s = (all - most_s * times) / (all_times - times);
+    let working = parts.iter().filter(|part| part.each_s >= limits::UNEVEN_PART.value * most_s).count();
+    let imbalance_s: f64 = parts.iter().map(|part| part.waited_s).sum();
+    let lost_s = parts.iter().map(|part| part.waited_s.min((most_s - part.each_s) * part.times)).sum();
+    let burned_s = lost_s * spinning_share(facts, construct.process);
+    // Time on a processor is sampled.
+    let error_s = constructs.error_s(facts, &construct.regions());
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::UNEVEN_EXCESS, (most_s - others_s) / most_s)
+        || !checks.holds(&limits::UNEVEN_WORKERS, working as f64 / parts.len() as f64)
+        || !checks.holds(&limits::SIGMAS, (most_s - others_s) * times / error_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, burned_s)
+    {
+        return None;
+    }
+    let cause = place(facts, construct);
+    let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost_s, burned_s, cause);
+    finding.victims = facts.victims(construct.waiters());
+    finding.evidence = vec![
+        Figure::count("times", construct.visits() as f64),
+        Figure::count("threads", parts.len() as f64),
+        Figure::seconds("work of the busiest thread each time", most_s),
+        Figure::seconds("work of the others each time, on average", others_s),
+        Figure::seconds("waited for who came later", imbalance_s),
+    ];
+    finding.error_s = error_s;
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// How functions of runtimes begin that hand out iterations.
+const DISPATCH: [&str; 4] = ["GOMP_loop_", "GOMP_sections_next", "__kmpc_dispatch_next", "__kmp_dispatch"];
+
+fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
+    let in_region = |one: &&Construct<'_>| one.regions().contains(&region);
+    let asked = constructs.of_kind(Detail::Dispatch).filter(in_region);
+    let most = asked.max_by_key(|one| one.executions())?;
+    let requests = most.executions() as f64;
+    let of = |one: &Construct<'_>| -> f64 {
+        let threads = one.by_thread().into_iter();
+        threads
+            .map(|(id, mut rows)| {
+                rows.retain(|row| row.region == region);
+                constructs.processor_s(facts, id, &rows)
+            })
+            .sum()
+    };
+    let work_s: f64 = constructs.all.iter().map(of).sum();
+    let each_s = work_s / requests.max(1.0);
+    let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
+    // Asking is a part of the work between sites. Where hardly anything else is done, the recorded requests
+    // are all of it.
+    let in_loop_s = work_s.max(most.wait_s());
+    let lost_s = most.wait_s().min(in_loop_s / 2.0).max(sampled_s);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CHUNK_REQUESTS, requests)
+        || !checks.holds(&limits::CHUNK_WORK_S, each_s)
+        || !checks.holds(&limits::CHUNK_COST, lost_s / in_loop_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, lost_s, lost_s)
+    {
+        return None;
+    }
+    let mut finding =
+        facts.finding(Kind::OmpSmallChunks, Account::Compute, lost_s, lost_s, place(facts, most));
+    finding.evidence = vec![
+        Figure::count("requests for iterations", requests),
+        Figure::seconds("between two requests of a thread, on average", each_s),
+        Figure::seconds("asking, by some of many requests", most.wait_s()),
+        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// As [`small_chunks`], by samples in the runtime's dispatch alone.
+fn much_dispatch(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId) -> Option<Finding> {
+    let sampled_s = constructs.in_runtime_s(facts, &[region], &DISPATCH);
+    let ends = constructs.of_kind(Detail::RegionEnd);
+    let end = ends.filter(|one| one.regions().contains(&region)).max_by_key(|one| one.executions())?;
+    let all_s = constructs.in_runtime_s(facts, &[region], &[""]);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::CHUNK_COST, sampled_s / all_s.max(f64::MIN_POSITIVE))
+        || !facts.matters(&mut checks, sampled_s, sampled_s)
+    {
+        return None;
+    }
+    let cause = place(facts, end);
+    let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, sampled_s, sampled_s, cause);
+    finding.error_s = constructs.error_s(facts, &[region]);
+    finding.evidence = vec![
+        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+        Figure::seconds("processor time in the region, by samples", all_s),
+        Figure::count("times that the region was executed", end.executions() as f64),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

@@ -1,0 +1,140 @@
+//! Teams of a wrong size: inside of others, more threads than processors; and one thread where a loop is
+//! divided among all.
+
+use std::collections::BTreeMap;
+
+use proust_profile::{ContextId, Detail, FunctionId, LocationId, ProcessId, RegionId};
+
+use super::constructs::Constructs;
+use crate::facts::Facts;
+use crate::finding::{Figure, Finding, Kind, Sure, Victim};
+use crate::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = nested(facts, constructs).into_iter().collect();
+    found.extend(of_one(facts, constructs));
+    found
+}
+
+/// Threads of the largest team of each region.
+fn teams(facts: &Facts<'_>) -> BTreeMap<RegionId, u32> {
+    let mut teams = BTreeMap::new();
+    for row in &facts.profile.segments {
+        let team: &mut u32 = teams.entry(row.region).or_default();
+        *team = (*team).max(row.team_max);
+    }
+    teams
+}
+
+/// The regions inside others in which most threads had no processor.
+fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
+    let profile = facts.profile;
+    let teams = teams(facts);
+    let together = |region: RegionId| {
+        let (mut threads, mut at) = (1.0, Some(region));
+        while let Some(id) = at {
+            threads *= f64::from(teams.get(&id).copied().unwrap_or(1).max(1));
+            at = profile.regions[id as usize].parent;
+        }
+        threads
+    };
+    let inner = profile.regions.iter().enumerate().filter(|(id, region)| {
+        region.parent.is_some() && teams.get(&(*id as RegionId)).is_some_and(|&team| team > 1)
+    });
+    let lost = |region: RegionId| -> f64 {
+        let rows = facts.ledger.spent.iter().filter(|row| row.account == Account::Oversubscribed);
+        rows.filter(|row| constructs.is_in(row.context, facts, region)).map(|row| row.ns as f64 / 1e9).sum()
+    };
+    let (region, lost_s) = inner
+        .map(|(id, _)| (id as RegionId, lost(id as RegionId)))
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let threads = together(region);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::LEAST_TOTAL_S, facts.total_s)
+        || !checks.holds(&limits::CROWD_THREADS, threads / facts.available.max(1.0))
+        || !checks.holds(&limits::CROWD_SHARE, lost_s / facts.total_s.max(f64::MIN_POSITIVE))
+    {
+        return None;
+    }
+    let context = profile.regions[region as usize].context;
+    let place = facts.places.place(context);
+    let members = profile.segments.iter().filter(|row| row.region == region).map(|row| row.location);
+    let members = members.collect::<std::collections::BTreeSet<LocationId>>().len();
+    let mut finding =
+        facts.finding(Kind::OmpNestedTeams, Account::Oversubscribed, lost_s, 0.0, place.clone());
+    finding.victims = vec![Victim { place, threads: members, seconds: lost_s }];
+    finding.evidence = vec![
+        Figure::count("threads of the inner team", f64::from(teams.get(&region).copied().unwrap_or(0))),
+        Figure::count("threads of all such teams at once", threads),
+        Figure::count("processors available", facts.available),
+        Figure::seconds("runnable, without a processor, in the inner region", lost_s),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// Barriers of work-sharing that one thread reached outside of any region, in processes that do have teams.
+fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
+    let profile = facts.profile;
+    let has_team =
+        |process: ProcessId| constructs.all.iter().any(|one| one.process == process && one.team() > 1);
+    type Key = (ProcessId, (Option<FunctionId>, Option<u32>));
+    let mut by_place: BTreeMap<Key, (ContextId, LocationId, u64)> = BTreeMap::new();
+    for event in &profile.events {
+        let process = profile.locations[event.location as usize].process;
+        let detail = facts.operation(event.operation).map(|kind| kind.detail);
+        if matches!(detail, Some(Detail::TeamBarrier | Detail::BarrierOfOne))
+            && !constructs.is_in_region(event.context)
+            && has_team(process)
+        {
+            let key = (process, facts.places.line_key(event.context));
+            let sum = by_place.entry(key).or_insert((event.context, event.location, 0));
+            sum.2 += u64::from(event.calls);
+        }
+    }
+    let one = |(context, location, times)| team_of_one(facts, context, location, times);
+    by_place.into_values().filter_map(one).collect()
+}
+
+/// Lines of the source before and after the end of a loop that are taken for the loop.
+const LOOP_LINES: u32 = 25;
+
+/// The function that holds such a construct was executed by one thread alone; its processor time could have
+/// been divided.
+fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, times: u64) -> Option<Finding> {
+    let rows = facts.ledger.spent.iter();
+    let rows = rows.filter(|row| row.location == location && row.account == Account::Compute);
+    // Of the function that holds the loop what is near it: the rest of the function is no part of the loop.
+    let places = &facts.places;
+    let line = places.place(context).line.filter(|_| !places.is_declared_only(context));
+    let frame = places.own(context);
+    // Where no line is known it is all of the function, but never all that a thread does.
+    if line.is_none() && places.is_start(frame) {
+        return None;
+    }
+    let is_near = |id: ContextId| match line {
+        Some(line) => places.line_in(id, frame).is_some_and(|at| at.abs_diff(line) <= LOOP_LINES),
+        None => places.is_below(id, frame),
+    };
+    let inside = rows.filter(|row| is_near(row.context));
+    let used_s = inside.map(|row| row.ns as f64 / 1e9).sum::<f64>();
+    let lost_s = used_s * (facts.available - 1.0).max(0.0);
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::ALONE_TIMES, times as f64) || !facts.matters(&mut checks, lost_s, 0.0) {
+        return None;
+    }
+    let place = facts.places.place(context);
+    let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost_s, 0.0, place);
+    let contexts = 0..facts.profile.contexts.len() as ContextId;
+    finding.error_s = facts.error_s(contexts.filter(|&id| is_near(id)));
+    finding.evidence = vec![
+        Figure::count("times that its end was reached outside of any region", times as f64),
+        Figure::seconds("processor time of the lines near it", used_s),
+        Figure::count("processors available", facts.available),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

@@ -1,0 +1,461 @@
+//! Places in the program as its author knows them: a function of the program's own, and a line in it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher;
+
+use proust_profile::context::{LOST_RECORDS, NO_CALL_PATH, NOT_RECORDED};
+use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile};
+use serde::{Deserialize, Serialize};
+
+use super::calls::Calls;
+use super::libraries;
+use proust_profile::event_metrics::Operations;
+
+/// A place in the source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its call path.
+    pub context: Option<ContextId>,
+    /// The function's name.
+    pub function: Option<String>,
+    /// Its file.
+    pub file: Option<String>,
+    /// The line: where the function continues, or where it is declared if that is all that is known.
+    pub line: Option<u32>,
+    /// Where no function has a name: the thread, if it was one.
+    #[serde(default)]
+    pub thread: Option<String>,
+    /// Where no function has a name: the process.
+    #[serde(default)]
+    pub process: Option<String>,
+}
+
+/// For each context the innermost function on its path that the program's author wrote, and the line of the
+/// call in it. On a path without such a function, that of a library that is compiled into the program.
+#[derive(Debug)]
+pub(super) struct Places<'p> {
+    profile: &'p Profile,
+    /// The frame or inlined call of that function.
+    own: Vec<ContextId>,
+    /// The context that determines the line in it.
+    at: Vec<ContextId>,
+    /// The outermost such function.
+    outer: Vec<Option<ContextId>>,
+    /// The author of that function.
+    authors: Vec<Author>,
+    /// The program's functions that several others call, by function.
+    shared: Vec<bool>,
+    /// Whether threads wait for or wake each other in a context or below it.
+    synchronises: Vec<bool>,
+}
+
+impl<'p> Places<'p> {
+    /// `calls` show where threads wait for or wake each other, which only [`Places::part`] needs.
+    pub(super) fn new(profile: &'p Profile, calls: &[Calls]) -> Places<'p> {
+        let programs: HashSet<&str> =
+            profile.processes.iter().map(|process| process.executable.as_str()).collect();
+        let authors: Vec<Author> =
+            profile.functions.iter().map(|function| Author::of(profile, &programs, function)).collect();
+        let count = profile.contexts.len();
+        let mut places = Places {
+            profile,
+            own: (0..count as ContextId).collect(),
+            at: (0..count as ContextId).collect(),
+            outer: vec![None; count],
+            authors: vec![Author::System; count],
+            shared: vec![false; profile.functions.len()],
+            synchronises: synchronises(profile, calls),
+        };
+        for (id, context) in profile.contexts.iter().enumerate() {
+            let parent = context.parent.map(|parent| parent as usize);
+            places.outer[id] = parent.and_then(|parent| places.outer[parent]);
+            let above = parent.map_or(Author::System, |parent| places.authors[parent]);
+            places.authors[id] = above;
+            let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
+            let function = context.function.filter(|_| is_call);
+            let author = function.map_or(Author::System, |function| authors[function as usize]);
+            if author > Author::System && author >= above {
+                places.authors[id] = author;
+                if author > above {
+                    places.outer[id] = None;
+                }
+                places.outer[id].get_or_insert(id as ContextId);
+                continue;
+            }
+            let Some(parent) = parent.filter(|&parent| places.outer[parent].is_some()) else { continue };
+            places.own[id] = places.own[parent];
+            // Directly below the function: its own line, or a call that it makes.
+            let below = places.own[parent] as usize == parent;
+            places.at[id] = if below { id as ContextId } else { places.at[parent] };
+        }
+        places.shared = places.shared();
+        places
+    }
+
+    /// Which functions are called by several others.
+    fn shared(&self) -> Vec<bool> {
+        let mut caller: Vec<Option<FunctionId>> = vec![None; self.profile.functions.len()];
+        let mut shared = vec![false; self.profile.functions.len()];
+        for (id, context) in self.profile.contexts.iter().enumerate() {
+            let is_own = self.own[id] as usize == id && self.outer[id].is_some();
+            let (Some(function), Some(parent), true) = (context.function, context.parent, is_own) else {
+                continue;
+            };
+            let Some(by) = self.function(parent).filter(|&by| by != function) else { continue };
+            let known = caller[function as usize].get_or_insert(by);
+            shared[function as usize] |= *known != by;
+        }
+        shared
+    }
+
+    /// The place that most of these amounts have in common. Helpers that several functions call say little:
+    /// of them it is the caller.
+    pub(super) fn cause(
+        &self,
+        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
+        share: f64,
+    ) -> Option<Place> {
+        let innermost = self.named(amounts, share).filter(|&id| !self.is_nowhere(id))?;
+        let contexts = &self.profile.contexts;
+        let (mut call, mut inside) = (self.own(innermost), None);
+        while contexts[call as usize].function.is_some_and(|function| self.shared[function as usize]) {
+            let above = contexts[call as usize].parent.map(|parent| self.own(parent));
+            match above.filter(|&above| above != call && self.outer[above as usize].is_some()) {
+                Some(above) => (call, inside) = (above, Some(call)),
+                None => return Some(self.place(innermost)),
+            }
+        }
+        let Some(inside) = inside else { return Some(self.place(innermost)) };
+        // A call's own place is where it is called from.
+        let called = &contexts[inside as usize];
+        let function =
+            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        let (file, line) = (called.file.clone(), called.line);
+        Some(Place { context: Some(inside), function, file, line, ..Place::default() })
+    }
+
+    /// The part of the program that most of these amounts have in common: the outermost function in which
+    /// threads neither wait for nor wake each other. The start function of a thread is more than that; if
+    /// nothing else is left, it is [`Places::cause`].
+    pub(super) fn part(
+        &self,
+        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
+        share: f64,
+    ) -> Option<Place> {
+        let innermost = self.named(amounts, share)?;
+        let (found, inside) = self.outermost(innermost);
+        let Some(call) = found else { return self.cause(amounts, share) };
+        let contexts = &self.profile.contexts;
+        let function =
+            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        if self.own(inside) == call {
+            return Some(self.place(inside));
+        }
+        // A call's own place is where it is called from, unless a library lies between.
+        let above = contexts[inside as usize].parent.filter(|&above| above != call);
+        let at = &contexts[above.map_or(inside, |above| self.at[above as usize]) as usize];
+        let (file, line) = (at.file.clone(), at.line);
+        Some(Place { context: Some(inside), function, file, line, ..Place::default() })
+    }
+
+    /// The outermost call on a path, below the thread's start function, in which threads neither wait for nor
+    /// wake each other; None if there is none. And the context in it that leads on.
+    fn outermost(&self, innermost: ContextId) -> (Option<ContextId>, ContextId) {
+        let (mut found, mut inside) = (None, innermost);
+        let mut below = innermost;
+        let mut at = Some(self.own(innermost));
+        while let Some(call) = at.filter(|&call| self.outer[call as usize].is_some()) {
+            let is_start = self.outer[call as usize] == Some(call);
+            if self.synchronises[call as usize] || is_start {
+                break;
+            }
+            (found, inside) = (Some(call), below);
+            below = call;
+            at = self.profile.contexts[call as usize].parent.map(|parent| self.own(parent));
+        }
+        (found, inside)
+    }
+
+    /// The call of the function that a context's time is a phase of: the one that [`Places::part`] names, or
+    /// the program's innermost one; None where the program has no function on the path.
+    pub(super) fn phase(&self, context: ContextId) -> Option<ContextId> {
+        self.outer[context as usize]?;
+        Some(self.outermost(context).0.unwrap_or_else(|| self.own(context)))
+    }
+
+    /// As [`Places::dominating`], but never a root above all functions of the program where one of them is
+    /// known: then it is the part that dominates the function that has most.
+    fn named(&self, amounts: &HashMap<ContextId, f64, impl BuildHasher>, share: f64) -> Option<ContextId> {
+        let all = self.dominating(amounts, share)?;
+        if self.outer[all as usize].is_some() {
+            return Some(all);
+        }
+        let mut phases: BTreeMap<Option<FunctionId>, HashMap<ContextId, f64>> = BTreeMap::new();
+        for (&context, &amount) in amounts {
+            if let Some(phase) = self.phase(context) {
+                let function = self.profile.contexts[phase as usize].function;
+                phases.entry(function).or_default().insert(context, amount);
+            }
+        }
+        let sum = |of: &HashMap<ContextId, f64>| of.values().sum::<f64>();
+        let largest = phases.into_values().max_by(|a, b| sum(a).total_cmp(&sum(b)));
+        let Some(largest) = largest else { return Some(all) };
+        let inside = self.dominating(&largest, share)?;
+        if self.outer[inside as usize].is_some() {
+            return Some(inside);
+        }
+        // Called on several paths: the heaviest of them.
+        let heaviest = largest.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        heaviest.map(|(context, _)| context)
+    }
+
+    /// Whether a context stands for unseen code: no author can change anything there.
+    fn is_nowhere(&self, context: ContextId) -> bool {
+        let function = self.function(context).map(|id| &self.profile.functions[id as usize]);
+        function.is_some_and(|function| {
+            function.module.is_none() && [NO_CALL_PATH, LOST_RECORDS, NOT_RECORDED].contains(&&*function.name)
+        })
+    }
+
+    /// The frame of the program's innermost function on this path; the context itself if there is none.
+    pub(super) fn own(&self, context: ContextId) -> ContextId {
+        self.own[context as usize]
+    }
+
+    /// The program's innermost function on this path.
+    pub(super) fn function(&self, context: ContextId) -> Option<FunctionId> {
+        self.profile.contexts[self.own(context) as usize].function
+    }
+
+    /// The program's outermost function on this path: what a thread was started for.
+    pub(super) fn start(&self, context: ContextId) -> Option<FunctionId> {
+        self.profile.contexts[self.outer[context as usize]? as usize].function
+    }
+
+    /// What is the same for all contexts of one line.
+    pub(super) fn line_key(&self, context: ContextId) -> (Option<FunctionId>, Option<u32>) {
+        let at = &self.profile.contexts[self.at[context as usize] as usize];
+        (self.function(context), at.line)
+    }
+
+    /// Whether a frame is that of the program's outermost function: what its thread was started for.
+    pub(super) fn is_start(&self, frame: ContextId) -> bool {
+        self.outer[frame as usize].is_none_or(|outer| outer == frame)
+    }
+
+    /// The name of the function that is called innermost, the program's own or not.
+    pub(super) fn leaf(&self, mut context: ContextId) -> Option<&'p Function> {
+        loop {
+            let at = &self.profile.contexts[context as usize];
+            if matches!(at.kind, ContextKind::Frame | ContextKind::Inline) {
+                return at.function.map(|id| &self.profile.functions[id as usize]);
+            }
+            context = at.parent?;
+        }
+    }
+
+    /// Where in the program a context is. Without a function where none of the program is on its path.
+    pub(super) fn place(&self, context: ContextId) -> Place {
+        let contexts = &self.profile.contexts;
+        if self.outer[context as usize].is_none() {
+            return Place { context: Some(context), ..Place::default() };
+        }
+        let own = &contexts[self.own(context) as usize];
+        let at = self.at[context as usize];
+        let function = own.function.map(|id| &self.profile.functions[id as usize]);
+        // A frame's own line is where it is called from.
+        let inside = at != self.own(context) || contexts[at as usize].kind == ContextKind::Line;
+        let inside = Some(&contexts[at as usize]).filter(|at| inside && at.line.is_some());
+        let (file, line) = match (inside, function) {
+            (Some(at), _) => (at.file.clone(), at.line),
+            (None, Some(function)) => (function.file.clone(), function.line),
+            (None, None) => (None, None),
+        };
+        let function = function.map(|function| function.name.clone());
+        Place { context: Some(context), function, file, line, ..Place::default() }
+    }
+
+    /// Where a function is declared.
+    pub(super) fn declared(&self, function: FunctionId) -> Place {
+        let function = &self.profile.functions[function as usize];
+        let (file, line) = (function.file.clone(), function.line);
+        Place { function: Some(function.name.clone()), file, line, ..Place::default() }
+    }
+
+    /// The innermost context that has at least `share` of these amounts below it or in it; None if there are
+    /// none.
+    pub(super) fn dominating(
+        &self,
+        amounts: &HashMap<ContextId, f64, impl BuildHasher>,
+        share: f64,
+    ) -> Option<ContextId> {
+        let contexts = &self.profile.contexts;
+        let mut inclusive: HashMap<ContextId, f64> = HashMap::new();
+        for (&context, &amount) in amounts {
+            let mut at = Some(context);
+            while let Some(id) = at {
+                *inclusive.entry(id).or_default() += amount;
+                at = contexts[id as usize].parent;
+            }
+        }
+        let all: f64 = amounts.values().sum();
+        // A child has a larger number than its parent: the largest that holds enough is the innermost.
+        (inclusive.into_iter())
+            .filter(|&(_, amount)| all > 0.0 && amount >= share * all)
+            .map(|(id, _)| id)
+            .max()
+    }
+
+    /// Whether a context lies in, or below, a call of the program's function that another one is in.
+    pub(super) fn is_in_function_of(&self, context: ContextId, other: ContextId) -> bool {
+        let Some(function) = self.function(other) else { return false };
+        let mut at = Some(context);
+        while let Some(id) = at {
+            if self.profile.contexts[id as usize].function == Some(function) {
+                return true;
+            }
+            at = self.profile.contexts[id as usize].parent;
+        }
+        false
+    }
+
+    /// Whether of a context's place only the function's declaration is known, and no line in it.
+    pub(super) fn is_declared_only(&self, context: ContextId) -> bool {
+        let at = self.at[context as usize];
+        let contexts = &self.profile.contexts;
+        at == self.own(context) && contexts[at as usize].kind != ContextKind::Line
+            || contexts[at as usize].line.is_none()
+    }
+
+    /// The line in a frame at which a context continues from it; None where it is not below that frame, or
+    /// the line is not known.
+    pub(super) fn line_in(&self, context: ContextId, frame: ContextId) -> Option<u32> {
+        let mut at = context;
+        while at > frame {
+            let parent = self.profile.contexts[at as usize].parent?;
+            if parent == frame {
+                return self.profile.contexts[at as usize].line;
+            }
+            at = parent;
+        }
+        None
+    }
+
+    /// Whether a context is another one or below it.
+    pub(super) fn is_below(&self, context: ContextId, root: ContextId) -> bool {
+        let mut at = Some(context);
+        while let Some(id) = at.filter(|&id| id >= root) {
+            if id == root {
+                return true;
+            }
+            at = self.profile.contexts[id as usize].parent;
+        }
+        false
+    }
+}
+
+/// Whether threads wait for or wake each other in a context or below it.
+fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
+    let operations = Operations::of(profile);
+    let mut synchronises = vec![false; profile.contexts.len()];
+    for call in calls {
+        let is_io = operations.nature(call.operation).is_some_and(|nature| nature.is_io());
+        synchronises[call.context as usize] |= !is_io;
+    }
+    for release in &profile.releases {
+        synchronises[release.context as usize] = true;
+    }
+    for id in (0..profile.contexts.len()).rev() {
+        if let Some(parent) = profile.contexts[id].parent.filter(|_| synchronises[id]) {
+            synchronises[parent as usize] = true;
+        }
+    }
+    synchronises
+}
+
+/// Folders of a system's own libraries.
+const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+/// Folders of installed packages, wherever they are.
+const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/lib-dynload/"];
+
+/// How functions of the languages' standard libraries and of runtimes begin, and of what compilers make for
+/// them. Where the source file is known, it decides as well: without linkage names an inlined function has no
+/// path.
+const LIBRARIES: [&str; 12] = [
+    "std::",
+    "core::",
+    "alloc::",
+    "lock_api::",
+    "parking_lot",
+    "__gthread",
+    "crossbeam",
+    "rayon_core::",
+    "rayon::",
+    "tokio::",
+    "drop_in_place",
+    "drop_glue",
+];
+
+/// Folders of the sources of standard libraries, from the root.
+const SOURCES: [&str; 7] = [
+    "/rustc/",
+    "/usr/include/",
+    "/usr/local/include/",
+    "/usr/lib/",
+    "/usr/lib64/",
+    "/usr/local/go/src/",
+    "/build/glibc",
+];
+/// And anywhere in the path: Rust's own sources as toolchains have them.
+const SOURCES_WITHIN: [&str; 5] = [
+    "/library/std/src/",
+    "/library/core/src/",
+    "/library/alloc/src/",
+    "/.rustup/toolchains/",
+    "/lib/rustlib/src/",
+];
+/// Where package managers keep sources of libraries that are compiled into programs.
+const PACKAGES: [&str; 4] = ["/.cargo/registry/", "/.cargo/git/", "/go/pkg/mod/", "/.conan2/p/"];
+
+/// Parts of the C library that are linked into programs themselves.
+const START: [&str; 2] = ["_start", "__libc_csu_init"];
+
+/// The author of a function, as far as a program's author can change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Author {
+    /// The system, a language's standard library, a runtime; or it is not known.
+    System,
+    /// A library that is compiled into the program.
+    Package,
+    /// The program's author.
+    Program,
+}
+
+impl Author {
+    fn of(profile: &Profile, programs: &HashSet<&str>, function: &Function) -> Author {
+        let Some(module) = function.module else { return Author::System };
+        let path = profile.modules[module as usize].path.as_str();
+        let file_name = path.rsplit('/').next().unwrap_or(path);
+        let is_library = file_name.contains(".so") && !programs.contains(path);
+        let is_installed = SYSTEM.iter().any(|folder| path.starts_with(folder))
+            || INSTALLED.iter().any(|folder| path.contains(folder))
+            || libraries::is_known(file_name);
+        if path.starts_with('[') || is_library && is_installed {
+            return Author::System;
+        }
+        let name = if function.full_name.is_empty() { &function.name } else { &function.full_name };
+        let name = name.trim_start_matches(['<', '&']);
+        let file = function.file.as_deref().unwrap_or_default();
+        if LIBRARIES.iter().any(|library| name.starts_with(library))
+            || START.contains(&name)
+            || SOURCES.iter().any(|folder| file.starts_with(folder))
+            || SOURCES_WITHIN.iter().any(|folder| file.contains(folder))
+        {
+            return Author::System;
+        }
+        match PACKAGES.iter().any(|folder| file.contains(folder)) {
+            true => Author::Package,
+            false => Author::Program,
+        }
+    }
+}

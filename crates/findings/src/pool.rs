@@ -1,0 +1,162 @@
+//! Threads that are started for the same: one that continues alone when the others have nothing left to do,
+//! and too little work for all of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proust_profile::{ContextId, LocationId, ProcessId};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::phases::others_work;
+use super::stretches::Stretch;
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::{Account, PassiveReason, State};
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    if facts.width < 2.0 {
+        return Vec::new();
+    }
+    // Threads alike that live one after the other, a few for each step, have a long task in each.
+    let mut by_kind: BTreeMap<LocationId, BTreeMap<LocationId, Vec<&Stretch>>> = BTreeMap::new();
+    for stretch in &facts.stretches.long {
+        if let [first, _, ..] = *facts.alike(stretch.location) {
+            by_kind.entry(first).or_default().entry(stretch.location).or_default().push(stretch);
+        }
+    }
+    let mut found: Vec<Finding> = by_kind.values().filter_map(|alike| long_task(facts, alike)).collect();
+    found.extend(idle_pool(facts));
+    found
+}
+
+/// Stretches of threads alike, by thread.
+fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>>) -> Option<Finding> {
+    let (mut lost_s, mut alone_s, mut mine_s, mut theirs_s) = (0.0, 0.0, 0.0, 0.0);
+    let (mut length_s, mut longest_s) = (0.0_f64, 0.0_f64);
+    let mut empty_s: HashMap<ContextId, f64> = HashMap::new();
+    let mut late: Vec<LocationId> = Vec::new();
+    for (&location, stretches) in by_location {
+        let (mine, beside) = (facts.worked_s(location), facts.beside(location));
+        if beside.is_empty() {
+            continue;
+        }
+        let theirs = beside.iter().map(|&other| facts.worked_s(other)).sum::<f64>() / beside.len() as f64;
+        // A thread that was kept from working is late without having more to do.
+        let excess_s = (mine - theirs).max(0.0);
+        let sum_s = stretches.iter().map(|one| one.sum_s()).sum::<f64>();
+        alone_s += sum_s;
+        lost_s += sum_s.min(excess_s * (facts.width - 1.0));
+        (mine_s, theirs_s) = (mine_s + mine, theirs_s + theirs);
+        for stretch in stretches {
+            let stretch_s = (stretch.end_ns - stretch.start_ns) as f64 / 1e9;
+            (length_s, longest_s) = (length_s + stretch_s, longest_s.max(stretch_s));
+            stretch.empty_s.iter().for_each(|(&context, s)| *empty_s.entry(context).or_default() += s);
+        }
+        late.push(location);
+    }
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost_s, 0.0)
+        || !checks.holds(&limits::TASK_EXCESS, (mine_s - theirs_s) / mine_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::TASK_ALONE, length_s / facts.wall_s.max(f64::MIN_POSITIVE))
+    {
+        return None;
+    }
+    let cause = facts.places.part(&empty_s, limits::PHASE_SHARE.value)?;
+    let cause = facts.located(cause, late.iter().copied());
+    let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost_s, 0.0, cause);
+    let threads = late.len().max(1) as f64;
+    finding.evidence = vec![
+        Figure::seconds("processors empty while such a thread worked alone", alone_s),
+        Figure::seconds("the longest such stretch", longest_s),
+        Figure::seconds("work of such a thread, on average", mine_s / threads),
+        Figure::seconds("work of the others beside it, on average", theirs_s / threads),
+        Figure::count("threads that went on alone", threads),
+        Figure::count("threads started for the same", facts.alike(late[0]).len() as f64),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+/// Why a thread of a pool is passive that could work if there were work. A thread that waits for another
+/// process, or for a descriptor, waits for an answer, and no thread could give it work instead.
+const FOR_TASKS: [PassiveReason; 6] = [
+    PassiveReason::Condition,
+    PassiveReason::Semaphore,
+    PassiveReason::Park,
+    PassiveReason::Pool,
+    PassiveReason::Queue,
+    PassiveReason::Futex,
+];
+
+fn is_for_tasks(state: State) -> bool {
+    matches!(state, State::Passive(reason) if FOR_TASKS.contains(&reason))
+}
+
+/// The threads that wait for tasks again and again: a thread that waits once, for the whole run, is parked.
+fn waiters(facts: &Facts<'_>) -> BTreeSet<LocationId> {
+    let mut times: HashMap<LocationId, u64> = HashMap::new();
+    for calls in facts.calls.iter().filter(|calls| is_for_tasks(calls.state)) {
+        *times.entry(calls.location).or_default() += calls.calls;
+    }
+    times
+        .into_iter()
+        .filter(|&(_, times)| limits::WAITS_AGAIN.holds(times as f64))
+        .map(|(id, _)| id)
+        .collect()
+}
+
+fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
+    let process_of = |location: LocationId| facts.profile.locations[location as usize].process;
+    let waiters = waiters(facts);
+    let pools: BTreeSet<ProcessId> = waiters.iter().map(|&id| process_of(id)).collect();
+    // Time between parallel regions is reported as serial; and more work would be of no use to a member that
+    // begins late with its part of a region, since it was woken late.
+    let is_of_regions = |location, context| {
+        facts.regions.as_ref().is_some_and(|regions| {
+            regions.is_between(location, context) || regions.is_divided(location, context)
+        })
+    };
+    let short = facts.stretches.short_s.iter().filter(|&(&(location, context), _)| {
+        pools.contains(&process_of(location)) && !is_of_regions(location, context)
+    });
+    let mut by_context: HashMap<ContextId, f64> = HashMap::new();
+    let mut at_work: HashMap<ContextId, BTreeSet<LocationId>> = HashMap::new();
+    for (&(location, context), &s) in short {
+        *by_context.entry(context).or_default() += s;
+        at_work.entry(context).or_default().insert(location);
+    }
+    let lost_s: f64 = by_context.values().sum();
+    let waiting_s: f64 = waiters.iter().map(|&id| facts.waited_s(id, &FOR_TASKS)).sum();
+    let mut checks = Checks::default();
+    if !facts.matters(&mut checks, lost_s, 0.0)
+        || !checks.holds(&limits::IDLE_SHARE, lost_s / facts.total_s.max(f64::MIN_POSITIVE))
+        || !checks.holds(&limits::SHORT_STRETCHES, facts.stretches.short as f64)
+        || !checks.holds(&limits::OTHERS_WORK, others_work(facts))
+        || !checks.holds(&limits::WAITING_FOR_WORK, waiting_s / lost_s.max(f64::MIN_POSITIVE))
+    {
+        return None;
+    }
+    let mut by_function: HashMap<_, HashMap<ContextId, f64>> = HashMap::new();
+    let of_program = by_context.iter().filter(|&(&context, _)| facts.places.start(context).is_some());
+    for (&context, &s) in of_program {
+        by_function.entry(facts.places.function(context)).or_default().insert(context, s);
+    }
+    let sum = |of: &HashMap<ContextId, f64>| of.values().sum::<f64>();
+    let (_, worst) = by_function.iter().max_by(|a, b| sum(a.1).total_cmp(&sum(b.1)).then(b.0.cmp(a.0)))?;
+    let cause = facts.places.part(worst, limits::PHASE_SHARE.value)?;
+    let workers = worst.keys().filter_map(|context| at_work.get(context)).flatten().copied();
+    let cause = facts.located(cause, workers);
+    let mut finding = facts.finding(Kind::IdlePool, Account::Serial, lost_s, 0.0, cause);
+    let waits = facts.ledger.passive.iter().filter(|row| FOR_TASKS.contains(&row.reason));
+    let waits = waits.filter(|row| waiters.contains(&row.location));
+    finding.victims = facts.victims(waits.map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
+    finding.evidence = vec![
+        Figure::seconds("processors empty in short stretches", lost_s),
+        Figure::count("such stretches", facts.stretches.short as f64),
+        Figure::share("of them while this function worked", sum(worst) / lost_s.max(f64::MIN_POSITIVE)),
+        Figure::seconds("threads waited for work, in all", waiting_s),
+    ];
+    finding.sure = Sure::Likely;
+    finding.checks = checks.kept();
+    Some(finding)
+}

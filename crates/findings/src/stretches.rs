@@ -1,0 +1,319 @@
+//! Stretches of time in which processors were empty, by the location that worked meanwhile; and those in
+//! which none worked because of a sleep.
+//!
+//! The ledger has the amount of these losses, and the places where the locations that caused them worked. It
+//! does not show whether that was one long phase or a thousand short pauses, which are different faults of a
+//! program. Time in which the working location has no processor is left out: it would have worked if it
+//! could.
+
+use std::collections::BTreeSet;
+
+use proust_profile::{ContextId, LocationId};
+
+use super::thresholds::LONG_STRETCH_S;
+use proust_account::ledger::{Ledger, Merge, PartKind, PassiveReason, Run, Span, State, Work};
+use rustc_hash::FxHashMap as Map;
+
+/// The most simultaneous sleepers that are kept one by one; where there are more, no location waits for one
+/// of them.
+const SLEEPERS: usize = 16;
+
+/// A stretch continues after so short a moment in which no location was active: a page fault blocks, a clock
+/// is read late.
+const PAUSE_NS: u64 = 2_000_000;
+/// And after so short a moment in which another one was.
+const OTHERS_NS: u64 = 100_000;
+
+/// A stretch in which one location worked, and no other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Stretch {
+    pub(super) location: LocationId,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    /// Empty slots meanwhile, s, by where it worked.
+    pub(super) empty_s: Map<ContextId, f64>,
+}
+
+impl Stretch {
+    pub(super) fn sum_s(&self) -> f64 {
+        self.empty_s.values().sum()
+    }
+}
+
+/// All of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stretches {
+    /// Long ones.
+    pub(super) long: Vec<Stretch>,
+    /// The time in short ones, or while several work, s, by location and context.
+    pub(super) short_s: Map<(LocationId, ContextId), f64>,
+    /// How many these are.
+    pub(super) short: u64,
+    /// When no location did anything: the locations that slept, and where, s. Of several sleepers each has a
+    /// part.
+    pub(super) asleep_s: Map<(LocationId, ContextId), f64>,
+}
+
+impl Stretches {
+    /// `width` is how many locations could work at once.
+    pub(super) fn new(run: &Run, ledger: &Ledger, width: f64) -> Stretches {
+        let mut stretches = Stretches::default();
+        for owner in 0..ledger.slots.len() {
+            let share = f64::from(ledger.slots[owner].processors) / f64::from(ledger.processors.max(1));
+            let mine: BTreeSet<LocationId> = (ledger.locations.iter())
+                .filter(|row| row.slots == Some(owner))
+                .map(|row| row.location)
+                .collect();
+            let timelines = run.timelines.iter().filter(|timeline| mine.contains(&timeline.location));
+            let timelines: Vec<(LocationId, &[Span])> =
+                timelines.map(|timeline| (timeline.location, &timeline.spans[..])).collect();
+            Sweep::new(&timelines, (width * share).max(1.0)).run(&mut stretches);
+        }
+        stretches
+    }
+}
+
+/// Goes through the spans of all locations in order of time.
+struct Sweep<'s> {
+    timelines: &'s [(LocationId, &'s [Span])],
+    width: f64,
+    now: Vec<Option<Span>>,
+    working: Members,
+    waiting: usize,
+    sleeping: Members,
+    open: Stretch,
+    is_open: bool,
+    /// How long others were active since it was interrupted, ns.
+    others_ns: u64,
+}
+
+impl<'s> Sweep<'s> {
+    fn new(timelines: &'s [(LocationId, &'s [Span])], width: f64) -> Sweep<'s> {
+        Sweep {
+            timelines,
+            width,
+            now: vec![None; timelines.len()],
+            working: Members::of(timelines.len()),
+            waiting: 0,
+            sleeping: Members::of(timelines.len()),
+            open: Stretch::default(),
+            is_open: false,
+            others_ns: 0,
+        }
+    }
+
+    fn run(mut self, out: &mut Stretches) {
+        let mut edges = Merge::new(self.timelines.iter().map(|(_, spans)| spans.iter().copied()));
+        let mut last_ns = 0;
+        while let Some(edge) = edges.next() {
+            if edge.at_ns > last_ns {
+                self.pass(last_ns, edge.at_ns, out);
+                last_ns = edge.at_ns;
+            }
+            self.enter(edge.source, edge.began.copied());
+        }
+        self.close(out);
+    }
+
+    fn enter(&mut self, at: usize, span: Option<Span>) {
+        match self.now[at].map(|span| span.state) {
+            Some(State::Working(_)) => self.working.remove(at),
+            Some(State::Waiting(_) | State::Polling(_)) => self.waiting -= 1,
+            Some(State::Passive(PassiveReason::Sleep)) => self.sleeping.remove(at),
+            Some(State::Passive(_)) | None => {}
+        }
+        self.now[at] = span;
+        match span.map(|span| span.state) {
+            Some(State::Working(_)) => self.working.insert(at),
+            Some(State::Waiting(_) | State::Polling(_)) => self.waiting += 1,
+            Some(State::Passive(PassiveReason::Sleep)) => self.sleeping.insert(at),
+            Some(State::Passive(_)) | None => {}
+        }
+    }
+
+    fn pass(&mut self, from_ns: u64, to_ns: u64, out: &mut Stretches) {
+        let passed_s = (to_ns - from_ns) as f64 / 1e9;
+        let working = self.working.all.len();
+        let active = working + self.waiting;
+        if active == 0 {
+            self.interrupt(to_ns, 0, out);
+            if self.sleeping.all.len() <= SLEEPERS {
+                let each_s = passed_s / self.sleeping.all.len().max(1) as f64;
+                for &at in &self.sleeping.all {
+                    let Some(span) = &self.now[at] else { continue };
+                    let key = (self.timelines[at].0, span.context);
+                    *out.asleep_s.entry(key).or_default() += each_s;
+                }
+            }
+            return;
+        }
+        let empty = self.width - active as f64;
+        if working == 0 || empty <= 0.0 {
+            self.interrupt(to_ns, to_ns - from_ns, out);
+            return;
+        }
+        let each = empty / working as f64;
+        if let [at] = self.working.all[..] {
+            let location = self.timelines[at].0;
+            if self.is_open && self.open.location == location {
+                self.others_ns = 0;
+            } else {
+                self.close(out);
+                self.open = Stretch { location, start_ns: from_ns, ..Stretch::default() };
+                self.is_open = true;
+            }
+            self.open.end_ns = to_ns;
+            if let Some(span) = &self.now[at] {
+                *self.open.empty_s.entry(span.context).or_default() += each * passed_s * on_processor(span);
+            }
+            return;
+        }
+        self.interrupt(to_ns, to_ns - from_ns, out);
+        out.short += 1;
+        for &at in &self.working.all {
+            if let Some(span) = &self.now[at] {
+                let key = (self.timelines[at].0, span.context);
+                *out.short_s.entry(key).or_default() += each * passed_s * on_processor(span);
+            }
+        }
+    }
+
+    /// Another one is active until then, or none is.
+    fn interrupt(&mut self, to_ns: u64, others_ns: u64, out: &mut Stretches) {
+        self.others_ns += others_ns;
+        if self.is_open && (self.others_ns > OTHERS_NS || to_ns - self.open.end_ns > PAUSE_NS) {
+            self.close(out);
+        }
+    }
+
+    fn close(&mut self, out: &mut Stretches) {
+        self.others_ns = 0;
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let stretch = std::mem::take(&mut self.open);
+        if stretch.end_ns - stretch.start_ns >= (LONG_STRETCH_S.value * 1e9) as u64 {
+            out.long.push(stretch);
+            return;
+        }
+        out.short += 1;
+        for (context, empty_s) in stretch.empty_s {
+            *out.short_s.entry((stretch.location, context)).or_default() += empty_s;
+        }
+    }
+}
+
+/// Some of the locations, in no order.
+struct Members {
+    all: Vec<usize>,
+    /// Where in `all` each is.
+    place: Vec<usize>,
+}
+
+impl Members {
+    /// None of so many.
+    fn of(count: usize) -> Members {
+        Members { all: Vec::new(), place: vec![0; count] }
+    }
+
+    /// Adds one that is not among them.
+    fn insert(&mut self, one: usize) {
+        self.place[one] = self.all.len();
+        self.all.push(one);
+    }
+
+    /// Takes one of them out.
+    fn remove(&mut self, one: usize) {
+        let place = self.place[one];
+        self.all.swap_remove(place);
+        if let Some(&moved) = self.all.get(place) {
+            self.place[moved] = place;
+        }
+    }
+}
+
+/// The part of a span of work in which the location was not in the run queue.
+fn on_processor(span: &Span) -> f64 {
+    if span.state == State::Working(Work::Delayed) {
+        return 0.0;
+    }
+    let length_ns = span.length_ns().max(1) as f64;
+    (1.0 - span.parts.get(PartKind::Delayed) as f64 / length_ns).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proust_account::ledger::{Process, Processors, Timeline, Windows};
+
+    const MS: u64 = 1_000_000;
+
+    fn stretches(of: &[&[(u64, u64, State, ContextId)]], width: f64) -> Stretches {
+        let timelines = of.iter().enumerate().map(|(id, spans)| Timeline {
+            location: id as u32,
+            process: 0,
+            service: false,
+            spans: spans
+                .iter()
+                .map(|&(start, end, state, context)| Span::new(start * MS, end * MS, state, context))
+                .collect::<Vec<_>>(),
+        });
+        let run = Run {
+            timelines: timelines.collect(),
+            processes: vec![Process::new(0, 0, 1000 * MS)],
+            processor_sets: vec![],
+        };
+        let processors = Processors::given(&run, width as u32).unwrap();
+        let ledger = Ledger::of(&run, &processors, &Windows::all()).unwrap();
+        Stretches::new(&run, &ledger, width)
+    }
+
+    const WORK: State = State::Working(Work::Compute);
+    const REST: State = State::Passive(PassiveReason::Condition);
+    const SLEEP: State = State::Passive(PassiveReason::Sleep);
+
+    #[test]
+    fn a_long_time_alone_is_a_stretch_and_short_ones_are_summed_up() {
+        let found = stretches(
+            &[
+                &[(0, 100, WORK, 1), (100, 110, WORK, 2), (110, 200, REST, 3)],
+                &[(0, 30, REST, 4), (30, 35, WORK, 5), (35, 100, REST, 4), (100, 200, WORK, 6)],
+            ],
+            2.0,
+        );
+        let long: Vec<_> =
+            found.long.iter().map(|one| (one.location, one.start_ns / MS, one.end_ns / MS)).collect();
+        assert_eq!(long, [(0, 0, 30), (0, 35, 100), (1, 110, 200)]);
+        assert!((found.long[0].sum_s() - 0.03).abs() < 1e-9);
+        assert!(found.short_s.is_empty() && found.short == 0);
+    }
+
+    #[test]
+    fn short_stretches_are_told_by_who_works() {
+        let found = stretches(
+            &[
+                &[(0, 10, WORK, 1), (10, 20, REST, 3), (20, 30, WORK, 1)],
+                &[(0, 10, REST, 4), (10, 20, WORK, 5), (20, 30, REST, 4)],
+            ],
+            4.0,
+        );
+        assert_eq!((found.long.len(), found.short), (0, 3));
+        assert!((found.short_s[&(0, 1)] - 0.06).abs() < 1e-9);
+        assert!((found.short_s[&(1, 5)] - 0.03).abs() < 1e-9);
+    }
+
+    #[test]
+    fn who_sleeps_while_nobody_works_is_told() {
+        let found =
+            stretches(&[&[(0, 10, SLEEP, 1), (10, 20, WORK, 2)], &[(0, 5, WORK, 3), (5, 20, SLEEP, 4)]], 2.0);
+        assert!((found.asleep_s[&(0, 1)] - 0.0025).abs() < 1e-9);
+        assert!((found.asleep_s[&(1, 4)] - 0.0025).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_had_no_processor_is_nobodys_fault() {
+        let delayed = Span::new(0, 100 * MS, WORK, 1).with(PartKind::Delayed, 60 * MS);
+        assert!((on_processor(&delayed) - 0.4).abs() < 1e-9);
+        assert_eq!(on_processor(&Span { state: State::Working(Work::Delayed), ..delayed }), 0.0);
+    }
+}

@@ -1,0 +1,310 @@
+//! Each kind of finding on runs made by hand, with its fault and without. Times are milliseconds.
+
+mod io_and_kernel;
+mod locks;
+mod memory;
+mod openmp;
+mod phases;
+mod threads;
+
+use proust_profile::{
+    Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, ReleaseRow,
+    SampleRow, Target, Value,
+};
+
+use super::{Finding, Kind, findings};
+use proust_ingest::operation_info;
+use proust_log::operations::Operation;
+
+const MS: u64 = 1_000_000;
+
+/// A run in the making: one process on two processors. Functions are those of the program, but for those that
+/// begin with `libc:`. A path is named by its functions, outermost first; each is called once a line of its
+/// caller.
+struct Builder {
+    profile: Profile,
+    end_ms: u64,
+}
+
+impl Builder {
+    fn new(threads: u32, end_ms: u64) -> Builder {
+        let end_s = end_ms as f64 / 1e3;
+        let program =
+            Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
+        let operations = Operation::ALL.iter().map(|operation| operation_info(operation.name())).collect();
+        let location = |tid| Location { tid, end_s, ..Location::default() };
+        let module = |path: &str| Module { path: path.into(), ..Module::default() };
+        let mut profile = Profile {
+            processes: vec![Process { end_s, available_processors: 2, ..Process::default() }],
+            locations: (0..threads).map(location).collect(),
+            modules: vec![module("/home/me/solve"), module("/usr/lib/libc.so.6")],
+            contexts: vec![program],
+            operations,
+            ..Profile::default()
+        };
+        profile.facts.available_processors = 2;
+        profile.facts.wall_s = end_s;
+        Builder { profile, end_ms }
+    }
+
+    fn function(&mut self, name: &str) -> u32 {
+        let (name, module) = name.strip_prefix("libc:").map_or((name, 0), |name| (name, 1));
+        let functions = &mut self.profile.functions;
+        if let Some(known) = functions.iter().position(|function| function.name == name) {
+            return known as u32;
+        }
+        let line = functions.len() as u32 * 100;
+        let file = Some(if module == 0 { "/src/a.c".to_owned() } else { "/src/libc.c".to_owned() });
+        functions.push(Function {
+            name: name.into(),
+            module: Some(module),
+            file,
+            line: Some(line),
+            ..Function::default()
+        });
+        functions.len() as u32 - 1
+    }
+
+    /// The context of a path such as `main solve`.
+    fn path(&mut self, path: &str) -> u32 {
+        let mut at = 0;
+        for name in path.split(' ') {
+            let function = self.function(name);
+            let wanted = Some(function);
+            let found = self
+                .profile
+                .contexts
+                .iter()
+                .position(|context| context.parent == Some(at) && context.function == wanted);
+            at = match found {
+                Some(known) => known as u32,
+                None => {
+                    let line = self.profile.contexts[at as usize].function.map(|caller| caller * 100 + 7);
+                    let file = line.map(|_| "/src/a.c".to_owned());
+                    self.profile.contexts.push(Context {
+                        parent: Some(at),
+                        kind: ContextKind::Frame,
+                        function: Some(function),
+                        file,
+                        line,
+                    });
+                    self.profile.contexts.len() as u32 - 1
+                }
+            };
+        }
+        at
+    }
+
+    /// A thread computes, with a sample every 4 ms.
+    fn work(&mut self, location: u32, path: &str, (begin_ms, end_ms): (u64, u64)) -> &mut Builder {
+        self.work_with(location, path, (begin_ms, end_ms), 0, 0)
+    }
+
+    /// The same, with that part of it in the kernel, and page faults.
+    fn work_with(
+        &mut self,
+        location: u32,
+        path: &str,
+        (begin_ms, end_ms): (u64, u64),
+        system_percent: u64,
+        faults: u32,
+    ) -> &mut Builder {
+        let context = self.path(path);
+        let steps = (end_ms - begin_ms).div_ceil(4).max(1);
+        let mut before_ns = begin_ms * MS;
+        for step in 1..=steps {
+            let time_ns = (begin_ms * MS + step * 4 * MS).min(end_ms * MS);
+            let cpu_ns = time_ns - before_ns;
+            before_ns = time_ns;
+            self.profile.samples.push(SampleRow {
+                location,
+                context,
+                time_ns,
+                cpu_ns,
+                user_ns: cpu_ns * (100 - system_percent) / 100,
+                system_ns: cpu_ns * system_percent / 100,
+                minor_faults: faults / steps as u32,
+                // It slept before.
+                voluntary_switches: u32::from(step == 1),
+                ..SampleRow::default()
+            });
+        }
+        self
+    }
+
+    /// A thread is in an operation.
+    fn during(
+        &mut self,
+        location: u32,
+        path: &str,
+        operation: Operation,
+        (begin_ms, end_ms): (u64, u64),
+    ) -> &mut EventRow {
+        let context = self.path(path);
+        let operation = self.number(operation);
+        self.profile.events.push(EventRow {
+            location,
+            context,
+            operation,
+            begin_ns: begin_ms * MS,
+            end_ns: end_ms * MS,
+            time_ns: (end_ms - begin_ms) * MS,
+            calls: 1,
+            ..EventRow::default()
+        });
+        self.profile.events.last_mut().unwrap()
+    }
+
+    /// Many short calls of an operation, on the processor.
+    fn short(
+        &mut self,
+        location: u32,
+        path: &str,
+        operation: Operation,
+        times: (u64, u64),
+        (calls, bytes, time_ms): (u32, u64, u64),
+    ) {
+        let event = self.during(location, path, operation, times);
+        (event.calls, event.bytes, event.time_ns, event.summed) = (calls, bytes, time_ms * MS, true);
+        event.target = Target::File;
+    }
+
+    fn number(&self, operation: Operation) -> u32 {
+        Operation::ALL.iter().position(|&known| known == operation).unwrap() as u32
+    }
+
+    /// A thread releases a lock that it had held for so long.
+    fn unlock(
+        &mut self,
+        location: u32,
+        path: &str,
+        object: u64,
+        time_ms: u64,
+        held_ms: u64,
+    ) -> &mut ReleaseRow {
+        let context = self.path(path);
+        let operation = self.number(Operation::MutexUnlock);
+        self.profile.releases.push(ReleaseRow {
+            location,
+            context,
+            operation,
+            time_ns: time_ms * MS,
+            object,
+            held_ns: held_ms * MS,
+            weight_ns: (held_ms * MS).max(200_000),
+            ..ReleaseRow::default()
+        });
+        self.profile.releases.last_mut().unwrap()
+    }
+
+    fn profile(mut self) -> Profile {
+        let profile = &mut self.profile;
+        profile.samples.sort_by_key(|row| (row.location, row.time_ns));
+        profile.events.sort_by_key(|event| (event.location, event.end_ns));
+        profile.releases.sort_by_key(|row| (row.location, row.time_ns));
+        profile.segments.sort_by_key(|row| (row.location, row.region, row.operation, row.context));
+        let mut cpu_ns = vec![0; profile.locations.len()];
+        let mut sums = std::collections::BTreeMap::new();
+        for row in &profile.samples {
+            cpu_ns[row.location as usize] += row.cpu_ns;
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            for (metric, amount) in [
+                (Metric::Cpu, seconds(row.cpu_ns)),
+                (Metric::User, seconds(row.user_ns)),
+                (Metric::System, seconds(row.system_ns)),
+                (Metric::Samples, 1.0),
+                (Metric::MinorFaults, f64::from(row.minor_faults)),
+                (Metric::CpuSquares, seconds(row.cpu_ns).powi(2)),
+            ] {
+                *sums.entry((row.context, row.location, metric)).or_insert(0.0) += amount;
+            }
+        }
+        let values = sums.into_iter().filter(|(_, amount)| *amount != 0.0);
+        profile.values = values
+            .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
+            .collect();
+        // What a thread used until an operation ended is known there.
+        for (location, cpu_ns) in profile.locations.iter_mut().zip(&cpu_ns) {
+            location.cpu_s = *cpu_ns as f64 / 1e9;
+        }
+        for event in profile.events.iter_mut().filter(|event| !event.summed) {
+            let before = profile.samples.iter();
+            let before = before.filter(|row| row.location == event.location && row.time_ns <= event.begin_ns);
+            event.cpu_clock_ns = Some(before.map(|row| row.cpu_ns).sum());
+        }
+        assert!(self.end_ms > 0);
+        self.profile.check().unwrap();
+        self.profile
+    }
+
+    fn findings(self) -> Vec<Finding> {
+        findings(&self.profile(), None).unwrap().1
+    }
+}
+
+/// The finding of a kind; what there is if there is none.
+fn one(found: &[Finding], kind: Kind) -> &Finding {
+    let kinds: Vec<Kind> = found.iter().map(|finding| finding.kind).collect();
+    found
+        .iter()
+        .find(|finding| finding.kind == kind)
+        .unwrap_or_else(|| panic!("{kind:?} is not among {kinds:?}"))
+}
+
+fn has(found: &[Finding], kind: Kind) -> bool {
+    found.iter().any(|finding| finding.kind == kind)
+}
+
+fn cause(finding: &Finding) -> &str {
+    finding.cause.function.as_deref().unwrap_or_default()
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 0.02 * expected.abs() + 1e-9, "{found} is not {expected}");
+}
+
+#[test]
+fn a_run_that_works_on_all_processors_has_no_findings() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main solve", (0, 1000)).work(1, "worker solve", (0, 1000));
+    assert_eq!(run.findings(), []);
+}
+
+#[test]
+fn findings_are_ranked_and_small_ones_are_left_out() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main read", (0, 400)).work(0, "main write", (400, 500));
+    run.work(0, "main solve", (500, 995)).work(1, "worker solve", (500, 995)).work(
+        0,
+        "main close",
+        (995, 1000),
+    );
+    let found = run.findings();
+    assert!(found.len() >= 2 && found.len() <= super::MOST);
+    assert!(found.windows(2).all(|pair| pair[0].recoverable_s >= pair[1].recoverable_s));
+    assert!(found.iter().all(|finding| finding.recoverable_s >= 0.01 * 2.0));
+    assert!(found.iter().all(|finding| cause(finding) != "close"), "{found:#?}");
+}
+
+#[test]
+fn what_could_be_won_is_what_the_processors_had_left() {
+    // Alone on a machine of two processors: 0.4 s of the other one were empty. With four threads on it they
+    // were not.
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main read", (0, 400)).work(0, "main solve", (400, 1000)).work(
+        1,
+        "worker solve",
+        (400, 1000),
+    );
+    let found = run.findings();
+    near(one(&found, Kind::SerialPhase).recoverable_s, 0.4);
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main read", (0, 400)).work(0, "main solve", (400, 1000)).work(
+        1,
+        "worker solve",
+        (400, 1000),
+    );
+    run.profile.facts.available_processors = 1;
+    run.profile.processes[0].available_processors = 1;
+    assert!(!has(&run.findings(), Kind::SerialPhase));
+}

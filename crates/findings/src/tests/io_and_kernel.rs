@@ -1,0 +1,98 @@
+//! I/O of a few bytes, synchronisation, system calls.
+
+use proust_profile::Target;
+
+use super::super::{Kind, Sure};
+use super::{Builder, cause, has, near, one};
+use proust_log::operations::Operation;
+
+#[test]
+fn calls_that_move_a_few_bytes_are_told() {
+    let run = |bytes: u64| {
+        let mut run = Builder::new(1, 1000);
+        run.work(0, "main make", (0, 1000));
+        for at_ms in (0..1000).step_by(20) {
+            run.short(0, "main store", Operation::Write, (at_ms, at_ms + 4), (10_000, 10_000 * bytes, 4));
+        }
+        run.findings()
+    };
+    let found = run(8);
+    let finding = one(&found, Kind::TinyIo);
+    near(finding.lost_s, 0.2);
+    assert_eq!((cause(finding), finding.account.as_str(), finding.sure), ("store", "io", Sure::Certain));
+    assert!(!has(&run(4096), Kind::TinyIo));
+}
+
+#[test]
+fn names_of_files_are_no_bytes_and_answers_cannot_be_collected() {
+    let run = |operation: Operation, target: Target, answered: bool| {
+        let mut run = Builder::new(1, 1000);
+        run.work(0, "main make", (0, 1000));
+        for at_ms in (0..1000).step_by(20) {
+            run.short(0, "main store", operation, (at_ms, at_ms + 4), (10_000, 80_000, 4));
+            run.profile.events.last_mut().unwrap().target = target;
+            if answered {
+                run.short(0, "main store", Operation::Receive, (at_ms, at_ms + 4), (9_000, 0, 1));
+                run.profile.events.last_mut().unwrap().target = target;
+            }
+        }
+        has(&run.findings(), Kind::TinyIo)
+    };
+    assert!(run(Operation::Write, Target::File, false));
+    assert!(!run(Operation::ReadDirectory, Target::File, false));
+    assert!(!run(Operation::Entropy, Target::None, false));
+    // Through a buffer, and hardly any of the time is the kernel's.
+    assert!(!run(Operation::StreamLine, Target::File, false));
+    assert!(run(Operation::Send, Target::Socket, false));
+    assert!(!run(Operation::Send, Target::Socket, true));
+}
+
+#[test]
+fn the_reference_implementation_of_a_library_is_told() {
+    let run = |library: &str| {
+        let mut run = Builder::new(1, 1000);
+        run.profile.modules[1].path = library.into();
+        run.work(0, "main multiply libc:dgemm_", (0, 600)).work(0, "main use", (600, 1000));
+        run.findings()
+    };
+    let found = run("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0");
+    let finding = one(&found, Kind::SlowLibrary);
+    near(finding.lost_s, 0.42);
+    assert_eq!((cause(finding), finding.library.as_deref()), ("multiply", Some("libblas.so.3.11.0")));
+    assert!(!has(&run("/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0"), Kind::SlowLibrary));
+}
+
+#[test]
+fn files_that_are_synchronised_all_the_time_are_told() {
+    let run = |times: u64| {
+        let mut run = Builder::new(1, 1000);
+        let every_ms = 1000 / times;
+        for time in 0..times {
+            let at_ms = time * every_ms;
+            run.work(0, "main make", (at_ms, at_ms + every_ms / 2));
+            run.during(0, "main save", Operation::Synchronise, (at_ms + every_ms / 2, at_ms + every_ms));
+        }
+        run.findings()
+    };
+    let found = run(50);
+    let finding = one(&found, Kind::SyncStorm);
+    near(finding.lost_s, 0.5 * 0.98);
+    assert_eq!((cause(finding), finding.account.as_str()), ("save", "io"));
+    assert!(!has(&run(4), Kind::SyncStorm));
+}
+
+#[test]
+fn time_in_system_calls_is_told_where_they_are_called() {
+    let run = |system_percent: u64, called: &str| {
+        let mut run = Builder::new(1, 1000);
+        run.work_with(0, called, (0, 600), system_percent, 0).work(0, "main use", (600, 1000));
+        run.findings()
+    };
+    let found = run(90, "main ask libc:mprotect");
+    let finding = one(&found, Kind::SystemStorm);
+    near(finding.lost_s, 0.54);
+    assert_eq!(cause(finding), "ask");
+    assert!(!has(&run(10, "main ask libc:mprotect"), Kind::SystemStorm));
+    // I/O has findings of its own.
+    assert!(!has(&run(90, "main ask libc:write"), Kind::SystemStorm));
+}

@@ -1,0 +1,214 @@
+//! One kind for each lock: by the work done under it, how long it is held, and how many wait.
+
+use proust_log::operations::Operation;
+
+use super::super::{Finding, Kind, Sure, Whole};
+use super::{Builder, cause, has, near, one};
+
+/// Two threads take turns with a lock for `held_ms` of each 10 ms; `inside` says what the holder does there.
+fn turns(held_ms: u64, inside: Option<Operation>) -> Vec<Finding> {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..50 {
+        let at_ms = turn * 20;
+        for (holder, waiter) in [(0, 1), (1, 0)] {
+            let at_ms = at_ms + 10 * u64::from(holder);
+            let until_ms = at_ms + held_ms;
+            let paths = ["main section", "worker section"];
+            if let Some(operation) = inside {
+                run.during(
+                    holder,
+                    &format!("{} store", paths[holder as usize]),
+                    operation,
+                    (at_ms, until_ms),
+                );
+                run.work(holder, paths[holder as usize], (until_ms, at_ms + 10));
+            } else {
+                run.work(holder, paths[holder as usize], (at_ms, at_ms + 10));
+            }
+            if held_ms > 0 {
+                run.during(waiter, paths[waiter as usize], Operation::MutexLock, (at_ms, until_ms)).object =
+                    0x10;
+                run.unlock(holder, paths[holder as usize], 0x10, until_ms, held_ms);
+            }
+            run.work(waiter, paths[waiter as usize], (until_ms, at_ms + 10));
+        }
+    }
+    run.findings()
+}
+
+#[test]
+fn what_the_holder_does_meanwhile_comes_first() {
+    let found = turns(6, Some(Operation::Write));
+    let finding = one(&found, Kind::LockAcrossIo);
+    near(finding.lost_s, 0.6);
+    assert_eq!((cause(finding), finding.account.as_str()), ("store", "lock"));
+    assert_eq!(finding.victims.iter().map(|victim| victim.threads).sum::<usize>(), 2);
+    let found = turns(6, Some(Operation::NanoSleep));
+    assert_eq!(cause(one(&found, Kind::LockAcrossSleep)), "store");
+    assert!(!has(&found, Kind::LockAcrossIo));
+}
+
+#[test]
+fn the_lock_of_a_library_is_told_with_the_library() {
+    let run = |library: &str| {
+        let mut run = Builder::new(2, 1000);
+        run.profile.modules[1].path = format!("/usr/lib/{library}");
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            for (holder, waiter) in [(0, 1), (1, 0)] {
+                let at_ms = at_ms + 10 * u64::from(holder);
+                run.work(holder, "main product libc:exec_blas", (at_ms, at_ms + 10));
+                run.during(waiter, "main product libc:exec_blas", Operation::MutexLock, (at_ms, at_ms + 6))
+                    .object = 0x10;
+                run.unlock(holder, "main product libc:exec_blas", 0x10, at_ms + 6, 6);
+                run.work(waiter, "main product", (at_ms + 6, at_ms + 10));
+            }
+        }
+        run.findings()
+    };
+    let found = run("openblas-pthread/libopenblas.so.0");
+    let finding = one(&found, Kind::LibraryLock);
+    assert_eq!((cause(finding), finding.library.as_deref()), ("product", Some("libopenblas.so.0")));
+    assert!(has(&run("libc.so.6"), Kind::LongSection));
+}
+
+#[test]
+fn who_waits_at_a_lock_and_never_holds_it_may_be_parked() {
+    let run = |both: bool| {
+        let mut run = Builder::new(2, 1000);
+        for turn in 0..50 {
+            let at_ms = turn * 20;
+            run.during(0, "main hold sleep", Operation::NanoSleep, (at_ms, at_ms + 8));
+            run.during(1, "worker stop", Operation::MutexLock, (at_ms, at_ms + 8)).object = 0x10;
+            run.unlock(0, "main hold", 0x10, at_ms + 8, 8);
+            run.work(0, "main use", (at_ms + 8, at_ms + 20)).work(1, "worker use", (at_ms + 8, at_ms + 16));
+            if both {
+                run.during(0, "main hold", Operation::MutexLock, (at_ms + 16, at_ms + 20)).object = 0x10;
+                run.unlock(1, "worker use", 0x10, at_ms + 20, 4);
+            }
+        }
+        run.findings()
+    };
+    assert_eq!(one(&run(false), Kind::LockAcrossSleep).sure, Sure::Possible);
+    assert_eq!(one(&run(true), Kind::LockAcrossSleep).sure, Sure::Certain);
+}
+
+#[test]
+fn a_finding_and_the_page_of_locks_have_the_same_numbers() {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..50 {
+        let at_ms = turn * 20;
+        run.work(0, "main section", (at_ms, at_ms + 20));
+        run.work(1, "worker use", (at_ms, at_ms + 10));
+        run.during(1, "worker section", Operation::MutexLock, (at_ms + 10, at_ms + 16)).object = 0x10;
+        // Held for longer than another thread waited.
+        run.unlock(0, "main section", 0x10, at_ms + 16, 15);
+        run.work(1, "worker section", (at_ms + 16, at_ms + 20));
+    }
+    let whole = Whole::of(&run.profile(), None).unwrap();
+    let finding = one(&whole.findings, Kind::LongSection);
+    let lock = &whole.blame.locks[finding.lock.unwrap() as usize];
+    let figure =
+        |what: &str| finding.evidence.iter().find(|figure| figure.what.contains(what)).unwrap().value;
+    near(figure("sections that ended"), lock.holds as f64);
+    near(figure("mean length"), lock.held_ns as f64 / 1e9 / lock.holds as f64);
+    near(figure("waited for this lock"), 0.3);
+}
+
+#[test]
+fn a_lock_that_is_held_for_long_is_a_long_section() {
+    let found = turns(6, None);
+    let finding = one(&found, Kind::LongSection);
+    near(finding.lost_s, 0.6);
+    assert_eq!(cause(finding), "section");
+    assert!(finding.lock.is_some());
+}
+
+#[test]
+fn a_lock_that_nobody_waits_for_is_none() {
+    assert_eq!(turns(0, None), []);
+}
+
+#[test]
+fn several_in_line_are_a_convoy() {
+    let mut run = Builder::new(3, 900);
+    run.profile.facts.available_processors = 3;
+    run.profile.processes[0].available_processors = 3;
+    let path = "worker section";
+    for turn in 0..90_u64 {
+        let at_ms = turn * 10;
+        let holder = (turn % 3) as u32;
+        run.work(holder, path, (at_ms, at_ms + 10));
+        run.unlock(holder, path, 0x10, at_ms + 10, 10);
+        // Each holds it 10 ms and waits for the two others' 20 ms.
+        if turn >= 2 {
+            run.during(holder, path, Operation::MutexLock, (at_ms - 20, at_ms)).object = 0x10;
+        }
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::Convoy);
+    assert_eq!(cause(finding), "section");
+    assert!(finding.lost_s > 1.5, "{finding:#?}");
+}
+
+#[test]
+fn short_sections_that_are_entered_all_the_time_are_hot() {
+    let mut run = Builder::new(2, 1000);
+    run.work(0, "main count", (0, 1000)).work(1, "worker count", (0, 1000));
+    // Of very many sections of 20 µs a part is recorded; their waits are sums.
+    for step in 0..250 {
+        run.short(1, "worker count", Operation::MutexLock, (4 * step, 4 * step + 4), (50, 0, 2));
+        let release = run.unlock(0, "main count", 0x10, 4 * step + 3, 0);
+        (release.held_ns, release.weight_ns) = (20_000, 2_000_000);
+    }
+    // One wait is recorded by itself, so that it is known to be a lock.
+    run.during(1, "worker count", Operation::MutexLock, (999, 1000)).object = 0x10;
+    for row in &mut run.profile.samples {
+        if row.location == 1 {
+            row.cpu_ns /= 2;
+        }
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::HotSection);
+    assert_eq!(cause(finding), "count");
+}
+
+#[test]
+fn trying_again_and_again_is_spinning() {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..100 {
+        let at_ms = turn * 10;
+        run.work(0, "main section", (at_ms, at_ms + 10));
+        run.during(1, "worker section", Operation::SpinLock, (at_ms, at_ms + 6)).object = 0x10;
+        run.unlock(0, "main section", 0x10, at_ms + 6, 6);
+        run.work(1, "worker section", (at_ms + 6, at_ms + 10));
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::LockSpin);
+    near(finding.lost_s, 0.6);
+    assert!(finding.burned_s > 0.5);
+}
+
+#[test]
+fn waits_for_another_lock_at_the_same_place_are_not_this_ones() {
+    let mut run = Builder::new(2, 1000);
+    for turn in 0..50 {
+        let at_ms = turn * 20;
+        // A lock is known by where it is first waited for: these are two.
+        let second = if turn == 0 { "worker other" } else { "worker section" };
+        run.work(0, "main section", (at_ms, at_ms + 20));
+        run.during(1, "worker section", Operation::MutexLock, (at_ms, at_ms + 4)).object = 0x10;
+        run.unlock(0, "main section", 0x10, at_ms + 4, 4);
+        run.during(1, second, Operation::MutexLock, (at_ms + 4, at_ms + 16)).object = 0x20;
+        run.unlock(0, "main section", 0x20, at_ms + 16, 12);
+        run.work(1, "worker section", (at_ms + 16, at_ms + 20));
+    }
+    let found = run.findings();
+    let evidence = found.iter().filter(|finding| finding.lock.is_some()).flat_map(|one| &one.evidence);
+    let shares: Vec<f64> = (evidence.filter(|figure| figure.what.contains("somebody waited")))
+        .map(|figure| figure.value)
+        .collect();
+    assert_eq!(shares.len(), 2, "{found:#?}");
+    near(shares[0], 0.6);
+    near(shares[1], 0.2);
+}

@@ -1,0 +1,243 @@
+//! Serial phases, long tasks, idle pools, late threads.
+
+use proust_log::operations::Operation;
+
+use super::super::{Kind, Sure};
+use super::{Builder, cause, has, near, one};
+
+#[test]
+fn who_works_alone_first_is_a_serial_phase() {
+    let mut run = Builder::new(3, 1000);
+    run.work(0, "main prepare", (0, 400));
+    run.during(0, "main", Operation::Join, (400, 1000));
+    run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
+    let found = run.findings();
+    let finding = one(&found, Kind::SerialPhase);
+    near(finding.lost_s, 0.4);
+    assert_eq!((cause(finding), finding.account.as_str()), ("prepare", "serial"));
+    assert_eq!(finding.sure, Sure::Certain);
+    assert!(!has(&found, Kind::LongTask) && !has(&found, Kind::IdlePool));
+}
+
+#[test]
+fn a_helper_that_many_call_is_not_the_phase() {
+    let mut run = Builder::new(3, 1000);
+    run.work(0, "main prepare burn", (0, 400));
+    run.during(0, "main", Operation::Join, (400, 1000));
+    run.work(1, "worker solve burn", (400, 1000)).work(2, "worker solve burn", (400, 1000));
+    let found = run.findings();
+    let finding = one(&found, Kind::SerialPhase);
+    assert_eq!(cause(finding), "prepare");
+    // The line in it that calls the helper.
+    assert_eq!(finding.cause.line, Some(107));
+}
+
+#[test]
+fn each_thing_that_is_done_alone_is_a_phase_of_its_own() {
+    let mut run = Builder::new(4, 1600);
+    // Two of one thread, one of another, and a parallel part between them.
+    run.work(0, "main generate", (0, 300)).work(0, "main sum", (300, 600));
+    run.during(0, "main", Operation::Join, (600, 1600));
+    run.work(1, "worker solve", (600, 1200)).work(2, "worker solve", (600, 1200));
+    run.work(3, "sorter sort", (1200, 1600));
+    let found = run.findings();
+    let phases: Vec<_> = found.iter().filter(|one| one.kind == Kind::SerialPhase).collect();
+    let named: Vec<_> = phases.iter().map(|finding| (cause(finding), finding.lost_s)).collect();
+    assert_eq!(named.len(), 3, "{named:?}");
+    for (function, lost_s) in [("sort", 0.4), ("generate", 0.3), ("sum", 0.3)] {
+        near(named.iter().find(|(name, _)| *name == function).unwrap().1, lost_s);
+    }
+}
+
+#[test]
+fn where_no_function_has_a_name_the_thread_is_named() {
+    let mut run = Builder::new(3, 1000);
+    run.profile.processes[0].name = "server".into();
+    run.profile.locations[0].name = "loader".into();
+    run.work(0, "libc:jit", (0, 400));
+    run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
+    let found = run.findings();
+    let place = &one(&found, Kind::SerialPhase).cause;
+    assert_eq!(
+        (place.function.as_deref(), place.thread.as_deref(), place.process.as_deref()),
+        (None, Some("loader"), Some("server"))
+    );
+}
+
+#[test]
+fn a_standard_library_is_known_by_its_source_and_not_by_a_prefix() {
+    let found = |function: &str, file: &str| {
+        let mut run = Builder::new(3, 1000);
+        run.work(0, "main read map_or_else", (0, 400));
+        run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
+        // As inlined functions without linkage names are: no path before the name.
+        let functions = &mut run.profile.functions;
+        functions.iter_mut().find(|one| one.name == function).unwrap().file = Some(file.into());
+        cause(one(&run.findings(), Kind::SerialPhase)).to_owned()
+    };
+    assert_eq!(found("map_or_else", "/rustc/0123abcd/library/core/src/option.rs"), "read");
+    // Called through the library it is the program's again.
+    assert_eq!(found("read", "/usr/include/c++/12/bits/stl_algo.h"), "map_or_else");
+}
+
+#[test]
+fn executables_among_the_systems_libraries_are_programs() {
+    let mut run = Builder::new(3, 1000);
+    run.profile.modules[0].path = "/usr/lib/postgresql/15/bin/postgres".into();
+    run.work(0, "main prepare", (0, 400));
+    run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
+    assert_eq!(cause(one(&run.findings(), Kind::SerialPhase)), "prepare");
+}
+
+#[test]
+fn threads_alike_for_each_step_have_a_long_task_together() {
+    // Ten steps, each with two new threads, of which one has twice as much to do.
+    let mut run = Builder::new(21, 1000);
+    for step in 0..10 {
+        let (short, long, at_ms) = (1 + 2 * step as u32, 2 + 2 * step as u32, step * 100);
+        run.work(short, "worker task", (at_ms, at_ms + 50)).work(long, "worker task", (at_ms, at_ms + 100));
+        for (id, end_ms) in [(short, at_ms + 50), (long, at_ms + 100)] {
+            let location = &mut run.profile.locations[id as usize];
+            (location.start_s, location.end_s) = (at_ms as f64 / 1e3, end_ms as f64 / 1e3);
+        }
+    }
+    run.during(0, "main", Operation::Join, (0, 1000));
+    let found = run.findings();
+    let finding = one(&found, Kind::LongTask);
+    near(finding.lost_s, 0.5);
+    assert_eq!(cause(finding), "task");
+}
+
+#[test]
+fn closures_are_alike_where_they_do_the_same() {
+    let run = |theirs: &str| {
+        let mut run = Builder::new(3, 1000);
+        run.during(0, "main", Operation::Join, (0, 1000));
+        run.work(1, "step::{{closure}} task", (0, 400)).work(2, theirs, (0, 1000));
+        (run.profile.locations[1].end_s, run.profile.locations[2].end_s) = (0.4, 1.0);
+        run.findings()
+    };
+    assert!(has(&run("step::{{closure}}#2 task"), Kind::LongTask));
+    let found = run("step::{{closure}} store");
+    assert!(!has(&found, Kind::LongTask) && has(&found, Kind::SerialPhase), "{found:#?}");
+}
+
+#[test]
+fn who_waits_once_for_the_whole_run_is_parked_and_who_waits_for_an_answer_is_no_pool() {
+    // A server and its client answer each other; a helper of the server waits for its whole life.
+    let answers = |again: bool| {
+        let mut run = Builder::new(3, 1300);
+        // Two processors are used, if only for a while.
+        run.work(0, "main serve", (1200, 1300)).work(1, "client ask", (1200, 1300));
+        for turn in 0..120 {
+            let at_ms = turn * 10;
+            run.work(0, "main serve", (at_ms, at_ms + 5));
+            run.during(0, "main wait", Operation::EpollWait, (at_ms + 5, at_ms + 10));
+            run.during(1, "client wait", Operation::EpollWait, (at_ms, at_ms + 5));
+            run.work(1, "client ask", (at_ms + 5, at_ms + 10));
+            if again {
+                run.during(2, "helper idle", Operation::ConditionWait, (at_ms, at_ms + 10));
+            }
+        }
+        if !again {
+            run.during(2, "helper idle", Operation::ConditionWait, (0, 1200));
+        }
+        run.findings()
+    };
+    assert!(!has(&answers(false), Kind::IdlePool), "{:#?}", answers(false));
+    // A helper that asks for work again and again could have had some.
+    assert!(has(&answers(true), Kind::IdlePool));
+}
+
+#[test]
+fn one_of_several_alike_that_goes_on_alone_has_the_long_task() {
+    let run = |first_ms: u64, second_ms: u64| {
+        let mut run = Builder::new(3, 1000);
+        run.during(0, "main", Operation::Join, (0, 1000));
+        run.work(1, "worker task", (0, first_ms)).work(2, "worker task", (0, second_ms));
+        run.profile.locations[1].end_s = first_ms as f64 / 1e3;
+        run.profile.locations[2].end_s = second_ms as f64 / 1e3;
+        run.findings()
+    };
+    let found = run(400, 1000);
+    let finding = one(&found, Kind::LongTask);
+    near(finding.lost_s, 0.6);
+    assert_eq!(cause(finding), "task");
+    assert!(!has(&run(1000, 1000), Kind::LongTask));
+}
+
+#[test]
+fn who_is_late_for_want_of_a_processor_has_no_long_task() {
+    // Both have 400 ms to do; one of them does not get a processor for the first 600 ms.
+    let mut run = Builder::new(3, 1000);
+    run.during(0, "main", Operation::Join, (0, 1000));
+    run.work(1, "worker task", (0, 400)).work(2, "worker task", (600, 1000));
+    run.profile.locations[1].end_s = 0.4;
+    run.profile.locations[2].queued_s = 0.6;
+    let found = run.findings();
+    assert!(!has(&found, Kind::LongTask), "{found:#?}");
+}
+
+#[test]
+fn threads_that_wait_for_work_again_and_again_have_too_few_tasks() {
+    let run = |make_ms: u64, use_ms: u64| {
+        let mut run = Builder::new(2, 1200);
+        let every_ms = make_ms.max(use_ms);
+        for item in 0..1200 / every_ms {
+            let at_ms = item * every_ms;
+            run.work(0, "main produce", (at_ms, at_ms + make_ms));
+            run.work(1, "worker consume", (at_ms, at_ms + use_ms));
+            if use_ms < every_ms {
+                run.during(1, "worker wait", Operation::ConditionWait, (at_ms + use_ms, at_ms + every_ms));
+            }
+        }
+        run.findings()
+    };
+    let found = run(12, 2);
+    let finding = one(&found, Kind::IdlePool);
+    near(finding.lost_s, 1.0);
+    assert_eq!(cause(finding), "produce");
+    assert_eq!(finding.victims[0].place.function.as_deref(), Some("wait"));
+    assert!(!has(&run(12, 12), Kind::IdlePool));
+}
+
+#[test]
+fn a_barrier_waits_for_who_has_more_to_do() {
+    let run = |late_ms: u64, early_ms: u64, queued_s: f64| {
+        let mut run = Builder::new(2, 1000);
+        for time in 0..10 {
+            let at_ms = time * 100;
+            run.work(0, "main small", (at_ms, at_ms + early_ms));
+            run.work(1, "worker large", (at_ms + 99 - late_ms, at_ms + 99));
+            run.during(0, "main meet", Operation::Barrier, (at_ms + early_ms, at_ms + 100)).object = 0x10;
+            run.during(1, "worker meet", Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
+        }
+        run.profile.locations[1].queued_s = queued_s;
+        run.findings()
+    };
+    let found = run(99, 40, 0.0);
+    let finding = one(&found, Kind::LateThread);
+    near(finding.lost_s, 0.59);
+    assert_eq!((cause(finding), finding.account.as_str()), ("large", "barrier"));
+    // It has as much to do, but was in the run queue.
+    assert!(!has(&run(40, 40, 0.59), Kind::LateThread));
+}
+
+#[test]
+fn who_worked_alone_before_does_not_hide_a_late_thread() {
+    let mut run = Builder::new(2, 4000);
+    run.work(0, "main serial", (0, 2000));
+    run.during(1, "worker begin", Operation::ConditionWait, (0, 2000));
+    for time in 0..20 {
+        let at_ms = 2000 + time * 100;
+        run.work(0, "main small", (at_ms, at_ms + 40));
+        run.work(1, "worker large", (at_ms, at_ms + 99));
+        run.during(0, "main meet", Operation::Barrier, (at_ms + 40, at_ms + 100)).object = 0x10;
+        run.during(1, "worker meet", Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
+    }
+    let found = run.findings();
+    let finding = one(&found, Kind::LateThread);
+    assert_eq!(cause(finding), "large");
+    // But for the first time, before which the one worked alone for as long as the other one had no work.
+    assert!(finding.lost_s > 0.9 * 20.0 * 0.059, "{finding:#?}");
+}

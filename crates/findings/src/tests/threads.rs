@@ -1,0 +1,114 @@
+//! Crowds, churn, small tasks, sleeping and spinning.
+
+use proust_profile::Location;
+
+use super::super::{Kind, Sure};
+use super::{Builder, cause, has, near, one};
+use proust_log::operations::Operation;
+
+#[test]
+fn more_threads_than_processors_are_told_though_nothing_can_be_won() {
+    let run = |threads: u32| {
+        let mut run = Builder::new(threads, 1000);
+        // Two of them run at a time.
+        for at_ms in (0..1000).step_by(4) {
+            for turn in 0..2 {
+                run.work((at_ms as u32 / 4 * 2 + turn) % threads, "worker solve", (at_ms, at_ms + 4));
+            }
+        }
+        for row in &mut run.profile.samples {
+            row.involuntary_switches = 1;
+        }
+        for location in &mut run.profile.locations {
+            location.queued_s = 1.0 - 2.0 / f64::from(threads);
+        }
+        run.findings()
+    };
+    let found = run(8);
+    let finding = one(&found, Kind::Oversubscription);
+    assert!(finding.lost_s > 5.0 && finding.recoverable_s < 0.1, "{finding:#?}");
+    assert_eq!(cause(finding), "worker");
+    assert!(!has(&run(2), Kind::Oversubscription));
+}
+
+#[test]
+fn many_threads_that_live_shortly_are_churn() {
+    let run = |threads: u32, system_percent: u64| {
+        let mut run = Builder::new(1, 1000);
+        for thread in 0..threads {
+            let at_ms = u64::from(thread) * 5;
+            run.profile.locations.push(Location {
+                tid: 100 + thread,
+                start_s: (at_ms + 3) as f64 / 1e3,
+                end_s: (at_ms + 4) as f64 / 1e3,
+                ..Location::default()
+            });
+            run.work(0, "main spawn libc:pthread_create", (at_ms, at_ms + 3));
+            run.during(0, "main", Operation::Join, (at_ms + 3, at_ms + 5));
+            run.work_with(1 + thread, "task", (at_ms + 3, at_ms + 4), system_percent, 0);
+        }
+        run.findings()
+    };
+    let found = run(200, 50);
+    let finding = one(&found, Kind::ThreadChurn);
+    near(finding.lost_s, 200.0 * (0.003 + 0.0005));
+    assert_eq!(cause(finding), "spawn");
+    assert!(!has(&run(20, 50), Kind::ThreadChurn));
+}
+
+#[test]
+fn tasks_that_cost_less_than_handing_them_over_are_too_small() {
+    let run = |waits: u32| {
+        let mut run = Builder::new(2, 1000);
+        for at_ms in (0..1000).step_by(8) {
+            run.work(0, "main post libc:sem_post", (at_ms, at_ms + 4)).work(
+                0,
+                "main make",
+                (at_ms + 4, at_ms + 8),
+            );
+            run.work(1, "worker use", (at_ms, at_ms + 4));
+        }
+        run.short(1, "worker take", Operation::SemaphoreWait, (0, 1000), (waits, 0, 400));
+        run.findings()
+    };
+    let found = run(100_000);
+    let finding = one(&found, Kind::SmallTasks);
+    near(finding.lost_s, 0.5);
+    assert_eq!(cause(finding), "post");
+    assert!(!has(&run(500), Kind::SmallTasks));
+}
+
+#[test]
+fn sleeping_to_look_again_is_told_where_all_stands_still() {
+    let run = |sleep_ms: u64| {
+        let mut run = Builder::new(1, 1000);
+        for at_ms in (0..1000).step_by(sleep_ms as usize + 2) {
+            run.work(0, "main look", (at_ms, at_ms + 2));
+            run.during(0, "main wait", Operation::MicroSleep, (at_ms + 2, at_ms + 2 + sleep_ms));
+        }
+        run.findings()
+    };
+    let found = run(3);
+    let finding = one(&found, Kind::SleepPoll);
+    near(finding.lost_s, 0.6);
+    assert_eq!((cause(finding), finding.sure), ("wait", Sure::Possible));
+    // A server that looks twenty times a second is none.
+    assert!(!has(&run(48), Kind::SleepPoll));
+}
+
+#[test]
+fn giving_the_processor_away_again_and_again_is_spinning() {
+    let run = |yields: u32| {
+        let mut run = Builder::new(2, 1000);
+        run.work(0, "main solve", (0, 1000));
+        run.work(1, "worker wait libc:sched_yield", (0, 1000));
+        run.short(1, "worker wait", Operation::Yield, (0, 1000), (yields, 0, 900));
+        run.findings()
+    };
+    let found = run(500_000);
+    let finding = one(&found, Kind::SpinWait);
+    assert!(finding.lost_s > 0.9 && finding.burned_s > 0.9, "{finding:#?}");
+    assert_eq!(cause(finding), "wait");
+    assert!(!has(&found, Kind::SystemStorm));
+    assert!(!has(&run(20), Kind::SpinWait));
+}

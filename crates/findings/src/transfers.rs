@@ -1,0 +1,186 @@
+//! I/O: calls that move a few bytes, and files that are synchronised all the time.
+
+use std::collections::HashMap;
+
+use proust_profile::{ContextId, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, Target};
+
+use super::facts::Facts;
+use super::finding::{Figure, Finding, Kind, Sure};
+use super::place::Place;
+use super::thresholds::{self as limits, Checks};
+use proust_account::ledger::Account;
+
+/// The least bytes of a call whose cost is mostly that of its bytes.
+const GOOD_BYTES: f64 = 65_536.0;
+
+/// Calls of an operation at a place.
+#[derive(Clone, Debug, Default)]
+struct AtPlace {
+    calls: f64,
+    bytes: f64,
+    time_s: f64,
+    context: ContextId,
+    by_context: HashMap<(LocationId, ContextId), f64>,
+    /// The calls that lead to another process, or to a person, by caller.
+    to_others: HashMap<LocationId, f64>,
+}
+
+type Line = (Option<FunctionId>, Option<u32>);
+
+/// By place and operation: the average over several operations fits none of them.
+fn calls(facts: &Facts<'_>) -> HashMap<(Line, OperationId), AtPlace> {
+    let mut by_place: HashMap<_, AtPlace> = HashMap::new();
+    for row in &facts.sums.rows {
+        let Some(operation) = facts.operation(row.operation) else { continue };
+        let moves = matches!(operation.nature, Nature::Read | Nature::Write);
+        if !(synchronises(operation) || moves && moves_bytes(operation)) {
+            continue;
+        }
+        let sum = by_place
+            .entry((facts.places.line_key(row.context), row.operation))
+            .or_insert_with(|| AtPlace { context: row.context, ..AtPlace::default() });
+        let (calls, time_s) = (row.calls as f64, row.time_ns as f64 / 1e9);
+        sum.calls += calls;
+        sum.bytes += row.bytes as f64;
+        sum.time_s += time_s;
+        *sum.by_context.entry((row.location, row.context)).or_default() += time_s;
+        if is_to_others(row.target) {
+            *sum.to_others.entry(row.location).or_default() += calls;
+        }
+    }
+    by_place
+}
+
+/// Whether a call is made to move bytes: names of files and random numbers have sizes of their own.
+fn moves_bytes(operation: OperationKind) -> bool {
+    operation.detail != Detail::Piecewise
+}
+
+/// Whether a call goes through a buffer of the C library: most do not reach the system.
+fn is_buffered(operation: OperationKind) -> bool {
+    operation.detail == Detail::Buffered
+}
+
+fn is_to_others(target: Target) -> bool {
+    matches!(target, Target::Socket | Target::Pipe | Target::Terminal)
+}
+
+/// How often each thread waits for others between its transfers: looks whether there is anything, takes in
+/// and gives out. A program that answers one request after the other cannot collect the answers.
+fn turns(facts: &Facts<'_>) -> HashMap<LocationId, (f64, f64, f64)> {
+    let mut turns: HashMap<LocationId, (f64, f64, f64)> = HashMap::new();
+    for row in &facts.sums.rows {
+        let of = turns.entry(row.location).or_default();
+        match facts.nature(row.operation) {
+            Some(Nature::Poll) => of.0 += row.calls as f64,
+            Some(Nature::Read) if is_to_others(row.target) => of.1 += row.calls as f64,
+            Some(Nature::Write) if is_to_others(row.target) => of.2 += row.calls as f64,
+            _ => {}
+        }
+    }
+    turns
+}
+
+fn synchronises(operation: OperationKind) -> bool {
+    operation.detail == Detail::Storage
+}
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut io_s: HashMap<(LocationId, ContextId), f64> = HashMap::new();
+    for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Io) {
+        *io_s.entry((row.location, row.context)).or_default() += row.ns as f64 / 1e9;
+    }
+    let turns = turns(facts);
+    (calls(facts).into_iter())
+        .filter_map(|((_, operation), sum)| match facts.operation(operation)? {
+            operation if synchronises(operation) => sync_storm(facts, &sum),
+            operation => tiny_io(facts, operation, &sum, &turns, &io_s),
+        })
+        .collect()
+}
+
+/// Of calls at a place, those that go to others and have an answer, a request or a look between them.
+fn answered(operation: OperationKind, sum: &AtPlace, turns: &HashMap<LocationId, (f64, f64, f64)>) -> f64 {
+    let of = |(location, &calls): (&LocationId, &f64)| {
+        let (looks, reads, writes) = turns.get(location).copied().unwrap_or_default();
+        let between = looks + if operation.nature == Nature::Read { writes } else { reads };
+        calls.min(between * CALLS_A_TURN)
+    };
+    sum.to_others.iter().map(of).sum()
+}
+
+/// Calls for each look or answer up to which they are taken for answers themselves.
+const CALLS_A_TURN: f64 = 4.0;
+
+/// Whether calls through a buffer reach the system, by the processor time at their line.
+fn reaches_the_system(facts: &Facts<'_>, checks: &mut Checks, sum: &AtPlace) -> bool {
+    let line = facts.places.line_key(sum.context);
+    let at = (0..facts.cpu.len() as ContextId).filter(|&id| facts.cpu[id as usize] > 0.0);
+    let at = at.filter(|&id| facts.places.line_key(id) == line);
+    let (cpu_s, system_s) = at.fold((0.0, 0.0), |(cpu_s, system_s), id| {
+        (cpu_s + facts.cpu[id as usize], system_s + facts.system[id as usize])
+    });
+    checks.holds(&limits::IN_KERNEL, system_s / f64::max(cpu_s, f64::MIN_POSITIVE))
+}
+
+fn tiny_io(
+    facts: &Facts<'_>,
+    operation: OperationKind,
+    sum: &AtPlace,
+    turns: &HashMap<LocationId, (f64, f64, f64)>,
+    io_s: &HashMap<(LocationId, ContextId), f64>,
+) -> Option<Finding> {
+    let (bytes, call_s) = (sum.bytes / sum.calls.max(1.0), sum.time_s / sum.calls.max(1.0));
+    // Waits of a pipe or socket are no fault here.
+    let booked_s: f64 = sum.by_context.keys().filter_map(|key| io_s.get(key)).sum();
+    let lost_s = sum.time_s.min(booked_s) * (1.0 - (bytes / GOOD_BYTES).min(1.0));
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::TINY_CALLS, sum.calls - answered(operation, sum, turns))
+        || !checks.holds(&limits::SOME_BYTES, bytes)
+        || !checks.holds(&limits::TINY_BYTES, bytes)
+        || !checks.holds(&limits::TINY_CALL_S, call_s)
+        || is_buffered(operation) && !reaches_the_system(facts, &mut checks, sum)
+        || !facts.matters(&mut checks, lost_s, lost_s)
+    {
+        return None;
+    }
+    let place = located(facts, sum);
+    let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost_s, lost_s, place);
+    finding.victims = victims(facts, sum);
+    finding.evidence = vec![
+        Figure::count("calls", sum.calls),
+        Figure::new("moved by a call", bytes, "bytes"),
+        Figure::seconds("a call takes", call_s),
+        Figure::seconds("all of them", sum.time_s),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+fn sync_storm(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
+    // One at the end is needed to be safe.
+    let lost_s = sum.time_s * (1.0 - 1.0 / sum.calls.max(1.0));
+    let mut checks = Checks::default();
+    if !checks.holds(&limits::SYNC_CALLS, sum.calls) || !facts.matters(&mut checks, lost_s, 0.0) {
+        return None;
+    }
+    let mut finding = facts.finding(Kind::SyncStorm, Account::Io, lost_s, 0.0, located(facts, sum));
+    finding.victims = victims(facts, sum);
+    finding.evidence = vec![
+        Figure::count("times that a file was synchronised", sum.calls),
+        Figure::seconds("each of them, on average", sum.time_s / sum.calls.max(1.0)),
+        Figure::seconds("all of them", sum.time_s),
+    ];
+    finding.sure = Sure::Certain;
+    finding.checks = checks.kept();
+    Some(finding)
+}
+
+fn located(facts: &Facts<'_>, sum: &AtPlace) -> Place {
+    facts.located(facts.places.place(sum.context), sum.by_context.keys().map(|(location, _)| *location))
+}
+
+fn victims(facts: &Facts<'_>, sum: &AtPlace) -> Vec<super::finding::Victim> {
+    facts.victims(sum.by_context.iter().map(|(&(location, context), &s)| (location, context, s)))
+}

@@ -1,0 +1,500 @@
+//! From the logs of a run to its profile.
+//!
+//! 1. Log by log and lane by lane the records are read once; each advance of a thread's CPU clock becomes a
+//!    row that names a node of its lane, and each operation and release one of its own. Memory grows with
+//!    threads, nodes and texts, and with the rows themselves, which are the profile's samples, events and
+//!    releases.
+//! 2. The sampled addresses of all processes are resolved together, module by module.
+//! 3. Nodes become contexts, shared by all lanes and processes; rows are charged to them and summed up.
+//!
+//! The amounts of contexts and a thread's CPU time are sums of the same rows: they agree whatever is damaged.
+//! Time whose records were lost, or found no room, has rows of its own.
+
+mod brief;
+mod clock;
+mod error;
+mod events;
+mod files;
+mod foreign;
+mod gaps;
+mod lane;
+mod loading;
+mod log;
+mod modules;
+mod nodes;
+mod notes;
+mod openmp;
+mod operations;
+mod outcome;
+mod paths;
+mod pauses;
+mod process;
+mod process_samples;
+mod progress;
+mod quality;
+mod rank;
+mod regions;
+mod releases;
+mod seconds;
+mod texts;
+mod thread;
+mod unread;
+mod values;
+
+use std::collections::HashSet;
+
+use proust_log::LogError;
+use proust_log::operations::OPERATIONS;
+use proust_profile::{
+    EventRow, Location, LocationId, OperationId, OperationInfo, Paused, ProcessId, Profile, ReleaseRow,
+    RunFacts, RunFile, SampleRow, SegmentRow, StayRow, Stop,
+};
+use rayon::prelude::*;
+
+pub use error::IngestError;
+pub use files::{ingest, processes_in, sources};
+pub use modules::{Symbols, from_binaries};
+pub use operations::operation_info;
+pub use paths::CallPaths;
+// The collector's operations are the ones of most tests.
+pub use progress::{Counter, Progress, Stage};
+
+use clock::RunClock;
+use log::LogHarvest;
+use modules::Modules;
+use outcome::outcome;
+use paths::{LaneContexts, Paths};
+use proust_profile::bindings;
+use seconds::seconds;
+use thread::{LOST, NOT_RECORDED};
+use unread::{Refused, Unread};
+use values::Sums;
+
+/// Changes whenever the same logs would give another profile, or other pages that are kept with it; kept
+/// profiles of other versions are made again.
+pub const ANALYSIS_VERSION: u32 = 26;
+
+/// Name of the location that stands for threads which ended without room for a record.
+pub const UNRECORDED_THREADS: &str = "[threads not recorded]";
+
+/// A log as it was found.
+#[derive(Clone, Copy, Debug)]
+pub struct LogBytes<'a> {
+    /// Name of the file, for notes.
+    pub name: &'a str,
+    /// Its contents, or why they cannot be had.
+    pub bytes: Result<&'a [u8], &'a str>,
+}
+
+/// A log that cannot be read, and its version if that is why.
+type Refusal = (Refused, Option<u32>);
+
+/// Makes a profile of logs in memory, with call paths as the user sees them. `dir` is the run's folder as the
+/// profile names it.
+///
+/// # Errors
+/// [`IngestError`] when not a single log can be read; a log that cannot is a note otherwise.
+pub fn ingest_logs(
+    dir: &str,
+    logs: &[LogBytes<'_>],
+    run: Option<&RunFile>,
+    symbols: &dyn Symbols,
+    counter: &Counter,
+) -> Result<Profile, IngestError> {
+    ingest_logs_showing(CallPaths::User, dir, logs, run, symbols, counter)
+}
+
+/// As [`ingest_logs`], with the call paths that are wanted.
+///
+/// # Errors
+/// As [`ingest_logs`].
+pub fn ingest_logs_showing(
+    shown: CallPaths,
+    dir: &str,
+    logs: &[LogBytes<'_>],
+    run: Option<&RunFile>,
+    symbols: &dyn Symbols,
+    counter: &Counter,
+) -> Result<Profile, IngestError> {
+    let length = |log: &LogBytes<'_>| log.bytes.map_or(0, |bytes| bytes.len() as u64);
+    counter.begin(Stage::Reading, logs.iter().map(length).sum());
+    let read: Vec<Result<Vec<LogHarvest>, Refusal>> = logs
+        .par_iter()
+        .map(|log| {
+            let name = log.name.to_owned();
+            let refuse = |reason: String, version| (Refused { name: name.clone(), reason }, version);
+            let bytes = log.bytes.map_err(|reason| refuse(reason.to_owned(), None))?;
+            let harvest = log::harvest(log.name, bytes).map_err(|error| {
+                let version = if let LogError::Version { found } = error { Some(found) } else { None };
+                refuse(error.to_string(), version)
+            })?;
+            counter.add(bytes.len() as u64);
+            let own = harvest.first().filter(|own| !own.damage.header);
+            match own.and_then(|own| foreign::owner(log.name, &own.header)) {
+                Some(pid) => {
+                    let other = format!("by its contents it is the log of another process, {pid}");
+                    Err(refuse(other, None))
+                }
+                None => Ok(harvest),
+            }
+        })
+        .collect();
+    let (mut harvests, mut refused, mut other_version) = (Vec::new(), Vec::new(), None);
+    for result in read {
+        match result {
+            Ok(of_one_log) => harvests.extend(of_one_log),
+            Err((log, version)) => {
+                refused.push(log);
+                other_version = version.or(other_version);
+            }
+        }
+    }
+    if harvests.is_empty() {
+        return Err(match other_version {
+            Some(found) => IngestError::OtherVersion { dir: dir.into(), found },
+            None => IngestError::nothing_recorded(dir, &refused, logs_noted(run)),
+        });
+    }
+    let other_run = run.filter(|run| foreign::is_of_other_run(run, &harvests));
+    let run = run.filter(|_| other_run.is_none());
+    let missing = logs_noted(run).saturating_sub(logs.len() as u64);
+    let mut profile = analyse(shown, dir, harvests, &Unread { refused, missing }, run, symbols, counter);
+    if other_run.is_some() {
+        profile.quality.unfinished = true;
+        profile.quality.notes.push(
+            "run.json belongs to another run, whose command ran at another time, and was not used: how the \
+             command ended is not known"
+                .into(),
+        );
+    }
+    Ok(profile)
+}
+
+/// Logs that there were when the command had ended.
+fn logs_noted(run: Option<&RunFile>) -> u64 {
+    run.and_then(|run| run.finished?.logs).unwrap_or(0)
+}
+
+fn analyse(
+    shown: CallPaths,
+    dir: &str,
+    mut logs: Vec<LogHarvest>,
+    unread: &Unread,
+    run: Option<&RunFile>,
+    symbols: &dyn Symbols,
+    counter: &Counter,
+) -> Profile {
+    // By time, so that ids, and with them handles in reports, do not depend on file names.
+    logs.sort_by(|a, b| (a.start_ns(), a.header.pid, &a.name).cmp(&(b.start_ns(), b.header.pid, &b.name)));
+    for log in &mut logs {
+        process::apply_foreign_names(log);
+    }
+    let clock = RunClock::of(&logs);
+    for (number, log) in logs.iter_mut().enumerate() {
+        let of_run = run.filter(|run| run.host == clock.host(number)).map_or(&[][..], |run| &run.pauses);
+        let offset_ns = process::monotonic_offset_ns(log);
+        let by_log = |time_ns: u64| time_ns.saturating_add_signed(offset_ns);
+        let others: Vec<(u64, u64)> = of_run
+            .iter()
+            .map(|pause| (by_log(pause.begin_ns), pause.end_ns.map_or(u64::MAX, by_log)))
+            .collect();
+        pauses::cut(log, &others);
+    }
+    let modules = Modules::of(&logs, symbols, counter);
+    let quality = quality::quality(&logs);
+    counter.begin(Stage::Contexts, quality.samples);
+
+    let mut profile = Profile { quality, ..Profile::default() };
+    for (number, log) in logs.iter().enumerate() {
+        let mut process = process::process(log);
+        process.host = clock.host(number).into();
+        process.start_s = clock.since_start_s(number, log.start_ns());
+        process.end_s = clock.since_start_s(number, log.end_ns());
+        profile.processes.push(process);
+    }
+    profile.facts = facts(dir, &logs, run, &profile, &clock);
+    for (number, log) in logs.iter().enumerate() {
+        profile.process_samples.extend(process_samples::rows(number, log, &clock));
+        let on_runs_clock = |time_ns| clock.since_start_ns(number, time_ns);
+        profile.facts.pauses.extend(log.paused.iter().map(|&(from_ns, to_ns)| Paused {
+            process: number as ProcessId,
+            begin_ns: on_runs_clock(from_ns),
+            end_ns: on_runs_clock(to_ns),
+        }));
+    }
+
+    let mut filling = Filling {
+        paths: Paths::new(&modules, shown),
+        sums: Sums::new(),
+        locations: Vec::new(),
+        samples: Vec::new(),
+        rows: logs.iter().flat_map(LogHarvest::threads).map(|thread| thread.rows.len()).sum(),
+        operations: numbers_of_operations(&logs),
+        events: Vec::new(),
+        releases: Vec::new(),
+        regions: regions::Regions::default(),
+        clock: &clock,
+    };
+    filling
+        .events
+        .reserve_exact(logs.iter().flat_map(LogHarvest::threads).map(|t| t.events.rows.len()).sum());
+    for (number, log) in logs.iter_mut().enumerate() {
+        filling.add_log(number, log, counter);
+    }
+    profile.locations = filling.locations;
+    profile.samples = filling.samples;
+    profile.operations = infos_of_operations(&filling.operations);
+    profile.events = filling.events;
+    profile.releases = filling.releases;
+    filling.regions.give_to(&mut profile);
+    profile.values = filling.sums.finish();
+    let tree = filling.paths.finish();
+    profile.contexts = tree.contexts;
+    profile.functions = tree.functions;
+    profile.modules = modules.modules;
+    gaps::fill(&mut profile, &logs, unread, run);
+    profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock);
+    profile
+}
+
+/// The part of a profile that is filled log by log.
+struct Filling<'p> {
+    paths: Paths<'p>,
+    sums: Sums,
+    locations: Vec<Location>,
+    samples: Vec<SampleRow>,
+    /// How many there will be of all threads.
+    rows: usize,
+    /// The profile's number of each of the log's operations.
+    operations: Vec<Option<OperationId>>,
+    events: Vec<EventRow>,
+    releases: Vec<ReleaseRow>,
+    regions: regions::Regions,
+    clock: &'p RunClock,
+}
+
+impl Filling<'_> {
+    /// Adds the threads of a log, by the time of their begin, and takes their rows.
+    fn add_log(&mut self, number: usize, log: &mut LogHarvest, counter: &Counter) {
+        let lost_as =
+            match log.is_damaged() || (log.header.budget_exhausted, log.header.storage_failed) == (0, 0) {
+                true => LOST,
+                false => NOT_RECORDED,
+            };
+        let unnamed_ns = log.unnamed_cpu_ns();
+        let mut order: Vec<(u64, usize, usize)> = Vec::new();
+        for (l, lane) in log.lanes.iter().enumerate() {
+            order.extend(lane.threads.iter().enumerate().map(|(t, thread)| (thread.begin_ns, l, t)));
+        }
+        order.sort_unstable();
+        let mut contexts: Vec<LaneContexts> = Vec::new();
+        contexts.resize_with(log.lanes.len(), LaneContexts::default);
+        self.regions.find(&mut self.paths, number, log, &mut contexts);
+        for (_, l, t) in order {
+            let (Some(lane), Some(contexts)) = (log.lanes.get_mut(l), contexts.get_mut(l)) else { continue };
+            let Some(thread) = lane.threads.get_mut(t) else { continue };
+            let rows = std::mem::take(&mut thread.rows);
+            counter.add(thread.samples);
+            let location = self.locations.len() as LocationId;
+            let (mut cpu_ns, mut measurement_ns) = (0, 0);
+            let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
+            let mut fill_in = |row: &mut SampleRow| {
+                row.context = paths.charge(contexts, number, &lane.nodes, row.context, row.partial, lost_as);
+                row.location = location;
+                row.time_ns = clock.since_start_ns(number, row.time_ns);
+                cpu_ns += row.cpu_ns;
+                measurement_ns += row.measurement_ns;
+                sums.add(row);
+            };
+            if self.samples.is_empty() {
+                // The first thread's rows stay where they are: memory that is touched for the first time
+                // costs as much as all else that is done with a row. What is reserved behind them moves no
+                // page.
+                self.samples = rows;
+                self.samples.iter_mut().for_each(fill_in);
+                self.samples.reserve_exact(self.rows.saturating_sub(self.samples.len()));
+            } else {
+                self.samples.extend(rows.into_iter().map(|mut row| {
+                    fill_in(&mut row);
+                    row
+                }));
+            }
+            for event in std::mem::take(&mut thread.events.rows) {
+                let (mut row, operation) = (event.row, event.row.operation as usize);
+                let Some(id) = self.operations.get(operation).copied().flatten() else { continue };
+                row.context =
+                    self.paths.charge(contexts, number, &lane.nodes, row.context, event.partial, lost_as);
+                row.location = location;
+                row.operation = id;
+                row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
+                row.end_ns = self.clock.since_start_ns(number, row.end_ns);
+                // Only times before the run's start are cut here, by a damaged header.
+                row.time_ns = row.time_ns.min(row.end_ns - row.begin_ns);
+                let nature = operations::nature_of(operation);
+                self.sums.add_event(nature, &row);
+                self.events.push(row);
+            }
+            for release in std::mem::take(&mut thread.releases) {
+                let mut row = release.row;
+                let Some(id) = self.operations.get(row.operation as usize).copied().flatten() else {
+                    continue;
+                };
+                let mut charge = |place, partial| {
+                    self.paths.charge(contexts, number, &lane.nodes, place, partial, lost_as)
+                };
+                row.context = charge(row.context, release.partial);
+                row.site = row.site.map(|site| charge(site, false));
+                row.location = location;
+                row.operation = id;
+                row.time_ns = self.clock.since_start_ns(number, row.time_ns);
+                row.since_ns = row.since_ns.map(|since_ns| self.clock.since_start_ns(number, since_ns));
+                self.releases.push(row);
+            }
+            for raw in std::mem::take(&mut thread.in_regions.segments) {
+                let Some(operation) = self.operations.get(raw.row.operation as usize).copied().flatten()
+                else {
+                    continue;
+                };
+                let context =
+                    self.paths.charge(contexts, number, &lane.nodes, raw.row.context, false, lost_as);
+                self.regions.segment(number, SegmentRow { location, operation, context, ..raw.row });
+            }
+            for stay in std::mem::take(&mut thread.in_regions.stays) {
+                let [fork_ns, begin_ns, end_ns] = [stay.fork_ns, stay.begin_ns, stay.end_ns]
+                    .map(|time_ns| self.clock.since_start_ns(number, time_ns));
+                self.regions.stay(number, StayRow { location, fork_ns, begin_ns, end_ns, ..stay });
+            }
+            self.sums.finish_location(location);
+            let start_s = self.clock.since_start_s(number, thread.begin_ns);
+            let end_s = self.clock.since_start_s(number, thread.end_ns);
+            self.locations.push(Location {
+                process: number as ProcessId,
+                tid: thread.tid,
+                name: thread.name.clone().unwrap_or_default(),
+                start_s,
+                end_s,
+                cpu_s: seconds(cpu_ns),
+                // No thread waits longer than it lives.
+                queued_s: seconds(thread.queued_ns()).min(end_s - start_s),
+                measurement_s: seconds(measurement_ns),
+                samples: thread.samples,
+                service: false,
+            });
+        }
+        if unnamed_ns > 0 {
+            self.add_unrecorded_threads(number, log, unnamed_ns);
+        }
+    }
+
+    /// The threads of which only their CPU time is known, as one location.
+    fn add_unrecorded_threads(&mut self, number: usize, log: &LogHarvest, cpu_ns: u64) {
+        let location = self.locations.len() as LocationId;
+        let (start, end) = (log.start_ns(), log.end_ns());
+        let row = SampleRow {
+            location,
+            context: self.paths.charge(
+                &mut LaneContexts::default(),
+                number,
+                &nodes::NodeTable::default(),
+                NOT_RECORDED,
+                false,
+                NOT_RECORDED,
+            ),
+            time_ns: self.clock.since_start_ns(number, end),
+            cpu_ns,
+            user_ns: cpu_ns,
+            processor: u16::MAX,
+            tail: true,
+            ..SampleRow::default()
+        };
+        self.sums.add(&row);
+        self.sums.finish_location(location);
+        self.samples.push(row);
+        self.locations.push(Location {
+            process: number as ProcessId,
+            name: UNRECORDED_THREADS.into(),
+            start_s: self.clock.since_start_s(number, start),
+            end_s: self.clock.since_start_s(number, end),
+            cpu_s: seconds(cpu_ns),
+            ..Location::default()
+        });
+    }
+}
+
+/// Numbers for the operations that occur, in the order of the log's numbers.
+fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
+    let mut numbers = vec![None; OPERATIONS];
+    for log in logs {
+        let regions: HashSet<u32> =
+            log.lanes.iter().flat_map(|lane| &lane.regions).map(|region| region.id).collect();
+        for thread in log.threads() {
+            let events = thread.events.rows.iter().map(|event| event.row.operation);
+            let releases = thread.releases.iter().map(|release| release.row.operation);
+            // Those of a region without a record are of no use.
+            let segments = thread.in_regions.segments.iter().map(|segments| segments.row);
+            let segments = segments.filter(|row| regions.contains(&row.region)).map(|row| row.operation);
+            for operation in events.chain(releases).chain(segments) {
+                if let Some(number) = numbers.get_mut(operation as usize) {
+                    *number = Some(0);
+                }
+            }
+        }
+    }
+    for (id, number) in numbers.iter_mut().flatten().enumerate() {
+        *number = id as OperationId;
+    }
+    numbers
+}
+
+fn infos_of_operations(numbers: &[Option<OperationId>]) -> Vec<OperationInfo> {
+    let used = numbers.iter().enumerate().filter(|(_, id)| id.is_some());
+    used.map(|(number, _)| operations::info(number)).collect()
+}
+
+/// The stops that `record` saw, on the run's clock.
+fn stops(run: &RunFile, clock: &RunClock) -> Vec<Stop> {
+    let since_start = |time_ns: u64| clock.of_host_ns(time_ns);
+    let shifted = |stop: &Stop| Stop {
+        pid: stop.pid,
+        before_ns: since_start(stop.before_ns),
+        begin_ns: since_start(stop.begin_ns),
+        end_ns: since_start(stop.end_ns),
+        behind_ns: since_start(stop.behind_ns),
+    };
+    run.stops.iter().map(shifted).collect()
+}
+
+fn facts(
+    dir: &str,
+    logs: &[LogHarvest],
+    run: Option<&RunFile>,
+    profile: &Profile,
+    clock: &RunClock,
+) -> RunFacts {
+    let intact = logs.iter().find(|log| !log.damage.header).or(logs.first());
+    let header = intact.map(|log| log.header).unwrap_or_default();
+    let first = profile.processes.first();
+    RunFacts {
+        dir: dir.into(),
+        command: match run {
+            Some(run) => run.command.clone(),
+            None => first.map(|process| process.arguments.clone()).unwrap_or_default(),
+        },
+        start_unix_s: match run {
+            Some(run) if run.start_unix_s.is_finite() => run.start_unix_s,
+            _ => seconds(header.start_unix_ns),
+        },
+        wall_s: profile.processes.iter().map(|process| process.end_s).fold(0.0, f64::max),
+        available_processors: bindings::available(&profile.processes),
+        asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
+        tick_s: seconds(header.tick_ns.into()),
+        host: clock.host(0).into(),
+        outcome: outcome(run),
+        // What is known is that of the host on which `record` ran.
+        stolen_s: run.filter(|run| run.host == clock.host(0)).and_then(|run| run.finished?.stolen_s),
+        throttled_s: run.and_then(|run| run.finished?.throttled_s),
+        stops: run.filter(|run| run.host == clock.host(0)).map_or_else(Vec::new, |run| stops(run, clock)),
+        pauses: Vec::new(),
+        wait_rules: String::new(),
+    }
+}

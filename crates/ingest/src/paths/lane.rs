@@ -1,0 +1,42 @@
+//! The results for one lane's nodes.
+
+use std::collections::HashMap;
+
+use proust_profile::ContextId;
+
+use super::Step;
+use crate::nodes::NodeTable;
+use crate::thread::Place;
+
+/// The contexts of one lane's nodes, found so far.
+#[derive(Default)]
+pub(crate) struct LaneContexts {
+    /// Steps by node and by whether the path is partial.
+    pub(super) steps: HashMap<(u32, bool), Step>,
+    /// What rows are charged to: for nodes in order by number, complete and partial paths apart.
+    in_order: [Vec<Option<ContextId>>; 2],
+    others: HashMap<(Place, bool), ContextId>,
+}
+
+impl LaneContexts {
+    #[inline]
+    pub(super) fn charged(&self, place: Place, partial: bool) -> Option<ContextId> {
+        match self.in_order[usize::from(partial)].get(place as usize) {
+            Some(&known) => known,
+            None => self.others.get(&(place, partial)).copied(),
+        }
+    }
+
+    pub(super) fn set_charged(&mut self, nodes: &NodeTable, place: Place, partial: bool, context: ContextId) {
+        let in_order = &mut self.in_order[usize::from(partial)];
+        if in_order.is_empty() {
+            in_order.resize(nodes.in_order() + 1, None);
+        }
+        match in_order.get_mut(place as usize) {
+            Some(known) => *known = Some(context),
+            None => {
+                self.others.insert((place, partial), context);
+            }
+        }
+    }
+}

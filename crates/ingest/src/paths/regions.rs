@@ -1,0 +1,298 @@
+//! Paths in parallel regions: where a region is, and how the threads in it are shown.
+
+use proust_profile::context::NO_CALL_PATH;
+use proust_profile::{ContextId, ContextKind};
+
+use super::{Key, LaneContexts, Line, Paths, Step};
+use crate::nodes::{LaneNode, NodeTable};
+use crate::openmp::{InRegion, RawRegion};
+
+/// How the call paths of threads in parallel regions are shown. Their sums are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CallPaths {
+    /// As the program's source says: a path continues that of the thread that opened the region, without the
+    /// runtime's frames and the functions that compilers make of constructs.
+    #[default]
+    User,
+    /// Joined likewise, with those.
+    Expert,
+    /// As each thread's own stack has them, from the function that it was started with.
+    Machine,
+}
+
+/// What a module is for paths in regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Library {
+    /// A runtime of parallel regions.
+    Runtime,
+    /// The C library: a runtime calls it for itself.
+    C,
+    /// Another one, or the program.
+    None,
+}
+
+impl Library {
+    pub(super) fn of(file: &str) -> Library {
+        let is = |names: &[&str]| names.iter().any(|name| file.starts_with(name));
+        if is(&["libgomp.so", "libomp.so", "libomp5.so", "libiomp5.so", "libnvomp.so"]) {
+            Library::Runtime
+        } else if is(&["libc.so", "libc-2", "libpthread", "ld-linux", "[vdso]"]) {
+            Library::C
+        } else {
+            Library::None
+        }
+    }
+}
+
+/// The frames of a thread in a region, up to where it begins; each part innermost first.
+#[derive(Default)]
+struct Stack {
+    /// A frame of the runtime, which the program called, or of a function that the runtime called for itself.
+    entry: Vec<LaneNode>,
+    /// Of the program, in the region.
+    own: Vec<LaneNode>,
+    /// Of the runtime, which runs the program's function there.
+    start: Vec<LaneNode>,
+    /// Whether there is anything in `own` that no runtime would call for itself.
+    is_of_program: bool,
+}
+
+impl Stack {
+    /// Takes the next frame up; false if it is above the region.
+    fn take(&mut self, node: LaneNode, library: Library) -> bool {
+        match library {
+            Library::Runtime if !self.is_of_program => {
+                self.entry.append(&mut self.own);
+                self.entry.push(node);
+            }
+            Library::Runtime => self.start.push(node),
+            _ if !self.start.is_empty() => return false,
+            library => {
+                self.own.push(node);
+                self.is_of_program |= library == Library::None;
+            }
+        }
+        true
+    }
+
+    /// Whether there is nothing of a runtime on it, and something of the program.
+    fn is_whole(&self) -> bool {
+        self.start.is_empty() && self.entry.is_empty() && self.is_of_program
+    }
+
+    /// The program's own code in the region: nothing, if no runtime began it.
+    fn own(&self) -> &[LaneNode] {
+        if self.start.is_empty() { &[] } else { &self.own }
+    }
+}
+
+impl Paths<'_> {
+    /// The context of a region: a construct at the innermost place of the path that leads to `node`, in the
+    /// region around it. The frames below are shown there, whichever thread executes them.
+    pub(crate) fn region(
+        &mut self,
+        lane: &mut LaneContexts,
+        log: usize,
+        nodes: &NodeTable,
+        raw: &RawRegion,
+    ) -> ContextId {
+        let RawRegion { id, node, parent, body, .. } = *raw;
+        let place = InRegion { node, region: parent, keeps_entry: false };
+        let mut from = match self.regions.get(&(log, parent)).copied() {
+            Some(_) => self.step_in_region(lane, log, nodes, place, false),
+            None if nodes.get(node).is_none() => {
+                Step { context: self.without_path(NO_CALL_PATH), function: None, at: Line::default() }
+            }
+            None => self.step_outside(lane, log, nodes, node),
+        };
+        if let Some((function, at)) = self.construct(log, nodes, body) {
+            from = self.out_of_inlined(from, &function);
+            from.at = at;
+        }
+        let module = from.function.and_then(|id| self.functions.get(id as usize)).and_then(|f| f.module);
+        let file = from.at.file.and_then(|file| self.file_names.get(file as usize));
+        let opener = from.function.and_then(|id| self.functions.get(id as usize));
+        let name = match (file, from.at.line, opener) {
+            (Some(file), Some(line), _) => {
+                format!("parallel region at {}:{line}", file.rsplit('/').next().unwrap_or(file))
+            }
+            (_, _, Some(opener)) => format!("parallel region in {}", opener.name),
+            _ => "parallel region".into(),
+        };
+        let (file, line) = (file.cloned(), from.at.line);
+        let function = self.named(module, &name);
+        if let Some(known) = self.functions.get_mut(function as usize) {
+            (known.file, known.line) = (file, line);
+        }
+        let kind = ContextKind::Frame;
+        let context = self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });
+        self.regions.insert((log, id), Step { context, function: Some(function), at: from.at });
+        context
+    }
+
+    /// The function that holds a construct, and the place of the construct, by the function that the compiler
+    /// made of it.
+    fn construct(&mut self, log: usize, nodes: &NodeTable, body: u32) -> Option<(String, Line)> {
+        let modules = self.modules;
+        let node = nodes.get(body)?;
+        let structure = modules.structures.get(modules.module(log, node.module)? as usize)?;
+        let frame = structure.addresses.get(&node.address)?.frames.first()?;
+        let known = structure.functions.get(frame.function as usize)?;
+        let linkage = known.linkage_name.as_deref().unwrap_or(&known.name);
+        let (function, _) = linkage.split_once("._omp_fn.")?;
+        let file = known.file.as_deref().map(|file| self.file(file));
+        known.line.map(|line| (function.to_owned(), Line { file, line: Some(line) }))
+    }
+
+    /// The line of a call may be that of what is inlined beside it: out of what was not inlined into
+    /// `function` at all.
+    fn out_of_inlined(&self, from: Step, function: &str) -> Step {
+        let mut context = from.context;
+        while let Some(inner) = self.contexts.get(context as usize)
+            && matches!(inner.kind, ContextKind::Inline | ContextKind::Frame)
+        {
+            let known = inner.function.and_then(|id| self.functions.get(id as usize));
+            let is_it = known.is_some_and(|known| {
+                known.linkage_name.as_deref() == Some(function) || known.name == function
+            });
+            if is_it {
+                return Step { context, function: inner.function, ..from };
+            }
+            match inner.parent {
+                Some(parent) if inner.kind == ContextKind::Inline => context = parent,
+                _ => break,
+            }
+        }
+        from
+    }
+
+    /// The innermost place of the program on a path that belongs to no region.
+    fn step_outside(
+        &mut self,
+        lane: &mut LaneContexts,
+        log: usize,
+        nodes: &NodeTable,
+        mut node: u32,
+    ) -> Step {
+        while let Some(inner) = nodes.get(node)
+            && self.library(log, inner) == Library::Runtime
+            && nodes.get(inner.parent).is_some()
+        {
+            node = inner.parent;
+        }
+        self.step(lane, log, nodes, node, false)
+    }
+
+    fn library(&self, log: usize, node: LaneNode) -> Library {
+        let module = self.modules.module(log, node.module);
+        module.and_then(|id| self.libraries.get(id as usize)).copied().unwrap_or(Library::None)
+    }
+
+    pub(super) fn leaf_in_region(
+        &mut self,
+        lane: &mut LaneContexts,
+        log: usize,
+        nodes: &NodeTable,
+        place: InRegion,
+        partial: bool,
+    ) -> ContextId {
+        let step = self.step_in_region(lane, log, nodes, place, partial);
+        let of_region = self.regions.get(&(log, place.region)).map(|region| region.context);
+        match step.at.line {
+            Some(_) if of_region != Some(step.context) || step.at != Line::default() => self.context(Key {
+                parent: step.context,
+                kind: ContextKind::Line,
+                function: step.function,
+                at: step.at,
+            }),
+            _ => step.context,
+        }
+    }
+
+    /// A path in a region as it is to be shown.
+    fn step_in_region(
+        &mut self,
+        lane: &mut LaneContexts,
+        log: usize,
+        nodes: &NodeTable,
+        place: InRegion,
+        partial: bool,
+    ) -> Step {
+        let region = self.regions.get(&(log, place.region)).copied();
+        let (Some(region), false) = (region, self.shown == CallPaths::Machine) else {
+            // Its record was lost, or is not wanted: the thread's own path.
+            return self.step(lane, log, nodes, place.node, partial);
+        };
+        let mut stack = Stack::default();
+        nodes.walk(place.node, |_, node| stack.take(node, self.library(log, node)));
+        if stack.is_whole() {
+            // Nothing of the runtime lies between the region's begin and here.
+            return self.step(lane, log, nodes, place.node, partial);
+        }
+        let step = Step { at: Line::default(), ..region };
+        match self.shown {
+            CallPaths::Expert => {
+                let all =
+                    stack.start.iter().rev().chain(stack.own().iter().rev()).chain(stack.entry.iter().rev());
+                all.fold(step, |step, &node| self.descend(step, log, node))
+            }
+            _ => self.step_of_user(step, log, &stack, place.keeps_entry),
+        }
+    }
+
+    /// As its user sees it: the region, and below it what the program itself calls. The runtime's frames are
+    /// left out, and so is the function that the compiler made of the construct.
+    fn step_of_user(&mut self, mut step: Step, log: usize, stack: &Stack, keeps_entry: bool) -> Step {
+        let mut is_body = true;
+        for &node in stack.own().iter().rev() {
+            // Some compilers make two functions of one construct, of which one calls the other.
+            let made = is_body || self.is_made(log, node);
+            is_body = false;
+            step = if made { self.descend_into_body(step, log, node) } else { self.descend(step, log, node) };
+        }
+        match stack.entry.last().filter(|_| keeps_entry) {
+            Some(&entry) => self.descend(step, log, entry),
+            None => step,
+        }
+    }
+
+    /// Whether the compiler made the node's function of a construct.
+    fn is_made(&self, log: usize, node: LaneNode) -> bool {
+        let structure =
+            self.modules.module(log, node.module).and_then(|id| self.modules.structures.get(id as usize));
+        let frame = structure.and_then(|known| known.addresses.get(&node.address)?.frames.first());
+        let function =
+            structure.zip(frame).and_then(|(known, frame)| known.functions.get(frame.function as usize));
+        function.is_some_and(|function| is_made(&function.name))
+    }
+
+    /// Into the function that the compiler made of a construct: its lines are the region's, and what is
+    /// inlined in it is called by the region.
+    fn descend_into_body(&mut self, region: Step, log: usize, node: LaneNode) -> Step {
+        let module = self.modules.module(log, node.module);
+        let modules = self.modules;
+        let resolved = module.and_then(|id| {
+            let address = modules.structures.get(id as usize)?.addresses.get(&node.address)?;
+            (!address.frames.is_empty()).then_some((id, address))
+        });
+        let Some((module, address)) = resolved else { return self.descend(region, log, node) };
+        let mut from = region;
+        for frame in &address.frames {
+            let function = self.function(module, frame.function);
+            if frame.inlined && !self.functions.get(function as usize).is_some_and(|f| is_made(&f.name)) {
+                let kind = ContextKind::Inline;
+                let context =
+                    self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });
+                from = Step { context, function: Some(function), ..from };
+            }
+            let file = frame.file.as_deref().map(|file| self.file(file));
+            from.at = Line { file, line: frame.line };
+        }
+        from
+    }
+}
+
+/// Whether a function of this name was made by a compiler of a construct in another one.
+fn is_made(name: &str) -> bool {
+    name.contains("._omp_fn.") || name.contains(".omp_outlined") || name.contains(".omp_task_entry")
+}

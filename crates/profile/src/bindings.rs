@@ -1,0 +1,171 @@
+//! Which processors each process of a run may use, and which job it is a rank of.
+
+use std::collections::HashMap;
+
+use crate::Process;
+
+use crate::processor_set::{ProcessorSet, available as available_processors, first as first_processors};
+
+/// Linux knows no more processors than that; a damaged log may claim any number.
+const MOST_PROCESSORS: u32 = 1 << 13;
+
+/// The sets of processors of a run, and which of them each process has.
+#[derive(Debug, Default)]
+pub struct Bindings {
+    /// The distinct sets.
+    pub sets: Vec<ProcessorSet>,
+    /// Position in `sets`; None = not known.
+    pub of_processes: Vec<Option<usize>>,
+}
+
+impl Bindings {
+    /// Those of these processes, in their order.
+    pub fn of(processes: &[Process]) -> Bindings {
+        let mut bindings = Bindings::default();
+        let (mut hosts, mut known) = (HashMap::new(), HashMap::new());
+        for process in processes {
+            let next = hosts.len() as u32;
+            let host = *hosts.entry(process.host.as_str()).or_insert(next);
+            let mask = match mask_of(&process.processors) {
+                Some(mask) => mask,
+                // Which they are is not known: as if all of so many had the same.
+                None if (1..=MOST_PROCESSORS).contains(&process.available_processors) => {
+                    first_processors(process.available_processors)
+                }
+                None => {
+                    bindings.of_processes.push(None);
+                    continue;
+                }
+            };
+            let set = ProcessorSet { host, mask, quota_milli: process.quota_milli };
+            let index = *known.entry(set.clone()).or_insert_with(|| {
+                bindings.sets.push(set);
+                bindings.sets.len() - 1
+            });
+            bindings.of_processes.push(Some(index));
+        }
+        bindings
+    }
+}
+
+/// Processors that a run may use: of each host those of any of its processes. In a job only ranks count:
+/// their launcher is bound to nothing and computes nothing. 0 = not known.
+pub fn available(processes: &[Process]) -> u32 {
+    let has_ranks = processes.iter().any(|process| process.rank.is_some());
+    let counts = |process: &Process| !has_ranks || process.rank.is_some();
+    let bindings = Bindings::of(processes);
+    let mine = processes.iter().zip(&bindings.of_processes).filter(|(process, _)| counts(process));
+    available_processors(mine.filter_map(|(_, set)| bindings.sets.get((*set)?))).unwrap_or(0)
+}
+
+/// A mask from ranges of numbers, such as `0-3,8`.
+fn mask_of(ranges: &str) -> Option<Vec<u64>> {
+    let mut mask = Vec::new();
+    for range in ranges.split(',') {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (from, to): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
+        for number in (from..=to).take_while(|&number| number < MOST_PROCESSORS) {
+            let word = number as usize / 64;
+            mask.resize(mask.len().max(word + 1), 0);
+            mask[word] |= 1_u64 << (number % 64);
+        }
+    }
+    (!mask.is_empty()).then_some(mask)
+}
+
+/// Variables that name a job, by launcher.
+const NAMES: [&str; 6] = [
+    "PMIX_NAMESPACE",
+    "OMPI_MCA_ess_base_jobid",
+    "OMPI_MCA_orte_hnp_uri",
+    "PMI_JOBID",
+    "PMI_ID",
+    "SLURM_JOB_ID",
+];
+
+/// The job of each process that is a rank: several may run in one recorded command, one after the other or
+/// side by side, and each has a rank 0.
+///
+/// Where the launcher names no job, its process is the parent of all ranks on a host; that distinguishes jobs
+/// on one host.
+pub fn jobs(processes: &[Process], parent_of: impl Fn(usize) -> Option<usize>) -> Vec<Option<u32>> {
+    let one_host = processes.windows(2).all(|pair| pair[0].host == pair[1].host);
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut job = |id: usize| {
+        let process = &processes[id];
+        process.rank?;
+        let key = name_of(process).or_else(|| {
+            // A rank's shell and what it starts have its variables: their launcher is that of the first of
+            // them.
+            let is_same = |parent: &usize| processes[*parent].rank == process.rank;
+            let ancestors = std::iter::successors(Some(id), |&id| parent_of(id).filter(is_same));
+            let first = ancestors.take(processes.len()).last()?;
+            // Whose parent has ended has another one: to whom it belonged is not known.
+            let launcher = processes[first].parent_pid;
+            (one_host && launcher > 1).then(|| format!("launcher {launcher}"))
+        })?;
+        let next = numbers.len() as u32;
+        Some(*numbers.entry(key).or_insert(next))
+    };
+    (0..processes.len()).map(&mut job).collect()
+}
+
+fn name_of(process: &Process) -> Option<String> {
+    let value =
+        |name: &str| process.environment.iter().find(|v| v.split_once('=').is_some_and(|(n, _)| n == name));
+    let job = NAMES.iter().find_map(|name| value(name))?;
+    let step = value("SLURM_STEP_ID").map_or("", |step| step);
+    Some(format!("{job} {step}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(pid: u32, parent_pid: u32, processors: &str) -> Process {
+        Process { pid, parent_pid, host: "here".into(), processors: processors.into(), ..Process::default() }
+    }
+
+    fn rank(rank: u32, of: Process, variable: &str) -> Process {
+        Process { rank: Some(rank), environment: vec![variable.to_owned()], ..of }
+    }
+
+    #[test]
+    fn ranges_are_masks() {
+        assert_eq!(mask_of("0-3,8"), Some(vec![0b1_0000_1111]));
+        assert_eq!(mask_of("64"), Some(vec![0, 1]));
+        for broken in ["", "x", "3-", "1,,2", "5-2"] {
+            assert_eq!(mask_of(broken), None, "{broken}");
+        }
+        assert_eq!(mask_of("0-4000000000").map(|mask| mask.len()), Some(128));
+    }
+
+    #[test]
+    fn ranks_bound_apart_have_all_processors_together() {
+        let ranks = [rank(0, process(2, 1, "0"), ""), rank(1, process(3, 1, "1"), "")];
+        assert_eq!(available(&ranks), 2);
+        let with_launcher = [process(1, 0, "0-7"), ranks[0].clone(), ranks[1].clone()];
+        assert_eq!(available(&with_launcher), 2);
+        let other = Process { host: "there".into(), ..ranks[0].clone() };
+        assert_eq!(available(&[ranks[0].clone(), other]), 2);
+        assert_eq!(available(&[process(2, 1, "0"), process(3, 1, "0")]), 1);
+        let half = Process { quota_milli: Some(1500), ..process(2, 1, "0-7") };
+        assert_eq!(available(&[half]), 2);
+        assert_eq!(available(&[process(2, 1, "")]), 0);
+    }
+
+    #[test]
+    fn jobs_are_told_apart_by_name_or_by_launcher() {
+        let named =
+            |number, pid, job: &str| rank(number, process(pid, 1, "0"), &format!("PMIX_NAMESPACE={job}"));
+        let all = [named(0, 2, "a"), named(1, 3, "a"), named(0, 4, "b")];
+        assert_eq!(jobs(&all, |_| None), [Some(0), Some(0), Some(1)]);
+        // Two launchers, 10 and 20; 12 is a child of rank 0 of the first one.
+        let of = |number, pid, parent| rank(number, process(pid, parent, "0"), "PMI_SIZE=2");
+        let all = [of(0, 11, 10), of(1, 13, 10), of(0, 12, 11), of(0, 21, 20), process(5, 1, "0")];
+        let parent_of = |id: usize| (id == 2).then_some(0);
+        assert_eq!(jobs(&all, parent_of), [Some(0), Some(0), Some(0), Some(1), None]);
+        let orphan = [of(0, 11, 1)];
+        assert_eq!(jobs(&orphan, |_| None), [None]);
+    }
+}

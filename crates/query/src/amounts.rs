@@ -1,0 +1,113 @@
+//! Inclusive and exclusive amounts.
+
+use proust_profile::{Metric, Profile};
+
+use super::forest::{Forest, called_function};
+use super::measure::Measure;
+use super::selection::Selection;
+
+/// Amounts of one measure, by context or by function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Amounts {
+    /// With everything below. A function that is on a path several times counts once.
+    pub inclusive: Vec<f64>,
+    /// Without what it calls: of a frame or inlined call its own and that of its lines and loops.
+    pub exclusive: Vec<f64>,
+}
+
+impl Amounts {
+    /// A measure by context.
+    pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        over_contexts(selection.profile(), selection.forest(), &selection.own(measure))
+    }
+
+    /// A measure by function.
+    pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Amounts {
+        over_functions(selection.profile(), selection.forest(), &selection.own(measure))
+    }
+
+    /// Standard errors of the CPU seconds by context.
+    ///
+    /// A sample of weight w stands for w seconds that were spent here or elsewhere; for a share p of the
+    /// total the variance is Σ w² (1 − p)² over the samples here, and Σ w² p² over those elsewhere. The total
+    /// itself is known exactly from the CPU clock. Samples are taken at random distances, so this is valid
+    /// whatever the program repeats; of what takes much longer than the distances the true error is smaller.
+    pub fn errors_by_context(selection: &Selection<'_>) -> Amounts {
+        let squares = over_contexts(selection.profile(), selection.forest(), selection.squares());
+        let values = Amounts::by_context(selection, Metric::Cpu);
+        errors(squares, &values, Sampling::of(selection))
+    }
+
+    /// Standard errors of the CPU seconds by function.
+    pub fn errors_by_function(selection: &Selection<'_>) -> Amounts {
+        let squares = over_functions(selection.profile(), selection.forest(), selection.squares());
+        let values = Amounts::by_function(selection, Metric::Cpu);
+        errors(squares, &values, Sampling::of(selection))
+    }
+}
+
+/// Spreads each context's own amount upwards.
+pub fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts {
+    let mut inclusive = own.to_vec();
+    let mut exclusive = own.to_vec();
+    for (id, context) in profile.contexts.iter().enumerate().rev() {
+        if let Some(parent) = context.parent {
+            inclusive[parent as usize] += inclusive[id];
+        }
+        let owner = forest.exclusive_of(id as u32) as usize;
+        if owner != id {
+            exclusive[owner] += own[id];
+        }
+    }
+    Amounts { inclusive, exclusive }
+}
+
+/// Spreads each context's own amount over the functions on its path.
+pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts {
+    let contexts = over_contexts(profile, forest, own);
+    let mut amounts = Amounts {
+        inclusive: vec![0.0; profile.functions.len()],
+        exclusive: vec![0.0; profile.functions.len()],
+    };
+    for id in 0..profile.contexts.len() as u32 {
+        if let Some(function) = called_function(profile, id) {
+            amounts.exclusive[function as usize] += contexts.exclusive[id as usize];
+            if forest.is_outermost(id) {
+                amounts.inclusive[function as usize] += contexts.inclusive[id as usize];
+            }
+        }
+    }
+    amounts
+}
+
+/// All of what was sampled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sampling {
+    /// Its CPU time, s.
+    pub cpu_s: f64,
+    /// Σ of the squared weights of its samples, s².
+    pub squares: f64,
+}
+
+impl Sampling {
+    /// That of the samples of a selection.
+    pub fn of(selection: &Selection<'_>) -> Sampling {
+        Sampling { cpu_s: selection.total(Metric::Cpu), squares: selection.squares().iter().sum() }
+    }
+
+    /// The standard error of an amount of CPU time, s, where the samples there have this sum of squares.
+    pub fn error_s(&self, cpu_s: f64, squares: f64) -> f64 {
+        let share = if self.cpu_s > 0.0 { (cpu_s / self.cpu_s).clamp(0.0, 1.0) } else { 0.0 };
+        let elsewhere = (self.squares - squares).max(0.0);
+        (squares * (1.0 - share).powi(2) + elsewhere * share.powi(2)).sqrt()
+    }
+}
+
+/// Standard errors by the squares of the weights of samples.
+pub fn errors(squares: Amounts, values: &Amounts, all: Sampling) -> Amounts {
+    let error = |(square, value): (f64, &f64)| all.error_s(*value, square);
+    Amounts {
+        inclusive: squares.inclusive.into_iter().zip(&values.inclusive).map(error).collect(),
+        exclusive: squares.exclusive.into_iter().zip(&values.exclusive).map(error).collect(),
+    }
+}

@@ -1,0 +1,410 @@
+//! What is asked for: the expression after `--where`.
+//!
+//! ```text
+//! expression = clause { " and " clause }
+//! clause     = key ("=" | "!=") value { "," value }
+//! value      = number | from..to | name with * and ? | "name in quotes, taken as it is"
+//! ```
+
+use std::fmt;
+
+use proust_account::ledger::{Window, Windows};
+use proust_words::durations::parse_ns;
+use proust_words::nearest::nearest;
+
+/// What a clause speaks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// Process id or executable name.
+    Process,
+    /// MPI world rank.
+    Rank,
+    /// Thread id, position in its process, or name.
+    Thread,
+    /// Processor number.
+    Cpu,
+    /// Seconds since the run's start.
+    Time,
+    /// A function somewhere on the path.
+    Function,
+    /// A module somewhere on the path.
+    Module,
+    /// A source file somewhere on the path.
+    File,
+    /// What the thread was doing: an account, a reason for being passive, or an operation.
+    State,
+}
+
+impl Key {
+    /// All keys, in the order in which they are listed.
+    pub const ALL: [Key; 9] = [
+        Key::Process,
+        Key::Rank,
+        Key::Thread,
+        Key::Cpu,
+        Key::Time,
+        Key::Function,
+        Key::Module,
+        Key::File,
+        Key::State,
+    ];
+
+    /// The word in the expression.
+    pub fn word(self) -> &'static str {
+        match self {
+            Key::Process => "process",
+            Key::Rank => "rank",
+            Key::Thread => "thread",
+            Key::Cpu => "cpu",
+            Key::Time => "time",
+            Key::Function => "function",
+            Key::Module => "module",
+            Key::File => "file",
+            Key::State => "state",
+        }
+    }
+
+    fn takes_names(self) -> bool {
+        !matches!(self, Key::Rank | Key::Cpu | Key::Time)
+    }
+
+    fn takes_numbers(self) -> bool {
+        matches!(self, Key::Process | Key::Rank | Key::Thread | Key::Cpu)
+    }
+}
+
+/// One value of a clause.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Numbers from the first to the last, both included.
+    Numbers(u64, u64),
+    /// Nanoseconds since the run's start, from the first to the second.
+    Time(u64, u64),
+    /// A name; `*` and `?` are wild unless it was quoted.
+    Name {
+        /// The name.
+        text: String,
+        /// Whether it is taken as it is.
+        quoted: bool,
+    },
+}
+
+/// `key=value,value` or `key!=value,value`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clause {
+    /// What it speaks about.
+    pub key: Key,
+    /// Whether what matches is left out.
+    pub negated: bool,
+    /// Any of them.
+    pub patterns: Vec<Pattern>,
+    /// As it was written.
+    pub text: String,
+}
+
+/// All clauses together: what matches every one of them is in scope.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// The clauses.
+    pub clauses: Vec<Clause>,
+}
+
+/// An expression that could not be understood, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError {
+    expression: String,
+    at: usize,
+    length: usize,
+    message: String,
+}
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indent = self.expression[..self.at].chars().count();
+        let marks = self.expression[self.at..self.at + self.length].chars().count().max(1);
+        writeln!(f, "cannot understand this filter: {}", self.message)?;
+        writeln!(f, "  {}", self.expression)?;
+        writeln!(f, "  {}{}", " ".repeat(indent), "^".repeat(marks))?;
+        write!(
+            f,
+            "a filter is KEY=VALUE[,VALUE…] or KEY!=VALUE, joined by ` and `; keys: {}",
+            Key::ALL.map(Key::word).join(", ")
+        )
+    }
+}
+
+impl std::error::Error for FilterError {}
+
+impl Filter {
+    /// Understands one or more expressions, all of which must hold.
+    pub fn parse<S: AsRef<str>>(expressions: &[S]) -> Result<Filter, FilterError> {
+        let mut clauses = Vec::new();
+        for expression in expressions {
+            Parser { text: expression.as_ref(), at: 0 }.clauses(&mut clauses)?;
+        }
+        Ok(Filter { clauses })
+    }
+
+    /// Whether it leaves nothing out.
+    pub fn is_empty(&self) -> bool {
+        self.clauses.is_empty()
+    }
+
+    /// Whether any clause speaks about one of these.
+    pub fn mentions(&self, keys: &[Key]) -> bool {
+        self.clauses.iter().any(|clause| keys.contains(&clause.key))
+    }
+
+    /// The time that passes it; None where it does not speak about time.
+    pub fn windows(&self) -> Option<Windows> {
+        let about_time = self.clauses.iter().filter(|clause| clause.key == Key::Time);
+        about_time.map(Clause::windows).reduce(|a, b| a.intersection(&b))
+    }
+
+    /// Whether only samples and operations can answer it: the other amounts know neither time, nor processor,
+    /// nor state.
+    pub fn needs_samples(&self) -> bool {
+        self.clauses.iter().any(|clause| matches!(clause.key, Key::Cpu | Key::Time | Key::State))
+    }
+}
+
+impl Clause {
+    fn windows(&self) -> Windows {
+        let window = |pattern: &Pattern| match *pattern {
+            Pattern::Time(from, to) => Some(Window::new(from, to)),
+            _ => None,
+        };
+        let windows: Windows = self.patterns.iter().filter_map(window).collect();
+        if self.negated { windows.complement() } else { windows }
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<&str> = self.clauses.iter().map(|clause| clause.text.as_str()).collect();
+        f.write_str(&texts.join(" and "))
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn clauses(&mut self, clauses: &mut Vec<Clause>) -> Result<(), FilterError> {
+        self.skip_spaces();
+        if self.rest().is_empty() {
+            return Err(self.error(self.at, 0, "it is empty"));
+        }
+        loop {
+            clauses.push(self.clause()?);
+            if self.rest().is_empty() {
+                return Ok(());
+            }
+            // A bare value ends only at a comma, the end, or ` and `; after a quoted one anything may follow.
+            let Some(rest) = self.rest().strip_prefix("and ") else {
+                return Err(self.error(self.at, self.rest().len(), "expected ` and ` or the end"));
+            };
+            self.at = self.text.len() - rest.len();
+            self.skip_spaces();
+        }
+    }
+
+    fn clause(&mut self) -> Result<Clause, FilterError> {
+        let start = self.at;
+        let word_length = self
+            .rest()
+            .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
+            .unwrap_or(self.rest().len());
+        let word = &self.rest()[..word_length];
+        let Some(key) = Key::ALL.into_iter().find(|key| key.word() == word) else {
+            let message = match nearest(word, Key::ALL.map(Key::word), 1).first() {
+                _ if word.is_empty() => "expected a key".to_owned(),
+                Some(meant) => format!("there is no key `{word}`; did you mean `{meant}`?"),
+                None => format!("there is no key `{word}`"),
+            };
+            return Err(self.error(start, word_length, message));
+        };
+        self.at += word_length;
+        self.skip_spaces();
+        let negated = self.rest().starts_with("!=");
+        if !negated && !self.rest().starts_with('=') {
+            return Err(self.error(self.at, 1, format!("expected `=` or `!=` after `{word}`")));
+        }
+        self.at += if negated { 2 } else { 1 };
+        let mut patterns = Vec::new();
+        loop {
+            self.skip_spaces();
+            patterns.push(self.pattern(key)?);
+            self.skip_spaces();
+            if !self.rest().starts_with(',') {
+                break;
+            }
+            self.at += 1;
+        }
+        Ok(Clause { key, negated, patterns, text: self.text[start..self.at].trim_end().to_owned() })
+    }
+
+    fn pattern(&mut self, key: Key) -> Result<Pattern, FilterError> {
+        let start = self.at;
+        if let Some(quoted) = self.rest().strip_prefix('"') {
+            let Some(length) = quoted.find('"') else {
+                return Err(self.error(start, self.rest().len(), "this quote is not closed"));
+            };
+            let text = quoted[..length].to_owned();
+            self.at += length + 2;
+            if !key.takes_names() {
+                return Err(self.error(start, length + 2, self.wanted(key)));
+            }
+            return Ok(Pattern::Name { text, quoted: true });
+        }
+        let rest = self.rest();
+        let end = [rest.find(','), rest.find(" and ")].into_iter().flatten().min().unwrap_or(rest.len());
+        let text = rest[..end].trim_end().to_owned();
+        if text.is_empty() {
+            return Err(self.error(start, 1, format!("`{}` has no value here", key.word())));
+        }
+        self.at += text.len();
+        if key == Key::Time {
+            let (from, to) =
+                time_range(&text).ok_or_else(|| self.error(start, text.len(), self.wanted(key)))?;
+            if from >= to {
+                return Err(self.error(start, text.len(), "this range of time is empty"));
+            }
+            return Ok(Pattern::Time(from, to));
+        }
+        if key.takes_numbers()
+            && let Some((from, to)) = number_range(&text)
+        {
+            if from > to {
+                return Err(self.error(start, text.len(), "this range is empty: it ends before it begins"));
+            }
+            return Ok(Pattern::Numbers(from, to));
+        }
+        if !key.takes_names() {
+            return Err(self.error(start, text.len(), self.wanted(key)));
+        }
+        Ok(Pattern::Name { text, quoted: false })
+    }
+
+    fn wanted(&self, key: Key) -> String {
+        match key {
+            Key::Time => "expected a range of time such as 1.2s..3.4s, 500ms.. or ..2s".to_owned(),
+            _ => format!("`{}` takes numbers and ranges, such as 0,2..5", key.word()),
+        }
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn error(&self, at: usize, length: usize, message: impl Into<String>) -> FilterError {
+        // Whole characters only: a mark must not end inside one.
+        let end = (at + length).min(self.text.len());
+        let length = (end..=self.text.len()).find(|&end| self.text.is_char_boundary(end)).unwrap_or(end) - at;
+        FilterError { expression: self.text.to_owned(), at, length, message: message.into() }
+    }
+}
+
+fn number_range(text: &str) -> Option<(u64, u64)> {
+    match text.split_once("..") {
+        None => text.parse().ok().map(|number| (number, number)),
+        Some(("", "")) => None,
+        Some((from, to)) => Some((
+            if from.is_empty() { 0 } else { from.parse().ok()? },
+            if to.is_empty() { u64::MAX } else { to.parse().ok()? },
+        )),
+    }
+}
+
+fn time_range(text: &str) -> Option<(u64, u64)> {
+    match text.split_once("..")? {
+        ("", "") => None,
+        (from, to) => Some((
+            if from.is_empty() { 0 } else { parse_ns(from, Some("s")).ok()? },
+            if to.is_empty() { u64::MAX } else { parse_ns(to, Some("s")).ok()? },
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Filter, FilterError> {
+        Filter::parse(&[text])
+    }
+
+    fn name(text: &str) -> Pattern {
+        Pattern::Name { text: text.into(), quoted: false }
+    }
+
+    #[test]
+    fn clauses_are_joined_by_and() {
+        let filter = parse("rank=0..3,7 and thread!=worker-* and function=sand and gravel").unwrap_err();
+        assert!(filter.to_string().contains("there is no key `gravel`"), "{filter}");
+        let filter = parse("rank=0..3,7 and thread!=worker-*").unwrap();
+        assert_eq!(filter.clauses.len(), 2);
+        assert_eq!(filter.clauses[0].patterns, [Pattern::Numbers(0, 3), Pattern::Numbers(7, 7)]);
+        assert!(filter.clauses[1].negated);
+        assert_eq!(filter.clauses[1].patterns, [name("worker-*")]);
+        assert_eq!(filter.to_string(), "rank=0..3,7 and thread!=worker-*");
+    }
+
+    #[test]
+    fn quoted_names_are_taken_as_they_are() {
+        let filter = parse("function=\"f(int, int)\", g and rank=1").unwrap();
+        let quoted = Pattern::Name { text: "f(int, int)".into(), quoted: true };
+        assert_eq!(filter.clauses[0].patterns, [quoted, name("g")]);
+    }
+
+    #[test]
+    fn time_has_units() {
+        let filter = parse("time=1.5s..2500ms").unwrap();
+        assert_eq!(filter.clauses[0].patterns, [Pattern::Time(1_500_000_000, 2_500_000_000)]);
+        assert_eq!(parse("time=..1min").unwrap().clauses[0].patterns, [Pattern::Time(0, 60_000_000_000)]);
+        assert!(filter.needs_samples());
+    }
+
+    #[test]
+    fn clauses_about_time_are_windows() {
+        let windows = |text: &str| parse(text).unwrap().windows().map(|windows| windows.as_slice().to_vec());
+        let (second, end) = (1_000_000_000, u64::MAX);
+        assert_eq!(windows("rank=1"), None);
+        assert_eq!(
+            windows("time=1s..2s,4s.. and time!=5s..6s").unwrap(),
+            [
+                Window::new(second, 2 * second),
+                Window::new(4 * second, 5 * second),
+                Window::new(6 * second, end)
+            ]
+        );
+        assert_eq!(windows("time=..1s and time=2s..").unwrap(), []);
+    }
+
+    #[test]
+    fn errors_point_at_the_place() {
+        let error = parse("rank=1 and thred=3").unwrap_err().to_string();
+        assert!(error.contains("did you mean `thread`?"), "{error}");
+        assert!(error.contains("  rank=1 and thred=3\n             ^^^^^\n"), "{error}");
+        for text in
+            ["", "rank", "rank=", "rank=a", "rank=3..1", "time=3", "time=2s..1s", "function=\"a", "=3", "a b"]
+        {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains('^'), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn any_text_is_answered() {
+        for text in ["é=1", "rank=é", "function=é and é=é", "function=\"é\"é", "time=é..", "and and and"]
+        {
+            let _ = parse(text).map_err(|error| error.to_string());
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Questions to a profile: pure functions, the same for text, JSON and pictures.
+//!
+//! A question is put in two steps. A [`Filter`] (the text after `--where`) is resolved against a profile to a
+//! [`Selection`]: the locations in scope and their amounts. What is counted is a [`Measure`]: a stored metric, or
+//! seconds by account, for which a selection needs the rows of a ledger. Everything else is computed from a
+//! selection:
+//!
+//! - [`Amounts`]: inclusive and exclusive amounts by context and by function
+//! - [`lines()`]: amounts by source line
+//! - [`BottomUp`]: functions, and under each its callers
+//! - [`Neighbours`]: one function with its callers and callees
+//! - [`hot_path()`]: where most of the time is, downwards
+//! - [`OperationSums`]: waits and I/O by operation and place
+//! - [`Statistics`]: how an amount is spread over the locations
+
+mod amounts;
+mod bottom_up;
+mod doing;
+mod expression;
+mod forest;
+mod glob;
+mod handle;
+mod hot_path;
+mod lines;
+mod measure;
+mod neighbours;
+pub mod openmp;
+mod operations;
+mod selection;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+pub use amounts::Amounts;
+pub use amounts::{Sampling, errors, over_contexts};
+pub use bottom_up::{BottomUp, Node};
+pub use doing::Doing;
+pub use expression::{Clause, Filter, FilterError, Key, Pattern};
+pub use forest::Forest;
+pub use handle::Handle;
+pub use hot_path::hot_path;
+pub use lines::{LineAmount, lines};
+pub use measure::ACCOUNTS;
+pub use measure::Measure;
+pub use neighbours::{Neighbour, Neighbours};
+pub use operations::{OperationKey, OperationSum, OperationSums};
+pub use selection::{Selection, UnknownFunction, functions_called};
+pub use statistics::{Spread, Statistics};

@@ -1,0 +1,391 @@
+//! A filter resolved against a profile: what is in scope.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use proust_profile::{
+    ContextId, EventRow, FunctionId, LocationId, Metric, Profile, SampleRow, SegmentRow, Value,
+};
+
+use super::doing::Doing;
+use super::expression::{Filter, Key, Pattern};
+use super::forest::Forest;
+use super::measure::Measure;
+use proust_account::ledger::{Accounts, Ledger, PassiveTimes};
+use proust_profile::event_metrics::{Operations, metrics_of_event};
+
+mod inventory;
+mod restrict;
+mod states;
+
+use inventory::{names, what_there_is};
+use restrict::is_function;
+use states::StatesInScope;
+
+/// The part of a profile that a page is about.
+#[derive(Debug)]
+pub struct Selection<'p> {
+    profile: &'p Profile,
+    forest: Forest,
+    locations: Vec<LocationId>,
+    values: Cow<'p, [Value]>,
+    ledger: Option<&'p Ledger>,
+    in_scope: Scope,
+    squares: OnceCell<Vec<f64>>,
+    notes: Vec<String>,
+}
+
+/// A page is asked for a function that the profile does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no function of this run matches `{value}`{rest}")]
+pub struct UnknownFunction {
+    value: String,
+    rest: String,
+}
+
+/// What is in scope, by position.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    locations: Vec<bool>,
+    contexts: Vec<bool>,
+    processors: Vec<(bool, Vec<(u64, u64)>)>,
+    times: Vec<(bool, Vec<(u64, u64)>)>,
+    states: Option<StatesInScope>,
+}
+
+impl Scope {
+    fn has_sample(&self, row: &SampleRow) -> bool {
+        let number = u64::from(row.processor);
+        self.locations[row.location as usize]
+            && self.contexts[row.context as usize]
+            // A tail has no processor: it is not known where it ran.
+            && (self.processors.is_empty() || row.processor != u16::MAX)
+            && self.processors.iter().all(|(negated, ranges)| {
+                ranges.iter().any(|&(from, to)| (from..=to).contains(&number)) != *negated
+            })
+            && self.has_time(row.time_ns)
+            && self.states.as_ref().is_none_or(|states| states.has_sample(row))
+    }
+
+    /// Operations are on no processor: most of their time they have none.
+    pub(super) fn has_event(&self, row: &EventRow) -> bool {
+        self.locations[row.location as usize]
+            && self.contexts[row.context as usize]
+            && self.processors.is_empty()
+            && self.has_time(row.end_ns)
+            && self.states.as_ref().is_none_or(|states| states.has_event(row))
+    }
+
+    /// Which part of such time is in scope, as far as its state decides.
+    fn share(&self, location: LocationId, context: ContextId, doing: Doing) -> f64 {
+        self.states.as_ref().map_or(1.0, |states| states.share(location, context, doing))
+    }
+
+    /// A row represents the time before it: it belongs to the range in which that ended.
+    fn has_time(&self, time_ns: u64) -> bool {
+        self.times.iter().all(|(negated, ranges)| {
+            let ended_in = |&(from, to): &(u64, u64)| (from < time_ns || from == 0) && time_ns <= to;
+            ranges.iter().any(ended_in) != *negated
+        })
+    }
+}
+
+impl<'p> Selection<'p> {
+    /// The whole profile.
+    pub fn all(profile: &'p Profile) -> Selection<'p> {
+        let scope = Scope {
+            locations: vec![true; profile.locations.len()],
+            contexts: vec![true; profile.contexts.len()],
+            processors: Vec::new(),
+            times: Vec::new(),
+            states: None,
+        };
+        Selection {
+            profile,
+            forest: Forest::new(profile),
+            locations: (0..profile.locations.len() as LocationId).collect(),
+            values: Cow::Borrowed(&profile.values),
+            ledger: None,
+            in_scope: scope,
+            squares: OnceCell::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The part of the profile that passes a filter.
+    ///
+    /// A value that matches nothing is no error: it selects nothing, and a note says what there is.
+    pub fn new(profile: &'p Profile, filter: &Filter) -> Selection<'p> {
+        let mut selection = Selection::all(profile);
+        if filter.is_empty() {
+            return selection;
+        }
+        for clause in &filter.clauses {
+            selection.restrict(clause);
+        }
+        selection.locations.retain(|&id| selection.in_scope.locations[id as usize]);
+        let scope = &selection.in_scope;
+        selection.values = if filter.needs_samples() {
+            Cow::Owned(values_of_rows(profile, scope))
+        } else {
+            let in_scope = |value: &&Value| {
+                scope.locations[value.location as usize] && scope.contexts[value.context as usize]
+            };
+            Cow::Owned(profile.values.iter().filter(in_scope).copied().collect())
+        };
+        if !scope.processors.is_empty() {
+            let tails: u64 =
+                profile.samples.iter().filter(|row| row.processor == u16::MAX).map(|r| r.cpu_ns).sum();
+            selection.notes.push(format!(
+                "the processor is known at samples only: the last {:.3} s of all threads together, after their \
+                 last samples, are on none",
+                tails as f64 / 1e9
+            ));
+        }
+        if !scope.times.is_empty() {
+            selection.notes.push(
+                "CPU time counts at the instant of the sample that closed it, calls of operations when they end: the \
+                 borders of the range are exact to one sample and one operation per thread"
+                    .into(),
+            );
+        }
+        selection
+    }
+
+    /// With the rows of a ledger, of which what is in scope is taken. The ledger must be that of the range of
+    /// time that is asked for. Without it nothing is known of accounts.
+    pub fn with_rows(mut self, ledger: &'p Ledger) -> Selection<'p> {
+        self.ledger = Some(ledger);
+        if !self.in_scope.processors.is_empty() {
+            self.notes.push("cpu selects samples: seconds by account are those on all processors".into());
+        }
+        self
+    }
+
+    /// Whether it knows seconds by account.
+    pub fn has_rows(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// Only what is below a context, itself included.
+    pub fn under(mut self, root: ContextId) -> Selection<'p> {
+        let mut below = vec![false; self.profile.contexts.len()];
+        for (id, context) in self.profile.contexts.iter().enumerate() {
+            below[id] =
+                id as ContextId == root || context.parent.is_some_and(|parent| below[parent as usize]);
+            self.in_scope.contexts[id] &= below[id];
+        }
+        self.values.to_mut().retain(|value| below[value.context as usize]);
+        self.squares = OnceCell::new();
+        self
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> &'p Profile {
+        self.profile
+    }
+
+    /// What the tree of contexts says about itself.
+    pub fn forest(&self) -> &Forest {
+        &self.forest
+    }
+
+    /// The locations in scope, ascending.
+    pub fn locations(&self) -> &[LocationId] {
+        &self.locations
+    }
+
+    /// The locations in scope that are not a runtime's service threads, ascending.
+    pub fn compute_locations(&self) -> Vec<LocationId> {
+        self.locations.iter().copied().filter(|&id| !self.profile.locations[id as usize].service).collect()
+    }
+
+    /// The amounts in scope.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// What a reader must know about this selection, in words.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Whether a context is in scope.
+    pub fn has_context(&self, id: ContextId) -> bool {
+        self.in_scope.contexts[id as usize]
+    }
+
+    /// Whether any of the time in which a location does this in a context is in scope, as far as the state
+    /// decides.
+    pub fn has_state(&self, location: LocationId, context: ContextId, doing: impl Into<Doing>) -> bool {
+        self.in_scope.share(location, context, doing.into()) > 0.0
+    }
+
+    /// Whether a segment of a region is in scope.
+    pub fn has_segment(&self, row: &SegmentRow) -> bool {
+        self.in_scope.locations[row.location as usize]
+            && self.in_scope.contexts[row.context as usize]
+            && self.in_scope.states.as_ref().is_none_or(|states| states.has_segment(row))
+    }
+
+    /// Whether a sample is in scope.
+    pub fn has_sample(&self, row: &SampleRow) -> bool {
+        self.in_scope.has_sample(row)
+    }
+
+    /// Calls `take` with context, location and own amount for all there is of a measure in scope. A context
+    /// may occur several times.
+    pub fn each(&self, measure: impl Into<Measure>, mut take: impl FnMut(ContextId, LocationId, f64)) {
+        let measure = measure.into();
+        if let Measure::Metric(metric) = measure {
+            for value in self.values.iter().filter(|value| value.metric == metric) {
+                take(value.context, value.location, value.amount);
+            }
+        } else if let Some(ledger) = self.ledger {
+            let is_master = |location: LocationId| {
+                let location = &self.profile.locations[location as usize];
+                self.profile.processes[location.process as usize].pid == location.tid
+            };
+            measure.each_row(ledger, |context, location, doing, seconds| {
+                if measure == Measure::Master && !is_master(location) {
+                    return;
+                }
+                if self.in_scope.contexts[context as usize] && self.in_scope.locations[location as usize] {
+                    let share = self.in_scope.share(location, context, doing);
+                    if share > 0.0 {
+                        take(context, location, seconds * share);
+                    }
+                }
+            });
+        }
+    }
+
+    /// What each location of the profile spent on accounts and was passive for, as far as it is in scope.
+    pub fn times_of_locations(&self) -> Vec<(Accounts, PassiveTimes)> {
+        let mut times = vec![<(Accounts, PassiveTimes)>::default(); self.profile.locations.len()];
+        let Some(ledger) = self.ledger else { return times };
+        let scope = &self.in_scope;
+        let in_scope = |context: ContextId, location: LocationId| {
+            scope.contexts[context as usize] && scope.locations[location as usize]
+        };
+        for row in ledger.spent.iter().filter(|row| in_scope(row.context, row.location)) {
+            let share = scope.share(row.location, row.context, Doing::Active(row.account));
+            times[row.location as usize].0[row.account] += part(row.ns, share);
+        }
+        for row in ledger.passive.iter().filter(|row| in_scope(row.context, row.location)) {
+            let share = scope.share(row.location, row.context, Doing::Passive(row.reason));
+            times[row.location as usize].1[row.reason] += part(row.ns, share);
+        }
+        times
+    }
+
+    /// Each context's own amount of a measure, summed over the locations in scope.
+    pub fn own(&self, measure: impl Into<Measure>) -> Vec<f64> {
+        let mut own = vec![0.0; self.profile.contexts.len()];
+        self.each(measure, |context, _, amount| own[context as usize] += amount);
+        own
+    }
+
+    /// Sum of a measure over everything in scope.
+    pub fn total(&self, measure: impl Into<Measure>) -> f64 {
+        let mut total = 0.0;
+        self.each(measure, |_, _, amount| total += amount);
+        total
+    }
+
+    /// Whether each context has any amount in scope, itself or below: stored, spent, passive or caused.
+    pub fn used_contexts(&self) -> Vec<bool> {
+        let mut used = vec![false; self.profile.contexts.len()];
+        for value in self.values.iter() {
+            used[value.context as usize] |= value.amount != 0.0;
+        }
+        for measure in [Measure::Wall, Measure::Empty, Measure::Caused(None)] {
+            self.each(measure, |context, _, amount| used[context as usize] |= amount != 0.0);
+        }
+        for (id, context) in self.profile.contexts.iter().enumerate().rev() {
+            if let Some(parent) = context.parent {
+                used[parent as usize] |= used[id];
+            }
+        }
+        used
+    }
+
+    /// What is in scope.
+    pub(super) fn scope(&self) -> &Scope {
+        &self.in_scope
+    }
+
+    /// Each context's own sum of squared sample weights, in square seconds.
+    pub fn squares(&self) -> &[f64] {
+        self.squares.get_or_init(|| {
+            let mut squares = self.own(Metric::CpuSquares);
+            if squares.iter().all(|&square| square == 0.0) {
+                // Where they were not kept: n equal weights of x/n have the sum of squares x²/n.
+                let counts = self.own(Metric::Samples);
+                for ((square, seconds), n) in squares.iter_mut().zip(self.own(Metric::Cpu)).zip(counts) {
+                    *square = if n > 0.0 { seconds * seconds / n } else { 0.0 };
+                }
+            }
+            squares
+        })
+    }
+}
+
+/// The functions meant by a handle (`f7`) or a name, which may hold `*` and `?`.
+pub fn functions_called(profile: &Profile, text: &str) -> Result<Vec<FunctionId>, UnknownFunction> {
+    let pattern = Pattern::Name { text: text.to_owned(), quoted: false };
+    let found: Vec<FunctionId> = profile
+        .functions
+        .iter()
+        .enumerate()
+        .filter(|(id, function)| is_function(profile, Key::Function, *id, function, &pattern))
+        .map(|(id, _)| id as FunctionId)
+        .collect();
+    if found.is_empty() {
+        let known = names(profile.functions.iter().map(|function| function.name.as_str()));
+        return Err(UnknownFunction { value: text.into(), rest: what_there_is(text, &known) });
+    }
+    Ok(found)
+}
+
+/// A part of whole nanoseconds; all of them are all.
+fn part(ns: u64, share: f64) -> u64 {
+    if share == 1.0 { ns } else { (ns as f64 * share).round() as u64 }
+}
+
+/// What samples and operations in scope amount to, as values, sorted as a profile's are.
+fn values_of_rows(profile: &Profile, scope: &Scope) -> Vec<Value> {
+    let mut sums: BTreeMap<(ContextId, LocationId, Metric), f64> = BTreeMap::new();
+    let mut add = |context, location, amounts: &[(Metric, f64)]| {
+        for &(metric, amount) in amounts.iter().filter(|(_, amount)| *amount != 0.0) {
+            *sums.entry((context, location, metric)).or_default() += amount;
+        }
+    };
+    for row in profile.samples.iter().filter(|row| scope.has_sample(row)) {
+        add(row.context, row.location, &metrics_of_sample(row));
+    }
+    let operations = Operations::of(profile);
+    for row in profile.events.iter().filter(|row| scope.has_event(row)) {
+        add(row.context, row.location, &metrics_of_event(operations.nature(row.operation), row));
+    }
+    sums.into_iter()
+        .map(|((context, location, metric), amount)| Value { context, location, metric, amount })
+        .collect()
+}
+
+fn metrics_of_sample(row: &SampleRow) -> [(Metric, f64); 10] {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    [
+        (Metric::Cpu, seconds(row.cpu_ns)),
+        (Metric::User, seconds(row.user_ns)),
+        (Metric::System, seconds(row.system_ns)),
+        (Metric::Samples, if row.tail { 0.0 } else { 1.0 }),
+        (Metric::Measurement, seconds(row.measurement_ns)),
+        (Metric::MinorFaults, f64::from(row.minor_faults)),
+        (Metric::MajorFaults, f64::from(row.major_faults)),
+        (Metric::VoluntarySwitches, f64::from(row.voluntary_switches)),
+        (Metric::InvoluntarySwitches, f64::from(row.involuntary_switches)),
+        (Metric::CpuSquares, if row.tail { 0.0 } else { seconds(row.cpu_ns).powi(2) }),
+    ]
+}

@@ -1,0 +1,68 @@
+//! What there is to select, for those whose words match nothing.
+
+use proust_profile::{ContextKind, Profile};
+
+use crate::expression::Pattern;
+use proust_words::nearest::nearest;
+
+pub(super) fn written(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Numbers(from, to) if from == to => from.to_string(),
+        Pattern::Numbers(from, u64::MAX) => format!("{from}.."),
+        Pattern::Numbers(from, to) => format!("{from}..{to}"),
+        Pattern::Time(from, to) => format!("{}ns..{}ns", from, to),
+        Pattern::Name { text, .. } => text.clone(),
+    }
+}
+
+/// The end of a message: the names that look alike, or else the first of all.
+pub(super) fn what_there_is(value: &str, known: &[String]) -> String {
+    const SHOWN: usize = 8;
+    if known.is_empty() {
+        return "; it has none".into();
+    }
+    // A thread is listed as `name (id)`; it is the name that may be misspelt.
+    let alike = nearest(value, known.iter().map(|name| name.split(" (").next().unwrap_or(name)), 4);
+    if !alike.is_empty() {
+        return format!("; did you mean {}?", alike.join(", "));
+    }
+    let shown: Vec<&str> = known.iter().take(SHOWN).map(String::as_str).collect();
+    let more = if known.len() > SHOWN { format!(" and {} more", known.len() - SHOWN) } else { String::new() };
+    format!("; there are {}{more}", shown.join(", "))
+}
+
+pub(super) fn names<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = all.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+pub(super) fn process_names(profile: &Profile) -> Vec<String> {
+    profile.processes.iter().map(|process| format!("{} ({})", process.name, process.pid)).collect()
+}
+
+pub(super) fn rank_names(profile: &Profile) -> Vec<String> {
+    let mut ranks: Vec<u32> = profile.processes.iter().filter_map(|process| process.rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    ranks.iter().map(u32::to_string).collect()
+}
+
+pub(super) fn thread_names(profile: &Profile) -> Vec<String> {
+    profile.locations.iter().map(|location| format!("{} ({})", location.name, location.tid)).collect()
+}
+
+pub(super) fn file_names(profile: &Profile) -> Vec<String> {
+    let declared = profile.functions.iter().filter_map(|function| function.file.as_deref());
+    let lines = profile.contexts.iter().filter(|context| context.kind == ContextKind::Line);
+    names(declared.chain(lines.filter_map(|context| context.file.as_deref())))
+}
+
+pub(super) fn used_processors(profile: &Profile) -> Vec<String> {
+    let mut numbers: Vec<u16> =
+        profile.samples.iter().map(|row| row.processor).filter(|&n| n != u16::MAX).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.iter().map(u16::to_string).collect()
+}

@@ -1,0 +1,11 @@
+//! Words and numbers as users read and write them.
+//!
+//! - `nouns`: numbers with their nouns
+//! - [`durations`]: times as users write them, the same on every command line
+//! - [`nearest`]: suggestions for a word that was not understood
+
+pub mod durations;
+pub mod nearest;
+mod nouns;
+
+pub use nouns::{count, counted, verb};
