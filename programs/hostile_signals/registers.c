@@ -1,4 +1,5 @@
-/* Alternate stacks of the usual size, and the processor's largest registers, which the kernel stores on them. */
+/* Alternate stacks of the usual size, and the processor's largest registers, which the kernel stores on
+   them. */
 #define _GNU_SOURCE
 #include "cases.h"
 

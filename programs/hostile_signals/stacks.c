@@ -26,7 +26,9 @@ static int touched(const unsigned char *memory)
 static void fill_vector_registers(void)
 {
     if (__builtin_cpu_supports("avx"))
-        __asm__ volatile("vcmptrueps %%ymm0, %%ymm0, %%ymm0\n\tvmovaps %%ymm0, %%ymm15\n\tvmovaps %%ymm0, %%ymm7" ::: "xmm0", "xmm7", "xmm15");
+        __asm__ volatile(
+            "vcmptrueps %%ymm0, %%ymm0, %%ymm0\n\tvmovaps %%ymm0, %%ymm15\n\tvmovaps %%ymm0, %%ymm7" ::
+                : "xmm0", "xmm7", "xmm15");
     if (__builtin_cpu_supports("avx512f"))
         __asm__ volatile("vpternlogd $255, %%zmm0, %%zmm0, %%zmm31\n\tkxnorw %%k1, %%k1, %%k1" ::: "memory");
 }

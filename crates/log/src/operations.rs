@@ -89,7 +89,8 @@ macro_rules! operations {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[allow(non_camel_case_types, reason = "MPI's own names")]
         pub enum Operation {
-            $($(#[doc = concat!("`", $text, "`")] $name = (Family::$family as u16) << FAMILY_SHIFT | $number,)*)*
+            $($(#[doc = concat!("`", $text,
+                "`")] $name = (Family::$family as u16) << FAMILY_SHIFT | $number,)*)*
         }
 
         impl Operation {

@@ -39,12 +39,13 @@ impl fmt::Display for LinkedRuntime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             LinkedRuntime::Gcc => {
-                "GCC's runtime of OpenMP is linked into the program: its parallel regions are not seen, its threads are shown as \
-                 any others; link it dynamically (without -static-libgomp or -l:libgomp.a)"
+                "GCC's runtime of OpenMP is linked into the program: its parallel regions are not seen, \
+                 its threads are shown as any others; link it dynamically (without -static-libgomp or \
+                 -l:libgomp.a)"
             }
             LinkedRuntime::Llvm => {
-                "LLVM's runtime of OpenMP is linked into the program: its parallel regions are seen only if it was built to ask \
-                 for tools; link it dynamically where there are none"
+                "LLVM's runtime of OpenMP is linked into the program: its parallel regions are seen only \
+                 if it was built to ask for tools; link it dynamically where there are none"
             }
         })
     }

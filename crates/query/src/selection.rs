@@ -138,15 +138,15 @@ impl<'p> Selection<'p> {
             let tails: u64 =
                 profile.samples.iter().filter(|row| row.processor == u16::MAX).map(|r| r.cpu_ns).sum();
             selection.notes.push(format!(
-                "the processor is known at samples only: the last {:.3} s of all threads together, after their \
-                 last samples, are on none",
+                "the processor is known at samples only: the last {:.3} s of all threads together, after \
+                 their last samples, are on none",
                 tails as f64 / 1e9
             ));
         }
         if !scope.times.is_empty() {
             selection.notes.push(
-                "CPU time counts at the instant of the sample that closed it, calls of operations when they end: the \
-                 borders of the range are exact to one sample and one operation per thread"
+                "CPU time counts at the instant of the sample that closed it, calls of operations when \
+                 they end: the borders of the range are exact to one sample and one operation per thread"
                     .into(),
             );
         }

@@ -154,8 +154,8 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
     match question.arguments.first() {
         None => Ok(()),
         Some(argument) => Err(ReportError::Usage(format!(
-            "the page `{}` takes no argument, but `{argument}` was given; `tree` takes a context such as c12, \
-             `callers` a function, and --where restricts every page",
+            "the page `{}` takes no argument, but `{argument}` was given; `tree` takes a context such as \
+             c12, `callers` a function, and --where restricts every page",
             question.page.id()
         ))),
     }

@@ -36,7 +36,10 @@ pub enum ModuleNote {
         path: PathBuf,
     },
     /// The file is an ELF file that contradicts itself.
-    #[error("{}: damaged or truncated ELF file ({what}): its functions are shown as module+0xoffset", path.display())]
+    #[error(
+        "{}: damaged or truncated ELF file ({what}): its functions are shown as module+0xoffset",
+        path.display()
+    )]
     Damaged {
         /// The module's file.
         path: PathBuf,
@@ -44,7 +47,11 @@ pub enum ModuleNote {
         what: String,
     },
     /// The file is not the one that was measured.
-    #[error("{}: {difference}: its functions are shown as module+0xoffset; analyse before rebuilding, or restore the measured file", path.display())]
+    #[error(
+        "{}: {difference}: its functions are shown as module+0xoffset; analyse before rebuilding, or \
+         restore the measured file",
+        path.display()
+    )]
     Replaced {
         /// The module's file.
         path: PathBuf,
@@ -52,19 +59,31 @@ pub enum ModuleNote {
         difference: Difference,
     },
     /// Nothing was recorded by which the file could be recognised.
-    #[error("{}: neither a build-id nor a size and time were recorded, so the file may have been replaced since the run", path.display())]
+    #[error(
+        "{}: neither a build-id nor a size and time were recorded, so the file may have been replaced \
+         since the run",
+        path.display()
+    )]
     Unverified {
         /// The module's file.
         path: PathBuf,
     },
     /// There is no symbol table at all.
-    #[error("{}: no symbols: functions are shown as module+0xoffset; install its debug symbols or do not strip it", path.display())]
+    #[error(
+        "{}: no symbols: functions are shown as module+0xoffset; install its debug symbols or do not strip \
+         it",
+        path.display()
+    )]
     NoSymbols {
         /// The module's file.
         path: PathBuf,
     },
     /// There are no source lines.
-    #[error("{}: no debug information: functions are named, lines and inlined calls are not; compile with -g or install its debug symbols", path.display())]
+    #[error(
+        "{}: no debug information: functions are named, lines and inlined calls are not; compile with -g \
+         or install its debug symbols",
+        path.display()
+    )]
     NoDebugInfo {
         /// The module's file.
         path: PathBuf,
@@ -80,7 +99,10 @@ pub enum ModuleNote {
         reason: String,
     },
     /// Debug information that contradicts itself.
-    #[error("{}: damaged debug information ({what}): lines may be missing, functions are named by symbols", path.display())]
+    #[error(
+        "{}: damaged debug information ({what}): lines may be missing, functions are named by symbols",
+        path.display()
+    )]
     DebugInfoDamaged {
         /// The module's file.
         path: PathBuf,
@@ -94,7 +116,10 @@ pub enum ModuleNote {
         path: PathBuf,
     },
     /// The answer, or a part of it, is from an earlier lookup of the same build.
-    #[error("{}: names and lines come from the cache of an earlier analysis of the same build", path.display())]
+    #[error(
+        "{}: names and lines come from the cache of an earlier analysis of the same build",
+        path.display()
+    )]
     FromCache {
         /// The module's file.
         path: PathBuf,
@@ -114,7 +139,10 @@ pub enum ModuleNote {
 #[non_exhaustive]
 pub enum Difference {
     /// Another build.
-    #[error("replaced since the run (measured build-id {recorded}, now {})", found.as_deref().unwrap_or("none"))]
+    #[error(
+        "replaced since the run (measured build-id {recorded}, now {})",
+        found.as_deref().unwrap_or("none")
+    )]
     BuildId {
         /// The measured build-id in hexadecimal.
         recorded: String,

@@ -347,6 +347,7 @@ pub unsafe extern "C-unwind" fn sigaction(number: c_int, new: *const Action, old
 
 interpose! {
     sigaction(
-        number: c_int as number(signal), new: *const Action as input(sigaction), old: *mut Action as output(sigaction),
+        number: c_int as number(signal), new: *const Action as input(sigaction),
+        old: *mut Action as output(sigaction),
     ) -> c_int, or -1;
 }

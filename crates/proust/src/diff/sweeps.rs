@@ -43,7 +43,8 @@ impl Curve {
                 seen.iter().find(|(known, values)| *known == count && *values != point.values)
             {
                 bail!(WrongUsage(format!(
-                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} or {}",
+                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} \
+                     or {}",
                     written(&file, &point.values),
                     written(&file, other)
                 )));
@@ -99,7 +100,11 @@ pub fn show(a: &Curve, b: &Curve, mut question: SweepDiffQuestion, svg: Option<&
     let (of_a, of_b) = (a.swept(&mut notes)?, b.swept(&mut notes)?);
     let (before, after) = (Ensemble::new(&of_a), Ensemble::new(&of_b));
     if a.file.command != b.file.command {
-        notes.push("the commands of the sweeps differ: if the input is another one, differences need not come from the program".into());
+        notes.push(
+            "the commands of the sweeps differ: if the input is another one, differences need not \
+         come from the program"
+                .into(),
+        );
     }
     question.names = [a.name.clone(), b.name.clone()];
     question.commands = [a.file.command.clone(), b.file.command.clone()];

@@ -68,7 +68,8 @@ pub fn finish(
     run.pauses = ControlPage::open(&folder.path).and_then(|page| page.pauses()).unwrap_or_default();
     if sanitizers.are_there() {
         run.notes.push(format!(
-            "the program is built with {sanitizers}, whose checks are part of what was measured: without them its times are others"
+            "the program is built with {sanitizers}, whose checks are part of what was measured: without \
+             them its times are others"
         ));
     }
     run.notes.extend(runtime.map(|runtime| runtime.to_string()));

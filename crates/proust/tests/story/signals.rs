@@ -236,8 +236,8 @@ fn small_alternate_stacks_and_fibers_stay_whole() {
     assert!(quality.contains("has an alternate signal stack of 2048 bytes"), "{quality}");
 }
 
-/// Languages give each thread an alternate stack of the size that the kernel asks for. On processors with AMX that
-/// includes registers which hardly any process uses.
+/// Languages give each thread an alternate stack of the size that the kernel asks for. On processors with
+/// AMX that includes registers which hardly any process uses.
 #[test]
 fn threads_with_alternate_stacks_of_the_usual_size_are_sampled() {
     let Some(program) = built("hostile_signals") else { return };

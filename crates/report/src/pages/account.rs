@@ -60,8 +60,8 @@ impl<'l> Drawn<'l> {
             .sum();
         if windows.is_some() && queued_ns > 0 {
             drawn_notes.push(
-                "how long a thread stood in the run queue is known of its whole life and divided over it: in a \
-                 range of time oversubscribed and preempted are estimates"
+                "how long a thread stood in the run queue is known of its whole life and divided over it: \
+                 in a range of time oversubscribed and preempted are estimates"
                     .into(),
             );
         }
@@ -71,8 +71,8 @@ impl<'l> Drawn<'l> {
             ledger = Cow::Owned(ledger.part(in_scope));
             if ledger.is_without_slots() {
                 drawn_notes.push(
-                    "empty slots belong to all threads of a run, or rank, together: where only some are selected \
-                     the ledger shows what these spent themselves"
+                    "empty slots belong to all threads of a run, or rank, together: where only some are \
+                     selected the ledger shows what these spent themselves"
                         .into(),
                 );
             }

@@ -55,8 +55,8 @@ impl QualityPage {
         let mut notes = selection.notes().to_vec();
         if !question.filter.is_empty() {
             notes.push(
-                "samples, paths, rates and times are those of what --where selects; residuals of clocks, logs, \
-                 processes and threads are those of the whole run"
+                "samples, paths, rates and times are those of what --where selects; residuals of clocks, \
+                 logs, processes and threads are those of the whole run"
                     .into(),
             );
         }

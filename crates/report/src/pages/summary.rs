@@ -162,8 +162,8 @@ impl Summary {
         let preempted_s = seconds(ledger.with_beyond_ns(Account::Preempted));
         if preempted_s >= OTHERS * seconds(ledger.total_ns) && preempted_s > 0.0 {
             notes.push(format!(
-                "others had the processors for {} in which this run could have gone on: measure again on a quiet \
-                 machine before you change the program for it",
+                "others had the processors for {} in which this run could have gone on: measure again on a \
+                 quiet machine before you change the program for it",
                 duration(preempted_s)
             ));
         }
@@ -172,8 +172,8 @@ impl Summary {
             && stolen_s > 0.0
         {
             notes.push(format!(
-                "the host of this virtual machine took processors away for {} while the run lasted (steal time): it is in \
-                 preempted as far as the run wanted them",
+                "the host of this virtual machine took processors away for {} while the run lasted (steal \
+                 time): it is in preempted as far as the run wanted them",
                 duration(stolen_s)
             ));
         }
@@ -182,8 +182,8 @@ impl Summary {
             && throttled_s > 0.0
         {
             notes.push(format!(
-                "the control group of this run had used up its processor time for {} (summed over processors): threads \
-                 that could have gone on then are in oversubscribed and preempted",
+                "the control group of this run had used up its processor time for {} (summed over \
+                 processors): threads that could have gone on then are in oversubscribed and preempted",
                 duration(throttled_s)
             ));
         }
@@ -316,8 +316,8 @@ impl Summary {
         let q = &self.quality;
         let mut text = heading(style, "Quality", "");
         text.push_str(&format!(
-            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the account to \
-             {} %; Proust itself took {} ({} %)\n",
+            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the \
+             account to {} %; Proust itself took {} ({} %)\n",
             counted(q.samples, "sample"),
             fixed(q.delivered_rate, 0),
             fixed(q.complete_paths * 100.0, 1),

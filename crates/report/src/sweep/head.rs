@@ -212,7 +212,8 @@ pub(super) fn notes(view: &SweepView<'_>) -> Vec<String> {
         let other = runs.iter().find(|run| run.programs != first.programs);
         if let Some(other) = other {
             notes.push(format!(
-                "the runs are not of the same programs: {} in {}, {} in {}; what has no counterpart is compared with nothing",
+                "the runs are not of the same programs: {} in {}, {} in {}; what has no counterpart is \
+                 compared with nothing",
                 first.programs.join(", "),
                 first.name,
                 other.programs.join(", "),
@@ -229,12 +230,17 @@ pub(super) fn notes(view: &SweepView<'_>) -> Vec<String> {
         .collect();
     if !single.is_empty() {
         notes.push(format!(
-            "only one run is done with a count of {}: nothing is known of how repetitions differ (--repeat 3)",
+            "only one run is done with a count of {}: nothing is known of how repetitions differ (--repeat \
+             3)",
             single.join(", ")
         ));
     }
     if runs.iter().all(|run| !run.has_lines) {
-        notes.push("the program has no debug information: functions are compared, lines are not known (build it with -g)".into());
+        notes.push(
+            "the program has no debug information: functions are compared, lines are not known \
+         (build it with -g)"
+                .into(),
+        );
     }
     let wrong: Vec<&Swept> = runs
         .iter()
@@ -243,7 +249,8 @@ pub(super) fn notes(view: &SweepView<'_>) -> Vec<String> {
         .collect();
     if let Some(run) = wrong.first() {
         notes.push(format!(
-            "the program's teams are not as large as asked for: {} in the run with a count of {}; does it set the number itself?",
+            "the program's teams are not as large as asked for: {} in the run with a count of {}; does it \
+             set the number itself?",
             counted(run.team_max, "thread"),
             run.count
         ));
@@ -256,7 +263,8 @@ pub(super) fn notes(view: &SweepView<'_>) -> Vec<String> {
         .collect();
     if !most.is_empty() {
         notes.push(format!(
-            "{} available: with a count of {} (marked *) the program is oversubscribed, and nothing is to be expected of that",
+            "{} available: with a count of {} (marked *) the program is oversubscribed, and nothing is to \
+             be expected of that",
             counted(ensemble.available(), "processor"),
             most.join(", ")
         ));

@@ -8,7 +8,8 @@ use super::wording;
 /// In words where runs did not do the same.
 pub(super) fn disagreement(ensemble: &Ensemble<'_>, difference: &Disagreement) -> String {
     format!(
-        "{}: {} with a count of {}, {} with {}: the runs did not do the same there, and their times are not comparable",
+        "{}: {} with a count of {}, {} with {}: the runs did not do the same there, and their times are \
+         not comparable",
         wording::name(ensemble, difference.node),
         wording::executions(difference.fewest.0),
         difference.fewest.1,

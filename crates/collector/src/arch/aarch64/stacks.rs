@@ -108,8 +108,8 @@ pub fn frame_bytes(most_bytes: usize) -> usize {
     most_bytes
 }
 
-/// The handler's first instructions: an alternate stack that has no room for the largest frame has no samples,
-/// so there is nothing to check.
+/// The handler's first instructions: an alternate stack that has no room for the largest frame has no
+/// samples, so there is nothing to check.
 pub use crate::sample::handler::on_signal as on_signal_first;
 
 /// How many samples [`on_signal_first`] has dropped.

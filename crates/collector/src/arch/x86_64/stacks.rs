@@ -134,7 +134,8 @@ fn extended_states(which: usize) -> Option<u64> {
     (!raw::failed(outcome)).then_some(states)
 }
 
-/// The state that a process has to ask for, as a bit, if there is one: by what the kernel supports and grants.
+/// The state that a process has to ask for, as a bit, if there is one: by what the kernel supports and
+/// grants.
 fn state_on_request(supported: u64, permitted: u64) -> Option<u32> {
     let missing = supported & !permitted;
     (missing != 0 && missing.is_power_of_two()).then(|| missing.trailing_zeros())
@@ -166,8 +167,9 @@ const STACK_START: usize = offset_of!(libc::ucontext_t, uc_stack) + offset_of!(l
 const STACK_BYTES: usize = offset_of!(libc::ucontext_t, uc_stack) + offset_of!(libc::stack_t, ss_size);
 
 /// The handler's first instructions: a signal of ours that arrives on an alternate stack without room for the
-/// handler is dropped. A process may ask for larger registers at any time, and from then on the kernel's frame
-/// fills a stack that had room before. Nothing is stored here: the frame may end where the stack does.
+/// handler is dropped. A process may ask for larger registers at any time, and from then on the kernel's
+/// frame fills a stack that had room before. Nothing is stored here: the frame may end where the stack
+/// does.
 ///
 /// # Safety
 /// For the kernel, as [`on_signal`].
