@@ -60,7 +60,8 @@ pub enum Made {
 }
 
 fn mix(hash: u64, word: u64) -> u64 {
-    let mixed = (hash ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    // Turned, so that the order of the two counts.
+    let mixed = (hash.rotate_left(23) ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
     (mixed ^ mixed >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53)
 }
 

@@ -165,20 +165,7 @@ macro_rules! function {
                 $body
             }
 
-            core::arch::global_asm!(
-                ".pushsection .rodata.proust_mpi_names,\"a\",@progbits",
-                concat!(".Lproust_mpi_", stringify!($name), ":"),
-                concat!(".asciz \"P", stringify!($name), "\""),
-                ".popsection",
-                ".pushsection proust_mpi,\"aR\",@progbits",
-                ".p2align 2",
-                concat!(".long .Lproust_mpi_", stringify!($name), " - ."),
-                ".long {hook} - .",
-                ".long {real} - .",
-                ".popsection",
-                hook = sym hook,
-                real = sym REAL,
-            );
+            $crate::arch::distances! { "proust_mpi", $name, concat!("P", stringify!($name)), hook, REAL }
         }
     };
 }
