@@ -87,10 +87,10 @@ impl Modules {
                         found.modules.push(module(&identity));
                         requests.push(request(&identity, load.copied()));
                         addresses.push(BTreeSet::new());
-                        (found.modules.len() - 1) as ModuleId
+                        ModuleId::from_index(found.modules.len() - 1)
                     })
                 });
-                if let Some(set) = addresses.get_mut(id as usize) {
+                if let Some(set) = addresses.get_mut(id.index()) {
                     set.insert(address);
                 }
             }

@@ -259,7 +259,7 @@ fn why_not_recorded(errno: u32) -> (&'static str, &'static str) {
 
 /// Barriers that follow each other so closely that only some visits are measured.
 fn about_barriers(notes: &mut Vec<String>, profile: &Profile, process: usize, who: &str) {
-    let of_process = |row: &&SegmentRow| profile.locations[row.location as usize].process as usize == process;
+    let of_process = |row: &&SegmentRow| profile.locations[row.location].process.index() == process;
     let rows = profile.segments.iter().filter(of_process).filter(|row| row.unmeasured > 0);
     let (mut visits, mut unmeasured, mut wait_ns, mut error_ns) = (0_u64, 0_u64, 0_u64, 0_u64);
     for row in rows {
@@ -407,7 +407,7 @@ fn about_children(notes: &mut Vec<String>, profile: &Profile, logs: &[LogHarvest
         .flat_map(|lane| lane.texts.of(Subject::ExecTarget))
         .map(|text| (text.id, text.text()))
         .collect();
-    for ((parent, name), pids) in missing_children(&profile.processes, logs) {
+    for ((parent, name), pids) in missing_children(&profile.processes.raw, logs) {
         const SHOWN: usize = 5;
         let named =
             |pid: &u32| targets.get(pid).map_or(pid.to_string(), |target| format!("{pid} ({target})"));

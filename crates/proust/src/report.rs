@@ -9,17 +9,16 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_account::ledger::IoAs;
 use proust_ingest::CallPaths;
-use proust_profile::Profile;
 use proust_query::Filter;
 use proust_report::{
     Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render, render_with,
 };
-use proust_store::{Parts, View};
+use proust_store::{Run, StoreError};
 use proust_words::nearest::nearest;
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::suggested::{self, Suggested};
-use crate::{gaps, output, progress, runs, terminal};
+use crate::{analysis_notes, gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
@@ -231,16 +230,17 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
             IoName::Lost => IoAs::Lost,
         },
     };
-    let view = View { dir: &dir, paths: args.paths.of_page(question.page) };
-    let profile = show_view(&view, &question)?;
-    let gaps = gaps::incomplete(&profile.quality);
+    let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
+    show_run(&run, &question)?;
+    let quality = &run.profile()?.quality;
+    let gaps = gaps::incomplete(quality);
     if args.strict && !gaps.is_empty() {
         eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
         return Ok(ExitCode::from(INCOMPLETE));
     }
     if question.page != PageName::Quality {
         // That one says it itself.
-        gaps::note(&dir.to_string_lossy(), &profile.quality);
+        gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -249,44 +249,43 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
 ///
 /// # Errors
 /// When the run cannot be read, or the question cannot be answered.
-pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
-    show_view(&View::of_user(dir), question)
+pub fn show(dir: &Path, question: &Question) -> Result<()> {
+    show_run(&progress::open(dir)?, question)
 }
 
-fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
-    let parts = if question.needs_samples() { Parts::All } else { Parts::WithoutSamples };
-    let mut profile = progress::open_view(view, parts)?;
+fn show_run(run: &Run, question: &Question) -> Result<()> {
+    let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
     let style = terminal::style();
-    let rendered = match kept(view, &profile, question) {
-        Some(kept) => render_with(&profile, &kept, question, &style)?,
-        None => {
-            view.complete(&mut profile)?;
-            render(&profile, question, &style)?
-        }
+    let rendered = match kept(run, question) {
+        Ok(kept) => render_with(profile, &kept, question, &style)?,
+        // A page has other numbers where no account can be drawn up.
+        Err(StoreError::Ledger(_)) => render(run.profile_with_rows()?, question, &style)?,
+        Err(error) => return Err(error.into()),
     };
+    analysis_notes::print(run);
     for note in &rendered.notes {
         eprintln!("proust: note: {note}");
     }
     output::print(&rendered.page)?;
-    Ok(profile)
+    Ok(())
 }
 
-/// The kept results for the whole run, if they cover all that the page needs.
-fn kept(view: &View<'_>, profile: &Profile, question: &Question) -> Option<Kept> {
+/// The results for the whole run that the page needs.
+fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
     if question.needs_rows() {
-        return Some(Kept { ledger: view.ledger_with_rows(profile)?, ..Kept::default() });
+        return Ok(Kept::new(run.ledger_with_rows()?));
     }
-    let mut kept = Kept { ledger: view.ledger()?, ..Kept::default() };
+    let mut kept = Kept::new(run.ledger()?);
     if question.page.needs(Need::Findings) {
-        kept.findings = view.findings()?;
+        kept.findings = run.findings()?;
     }
     if question.takes_blame() {
-        kept.blame = Some(view.blame(profile)?);
+        kept.blame = Some(run.blame()?);
     }
     if question.takes_operations() {
-        kept.operations = Some(view.operations(profile)?);
+        kept.operations = Some(run.operations()?);
     }
-    Some(kept)
+    Ok(kept)
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ impl Swept {
                 *visits.entry((node, row.location)).or_default() += row.executions;
             }
             let cost = costs.of_row(row);
-            let region = self.outline.node_of(profile.regions[row.region as usize].context);
+            let region = self.outline.node_of(profile.regions[row.region].context);
             if region != Some(node) {
                 sites.insert(node);
             }

@@ -11,7 +11,7 @@ use proust_words::counted;
 
 use super::sides::{fitting, written};
 use crate::failure::WrongUsage;
-use crate::{gaps, output, terminal};
+use crate::{gaps, output, progress, terminal};
 
 /// A sweep of which several counts are compared.
 pub struct Curve {
@@ -73,7 +73,7 @@ impl Curve {
 
     fn swept(&self, notes: &mut Vec<String>) -> Result<Vec<Swept>> {
         let mut swept = Vec::new();
-        for (source, run) in self.sources.iter().zip(read(&self.sources)) {
+        for (source, run) in self.sources.iter().zip(read(&self.sources, |source| progress::open(&source.dir))) {
             match run {
                 Ok(run) => swept.push(run),
                 Err(error) => notes.push(format!("{} of {} cannot be read: {error}", source.name, self.name)),

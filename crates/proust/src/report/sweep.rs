@@ -7,9 +7,7 @@ use anyhow::{Result, bail};
 use proust_compare::scaling::{Ensemble, Kind, Source, Swept, read};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{RANKS, SweepPoint, THREADS};
-use proust_profile::tables::PROFILE_FOLDER;
 use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
-use proust_store::Parts;
 
 use super::{FormatName, ReportArgs};
 use crate::failure::{INCOMPLETE, WrongUsage};
@@ -235,16 +233,11 @@ fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<String>) {
     let mut sources = Vec::new();
     for (count, point) in &chosen.points {
         let Some(name) = &point.dir else { continue };
-        let run = dir.join(name);
-        if !run.join(PROFILE_FOLDER).exists() {
-            // The first time takes a while and shows its progress; errors are reported below.
-            let _ = progress::open(&run, Parts::WithoutSamples);
-        }
-        sources.push(Source { count: *count, name: name.clone(), dir: run });
+        sources.push(Source { count: *count, name: name.clone(), dir: dir.join(name) });
     }
     let mut swept = Vec::new();
     let mut notes = Vec::new();
-    for (source, run) in sources.iter().zip(read(&sources)) {
+    for (source, run) in sources.iter().zip(read(&sources, |source| progress::open(&source.dir))) {
         match run {
             Ok(run) => swept.push(run),
             Err(error) => notes.push(format!("the run {} is left out: {error}", source.name)),

@@ -107,7 +107,7 @@ impl LedgerPage {
         }
         ledger.slots.iter().for_each(|row| slots_sum += &row.accounts);
         let owners = ledger.slots.iter().zip(&by_owner).map(|(row, locations)| OwnerRow {
-            process: profile.processes[row.process as usize].pid,
+            process: profile.processes[row.process].pid,
             rank: row.rank,
             job: row.job,
             processors: row.processors,
@@ -120,8 +120,8 @@ impl LedgerPage {
         let alive = ledger.locations.iter().filter(|row| row.wall_ns > 0);
         let mut locations: Vec<LocationRow> = alive
             .map(|row| {
-                let location = &profile.locations[row.location as usize];
-                let process = &profile.processes[location.process as usize];
+                let location = &profile.locations[row.location];
+                let process = &profile.processes[location.process];
                 LocationRow {
                     handle: Handle::Location(row.location).to_string(),
                     process: process.pid,

@@ -69,7 +69,7 @@ impl OneFunction {
         let numbers = Columns::by_function(selection, &chosen);
         let mut ids = functions_called(profile, &question.arguments[0])?;
         if ids.len() > 1 {
-            ids.retain(|&id| numbers.any(id as usize));
+            ids.retain(|&id| numbers.any(id.index()));
         }
         let order = Order::new(question, &chosen, true);
         let mut callers: Vec<(Option<FunctionId>, RowAmounts)> = Vec::new();
@@ -100,7 +100,7 @@ impl OneFunction {
             rows
         };
         let functions =
-            ids.iter().map(|&id| FunctionRow::new(profile, id, numbers.row(id as usize))).collect();
+            ids.iter().map(|&id| FunctionRow::new(profile, id, numbers.row(id.index()))).collect();
         Ok(OneFunction {
             schema: SCHEMA,
             metrics: numbers.heads(),

@@ -69,7 +69,7 @@ fn seconds(ns: u64) -> f64 {
 
 impl Row {
     fn new(profile: &Profile, number: usize, sample: &ProcessSampleRow) -> Row {
-        let process = profile.processes.get(sample.process as usize);
+        let process = profile.processes.get(sample.process);
         Row {
             number,
             process: process.map_or(0, |process| process.pid),
@@ -103,7 +103,7 @@ impl Samples {
         no_arguments(question)?;
         let profile = selection.profile();
         let processes: BTreeSet<ProcessId> = (selection.locations().iter())
-            .filter_map(|&location| profile.locations.get(location as usize))
+            .filter_map(|&location| profile.locations.get(location))
             .map(|location| location.process)
             .collect();
         let mut all: Vec<&ProcessSampleRow> = profile.process_samples.iter().collect();

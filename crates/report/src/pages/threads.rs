@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proust_account::ledger::{Account, Accounts};
-use proust_profile::Metric;
+use proust_profile::{LocationId, Metric};
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
 use serde::Serialize;
@@ -93,10 +93,10 @@ impl Threads {
         for value in selection.values().iter().filter(|_| windowed) {
             *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;
         }
-        let known = |id: u32, metric, whole| {
+        let known = |id: LocationId, metric, whole| {
             if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
         };
-        let mut caused: HashMap<u32, u64> = HashMap::new();
+        let mut caused: HashMap<LocationId, u64> = HashMap::new();
         for row in &ledger.caused {
             *caused.entry(row.location).or_default() += row.ns;
         }
@@ -105,8 +105,8 @@ impl Threads {
             .iter()
             .filter(|row| !windowed || row.wall_ns > 0)
             .map(|row| {
-                let location = &profile.locations[row.location as usize];
-                let process = &profile.processes[location.process as usize];
+                let location = &profile.locations[row.location];
+                let process = &profile.processes[location.process];
                 LocationRow {
                     process: process.pid,
                     rank: process.rank,
@@ -157,7 +157,7 @@ impl Threads {
             .slots
             .iter()
             .map(|row| SlotRow {
-                process: profile.processes[row.process as usize].pid,
+                process: profile.processes[row.process].pid,
                 rank: row.rank,
                 processors: row.processors,
                 accounts: accounts_of(&row.accounts),

@@ -169,7 +169,7 @@ proptest! {
         let mut found: BTreeMap<(u32, u32, u32, u32), f64> = BTreeMap::new();
         for row in blame.rows.iter().filter(|row| row.account == Account::Barrier && !row.slots) {
             if row.cause.kind == CauseKind::Late {
-                let key = (row.location, row.context, row.cause.location, row.cause.context);
+                let key = (row.location.0, row.context.0, row.cause.location.0, row.cause.context.0);
                 *found.entry(key).or_default() += row.ns as f64;
             }
         }

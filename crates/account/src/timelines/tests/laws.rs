@@ -1,6 +1,7 @@
 //! Laws for all rows and operations.
 
 use proptest::prelude::*;
+use proust_profile::ContextId;
 
 use super::*;
 use crate::accounted::ledger;
@@ -15,7 +16,7 @@ fn rows() -> impl Strategy<Value = Vec<SampleRow>> {
         let mut rows: Vec<SampleRow> = rows
             .into_iter()
             .map(|(time_ms, cpu_ms, context, flags, own_ms)| SampleRow {
-                context,
+                context: ContextId(context),
                 in_operation: flags[0],
                 voluntary_switches: u32::from(flags[1]),
                 involuntary_switches: u32::from(flags[3]),
