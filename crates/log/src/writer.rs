@@ -151,7 +151,8 @@ impl LaneWriter {
         self.used + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES
     }
 
-    /// Whether so many records of a fixed length find room in the present chunk before one that has a short form.
+    /// Whether so many records of a fixed length find room in the present chunk before one that has a
+    /// short form.
     #[inline]
     pub fn has_room_behind<R: Shaped, B: Body>(&self, count: usize) -> bool {
         self.used + count * record_bytes::<B>() + most_bytes_of::<R>() <= self.chunk.bytes - RESERVED_BYTES

@@ -1,4 +1,5 @@
-//! Collective calls: all members of a communicator make them, in the same order. Those that return at once are
+//! Collective calls: all members of a communicator make them, in the same order. Those that return at once
+//! are
 //! recorded when they are started, and completed as requests are.
 //!
 //! What is recorded as the amount of data is this process's own part, as its arguments say: what it sends, or
@@ -125,7 +126,8 @@ functions! {
         MPI_Ibcast: MPI_Ibcast MPI_Ibcast_c,
     ] (buffer, count, datatype, root, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = collective(library, communicator, Some(root), library.bytes(numbers.number(count), datatype));
+            let facts = collective(library, communicator, Some(root), library.bytes(numbers.number(count),
+                datatype));
             started(library, facts, request)
         })
     };
@@ -138,14 +140,16 @@ functions! {
         MPI_Gather: MPI_Gather MPI_Gather_c,
     ] (sent, count, datatype, received, received_count, received_type, root, communicator) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            gathered(library, communicator, root, (sent, numbers.number(count), datatype), (numbers.number(received_count), received_type))
+            gathered(library, communicator, root, (sent, numbers.number(count), datatype),
+                (numbers.number(received_count), received_type))
         })
     };
     [
         MPI_Igather: MPI_Igather MPI_Igather_c,
     ] (sent, count, datatype, received, received_count, received_type, root, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = gathered(library, communicator, root, (sent, numbers.number(count), datatype), (numbers.number(received_count), received_type));
+            let facts = gathered(library, communicator, root, (sent, numbers.number(count), datatype),
+                (numbers.number(received_count), received_type));
             started(library, facts, request)
         })
     };
@@ -165,7 +169,8 @@ functions! {
         MPI_Igatherv: MPI_Igatherv MPI_Igatherv_c,
     ] (sent, count, datatype, received, counts, places, received_type, root, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = gathered(library, communicator, root, (sent, numbers.number(count), datatype), (0, received_type));
+            let facts = gathered(library, communicator, root, (sent, numbers.number(count), datatype), (0,
+                received_type));
             started(library, facts, request)
         })
     };
@@ -178,14 +183,16 @@ functions! {
         MPI_Scatter: MPI_Scatter MPI_Scatter_c,
     ] (sent, sent_count, sent_type, received, count, datatype, root, communicator) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            gathered(library, communicator, root, (received, numbers.number(count), datatype), (numbers.number(sent_count), sent_type))
+            gathered(library, communicator, root, (received, numbers.number(count), datatype),
+                (numbers.number(sent_count), sent_type))
         })
     };
     [
         MPI_Iscatter: MPI_Iscatter MPI_Iscatter_c,
     ] (sent, sent_count, sent_type, received, count, datatype, root, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = gathered(library, communicator, root, (received, numbers.number(count), datatype), (numbers.number(sent_count), sent_type));
+            let facts = gathered(library, communicator, root, (received, numbers.number(count), datatype),
+                (numbers.number(sent_count), sent_type));
             started(library, facts, request)
         })
     };
@@ -205,7 +212,8 @@ functions! {
         MPI_Iscatterv: MPI_Iscatterv MPI_Iscatterv_c,
     ] (sent, counts, places, sent_type, received, count, datatype, root, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = gathered(library, communicator, root, (received, numbers.number(count), datatype), (0, sent_type));
+            let facts = gathered(library, communicator, root, (received, numbers.number(count), datatype),
+                (0, sent_type));
             started(library, facts, request)
         })
     };
@@ -221,7 +229,8 @@ functions! {
         MPI_Neighbor_alltoall: MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c,
     ] (sent, count, datatype, received, received_count, received_type, communicator) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            exchanged(library, communicator, (sent, numbers.number(count), datatype), (numbers.number(received_count), received_type))
+            exchanged(library, communicator, (sent, numbers.number(count), datatype),
+                (numbers.number(received_count), received_type))
         })
     };
     [
@@ -231,7 +240,8 @@ functions! {
         MPI_Ineighbor_alltoall: MPI_Ineighbor_alltoall MPI_Ineighbor_alltoall_c,
     ] (sent, count, datatype, received, received_count, received_type, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = exchanged(library, communicator, (sent, numbers.number(count), datatype), (numbers.number(received_count), received_type));
+            let facts = exchanged(library, communicator, (sent, numbers.number(count), datatype),
+                (numbers.number(received_count), received_type));
             started(library, facts, request)
         })
     };
@@ -256,7 +266,8 @@ functions! {
         MPI_Ineighbor_allgatherv: MPI_Ineighbor_allgatherv MPI_Ineighbor_allgatherv_c,
     ] (sent, count, datatype, received, counts, places, received_type, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = exchanged(library, communicator, (sent, numbers.number(count), datatype), (0, received_type));
+            let facts = exchanged(library, communicator, (sent, numbers.number(count), datatype), (0,
+                received_type));
             started(library, facts, request)
         })
     };
@@ -268,34 +279,41 @@ functions! {
     };
     [
         MPI_Alltoallv: MPI_Alltoallv MPI_Alltoallv_c,
-    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type, communicator) {
+    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
+        communicator) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            scattered(library, communicator, (sent, counts, datatype), (received_counts, received_type), numbers)
+            scattered(library, communicator, (sent, counts, datatype), (received_counts, received_type),
+                numbers)
         })
     };
     [
         MPI_Ialltoallv: MPI_Ialltoallv MPI_Ialltoallv_c,
-    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type, communicator, request) {
+    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
+        communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = scattered(library, communicator, (sent, counts, datatype), (received_counts, received_type), numbers);
+            let facts = scattered(library, communicator, (sent, counts, datatype), (received_counts,
+                received_type), numbers);
             started(library, facts, request)
         })
     };
     [
         MPI_Alltoallv_init: MPI_Alltoallv_init MPI_Alltoallv_init_c,
-    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type, communicator, info, request) {
+    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
+        communicator, info, request) {
         |operation, numbers, call| time(operation, call)
     };
     [
         MPI_Neighbor_alltoallv: MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c,
-    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type, communicator) {
+    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
+        communicator) {
         |operation, numbers, call| bracket(operation, call, |library| {
             collective(library, communicator, None, 0)
         })
     };
     [
         MPI_Ineighbor_alltoallv: MPI_Ineighbor_alltoallv MPI_Ineighbor_alltoallv_c,
-    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type, communicator, request) {
+    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
+        communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
             let facts = collective(library, communicator, None, 0);
             started(library, facts, request)
@@ -303,13 +321,15 @@ functions! {
     };
     [
         MPI_Neighbor_alltoallv_init: MPI_Neighbor_alltoallv_init MPI_Neighbor_alltoallv_init_c,
-    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type, communicator, info, request) {
+    ] (sent, counts, places, datatype, received, received_counts, received_places, received_type,
+        communicator, info, request) {
         |operation, numbers, call| time(operation, call)
     };
     [
         MPI_Alltoallw: MPI_Alltoallw MPI_Alltoallw_c,
         MPI_Neighbor_alltoallw: MPI_Neighbor_alltoallw MPI_Neighbor_alltoallw_c,
-    ] (sent, counts, places, types, received, received_counts, received_places, received_types, communicator) {
+    ] (sent, counts, places, types, received, received_counts, received_places, received_types,
+        communicator) {
         |operation, numbers, call| bracket(operation, call, |library| {
             collective(library, communicator, None, 0)
         })
@@ -317,7 +337,8 @@ functions! {
     [
         MPI_Ialltoallw: MPI_Ialltoallw MPI_Ialltoallw_c,
         MPI_Ineighbor_alltoallw: MPI_Ineighbor_alltoallw MPI_Ineighbor_alltoallw_c,
-    ] (sent, counts, places, types, received, received_counts, received_places, received_types, communicator, request) {
+    ] (sent, counts, places, types, received, received_counts, received_places, received_types,
+        communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
             let facts = collective(library, communicator, None, 0);
             started(library, facts, request)
@@ -326,7 +347,8 @@ functions! {
     [
         MPI_Alltoallw_init: MPI_Alltoallw_init MPI_Alltoallw_init_c,
         MPI_Neighbor_alltoallw_init: MPI_Neighbor_alltoallw_init MPI_Neighbor_alltoallw_init_c,
-    ] (sent, counts, places, types, received, received_counts, received_places, received_types, communicator, info, request) {
+    ] (sent, counts, places, types, received, received_counts, received_places, received_types,
+        communicator, info, request) {
         |operation, numbers, call| time(operation, call)
     };
     [
@@ -340,7 +362,8 @@ functions! {
         MPI_Ireduce: MPI_Ireduce MPI_Ireduce_c,
     ] (sent, received, count, datatype, function, root, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = collective(library, communicator, Some(root), library.bytes(numbers.number(count), datatype));
+            let facts = collective(library, communicator, Some(root), library.bytes(numbers.number(count),
+                datatype));
             started(library, facts, request)
         })
     };
@@ -366,7 +389,8 @@ functions! {
         MPI_Ireduce_scatter_block: MPI_Ireduce_scatter_block MPI_Ireduce_scatter_block_c,
     ] (sent, received, count, datatype, function, communicator, request) {
         |operation, numbers, call| bracket(operation, call, |library| {
-            let facts = collective(library, communicator, None, library.bytes(numbers.number(count), datatype));
+            let facts = collective(library, communicator, None, library.bytes(numbers.number(count),
+                datatype));
             started(library, facts, request)
         })
     };

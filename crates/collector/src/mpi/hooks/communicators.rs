@@ -151,15 +151,18 @@ functions! {
         |operation, numbers, call| bracket(operation, call, |library| met(library, new))
     };
     [MPI_Win_create: MPI_Win_create MPI_Win_create_c] (base, size, unit, info, communicator, window) {
-        |operation, numbers, call| bracket(operation, call, |library| group_made(library, communicator, window))
+        |operation, numbers, call| bracket(operation, call, |library| group_made(library, communicator,
+            window))
     };
     [MPI_Win_allocate: MPI_Win_allocate MPI_Win_allocate_c,
      MPI_Win_allocate_shared: MPI_Win_allocate_shared MPI_Win_allocate_shared_c]
     (size, unit, info, communicator, base, window) {
-        |operation, numbers, call| bracket(operation, call, |library| group_made(library, communicator, window))
+        |operation, numbers, call| bracket(operation, call, |library| group_made(library, communicator,
+            window))
     };
     [MPI_Win_create_dynamic: MPI_Win_create_dynamic] (info, communicator, window) {
-        |operation, numbers, call| bracket(operation, call, |library| group_made(library, communicator, window))
+        |operation, numbers, call| bracket(operation, call, |library| group_made(library, communicator,
+            window))
     };
     [MPI_Win_free: MPI_Win_free] (window) {
         |operation, numbers, call| give_group_up(operation, window, call)

@@ -437,7 +437,8 @@ functions! {
             |_, _| Facts::default(),
         )
     };
-    [MPI_Request_get_status_some: MPI_Request_get_status_some] (count, requests, outcount, indices, statuses) {
+    [MPI_Request_get_status_some: MPI_Request_get_status_some] (count, requests, outcount, indices,
+        statuses) {
         |operation, numbers, call| poll(
             operation,
             call,

@@ -92,7 +92,8 @@ functions! {
         )
     };
     [MPI_Sendrecv: MPI_Sendrecv MPI_Sendrecv_c] (
-        sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator, status
+        sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator,
+            status
     ) {
         |operation, numbers, call| with_status(
             operation,

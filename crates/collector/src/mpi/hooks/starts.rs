@@ -44,7 +44,8 @@ functions! {
             started(library, Of::Other, facts, request, true)
         })
     };
-    [MPI_Recv_init: MPI_Recv_init MPI_Recv_init_c] (buffer, count, datatype, peer, tag, communicator, request) {
+    [MPI_Recv_init: MPI_Recv_init MPI_Recv_init_c] (buffer, count, datatype, peer, tag, communicator,
+        request) {
         |operation, numbers, call| bracket(operation, call, |library| {
             let envelope = envelope(library, peer, tag);
             let facts = message(library, communicator, envelope, (numbers.number(count), datatype));
@@ -91,7 +92,8 @@ functions! {
         }
     };
     [MPI_Isendrecv: MPI_Isendrecv MPI_Isendrecv_c] (
-        sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator, request
+        sent, send_count, send_type, target, send_tag, buffer, count, datatype, source, tag, communicator,
+            request
     ) {
         |operation, numbers, call| time(operation, call)
     };
