@@ -29,6 +29,7 @@ pub mod facts;
 pub mod invariants;
 pub mod location;
 pub mod metric;
+pub mod notes;
 pub mod operations;
 pub mod process_samples;
 pub mod processor_set;

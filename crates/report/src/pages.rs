@@ -41,6 +41,7 @@ use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
 use crate::question::{Format, Question};
 use crate::shell::shell_word;
+use crate::wording::Worded;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
 use crate::{csv, json};
@@ -91,7 +92,7 @@ fn written(
     {
         selection = selection.with_rows(&drawn.ledger);
     }
-    let notes = selection.notes().to_vec();
+    let notes = selection.notes().iter().map(Worded::text).collect();
     let operations =
         || kept.and_then(|kept| kept.operations.as_ref()).filter(|_| question.takes_operations());
     let blame = || kept.and_then(|kept| kept.blame.as_ref()).filter(|_| question.takes_blame());

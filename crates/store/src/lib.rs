@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use proust_profile::Profile;
+use proust_profile::notes::RunNote;
 use proust_profile::tables::{self, PROFILE_FOLDER, Provenance, TablesError};
 use thiserror::Error;
 
@@ -228,9 +229,7 @@ impl<'d> View<'d> {
         })
         .map(|(mut profile, kept)| {
             if let Err(error) = kept {
-                profile.quality.notes.push(format!(
-                    "the analysis could not be kept and will be done again each time ({error})"
-                ));
+                profile.quality.notes.push(RunNote::NotKept { error: error.to_string() });
             }
             profile
         })?;

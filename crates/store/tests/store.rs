@@ -95,7 +95,7 @@ fn a_folder_that_cannot_be_written_is_analysed_in_memory() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let profile = profile.unwrap();
     assert_eq!(profile.quality.samples, 20);
-    let is_root = noted(&profile, &["could not be kept"]) || dir.path().join(PROFILE_FOLDER).is_dir();
+    let is_root = noted(&profile, &["not-kept"]) || dir.path().join(PROFILE_FOLDER).is_dir();
     assert!(is_root, "{:?}", profile.quality.notes);
 }
 
@@ -124,7 +124,8 @@ fn what_is_not_a_run_is_said_so() {
         fs::write(dir.path().join("run.json"), text).unwrap();
         let profile = open(dir.path(), &symbols).unwrap();
         assert_eq!(profile.quality.samples, 3);
-        assert!(noted(&profile, &["run.json", "damaged"]) && noted(&profile, &["log/10.plog", "0 bytes"]));
+        assert!(noted(&profile, &["run-file-unread", "damaged"])
+            && noted(&profile, &["log-refused", "log/10.plog", "0 bytes"]));
     }
     fs::remove_file(dir.path().join("run.json")).unwrap();
     assert!(noted(&open(dir.path(), &symbols).unwrap(), &["run.json does not exist"]));

@@ -8,6 +8,7 @@ use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use proust_report::Worded;
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 use proust_words::{counted, verb};
@@ -54,7 +55,7 @@ pub fn refused(file: &SweepFile) -> Option<ExitCode> {
 /// When the results cannot be written.
 pub fn all(args: &SweepArgs, mut folder: Folder) -> Result<ExitCode> {
     for note in &folder.file.notes {
-        eprintln!("proust: note: {note}");
+        eprintln!("proust: note: {}", note.text());
     }
     let mut first_failure = None;
     let shown = Shown::new(&folder.file);

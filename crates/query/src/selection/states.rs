@@ -12,6 +12,7 @@ use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, Segment
 use super::Selection;
 use super::inventory::names;
 use super::restrict::any_pattern;
+use crate::scope_note::MatchKind;
 use crate::doing::Doing;
 use crate::expression::{Clause, Pattern};
 use crate::glob::matches;
@@ -134,7 +135,7 @@ impl Selection<'_> {
         for missing in (0..found.len()).filter(|&n| !found[n]) {
             let known =
                 Doing::all().map(Doing::id).chain(profile.operations.iter().map(|of| of.name.as_str()));
-            self.nothing("state", &clause.patterns[missing], names(known));
+            self.nothing(MatchKind::State, &clause.patterns[missing], names(known));
         }
         let states = OperationStates::of(profile);
         let mut times = Times::new();

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{Cut, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
+use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, ColumnHead, Over, RowAmounts};
 use crate::columns::Columns;
@@ -35,7 +36,8 @@ pub(super) struct Callers {
     depth_limit: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -129,7 +131,7 @@ impl Callers {
             callers,
             depth_limit: DEPTH,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
             totals,
             chosen,

@@ -11,6 +11,7 @@ use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::{Cut, Page, heading, place, tree};
+use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, percent};
 use crate::question::{Format, Question};
@@ -37,7 +38,8 @@ pub(super) struct EffortPage {
     contexts: Vec<Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -145,7 +147,7 @@ impl EffortPage {
             thresholds: Thresholds { idleness: EFFORT_IDLENESS.value, overhead: EFFORT_OVERHEAD.value },
             contexts,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope,
             says,
         })

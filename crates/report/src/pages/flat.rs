@@ -10,6 +10,7 @@ use super::{
     Cut, FunctionRow, Page, csv_amounts, csv_heads, function_rows, heading, no_arguments, scope,
     sort_functions,
 };
+use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, Over, RowAmounts};
 use crate::columns::Columns;
@@ -32,7 +33,8 @@ pub(super) struct Flat {
     functions: Vec<FunctionRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -66,7 +68,7 @@ impl Flat {
             totals,
             functions,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
             chosen,
             order,

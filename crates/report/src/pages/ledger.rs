@@ -22,6 +22,7 @@ use super::account::{Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, seconds};
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of};
 use super::{Cut, Page, heading, no_arguments};
+use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, exact, percents, sum};
 use crate::question::{Format, Question};
@@ -41,7 +42,8 @@ pub(super) struct LedgerPage {
     locations: Vec<LocationRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     formula: String,
     /// The part that fills slots.
@@ -147,8 +149,8 @@ impl LedgerPage {
             let amount = sum(hidden.iter().filter(|row| row.charged).map(|row| row.active_s));
             cut = Some(Cut { rows: hidden.len(), amount });
         }
-        let mut notes = selection.notes().to_vec();
-        notes.extend(drawn.notes.iter().cloned());
+        let mut notes = Notes::of(selection.notes());
+        notes.add(&drawn.notes);
         let all = |accounts: &Accounts| accounts.iter().map(|(_, ns)| seconds(ns)).collect();
         Ok(LedgerPage {
             schema: SCHEMA,
@@ -364,9 +366,7 @@ impl Page for LedgerPage {
                 self.locations.len() + cut.rows
             ));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::callers::sums_only;
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
+use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, Column, ColumnHead, RowAmounts};
 use crate::columns::Columns;
@@ -29,7 +30,8 @@ pub(super) struct OneFunction {
     callers: Vec<NeighbourRow>,
     /// `inclusive` is this callee's amount below the function, `exclusive` the callee's own part.
     callees: Vec<NeighbourRow>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -108,7 +110,7 @@ impl OneFunction {
             recursive,
             callers: finish(callers),
             callees: finish(callees),
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
             order,
             chosen,

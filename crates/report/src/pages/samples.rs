@@ -15,6 +15,7 @@ use proust_words::counted;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, no_arguments};
+use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{bytes, duration, exact};
 use crate::question::{Format, Question};
@@ -31,7 +32,8 @@ pub(super) struct Samples {
     samples: Vec<Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -133,7 +135,7 @@ impl Samples {
             cut = Some(Cut { rows: samples.len() - limit, amount: 0.0 });
             samples.truncate(limit);
         }
-        Ok(Samples { schema: SCHEMA, samples, cut, notes: selection.notes().to_vec(), scope })
+        Ok(Samples { schema: SCHEMA, samples, cut, notes: Notes::of(selection.notes()), scope })
     }
 }
 
@@ -182,10 +184,7 @@ impl Page for Samples {
         let legend =
             " Amounts are those since the process began; read, written: by system calls, of whatever.";
         text.push_str(&(style.paint(Paint::Faint, legend) + "\n"));
-        for note in &self.notes {
-            text.push_str(&(style.paint(Paint::Faint, &format!(" Note: {note}.")) + "\n"));
-        }
-        text
+        text + &self.notes.lines(style)
     }
 
     fn rows(&self) -> Vec<Vec<String>> {

@@ -38,6 +38,7 @@ use unicode_width::UnicodeWidthStr;
 use super::facts::seconds;
 use super::locations::{Seconds, accounts_of, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
+use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{exact, fixed, percent, sum};
 use crate::question::{Format, Question, Sort};
@@ -59,7 +60,8 @@ pub(super) struct Timeline {
     locations: Vec<LocationRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
 }
@@ -144,7 +146,7 @@ impl Timeline {
             end_s: seconds(end_ns),
             locations,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(selection, question),
         })
     }
@@ -295,9 +297,7 @@ impl Page for Timeline {
                 self.locations.len() + cut.rows
             ));
         }
-        for note in &self.notes {
-            faint(format!(" Note: {note}."));
-        }
+        text.push_str(&self.notes.lines(style));
         text + &unexplained(self.locations.iter().map(|row| (row.end_s - row.start_s, &row.passive)), style)
     }
 

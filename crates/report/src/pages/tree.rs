@@ -13,6 +13,7 @@ use outline::{Choice, Line};
 
 use super::numbers::{Fitted, NumberColumn, Which, head_of, noticed, title_of};
 use super::{Cut, Page, base_name, csv_amounts, csv_heads, heading, place, scope};
+use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, RowAmounts};
 use crate::columns::Columns;
@@ -39,7 +40,8 @@ pub(super) struct Tree {
     hot_path: Vec<ContextId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    notes: Notes,
     #[serde(skip)]
     scope: String,
     #[serde(skip)]
@@ -140,7 +142,7 @@ impl Tree {
             contexts,
             hot_path,
             cut,
-            notes: selection.notes().to_vec(),
+            notes: Notes::of(selection.notes()),
             scope: scope(&selection, question),
             limit: question.limit,
             usual_rows: question.rows.unwrap_or(ROWS),
