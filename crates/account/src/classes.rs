@@ -116,17 +116,17 @@ impl Findings {
         for (id, context) in profile.contexts.iter().enumerate() {
             findings.push(match context.kind {
                 ContextKind::Frame | ContextKind::Inline => {
-                    find(rules, roles, profile, id as ContextId, moment)
+                    find(rules, roles, profile, ContextId::from_index(id), moment)
                 }
                 // Lines and the like are inside the call above them.
-                _ => context.parent.and_then(|parent| findings.get(parent as usize).copied()).flatten(),
+                _ => context.parent.and_then(|parent| findings.get(parent.index()).copied()).flatten(),
             });
         }
         Findings(findings)
     }
 
     fn get(&self, context: ContextId) -> Option<Found> {
-        self.0.get(context as usize).copied().flatten()
+        self.0.get(context.index()).copied().flatten()
     }
 }
 

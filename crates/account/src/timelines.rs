@@ -35,7 +35,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextId, EventRow, Location, Profile, SampleRow, Stop};
+use proust_profile::{ContextId, EventRow, Location, LocationId, ProcessId, Profile, SampleRow, Stop};
 use rayon::prelude::*;
 
 use crate::ledger::{Process, Run, Span, State, Timeline, Window};
@@ -50,45 +50,48 @@ use stops::Stops;
 /// The timelines of a profile's locations.
 pub fn timelines(profile: &Profile) -> Run {
     let parents = Parents::of(profile);
-    let jobs = bindings::jobs(&profile.processes, |id| parents.of_image(id));
-    let bindings = Bindings::of(&profile.processes);
+    let jobs = bindings::jobs(&profile.processes.raw, |id| parents.of_image(id.into()).map(usize::from));
+    let bindings = Bindings::of(&profile.processes.raw);
     let pauses = Pauses::of(profile);
     let processes: Vec<Process> = profile
         .processes
-        .iter()
-        .enumerate()
+        .iter_enumerated()
         .map(|(id, process)| Process {
-            parent: parents.of_image(id).map(|parent| parent as u32),
+            parent: parents.of_image(id),
             rank: process.rank,
-            job: jobs[id],
-            processor_set: bindings.of_processes[id],
-            paused: pauses.of_process(id as u32).iter().copied().collect(),
-            ..Process::new(id as u32, nanoseconds(process.start_s), nanoseconds(process.end_s))
+            job: jobs[id.index()],
+            processor_set: bindings.of_processes[id.index()],
+            paused: pauses.of_process(id).iter().copied().collect(),
+            ..Process::new(id, nanoseconds(process.start_s), nanoseconds(process.end_s))
         })
         .collect();
     let states = States::of(profile);
     let fault = FaultCost::of(profile);
     let stops = Stops::of(profile);
-    let recorded = |id: usize| Recorded {
+    let recorded = |id: LocationId| Recorded {
         fault,
         stops: stops.of_process(profile.locations[id].process),
         pauses: pauses.of_process(profile.locations[id].process),
         location: &profile.locations[id],
-        rows: of_location(&profile.samples, |row| row.location, id as u32),
-        events: of_location(&profile.events, |event| event.location, id as u32),
+        rows: of_location(&profile.samples, |row| row.location, id),
+        events: of_location(&profile.events, |event| event.location, id),
     };
-    let stolen = stolen::by_location(profile, |id| recorded(id).explanation(&states, 0).theft());
+    let stolen = stolen::by_location(profile, |id| {
+        recorded(LocationId::from_index(id)).explanation(&states, 0).theft()
+    });
     let timelines = profile
         .locations
+        .raw
         .par_iter()
         .enumerate()
+        .map(|(id, location)| (LocationId::from_index(id), location))
         .map(|(id, location)| Timeline {
-            location: id as u32,
+            location: id,
             process: location.process,
             service: location.service,
             spans: regions::marked(
-                recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id])),
-                of_location(&profile.stays, |stay| stay.location, id as u32),
+                recorded(id).spans(&states, stolen.as_ref().map_or(0, |stolen| stolen[id.index()])),
+                of_location(&profile.stays, |stay| stay.location, id),
             ),
         })
         .collect();
@@ -118,7 +121,7 @@ impl OperationStates {
 }
 
 /// The rows of one location; they are sorted by location.
-fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> u32, location: u32) -> &[T] {
+fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> LocationId, location: LocationId) -> &[T] {
     let from = rows.partition_point(|row| location_of(row) < location);
     let to = rows.partition_point(|row| location_of(row) <= location);
     &rows[from..to]
@@ -128,16 +131,16 @@ fn of_location<T>(rows: &[T], location_of: impl Fn(&T) -> u32, location: u32) ->
 struct Parents<'a> {
     profile: &'a Profile,
     /// The images of each process id of a host, by their start.
-    images: HashMap<(&'a str, u32), Vec<usize>>,
+    images: HashMap<(&'a str, u32), Vec<ProcessId>>,
 }
 
 impl<'a> Parents<'a> {
     fn of(profile: &'a Profile) -> Parents<'a> {
-        let mut images: HashMap<_, Vec<usize>> = HashMap::new();
-        for (id, process) in profile.processes.iter().enumerate() {
+        let mut images: HashMap<_, Vec<ProcessId>> = HashMap::new();
+        for (id, process) in profile.processes.iter_enumerated() {
             images.entry((process.host.as_str(), process.pid)).or_default().push(id);
         }
-        let start_s = |id: &usize| profile.processes[*id].start_s;
+        let start_s = |id: &ProcessId| profile.processes[*id].start_s;
         for images in images.values_mut() {
             images.sort_by(|a, b| start_s(a).total_cmp(&start_s(b)).then(a.cmp(b)));
         }
@@ -146,12 +149,12 @@ impl<'a> Parents<'a> {
 
     /// The process image that a process was started by: the last one of that number that began before it. An
     /// image that began by exec continues the image with its own number.
-    fn of_image(&self, id: usize) -> Option<usize> {
+    fn of_image(&self, id: ProcessId) -> Option<ProcessId> {
         let processes = &self.profile.processes;
         let child = &processes[id];
         let last_before = |pid: u32| {
             let images = self.images.get(&(child.host.as_str(), pid))?;
-            let is_before = |&other: &usize| {
+            let is_before = |&other: &ProcessId| {
                 let order = processes[other].start_s.total_cmp(&child.start_s).then(other.cmp(&id));
                 order.is_lt()
             };
@@ -191,7 +194,7 @@ impl Recorded<'_> {
         let mut operations = Operations::of(start_ns, end_ns, self.events, states);
         operations.stop(self.stops, (start_ns, end_ns), |time_ns| {
             let row = self.rows.partition_point(|row| row.time_ns <= time_ns);
-            charged.get(row).copied().unwrap_or(0)
+            charged.get(row).copied().unwrap_or(ContextId(0))
         });
         operations.pause(self.pauses, (start_ns, end_ns));
         let gaps = gaps::gaps(start_ns, end_ns, self.rows, self.events);

@@ -20,11 +20,10 @@ use proust_profile::run_file;
 use proust_profile::sweep_file::{Axis, PointOutcome, SWEEP_SCHEMA, SweepPoint, THREADS as COUNT};
 use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, RunFile, SampleRow,
-    SweepFile, Value,
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
+    Process, Profile, RunFile, SampleRow, SweepFile, Value,
 };
 use proust_query::{Measure, Selection};
-use proust_store::View;
 use rayon::prelude::*;
 
 const FUNCTIONS: u32 = 5000;
@@ -43,16 +42,16 @@ fn profile(run: u32, contexts: u32) -> Profile {
         Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
     let function = |n: u32| Function {
         name: format!("module::part{}::function{n}", n / 100),
-        module: Some(0),
+        module: Some(ModuleId(0)),
         file: Some(format!("/src/part{}.cpp", n / 100)),
         line: Some(n % 100 * 50 + moved),
         ..Function::default()
     };
     let mut profile = Profile {
-        locations: vec![Location::default(); THREADS as usize],
-        modules: vec![Module { build_id: moved.to_string(), ..Module::default() }],
+        locations: vec![Location::default(); THREADS as usize].into(),
+        modules: vec![Module { build_id: moved.to_string(), ..Module::default() }].into(),
         functions: (0..FUNCTIONS).map(function).collect(),
-        contexts: vec![program],
+        contexts: vec![program].into(),
         ..Profile::default()
     };
     // All runs have the same calls, and each lacks some of the lines.
@@ -63,16 +62,17 @@ fn profile(run: u32, contexts: u32) -> Profile {
         let recent = left - 1 - random(left.min(200));
         let (is_line, name, line) = (random(4) == 0, random(FUNCTIONS), random(40));
         let parent = ids[recent as usize].filter(|_| depth[recent as usize] < 30).unwrap_or(0);
-        let caller = profile.contexts[parent as usize].function;
+        let caller = profile.contexts[ContextId(parent)].function.map(u32::from);
         let is_line = is_line && caller.is_some();
         let file = caller.map(|id| format!("/src/part{}.cpp", id / 100));
         let line = caller.map(|id| id % 100 * 50 + moved + line);
         let (kind, function) =
             if is_line { (ContextKind::Line, caller) } else { (ContextKind::Frame, Some(name)) };
+        let function = function.map(FunctionId);
         depth.push(if parent == 0 { 1 } else { depth[recent as usize] + 1 });
         ids.push((!is_line).then_some(profile.contexts.len() as u32));
         if !is_line || left % 50 != run {
-            profile.contexts.push(Context { parent: Some(parent), kind, function, file, line });
+            profile.contexts.push(Context { parent: Some(ContextId(parent)), kind, function, file, line });
         }
     }
     for context in 0..contexts {
@@ -80,7 +80,12 @@ fn profile(run: u32, contexts: u32) -> Profile {
             for (metric, amount) in
                 [(Metric::Cpu, 0.005), (Metric::Samples, 1.0), (Metric::CpuSquares, 2.5e-5)]
             {
-                profile.values.push(Value { context, location, metric, amount });
+                profile.values.push(Value {
+                    context: ContextId(context),
+                    location: LocationId(location),
+                    metric,
+                    amount,
+                });
             }
         }
     }
@@ -110,16 +115,16 @@ fn sampled(profile: Profile) -> Profile {
     let sample = |location| {
         move |context| SampleRow {
             location,
-            context: context as u32,
+            context: ContextId(context as u32),
             time_ns: (context + 1) * 5_000_000,
             cpu_ns: 5_000_000,
             ..SampleRow::default()
         }
     };
     Profile {
-        processes: vec![Process { end_s, ..Process::default() }],
-        locations: vec![Location { end_s, cpu_s: end_s, ..Location::default() }; THREADS as usize],
-        samples: (0..THREADS).flat_map(|location| (0..contexts).map(sample(location))).collect(),
+        processes: vec![Process { end_s, ..Process::default() }].into(),
+        locations: vec![Location { end_s, cpu_s: end_s, ..Location::default() }; THREADS as usize].into(),
+        samples: (0..THREADS).flat_map(|location| (0..contexts).map(sample(LocationId(location)))).collect(),
         ..profile
     }
 }
@@ -135,7 +140,7 @@ fn keep(dir: &Path, profiles: Vec<Profile>) -> Result<(), Box<dyn Error>> {
         RunFile { schema: run_file::SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }
             .write(&folder)?;
         let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
-        View::of_user(&folder).keep(&sampled(profile), &provenance)?;
+        proust_store::keep(&folder, sampled(profile), &provenance)?;
         points.push(SweepPoint {
             values: vec![(1 + run / half).to_string()],
             repetition: (1 + run % half) as u32,
@@ -183,8 +188,9 @@ fn main() {
     }
     let all_s = begin.elapsed().as_secs_f64();
     println!(
-        "{runs} runs of {contexts} contexts: {} joint ones; outlines {outlined_s:.3} s, matching {joined_s:.3} s, amounts \
-         {:.3} s, together {all_s:.3} s ({sum:.0} s of CPU time twice); a comparison {:.3} s",
+        "{runs} runs of {contexts} contexts: {} joint ones; outlines {outlined_s:.3} s, matching \
+         {joined_s:.3} s, amounts {:.3} s, together {all_s:.3} s ({sum:.0} s of CPU time twice); a \
+         comparison {:.3} s",
         joint.len(),
         all_s - outlined_s - joined_s,
         compared_s(&profiles)

@@ -119,6 +119,7 @@ fn critical_s(ledger: &Ledger, others_s: f64, left_s: f64) -> f64 {
 mod tests {
     use super::*;
     use proust_account::ledger::{Accounts, LocationAccounts, PassiveTimes};
+    use proust_profile::{LocationId, ProcessId};
 
     const S: u64 = 1_000_000_000;
 
@@ -129,7 +130,7 @@ mod tests {
         (each[Account::Compute], each[Account::Preempted]) = (99 * S, S / 2);
         let location = |id| LocationAccounts {
             location: id,
-            process: 0,
+            process: ProcessId(0),
             service: false,
             charged: true,
             slots: Some(0),
@@ -142,7 +143,7 @@ mod tests {
             processors: threads,
             wall_ns: 100 * S,
             total_ns: u64::from(threads) * 100 * S,
-            locations: (0..threads).map(location).collect(),
+            locations: (0..threads).map(LocationId).map(location).collect(),
             ..Ledger::default()
         };
         ledger.accounts[Account::Preempted] = u64::from(threads) * S / 2;

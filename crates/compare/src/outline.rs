@@ -118,13 +118,13 @@ impl Outline {
         let mut call_above: Vec<Option<ContextId>> = vec![None; profile.contexts.len()];
         for (id, context) in profile.contexts.iter().enumerate() {
             if let Some(parent) = context.parent {
-                call_above[id] = match profile.contexts[parent as usize].kind {
+                call_above[id] = match profile.contexts[parent].kind {
                     ContextKind::Frame | ContextKind::Inline => Some(parent),
-                    _ => call_above[parent as usize],
+                    _ => call_above[parent.index()],
                 };
             }
-            let parent = context.parent.map(|parent| self.node_of[parent as usize]);
-            let node = self.node(profile, id as ContextId, context, call_above[id], &mut names);
+            let parent = context.parent.map(|parent| self.node_of[parent.index()]);
+            let node = self.node(profile, ContextId::from_index(id), context, call_above[id], &mut names);
             let next = self.nodes.len() as NodeId;
             let entry = *known.entry((parent, node.key, node.position)).or_insert(next);
             if entry == next {
@@ -145,8 +145,8 @@ impl Outline {
         use ContextKind::{Frame, Inline, Line, Loop, Partial, Program};
         let is_line = matches!(context.kind, Line | Loop);
         let named = context.function.filter(|_| !is_line).map(|id| {
-            *names[id as usize].get_or_insert_with(|| {
-                let function = &profile.functions[id as usize];
+            *names[id.index()].get_or_insert_with(|| {
+                let function = &profile.functions[id];
                 let (name, ordinal) = stable(&function.name);
                 let file = base_name(function.file.as_deref().unwrap_or_default());
                 let texts = &mut self.texts;
@@ -164,14 +164,14 @@ impl Outline {
             Line | Loop => context.function,
             _ => None,
         };
-        let around = around.or_else(|| profile.contexts[call_above? as usize].function);
-        let around = around.map(|id| &profile.functions[id as usize]);
+        let around = around.or_else(|| profile.contexts[call_above?].function);
+        let around = around.map(|id| &profile.functions[id]);
         let file = base_name(context.file.as_deref().unwrap_or_default());
         let begin = around
             .filter(|around| base_name(around.file.as_deref().unwrap_or_default()) == file)
             .and_then(|around| around.line);
         let module = around.and_then(|around| around.module);
-        let build = module.map_or("", |module| &profile.modules[module as usize].build_id);
+        let build = module.map_or("", |module| &profile.modules[module].build_id);
         let file_id = self.texts.id(context.file.as_deref().unwrap_or_default());
         Node {
             parent: None,
@@ -194,7 +194,7 @@ impl Outline {
     fn most_of_one_location(&self, selection: &Selection<'_>, measure: Measure) -> Vec<f64> {
         let mut rows: Vec<(LocationId, NodeId, f64)> = Vec::new();
         selection.each(measure, |context, location, amount| {
-            rows.push((location, self.node_of[context as usize], amount));
+            rows.push((location, self.node_of[context.index()], amount));
         });
         rows.sort_unstable_by_key(|&(location, node, _)| (location, node));
         let mut most = vec![0.0_f64; self.nodes.len()];
@@ -229,8 +229,8 @@ impl Outline {
     fn count_executions(&mut self, profile: &Profile) {
         let mut counts: HashMap<(NodeId, u32, LocationId), u64> = HashMap::new();
         for row in &profile.segments {
-            let node = self.node_of[row.context as usize];
-            *counts.entry((node, row.operation, row.location)).or_default() += row.executions;
+            let node = self.node_of[row.context.index()];
+            *counts.entry((node, row.operation.0, row.location)).or_default() += row.executions;
         }
         self.executions = vec![0; self.nodes.len()];
         for ((node, ..), count) in counts {
@@ -251,7 +251,7 @@ impl Outline {
 
     /// The node that a context of the profile is.
     pub fn node_of(&self, context: ContextId) -> Option<NodeId> {
-        self.node_of.get(context as usize).copied()
+        self.node_of.get(context.index()).copied()
     }
 
     /// The first context of the profile that is this node, for handles.

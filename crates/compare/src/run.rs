@@ -69,7 +69,7 @@ impl ComparedRun {
         let cpu_s = outline.total(Metric::Cpu);
         let mut threads: Vec<ComparedThread> =
             ledger.locations.iter().filter_map(|of| ComparedThread::new(profile, of)).collect();
-        let begin = |thread: &ComparedThread| profile.locations[thread.location as usize].start_s;
+        let begin = |thread: &ComparedThread| profile.locations[thread.location].start_s;
         threads.sort_by(|a, b| begin(a).total_cmp(&begin(b)).then(a.location.cmp(&b.location)));
         ComparedRun {
             facts: profile.facts.clone(),
@@ -109,9 +109,10 @@ impl ComparedRun {
 /// that are linked into every program, may have some where nothing else has.
 pub fn has_lines(profile: &Profile) -> bool {
     let is_program = |path: &str| profile.processes.iter().any(|process| process.executable == path);
-    let own = profile.functions.iter().filter(|function| {
-        function.module.is_some_and(|module| is_program(&profile.modules[module as usize].path))
-    });
+    let own = profile
+        .functions
+        .iter()
+        .filter(|function| function.module.is_some_and(|module| is_program(&profile.modules[module].path)));
     let (with, without) = own.fold((0, 0), |(with, without), function| match function.file {
         Some(_) => (with + 1, without),
         None => (with, without + 1),
@@ -121,8 +122,8 @@ pub fn has_lines(profile: &Profile) -> bool {
 
 impl ComparedThread {
     fn new(profile: &Profile, of: &proust_account::ledger::LocationAccounts) -> Option<ComparedThread> {
-        let location = profile.locations.get(of.location as usize)?;
-        let process = profile.processes.get(location.process as usize)?;
+        let location = profile.locations.get(of.location)?;
+        let process = profile.processes.get(location.process)?;
         Some(ComparedThread {
             location: of.location,
             process: process.name.clone(),
@@ -139,7 +140,7 @@ impl ComparedThread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proust_profile::{Function, Module, Process};
+    use proust_profile::{Function, Module, ModuleId, Process};
 
     #[test]
     fn lines_of_libraries_are_none_of_the_program() {
@@ -151,16 +152,26 @@ mod tests {
             ..Function::default()
         };
         let profile = |functions| Profile {
-            processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }],
-            modules: vec![module("/bin/solve"), module("/lib/libc.so.6")],
+            processes: vec![Process { executable: "/bin/solve".into(), ..Process::default() }].into(),
+            modules: vec![module("/bin/solve"), module("/lib/libc.so.6")].into(),
             functions,
             ..Profile::default()
         };
-        assert!(!has_lines(&profile(vec![
-            function(0, None),
-            function(1, Some("a.c")),
-            function(1, Some("a.c"))
-        ])));
-        assert!(has_lines(&profile(vec![function(0, Some("a.c")), function(1, None), function(1, None)])));
+        assert!(!has_lines(&profile(
+            vec![
+                function(ModuleId(0), None),
+                function(ModuleId(1), Some("a.c")),
+                function(ModuleId(1), Some("a.c"))
+            ]
+            .into()
+        )));
+        assert!(has_lines(&profile(
+            vec![
+                function(ModuleId(0), Some("a.c")),
+                function(ModuleId(1), None),
+                function(ModuleId(1), None)
+            ]
+            .into()
+        )));
     }
 }

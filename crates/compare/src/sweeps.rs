@@ -190,7 +190,7 @@ fn places(joint: &Joint<'_>, own: &Joint<'_>, first: usize) -> Vec<Option<JointI
 
 #[cfg(test)]
 mod tests {
-    use proust_profile::{Context, Function, Location, Process, Profile};
+    use proust_profile::{Context, ContextId, Function, FunctionId, Location, LocationId, Process, Profile};
 
     use super::*;
     use crate::degradation::{Limits, ranks};
@@ -210,13 +210,14 @@ mod tests {
         };
         let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
         let mut profile = Profile {
-            processes: vec![Process::default()],
+            processes: vec![Process::default()].into(),
             locations: (0..threads).map(|_| Location { end_s: wall_s, ..Location::default() }).collect(),
-            functions: vec![function("main")],
+            functions: vec![function("main")].into(),
             contexts: vec![
                 context(None, ContextKind::Program, None),
-                context(Some(0), ContextKind::Frame, Some(0)),
-            ],
+                context(Some(ContextId(0)), ContextKind::Frame, Some(FunctionId(0))),
+            ]
+            .into(),
             ..Profile::default()
         };
         (profile.facts.wall_s, profile.facts.available_processors) = (wall_s, 4);
@@ -224,12 +225,12 @@ mod tests {
         for (name, seconds) in functions {
             profile.functions.push(function(name));
             let id = profile.functions.len() as u32 - 1;
-            profile.contexts.push(context(Some(1), ContextKind::Frame, Some(id)));
+            profile.contexts.push(context(Some(ContextId(1)), ContextKind::Frame, Some(FunctionId(id))));
             let context = profile.contexts.len() as u32 - 1;
             ledger.spent.extend((0..threads).map(|location| Row {
-                location,
+                location: LocationId(location),
                 account: Account::Compute,
-                context,
+                context: ContextId(context),
                 ns: (seconds * 1e9) as u64,
             }));
         }

@@ -6,7 +6,10 @@ mod sides;
 
 use std::collections::BTreeMap;
 
-use proust_profile::{Context, ContextKind, Function, Location, Metric, Module, Profile, Value};
+use proust_profile::{
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
+    Profile, Value,
+};
 
 use super::{Joint, Outline};
 use proust_query::{Measure, Selection};
@@ -23,9 +26,9 @@ pub(super) fn profile_from(build_id: &str, begin: u32, paths: &[(&str, f64)]) ->
     let program =
         Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
     let mut profile = Profile {
-        locations: vec![Location::default()],
-        modules: vec![Module { build_id: build_id.into(), ..Module::default() }],
-        contexts: vec![program],
+        locations: vec![Location::default()].into(),
+        modules: vec![Module { build_id: build_id.into(), ..Module::default() }].into(),
+        contexts: vec![program].into(),
         ..Profile::default()
     };
     let mut values: BTreeMap<u32, f64> = BTreeMap::new();
@@ -37,11 +40,15 @@ pub(super) fn profile_from(build_id: &str, begin: u32, paths: &[(&str, f64)]) ->
                 step.split_once(['@', ':']).map_or((step, None), |(name, line)| (name, line.parse().ok()));
             let line = line.map(|line: u32| line + begin);
             let is_line = name.is_empty();
-            let caller = profile.contexts[at as usize].function;
-            let function = if is_line { caller } else { Some(function(&mut profile, name, file, begin)) };
+            let caller = profile.contexts[ContextId(at)].function;
+            let function = if is_line {
+                caller
+            } else {
+                Some(function(&mut profile, name, file, begin)).map(FunctionId)
+            };
             let kind = if is_line { ContextKind::Line } else { ContextKind::Frame };
             let file = line.map(|_| "/src/a.c".to_owned());
-            let context = Context { parent: Some(at), kind, function, file, line };
+            let context = Context { parent: Some(ContextId(at)), kind, function, file, line };
             let known = profile.contexts.iter().position(|known| *known == context);
             at = known.unwrap_or_else(|| {
                 profile.contexts.push(context);
@@ -52,7 +59,12 @@ pub(super) fn profile_from(build_id: &str, begin: u32, paths: &[(&str, f64)]) ->
     }
     for (context, seconds) in values {
         for (metric, amount) in [(Metric::Cpu, seconds), (Metric::Samples, (seconds * 100.0).round())] {
-            profile.values.push(Value { context, location: 0, metric, amount });
+            profile.values.push(Value {
+                context: ContextId(context),
+                location: LocationId(0),
+                metric,
+                amount,
+            });
         }
     }
     profile
@@ -64,7 +76,13 @@ fn function(profile: &mut Profile, name: &str, file: &str, begin: u32) -> u32 {
     known.unwrap_or_else(|| {
         let line = file.as_ref().map(|_| begin);
         let name = name.to_owned();
-        profile.functions.push(Function { name, module: Some(0), file, line, ..Function::default() });
+        profile.functions.push(Function {
+            name,
+            module: Some(ModuleId(0)),
+            file,
+            line,
+            ..Function::default()
+        });
         profile.functions.len() - 1
     }) as u32
 }

@@ -20,18 +20,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         if location.service {
             continue;
         }
-        by_process.entry(location.process).or_default().push(id as LocationId);
+        by_process.entry(location.process).or_default().push(LocationId::from_index(id));
     }
     by_process.into_iter().filter_map(|(process, locations)| churn(facts, process, &locations)).collect()
 }
 
 fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Option<Finding> {
     let profile = facts.profile;
-    let is_short = |id: &&LocationId| profile.locations[**id as usize].cpu_s <= limits::CHURN_CPU_S.value;
+    let is_short = |id: &&LocationId| profile.locations[**id].cpu_s <= limits::CHURN_CPU_S.value;
     let short: Vec<LocationId> = locations.iter().filter(is_short).copied().collect();
-    let of = &profile.processes[process as usize];
+    let of = &profile.processes[process];
     let mean_s = |of: fn(&proust_profile::Location) -> f64| {
-        short.iter().map(|&id| of(&profile.locations[id as usize])).sum::<f64>() / short.len().max(1) as f64
+        short.iter().map(|&id| of(&profile.locations[id])).sum::<f64>() / short.len().max(1) as f64
     };
     let mut checks = Checks::default();
     if !checks.holds(&limits::CHURN_THREADS, short.len() as f64)
@@ -43,7 +43,7 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
     // Making them, and what the kernel does in them: their beginning and their end.
     let mut making: HashMap<ContextId, f64> = HashMap::new();
     let (mut making_s, mut system_s) = (0.0, 0.0);
-    let is_mine = |location: LocationId| profile.locations[location as usize].process == process;
+    let is_mine = |location: LocationId| profile.locations[location].process == process;
     for value in profile.values.iter().filter(|value| is_mine(value.location)) {
         let is_short = short.binary_search(&value.location).is_ok();
         match value.metric {
@@ -67,7 +67,7 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
         making.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(&context, _)| context);
     let place = match most.or_else(|| joins().next()) {
         Some(context) => facts.places.place(context),
-        None => facts.places.declared(short.iter().find_map(|&id| facts.starts[id as usize])?),
+        None => facts.places.declared(short.iter().find_map(|&id| facts.starts[id.index()])?),
     };
     let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost_s, lost_s, place);
     finding.error_s = facts.error_s(making.keys().copied());
@@ -89,12 +89,12 @@ fn makes_threads(facts: &Facts<'_>, context: ContextId) -> bool {
     let own = facts.places.own(context);
     let mut at = Some(context);
     while let Some(id) = at.filter(|&id| id != own) {
-        let function = contexts[id as usize].function.map(|id| &facts.profile.functions[id as usize]);
+        let function = contexts[id].function.map(|id| &facts.profile.functions[id]);
         let name = function.map_or("", |function| function.name.as_str());
         if MAKERS.iter().any(|maker| name.starts_with(maker)) {
             return true;
         }
-        at = contexts[id as usize].parent;
+        at = contexts[id].parent;
     }
     false
 }

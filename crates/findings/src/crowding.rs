@@ -29,14 +29,14 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
     for row in facts.ledger.locations.iter().filter(|row| row.charged) {
         let queued_s = row.accounts[Account::Oversubscribed] as f64 / 1e9;
         if queued_s > 0.0 {
-            let sum = by_start.entry(facts.starts[row.location as usize]).or_default();
+            let sum = by_start.entry(facts.starts[row.location.index()]).or_default();
             (sum.0, sum.1) = (sum.0 + queued_s, sum.1 + 1);
         }
     }
     let (&start, &(queued_s, threads)) =
         by_start.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(a.0)))?;
     let of_start = facts.ledger.locations.iter().map(|row| row.location);
-    let of_start = of_start.filter(|&id| facts.starts[id as usize] == start && facts.queued_s(id) > 0.0);
+    let of_start = of_start.filter(|&id| facts.starts[id.index()] == start && facts.queued_s(id) > 0.0);
     let place = start.map_or_else(Place::default, |start| facts.places.declared(start));
     let place = facts.located(place, of_start);
     let switches: f64 = (facts.profile.values.iter())

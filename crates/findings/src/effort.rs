@@ -102,15 +102,15 @@ pub fn effort(selection: &Selection<'_>) -> Vec<Effort> {
     for account in WORK {
         selection.each(Measure::Account(account), |context, _, seconds| {
             let of = if is_overhead.has(context) { &mut overhead } else { &mut work };
-            of[context as usize] += seconds;
+            of[context.index()] += seconds;
         });
     }
     for measure in OVERHEAD.map(Measure::Account).into_iter().chain([Measure::Metric(Metric::Measurement)]) {
-        selection.each(measure, |context, _, seconds| overhead[context as usize] += seconds);
+        selection.each(measure, |context, _, seconds| overhead[context.index()] += seconds);
     }
     for account in IDLENESS {
         selection.each(Measure::Caused(Some(account)), |context, _, seconds| {
-            idleness[context as usize] += seconds;
+            idleness[context.index()] += seconds;
         });
     }
     let inclusive = |own: Vec<f64>| over_contexts(profile, selection.forest(), &own).inclusive;

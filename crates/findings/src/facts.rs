@@ -88,7 +88,7 @@ impl<'r> Facts<'r> {
         let own = |wanted: Metric| {
             let mut own = vec![0.0; profile.contexts.len()];
             for value in profile.values.iter().filter(|value| value.metric == wanted) {
-                own[value.context as usize] += value.amount;
+                own[value.context.index()] += value.amount;
             }
             own
         };
@@ -97,8 +97,8 @@ impl<'r> Facts<'r> {
         let kinds = kinds(profile, &starts, &places);
         for (id, kind) in kinds.iter().enumerate() {
             if let Some(kind) = *kind {
-                let process = profile.locations[id].process;
-                started_alike.entry((process, kind)).or_default().push(id as LocationId);
+                let process = profile.locations[LocationId::from_index(id)].process;
+                started_alike.entry((process, kind)).or_default().push(LocationId::from_index(id));
             }
         }
         Facts {
@@ -186,7 +186,7 @@ impl<'r> Facts<'r> {
     pub(super) fn samples_of(&self, process: ProcessId) -> impl Iterator<Item = &'r SampleRow> {
         let profile = self.profile;
         let rows = profile.samples.iter();
-        rows.filter(move |row| profile.locations[row.location as usize].process == process)
+        rows.filter(move |row| profile.locations[row.location].process == process)
     }
 
     /// The account of a location; the ledger has them in order.
@@ -213,9 +213,9 @@ impl<'r> Facts<'r> {
 
     /// Others that were started for the same and lived at the same time.
     pub(super) fn beside(&self, location: LocationId) -> Vec<LocationId> {
-        let mine = &self.profile.locations[location as usize];
+        let mine = &self.profile.locations[location];
         let lives_beside = |&other: &LocationId| {
-            let one = &self.profile.locations[other as usize];
+            let one = &self.profile.locations[other];
             other != location && one.start_s < mine.end_s && mine.start_s < one.end_s
         };
         self.alike(location).iter().copied().filter(lives_beside).collect()
@@ -229,8 +229,8 @@ impl<'r> Facts<'r> {
 
     /// The locations of its process that were started for the same as this one, itself included.
     pub(super) fn alike(&self, location: LocationId) -> &[LocationId] {
-        let process = self.profile.locations[location as usize].process;
-        let Some(kind) = self.kinds[location as usize] else { return &[] };
+        let process = self.profile.locations[location].process;
+        let Some(kind) = self.kinds[location.index()] else { return &[] };
         self.started_alike.get(&(process, kind)).map_or(&[], Vec::as_slice)
     }
 
@@ -241,15 +241,15 @@ impl<'r> Facts<'r> {
         }
         let locations: BTreeSet<LocationId> = of.into_iter().collect();
         let processes: BTreeSet<ProcessId> =
-            locations.iter().map(|&id| self.profile.locations[id as usize].process).collect();
+            locations.iter().map(|&id| self.profile.locations[id].process).collect();
         let names: BTreeSet<&str> =
-            processes.iter().map(|&id| self.profile.processes[id as usize].name.as_str()).collect();
+            processes.iter().map(|&id| self.profile.processes[id].name.as_str()).collect();
         let process = match names.len() {
             0 => None,
             _ => Some(names.into_iter().collect::<Vec<_>>().join(", ")),
         };
         let thread = match locations.first() {
-            Some(&id) if locations.len() == 1 => Some(self.profile.locations[id as usize].name.clone()),
+            Some(&id) if locations.len() == 1 => Some(self.profile.locations[id].name.clone()),
             _ => None,
         };
         Place { process, thread: thread.filter(|name| !name.is_empty()), ..place }
@@ -259,8 +259,8 @@ impl<'r> Facts<'r> {
     pub(super) fn error_s(&self, contexts: impl IntoIterator<Item = ContextId>) -> f64 {
         let (mut cpu_s, mut squares) = (0.0, 0.0);
         for context in contexts {
-            cpu_s += self.cpu[context as usize];
-            squares += self.squares[context as usize];
+            cpu_s += self.cpu[context.index()];
+            squares += self.squares[context.index()];
         }
         let all = Sampling { cpu_s: self.cpu.iter().sum(), squares: self.squares.iter().sum() };
         all.error_s(cpu_s, squares)
@@ -321,7 +321,7 @@ fn starts(profile: &Profile, calls: &[Calls], places: &Places<'_>) -> Vec<Option
     let paths = (profile.samples.iter().map(|row| (row.location, row.context)))
         .chain(calls.iter().map(|call| (call.location, call.context)));
     for (location, context) in paths {
-        let start = &mut starts[location as usize];
+        let start = &mut starts[location.index()];
         if start.is_none() {
             *start = places.start(context);
         }
@@ -336,14 +336,14 @@ const CLOSURES: [&str; 4] = ["{{closure}}", "lambda", "(anonymous class)", "::op
 /// not, so of them it is the function that they spend most of their time in.
 fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) -> Vec<Option<FunctionId>> {
     let is_closure = |start: FunctionId| {
-        let name = &profile.functions[start as usize].name;
+        let name = &profile.functions[start].name;
         CLOSURES.iter().any(|part| name.contains(part))
     };
     let mut spent_s: HashMap<LocationId, HashMap<FunctionId, f64>> = HashMap::new();
     for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu) {
-        if starts[value.location as usize].is_some_and(is_closure)
+        if starts[value.location.index()].is_some_and(is_closure)
             && let Some(phase) = places.phase(value.context)
-            && let Some(function) = profile.contexts[phase as usize].function
+            && let Some(function) = profile.contexts[phase].function
         {
             *spent_s.entry(value.location).or_default().entry(function).or_default() += value.amount;
         }
@@ -351,7 +351,7 @@ fn kinds(profile: &Profile, starts: &[Option<FunctionId>], places: &Places<'_>) 
     let mut kinds = starts.to_vec();
     for (location, by_function) in spent_s {
         let most = by_function.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        kinds[location as usize] = most.map(|(function, _)| function);
+        kinds[location.index()] = most.map(|(function, _)| function);
     }
     kinds
 }

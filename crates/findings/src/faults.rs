@@ -28,12 +28,12 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut by_process: BTreeMap<ProcessId, Touched> = BTreeMap::new();
     for value in facts.profile.values.iter().filter(|value| value.metric == Metric::MinorFaults) {
         if facts.places.start(value.context).is_some() {
-            let process = facts.profile.locations[value.location as usize].process;
+            let process = facts.profile.locations[value.location].process;
             by_process.entry(process).or_default().add(value.location, value.context, value.amount);
         }
     }
     for row in facts.ledger.spent.iter().filter(|row| row.account == Account::Fault) {
-        let process = facts.profile.locations[row.location as usize].process;
+        let process = facts.profile.locations[row.location].process;
         if facts.places.start(row.context).is_some()
             && let Some(touched) = by_process.get_mut(&process)
         {
@@ -97,7 +97,7 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
     let by_one = most / touched.all;
     let used_after = when.used_after(facts, process, toucher);
     let brought_bytes = touched.all * PAGE_BYTES;
-    let peak_bytes = facts.profile.processes[process as usize].peak_resident_bytes.map(|bytes| bytes as f64);
+    let peak_bytes = facts.profile.processes[process].peak_resident_bytes.map(|bytes| bytes as f64);
     let times = peak_bytes.map(|peak_bytes| brought_bytes / peak_bytes.max(PAGE_BYTES));
     let mut as_churn = checks.clone();
     let mut as_first = checks.clone();
@@ -129,7 +129,7 @@ fn candidate(facts: &Facts<'_>, process: ProcessId, touched: &Touched) -> Option
         cause,
         faults: touched.all,
         lost_s,
-        in_kernel_s: touched.by_context.keys().map(|&context| facts.system[context as usize]).sum(),
+        in_kernel_s: touched.by_context.keys().map(|&context| facts.system[context.index()]).sum(),
         by_one,
         at_once: when.at_once,
         used_after,

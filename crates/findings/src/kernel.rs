@@ -46,9 +46,9 @@ const OTHERS: [&str; 28] = [
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let overhead = Overhead::by(facts.profile, &facts.places);
     let mut by_function: HashMap<Option<FunctionId>, Vec<ContextId>> = HashMap::new();
-    for context in 0..facts.profile.contexts.len() as ContextId {
+    for context in facts.profile.contexts.keys() {
         let is_other = overhead.has(context) || facts.places.leaf(context).is_some_and(is_other);
-        if facts.cpu[context as usize] > 0.0 && !is_other {
+        if facts.cpu[context.index()] > 0.0 && !is_other {
             by_function.entry(facts.places.function(context)).or_default().push(context);
         }
     }
@@ -62,7 +62,7 @@ fn is_other(function: &Function) -> bool {
 }
 
 fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
-    let sum = |of: &[f64]| contexts.iter().map(|&context| of[context as usize]).sum::<f64>();
+    let sum = |of: &[f64]| contexts.iter().map(|&context| of[context.index()]).sum::<f64>();
     let (cpu_s, samples) = (sum(&facts.cpu), sum(&facts.samples));
     // The time of faults is reported by another kind, and known as an estimate only.
     let faults = sum(&facts.faults);
@@ -77,7 +77,7 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
         return None;
     }
     let system_s: HashMap<ContextId, f64> =
-        contexts.iter().map(|&context| (context, facts.system[context as usize])).collect();
+        contexts.iter().map(|&context| (context, facts.system[context.index()])).collect();
     let root = facts.places.dominating(&system_s, 0.6)?;
     let mut finding =
         facts.finding(Kind::SystemStorm, Account::Compute, lost_s, lost_s, facts.places.place(root));

@@ -33,15 +33,15 @@ pub(super) fn with_a_lock<'p>(facts: &Facts<'p>, context: ContextId) -> Option<&
         if name.is_some_and(|name| WITH_A_LOCK.iter().any(|library| name.starts_with(library))) {
             return name;
         }
-        at = profile.contexts[id as usize].parent;
+        at = profile.contexts[id].parent;
     }
     None
 }
 
 fn module(profile: &Profile, context: ContextId) -> Option<&str> {
-    let function = profile.contexts[context as usize].function?;
-    let module = profile.functions[function as usize].module?;
-    Some(&profile.modules[module as usize].path)
+    let function = profile.contexts[context].function?;
+    let module = profile.functions[function].module?;
+    Some(&profile.modules[module].path)
 }
 
 fn file_name(profile: &Profile, context: ContextId) -> Option<&str> {

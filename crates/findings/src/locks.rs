@@ -89,8 +89,8 @@ impl Handling {
     fn of(facts: &Facts<'_>) -> Handling {
         let overhead = Overhead::by(facts.profile, &facts.places);
         let mut at: HashMap<_, Vec<ContextId>> = HashMap::new();
-        for context in 0..facts.cpu.len() as ContextId {
-            if facts.cpu[context as usize] > 0.0 && overhead.has(context) {
+        for context in (0..facts.cpu.len()).map(ContextId::from_index) {
+            if facts.cpu[context.index()] > 0.0 && overhead.has(context) {
                 at.entry(facts.places.line_key(context)).or_default().push(context);
             }
         }
@@ -182,7 +182,7 @@ impl<'f> OneLock<'f> {
             }
         }
         let handled = handling.contexts(facts, &rows);
-        let handling_s = handled.iter().map(|&context| facts.cpu[context as usize]).sum();
+        let handling_s = handled.iter().map(|&context| facts.cpu[context.index()]).sum();
         let hand_over = rows.iter().filter(|row| row.cause.kind == CauseKind::HandOver);
         OneLock {
             lost_s: rows.iter().map(|row| seconds(row)).sum(),

@@ -65,16 +65,16 @@ impl Overhead {
         let mut of = vec![false; profile.contexts.len()];
         for (id, context) in profile.contexts.iter().enumerate() {
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
-            let named = is_call && context.function.is_some_and(|function| is_one[function as usize]);
-            let above = context.parent.is_some_and(|parent| of[parent as usize]);
+            let named = is_call && context.function.is_some_and(|function| is_one[function.index()]);
+            let above = context.parent.is_some_and(|parent| of[parent.index()]);
             // A function of the program that a runtime calls is work again.
-            let is_own = is_call && places.own(id as ContextId) as usize == id && !named;
+            let is_own = is_call && places.own(ContextId::from_index(id)).index() == id && !named;
             of[id] = named || (above && !is_own);
         }
         Overhead(of)
     }
 
     pub(crate) fn has(&self, context: ContextId) -> bool {
-        self.0.get(context as usize) == Some(&true)
+        self.0.get(context.index()) == Some(&true)
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn function(facts: &Facts<'_>, context: ContextId) -> Option<FunctionId> {
     let phase = facts.places.phase(context)?;
-    facts.profile.contexts[phase as usize].function
+    facts.profile.contexts[phase].function
 }
 
 /// The work of a thread alone below one function.
@@ -86,7 +86,7 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     // are empty otherwise.
     let burned_s = match phases.first() {
         Some((location, _)) if is_between_regions => {
-            lost_s * idle_spinning_share(facts, facts.profile.locations[*location as usize].process)
+            lost_s * idle_spinning_share(facts, facts.profile.locations[*location].process)
         }
         _ => 0.0,
     };
@@ -137,10 +137,11 @@ fn late(facts: &Facts<'_>, location: LocationId, phase: &Phase<'_>) -> f64 {
     let alone_s = phase.empty_s.values().sum::<f64>() / others;
     let roots: std::collections::BTreeSet<Option<ContextId>> =
         phase.empty_s.keys().map(|&context| facts.places.phase(context)).collect();
-    let all_s: f64 = (0..facts.cpu.len() as ContextId)
-        .filter(|&context| facts.cpu[context as usize] > 0.0)
+    let all_s: f64 = (0..facts.cpu.len())
+        .map(ContextId::from_index)
+        .filter(|&context| facts.cpu[context.index()] > 0.0)
         .filter(|&context| roots.iter().flatten().any(|&root| facts.places.is_below(context, root)))
-        .map(|context| facts.cpu[context as usize])
+        .map(|context| facts.cpu[context.index()])
         .sum();
     if all_s > 1.5 * alone_s { facts.queued_s(location) * others } else { 0.0 }
 }

@@ -59,34 +59,34 @@ impl<'p> Places<'p> {
         let count = profile.contexts.len();
         let mut places = Places {
             profile,
-            own: (0..count as ContextId).collect(),
-            at: (0..count as ContextId).collect(),
+            own: (0..count).map(ContextId::from_index).collect(),
+            at: (0..count).map(ContextId::from_index).collect(),
             outer: vec![None; count],
             authors: vec![Author::System; count],
             shared: vec![false; profile.functions.len()],
             synchronises: synchronises(profile, calls),
         };
         for (id, context) in profile.contexts.iter().enumerate() {
-            let parent = context.parent.map(|parent| parent as usize);
+            let parent = context.parent.map(|parent| parent.index());
             places.outer[id] = parent.and_then(|parent| places.outer[parent]);
             let above = parent.map_or(Author::System, |parent| places.authors[parent]);
             places.authors[id] = above;
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
             let function = context.function.filter(|_| is_call);
-            let author = function.map_or(Author::System, |function| authors[function as usize]);
+            let author = function.map_or(Author::System, |function| authors[function.index()]);
             if author > Author::System && author >= above {
                 places.authors[id] = author;
                 if author > above {
                     places.outer[id] = None;
                 }
-                places.outer[id].get_or_insert(id as ContextId);
+                places.outer[id].get_or_insert(ContextId::from_index(id));
                 continue;
             }
             let Some(parent) = parent.filter(|&parent| places.outer[parent].is_some()) else { continue };
             places.own[id] = places.own[parent];
             // Directly below the function: its own line, or a call that it makes.
-            let below = places.own[parent] as usize == parent;
-            places.at[id] = if below { id as ContextId } else { places.at[parent] };
+            let below = places.own[parent].index() == parent;
+            places.at[id] = if below { ContextId::from_index(id) } else { places.at[parent] };
         }
         places.shared = places.shared();
         places
@@ -97,13 +97,13 @@ impl<'p> Places<'p> {
         let mut caller: Vec<Option<FunctionId>> = vec![None; self.profile.functions.len()];
         let mut shared = vec![false; self.profile.functions.len()];
         for (id, context) in self.profile.contexts.iter().enumerate() {
-            let is_own = self.own[id] as usize == id && self.outer[id].is_some();
+            let is_own = self.own[id].index() == id && self.outer[id].is_some();
             let (Some(function), Some(parent), true) = (context.function, context.parent, is_own) else {
                 continue;
             };
             let Some(by) = self.function(parent).filter(|&by| by != function) else { continue };
-            let known = caller[function as usize].get_or_insert(by);
-            shared[function as usize] |= *known != by;
+            let known = caller[function.index()].get_or_insert(by);
+            shared[function.index()] |= *known != by;
         }
         shared
     }
@@ -118,18 +118,17 @@ impl<'p> Places<'p> {
         let innermost = self.named(amounts, share).filter(|&id| !self.is_nowhere(id))?;
         let contexts = &self.profile.contexts;
         let (mut call, mut inside) = (self.own(innermost), None);
-        while contexts[call as usize].function.is_some_and(|function| self.shared[function as usize]) {
-            let above = contexts[call as usize].parent.map(|parent| self.own(parent));
-            match above.filter(|&above| above != call && self.outer[above as usize].is_some()) {
+        while contexts[call].function.is_some_and(|function| self.shared[function.index()]) {
+            let above = contexts[call].parent.map(|parent| self.own(parent));
+            match above.filter(|&above| above != call && self.outer[above.index()].is_some()) {
                 Some(above) => (call, inside) = (above, Some(call)),
                 None => return Some(self.place(innermost)),
             }
         }
         let Some(inside) = inside else { return Some(self.place(innermost)) };
         // A call's own place is where it is called from.
-        let called = &contexts[inside as usize];
-        let function =
-            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        let called = &contexts[inside];
+        let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         let (file, line) = (called.file.clone(), called.line);
         Some(Place { context: Some(inside), function, file, line, ..Place::default() })
     }
@@ -146,14 +145,13 @@ impl<'p> Places<'p> {
         let (found, inside) = self.outermost(innermost);
         let Some(call) = found else { return self.cause(amounts, share) };
         let contexts = &self.profile.contexts;
-        let function =
-            contexts[call as usize].function.map(|id| self.profile.functions[id as usize].name.clone());
+        let function = contexts[call].function.map(|id| self.profile.functions[id].name.clone());
         if self.own(inside) == call {
             return Some(self.place(inside));
         }
         // A call's own place is where it is called from, unless a library lies between.
-        let above = contexts[inside as usize].parent.filter(|&above| above != call);
-        let at = &contexts[above.map_or(inside, |above| self.at[above as usize]) as usize];
+        let above = contexts[inside].parent.filter(|&above| above != call);
+        let at = &contexts[above.map_or(inside, |above| self.at[above.index()])];
         let (file, line) = (at.file.clone(), at.line);
         Some(Place { context: Some(inside), function, file, line, ..Place::default() })
     }
@@ -164,14 +162,14 @@ impl<'p> Places<'p> {
         let (mut found, mut inside) = (None, innermost);
         let mut below = innermost;
         let mut at = Some(self.own(innermost));
-        while let Some(call) = at.filter(|&call| self.outer[call as usize].is_some()) {
-            let is_start = self.outer[call as usize] == Some(call);
-            if self.synchronises[call as usize] || is_start {
+        while let Some(call) = at.filter(|&call| self.outer[call.index()].is_some()) {
+            let is_start = self.outer[call.index()] == Some(call);
+            if self.synchronises[call.index()] || is_start {
                 break;
             }
             (found, inside) = (Some(call), below);
             below = call;
-            at = self.profile.contexts[call as usize].parent.map(|parent| self.own(parent));
+            at = self.profile.contexts[call].parent.map(|parent| self.own(parent));
         }
         (found, inside)
     }
@@ -179,7 +177,7 @@ impl<'p> Places<'p> {
     /// The call of the function that a context's time is a phase of: the one that [`Places::part`] names, or
     /// the program's innermost one; None where the program has no function on the path.
     pub(super) fn phase(&self, context: ContextId) -> Option<ContextId> {
-        self.outer[context as usize]?;
+        self.outer[context.index()]?;
         Some(self.outermost(context).0.unwrap_or_else(|| self.own(context)))
     }
 
@@ -187,13 +185,13 @@ impl<'p> Places<'p> {
     /// known: then it is the part that dominates the function that has most.
     fn named(&self, amounts: &HashMap<ContextId, f64, impl BuildHasher>, share: f64) -> Option<ContextId> {
         let all = self.dominating(amounts, share)?;
-        if self.outer[all as usize].is_some() {
+        if self.outer[all.index()].is_some() {
             return Some(all);
         }
         let mut phases: BTreeMap<Option<FunctionId>, HashMap<ContextId, f64>> = BTreeMap::new();
         for (&context, &amount) in amounts {
             if let Some(phase) = self.phase(context) {
-                let function = self.profile.contexts[phase as usize].function;
+                let function = self.profile.contexts[phase].function;
                 phases.entry(function).or_default().insert(context, amount);
             }
         }
@@ -201,7 +199,7 @@ impl<'p> Places<'p> {
         let largest = phases.into_values().max_by(|a, b| sum(a).total_cmp(&sum(b)));
         let Some(largest) = largest else { return Some(all) };
         let inside = self.dominating(&largest, share)?;
-        if self.outer[inside as usize].is_some() {
+        if self.outer[inside.index()].is_some() {
             return Some(inside);
         }
         // Called on several paths: the heaviest of them.
@@ -211,7 +209,7 @@ impl<'p> Places<'p> {
 
     /// Whether a context stands for unseen code: no author can change anything there.
     fn is_nowhere(&self, context: ContextId) -> bool {
-        let function = self.function(context).map(|id| &self.profile.functions[id as usize]);
+        let function = self.function(context).map(|id| &self.profile.functions[id]);
         function.is_some_and(|function| {
             function.module.is_none() && [NO_CALL_PATH, LOST_RECORDS, NOT_RECORDED].contains(&&*function.name)
         })
@@ -219,36 +217,36 @@ impl<'p> Places<'p> {
 
     /// The frame of the program's innermost function on this path; the context itself if there is none.
     pub(super) fn own(&self, context: ContextId) -> ContextId {
-        self.own[context as usize]
+        self.own[context.index()]
     }
 
     /// The program's innermost function on this path.
     pub(super) fn function(&self, context: ContextId) -> Option<FunctionId> {
-        self.profile.contexts[self.own(context) as usize].function
+        self.profile.contexts[self.own(context)].function
     }
 
     /// The program's outermost function on this path: what a thread was started for.
     pub(super) fn start(&self, context: ContextId) -> Option<FunctionId> {
-        self.profile.contexts[self.outer[context as usize]? as usize].function
+        self.profile.contexts[self.outer[context.index()]?].function
     }
 
     /// What is the same for all contexts of one line.
     pub(super) fn line_key(&self, context: ContextId) -> (Option<FunctionId>, Option<u32>) {
-        let at = &self.profile.contexts[self.at[context as usize] as usize];
+        let at = &self.profile.contexts[self.at[context.index()]];
         (self.function(context), at.line)
     }
 
     /// Whether a frame is that of the program's outermost function: what its thread was started for.
     pub(super) fn is_start(&self, frame: ContextId) -> bool {
-        self.outer[frame as usize].is_none_or(|outer| outer == frame)
+        self.outer[frame.index()].is_none_or(|outer| outer == frame)
     }
 
     /// The name of the function that is called innermost, the program's own or not.
     pub(super) fn leaf(&self, mut context: ContextId) -> Option<&'p Function> {
         loop {
-            let at = &self.profile.contexts[context as usize];
+            let at = &self.profile.contexts[context];
             if matches!(at.kind, ContextKind::Frame | ContextKind::Inline) {
-                return at.function.map(|id| &self.profile.functions[id as usize]);
+                return at.function.map(|id| &self.profile.functions[id]);
             }
             context = at.parent?;
         }
@@ -257,15 +255,15 @@ impl<'p> Places<'p> {
     /// Where in the program a context is. Without a function where none of the program is on its path.
     pub(super) fn place(&self, context: ContextId) -> Place {
         let contexts = &self.profile.contexts;
-        if self.outer[context as usize].is_none() {
+        if self.outer[context.index()].is_none() {
             return Place { context: Some(context), ..Place::default() };
         }
-        let own = &contexts[self.own(context) as usize];
-        let at = self.at[context as usize];
-        let function = own.function.map(|id| &self.profile.functions[id as usize]);
+        let own = &contexts[self.own(context)];
+        let at = self.at[context.index()];
+        let function = own.function.map(|id| &self.profile.functions[id]);
         // A frame's own line is where it is called from.
-        let inside = at != self.own(context) || contexts[at as usize].kind == ContextKind::Line;
-        let inside = Some(&contexts[at as usize]).filter(|at| inside && at.line.is_some());
+        let inside = at != self.own(context) || contexts[at].kind == ContextKind::Line;
+        let inside = Some(&contexts[at]).filter(|at| inside && at.line.is_some());
         let (file, line) = match (inside, function) {
             (Some(at), _) => (at.file.clone(), at.line),
             (None, Some(function)) => (function.file.clone(), function.line),
@@ -277,7 +275,7 @@ impl<'p> Places<'p> {
 
     /// Where a function is declared.
     pub(super) fn declared(&self, function: FunctionId) -> Place {
-        let function = &self.profile.functions[function as usize];
+        let function = &self.profile.functions[function];
         let (file, line) = (function.file.clone(), function.line);
         Place { function: Some(function.name.clone()), file, line, ..Place::default() }
     }
@@ -295,7 +293,7 @@ impl<'p> Places<'p> {
             let mut at = Some(context);
             while let Some(id) = at {
                 *inclusive.entry(id).or_default() += amount;
-                at = contexts[id as usize].parent;
+                at = contexts[id].parent;
             }
         }
         let all: f64 = amounts.values().sum();
@@ -311,20 +309,19 @@ impl<'p> Places<'p> {
         let Some(function) = self.function(other) else { return false };
         let mut at = Some(context);
         while let Some(id) = at {
-            if self.profile.contexts[id as usize].function == Some(function) {
+            if self.profile.contexts[id].function == Some(function) {
                 return true;
             }
-            at = self.profile.contexts[id as usize].parent;
+            at = self.profile.contexts[id].parent;
         }
         false
     }
 
     /// Whether of a context's place only the function's declaration is known, and no line in it.
     pub(super) fn is_declared_only(&self, context: ContextId) -> bool {
-        let at = self.at[context as usize];
+        let at = self.at[context.index()];
         let contexts = &self.profile.contexts;
-        at == self.own(context) && contexts[at as usize].kind != ContextKind::Line
-            || contexts[at as usize].line.is_none()
+        at == self.own(context) && contexts[at].kind != ContextKind::Line || contexts[at].line.is_none()
     }
 
     /// The line in a frame at which a context continues from it; None where it is not below that frame, or
@@ -332,9 +329,9 @@ impl<'p> Places<'p> {
     pub(super) fn line_in(&self, context: ContextId, frame: ContextId) -> Option<u32> {
         let mut at = context;
         while at > frame {
-            let parent = self.profile.contexts[at as usize].parent?;
+            let parent = self.profile.contexts[at].parent?;
             if parent == frame {
-                return self.profile.contexts[at as usize].line;
+                return self.profile.contexts[at].line;
             }
             at = parent;
         }
@@ -348,7 +345,7 @@ impl<'p> Places<'p> {
             if id == root {
                 return true;
             }
-            at = self.profile.contexts[id as usize].parent;
+            at = self.profile.contexts[id].parent;
         }
         false
     }
@@ -360,14 +357,15 @@ fn synchronises(profile: &Profile, calls: &[Calls]) -> Vec<bool> {
     let mut synchronises = vec![false; profile.contexts.len()];
     for call in calls {
         let is_io = operations.nature(call.operation).is_some_and(|nature| nature.is_io());
-        synchronises[call.context as usize] |= !is_io;
+        synchronises[call.context.index()] |= !is_io;
     }
     for release in &profile.releases {
-        synchronises[release.context as usize] = true;
+        synchronises[release.context.index()] = true;
     }
     for id in (0..profile.contexts.len()).rev() {
-        if let Some(parent) = profile.contexts[id].parent.filter(|_| synchronises[id]) {
-            synchronises[parent as usize] = true;
+        if let Some(parent) = profile.contexts[ContextId::from_index(id)].parent.filter(|_| synchronises[id])
+        {
+            synchronises[parent.index()] = true;
         }
     }
     synchronises
@@ -434,7 +432,7 @@ enum Author {
 impl Author {
     fn of(profile: &Profile, programs: &HashSet<&str>, function: &Function) -> Author {
         let Some(module) = function.module else { return Author::System };
-        let path = profile.modules[module as usize].path.as_str();
+        let path = profile.modules[module].path.as_str();
         let file_name = path.rsplit('/').next().unwrap_or(path);
         let is_library = file_name.contains(".so") && !programs.contains(path);
         let is_installed = SYSTEM.iter().any(|folder| path.starts_with(folder))

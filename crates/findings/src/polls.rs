@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextId, LocationId, Metric, Nature};
+use proust_profile::{ContextId, FunctionId, LocationId, Metric, Nature};
 
 use super::facts::Facts;
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -24,7 +24,7 @@ struct AtPlace {
     places: Vec<(LocationId, ContextId, f64)>,
 }
 
-type ByPlace = HashMap<(Option<u32>, Option<u32>), AtPlace>;
+type ByPlace = HashMap<(Option<FunctionId>, Option<u32>), AtPlace>;
 
 fn calls(facts: &Facts<'_>, nature: Nature) -> ByPlace {
     let mut by_place = ByPlace::new();
@@ -96,15 +96,16 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     }
     let function = facts.places.function(sum.context);
     // The looks themselves are the function's; only yielding the processor is certainly no work.
-    let contexts: Vec<ContextId> = (0..facts.cpu.len() as ContextId)
+    let contexts: Vec<ContextId> = (0..facts.cpu.len())
+        .map(ContextId::from_index)
         .filter(|&context| {
-            facts.cpu[context as usize] > 0.0
+            facts.cpu[context.index()] > 0.0
                 && facts.places.function(context) == function
                 && facts.places.leaf(context).is_some_and(|leaf| leaf.name.contains("yield"))
         })
         .collect();
-    let lost_s: f64 = contexts.iter().map(|&context| facts.cpu[context as usize]).sum();
-    let samples: f64 = contexts.iter().map(|&context| facts.samples[context as usize]).sum();
+    let lost_s: f64 = contexts.iter().map(|&context| facts.cpu[context.index()]).sum();
+    let samples: f64 = contexts.iter().map(|&context| facts.samples[context.index()]).sum();
     let error_s = facts.error_s(contexts.iter().copied());
     if !checks.holds(&limits::SPIN_SAMPLES, samples) || !facts.matters(&mut checks, lost_s, lost_s) {
         return None;

@@ -106,7 +106,7 @@ fn waiters(facts: &Facts<'_>) -> BTreeSet<LocationId> {
 }
 
 fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
-    let process_of = |location: LocationId| facts.profile.locations[location as usize].process;
+    let process_of = |location: LocationId| facts.profile.locations[location].process;
     let waiters = waiters(facts);
     let pools: BTreeSet<ProcessId> = waiters.iter().map(|&id| process_of(id)).collect();
     // Time between parallel regions is reported as serial; and more work would be of no use to a member that

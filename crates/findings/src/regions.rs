@@ -27,13 +27,15 @@ impl Regions {
         }
         let below = |mut of: Vec<bool>| {
             for id in 0..of.len() {
-                of[id] |= profile.contexts[id].parent.is_some_and(|parent| of[parent as usize]);
+                of[id] |= profile.contexts[ContextId::from_index(id)]
+                    .parent
+                    .is_some_and(|parent| of[parent.index()]);
             }
             of
         };
         let mut inside = vec![false; profile.contexts.len()];
         for region in &profile.regions {
-            inside[region.context as usize] = true;
+            inside[region.context.index()] = true;
         }
         let mut handed_out = vec![false; profile.contexts.len()];
         let hands_out = |operation| {
@@ -41,26 +43,24 @@ impl Regions {
             matches!(kind.map(|kind| kind.detail), Some(Detail::Task | Detail::Dispatch))
         };
         for row in profile.segments.iter().filter(|row| hands_out(row.operation)) {
-            handed_out[profile.regions[row.region as usize].context as usize] = true;
+            handed_out[profile.regions[row.region].context.index()] = true;
         }
         Some(Regions { inside: below(inside), handed_out: below(handed_out), members })
     }
 
     /// Whether a context lies in a region whose work is handed out on demand.
     pub(super) fn is_handed_out(&self, context: ContextId) -> bool {
-        self.handed_out[context as usize]
+        self.handed_out[context.index()]
     }
 
     /// Whether a thread that has teams is in a region there whose work is divided beforehand: no thread waits
     /// for a portion of it.
     pub(super) fn is_divided(&self, location: LocationId, context: ContextId) -> bool {
-        self.members.contains(&location)
-            && self.inside[context as usize]
-            && !self.handed_out[context as usize]
+        self.members.contains(&location) && self.inside[context.index()] && !self.handed_out[context.index()]
     }
 
     /// Whether a thread that has teams is outside of all regions there.
     pub(super) fn is_between(&self, location: LocationId, context: ContextId) -> bool {
-        self.members.contains(&location) && !self.inside[context as usize]
+        self.members.contains(&location) && !self.inside[context.index()]
     }
 }

@@ -34,11 +34,11 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
     // Most threads do nothing in their sections that takes time: their operations need no second look.
     let mut looks = vec![false; facts.profile.locations.len()];
     for calls in facts.calls.iter().filter(|calls| doing(facts.nature(calls.operation)).is_some()) {
-        looks[calls.location as usize] = true;
+        looks[calls.location.index()] = true;
     }
     let mut events: Vec<&[EventRow]> = vec![&[]; looks.len()];
     for of_location in groups(&facts.profile.events, |event| event.location) {
-        events[of_location[0].location as usize] = of_location;
+        events[of_location[0].location.index()] = of_location;
     }
     let mut first_row = 0;
     let mut releases = Vec::new();
@@ -47,10 +47,10 @@ pub(super) fn holders(facts: &Facts<'_>) -> Holders {
         first_row += of_location.len();
     }
     let by_location = releases.into_par_iter().flat_map_iter(|(first_row, releases)| {
-        let location = releases[0].location as usize;
+        let location = releases[0].location.index();
         let meanwhile = Meanwhile::of(
             facts,
-            location as LocationId,
+            LocationId::from_index(location),
             if looks[location] { events[location] } else { &[] },
         );
         of_location(facts, first_row, releases, &meanwhile)
@@ -129,7 +129,7 @@ struct Meanwhile<'p> {
 impl<'p> Meanwhile<'p> {
     fn of(facts: &Facts<'_>, location: LocationId, events: &'p [EventRow]) -> Meanwhile<'p> {
         let events = events.iter().filter_map(|event| Some((doing(facts.nature(event.operation))?, event)));
-        let lived = &facts.profile.locations[location as usize];
+        let lived = &facts.profile.locations[location];
         let lived_s = (lived.end_s - lived.start_s).max(f64::MIN_POSITIVE);
         Meanwhile::from(events.collect(), facts.spent_s(location, &[Account::Lock]) / lived_s)
     }

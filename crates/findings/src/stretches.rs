@@ -245,13 +245,14 @@ fn on_processor(span: &Span) -> f64 {
 mod tests {
     use super::*;
     use proust_account::ledger::{Process, Processors, Timeline, Windows};
+    use proust_profile::ProcessId;
 
     const MS: u64 = 1_000_000;
 
     fn stretches(of: &[&[(u64, u64, State, ContextId)]], width: f64) -> Stretches {
         let timelines = of.iter().enumerate().map(|(id, spans)| Timeline {
-            location: id as u32,
-            process: 0,
+            location: LocationId::from_index(id),
+            process: ProcessId(0),
             service: false,
             spans: spans
                 .iter()
@@ -260,7 +261,7 @@ mod tests {
         });
         let run = Run {
             timelines: timelines.collect(),
-            processes: vec![Process::new(0, 0, 1000 * MS)],
+            processes: vec![Process::new(ProcessId(0), 0, 1000 * MS)],
             processor_sets: vec![],
         };
         let processors = Processors::given(&run, width as u32).unwrap();
@@ -276,14 +277,23 @@ mod tests {
     fn a_long_time_alone_is_a_stretch_and_short_ones_are_summed_up() {
         let found = stretches(
             &[
-                &[(0, 100, WORK, 1), (100, 110, WORK, 2), (110, 200, REST, 3)],
-                &[(0, 30, REST, 4), (30, 35, WORK, 5), (35, 100, REST, 4), (100, 200, WORK, 6)],
+                &[
+                    (0, 100, WORK, ContextId(1)),
+                    (100, 110, WORK, ContextId(2)),
+                    (110, 200, REST, ContextId(3)),
+                ],
+                &[
+                    (0, 30, REST, ContextId(4)),
+                    (30, 35, WORK, ContextId(5)),
+                    (35, 100, REST, ContextId(4)),
+                    (100, 200, WORK, ContextId(6)),
+                ],
             ],
             2.0,
         );
         let long: Vec<_> =
             found.long.iter().map(|one| (one.location, one.start_ns / MS, one.end_ns / MS)).collect();
-        assert_eq!(long, [(0, 0, 30), (0, 35, 100), (1, 110, 200)]);
+        assert_eq!(long, [(LocationId(0), 0, 30), (LocationId(0), 35, 100), (LocationId(1), 110, 200)]);
         assert!((found.long[0].sum_s() - 0.03).abs() < 1e-9);
         assert!(found.short_s.is_empty() && found.short == 0);
     }
@@ -292,27 +302,32 @@ mod tests {
     fn short_stretches_are_told_by_who_works() {
         let found = stretches(
             &[
-                &[(0, 10, WORK, 1), (10, 20, REST, 3), (20, 30, WORK, 1)],
-                &[(0, 10, REST, 4), (10, 20, WORK, 5), (20, 30, REST, 4)],
+                &[(0, 10, WORK, ContextId(1)), (10, 20, REST, ContextId(3)), (20, 30, WORK, ContextId(1))],
+                &[(0, 10, REST, ContextId(4)), (10, 20, WORK, ContextId(5)), (20, 30, REST, ContextId(4))],
             ],
             4.0,
         );
         assert_eq!((found.long.len(), found.short), (0, 3));
-        assert!((found.short_s[&(0, 1)] - 0.06).abs() < 1e-9);
-        assert!((found.short_s[&(1, 5)] - 0.03).abs() < 1e-9);
+        assert!((found.short_s[&(LocationId(0), ContextId(1))] - 0.06).abs() < 1e-9);
+        assert!((found.short_s[&(LocationId(1), ContextId(5))] - 0.03).abs() < 1e-9);
     }
 
     #[test]
     fn who_sleeps_while_nobody_works_is_told() {
-        let found =
-            stretches(&[&[(0, 10, SLEEP, 1), (10, 20, WORK, 2)], &[(0, 5, WORK, 3), (5, 20, SLEEP, 4)]], 2.0);
-        assert!((found.asleep_s[&(0, 1)] - 0.0025).abs() < 1e-9);
-        assert!((found.asleep_s[&(1, 4)] - 0.0025).abs() < 1e-9);
+        let found = stretches(
+            &[
+                &[(0, 10, SLEEP, ContextId(1)), (10, 20, WORK, ContextId(2))],
+                &[(0, 5, WORK, ContextId(3)), (5, 20, SLEEP, ContextId(4))],
+            ],
+            2.0,
+        );
+        assert!((found.asleep_s[&(LocationId(0), ContextId(1))] - 0.0025).abs() < 1e-9);
+        assert!((found.asleep_s[&(LocationId(1), ContextId(4))] - 0.0025).abs() < 1e-9);
     }
 
     #[test]
     fn what_had_no_processor_is_nobodys_fault() {
-        let delayed = Span::new(0, 100 * MS, WORK, 1).with(PartKind::Delayed, 60 * MS);
+        let delayed = Span::new(0, 100 * MS, WORK, ContextId(1)).with(PartKind::Delayed, 60 * MS);
         assert!((on_processor(&delayed) - 0.4).abs() < 1e-9);
         assert_eq!(on_processor(&Span { state: State::Working(Work::Delayed), ..delayed }), 0.0);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::{ContextId, Metric, ProcessId};
+use proust_profile::{ContextId, LocationId, Metric, ProcessId};
 
 use super::facts::{FOR_WORK, Facts};
 use super::finding::{Figure, Finding, Kind, Sure};
@@ -12,23 +12,24 @@ use proust_account::ledger::{Account, State};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let overhead = Overhead::by(facts.profile, &facts.places);
-    (0..facts.profile.processes.len() as ProcessId)
-        .filter_map(|process| small_tasks(facts, &overhead, process))
-        .collect()
+    facts.profile.processes.keys().filter_map(|process| small_tasks(facts, &overhead, process)).collect()
 }
 
 fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Option<Finding> {
     let profile = facts.profile;
-    let is_mine = |location: u32| profile.locations[location as usize].process == process;
+    let is_mine = |location: LocationId| profile.locations[location].process == process;
     let for_work = |state| matches!(state, State::Passive(reason) if FOR_WORK.contains(&reason));
-    let mine = facts.calls.iter().filter(|sum| is_mine(sum.location));
+    let mine = facts.calls.iter().filter(|sum| is_mine(LocationId(sum.location.0)));
     let waits: u64 = mine.filter(|sum| for_work(sum.state)).map(|sum| sum.calls).sum();
     if waits == 0 {
         return None;
     }
     let cpu_s: f64 = profile.locations.iter().filter(|one| one.process == process).map(|one| one.cpu_s).sum();
     let mut by_context: HashMap<ContextId, f64> = HashMap::new();
-    for value in profile.values.iter().filter(|value| value.metric == Metric::Cpu && is_mine(value.location))
+    for value in profile
+        .values
+        .iter()
+        .filter(|value| value.metric == Metric::Cpu && is_mine(LocationId(value.location.0)))
     {
         if overhead.has(value.context) {
             *by_context.entry(value.context).or_default() += value.amount;

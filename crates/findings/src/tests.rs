@@ -8,8 +8,8 @@ mod phases;
 mod threads;
 
 use proust_profile::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, ReleaseRow,
-    SampleRow, Target, Value,
+    Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Metric, Module,
+    ModuleId, OperationId, Process, ProcessId, Profile, ReleaseRow, SampleRow, Target, Value,
 };
 
 use super::{Finding, Kind, findings};
@@ -35,10 +35,10 @@ impl Builder {
         let location = |tid| Location { tid, end_s, ..Location::default() };
         let module = |path: &str| Module { path: path.into(), ..Module::default() };
         let mut profile = Profile {
-            processes: vec![Process { end_s, available_processors: 2, ..Process::default() }],
+            processes: vec![Process { end_s, available_processors: 2, ..Process::default() }].into(),
             locations: (0..threads).map(location).collect(),
-            modules: vec![module("/home/me/solve"), module("/usr/lib/libc.so.6")],
-            contexts: vec![program],
+            modules: vec![module("/home/me/solve"), module("/usr/lib/libc.so.6")].into(),
+            contexts: vec![program].into(),
             operations,
             ..Profile::default()
         };
@@ -57,7 +57,7 @@ impl Builder {
         let file = Some(if module == 0 { "/src/a.c".to_owned() } else { "/src/libc.c".to_owned() });
         functions.push(Function {
             name: name.into(),
-            module: Some(module),
+            module: Some(ModuleId(module)),
             file,
             line: Some(line),
             ..Function::default()
@@ -71,20 +71,18 @@ impl Builder {
         for name in path.split(' ') {
             let function = self.function(name);
             let wanted = Some(function);
-            let found = self
-                .profile
-                .contexts
-                .iter()
-                .position(|context| context.parent == Some(at) && context.function == wanted);
+            let found = self.profile.contexts.iter().position(|context| {
+                context.parent == Some(ContextId(at)) && context.function == wanted.map(FunctionId)
+            });
             at = match found {
                 Some(known) => known as u32,
                 None => {
-                    let line = self.profile.contexts[at as usize].function.map(|caller| caller * 100 + 7);
+                    let line = self.profile.contexts[ContextId(at)].function.map(|caller| caller.0 * 100 + 7);
                     let file = line.map(|_| "/src/a.c".to_owned());
                     self.profile.contexts.push(Context {
-                        parent: Some(at),
+                        parent: Some(ContextId(at)),
                         kind: ContextKind::Frame,
-                        function: Some(function),
+                        function: Some(FunctionId(function)),
                         file,
                         line,
                     });
@@ -117,8 +115,8 @@ impl Builder {
             let cpu_ns = time_ns - before_ns;
             before_ns = time_ns;
             self.profile.samples.push(SampleRow {
-                location,
-                context,
+                location: LocationId(location),
+                context: ContextId(context),
                 time_ns,
                 cpu_ns,
                 user_ns: cpu_ns * (100 - system_percent) / 100,
@@ -143,9 +141,9 @@ impl Builder {
         let context = self.path(path);
         let operation = self.number(operation);
         self.profile.events.push(EventRow {
-            location,
-            context,
-            operation,
+            location: LocationId(location),
+            context: ContextId(context),
+            operation: OperationId(operation),
             begin_ns: begin_ms * MS,
             end_ns: end_ms * MS,
             time_ns: (end_ms - begin_ms) * MS,
@@ -185,9 +183,9 @@ impl Builder {
         let context = self.path(path);
         let operation = self.number(Operation::MutexUnlock);
         self.profile.releases.push(ReleaseRow {
-            location,
-            context,
-            operation,
+            location: LocationId(location),
+            context: ContextId(context),
+            operation: OperationId(operation),
             time_ns: time_ms * MS,
             object,
             held_ns: held_ms * MS,
@@ -206,7 +204,7 @@ impl Builder {
         let mut cpu_ns = vec![0; profile.locations.len()];
         let mut sums = std::collections::BTreeMap::new();
         for row in &profile.samples {
-            cpu_ns[row.location as usize] += row.cpu_ns;
+            cpu_ns[row.location.index()] += row.cpu_ns;
             let seconds = |ns: u64| ns as f64 / 1e9;
             for (metric, amount) in [
                 (Metric::Cpu, seconds(row.cpu_ns)),
@@ -305,6 +303,6 @@ fn what_could_be_won_is_what_the_processors_had_left() {
         (400, 1000),
     );
     run.profile.facts.available_processors = 1;
-    run.profile.processes[0].available_processors = 1;
+    run.profile.processes[ProcessId(0)].available_processors = 1;
     assert!(!has(&run.findings(), Kind::SerialPhase));
 }

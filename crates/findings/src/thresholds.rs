@@ -39,12 +39,14 @@ macro_rules! thresholds {
 
 thresholds! {
     LEAST_SHARE at_least 0.01 "share" "what could be won, of the run's total";
-    LARGE_SHARE at_least 0.05 "share" "of the run's total, a phase that every program has, to be surely a fault";
+    LARGE_SHARE at_least 0.05
+        "share" "of the run's total, a phase that every program has, to be surely a fault";
     LEAST_TOTAL_S at_least 0.1 "s" "the run's total";
     SIGMAS at_least 3.0 "count" "what was sampled, in standard errors";
     LOCK_HOLDS at_least 20.0 "count" "sections that ended while others waited";
     LOCK_IN_IO at_least 0.5 "share" "of the time that the lock was held, its holder was in I/O";
-    LOCK_IN_SLEEP at_least 0.5 "share" "of the time that the lock was held, its holder slept or waited for something else";
+    LOCK_IN_SLEEP at_least 0.5
+        "share" "of the time that the lock was held, its holder slept or waited for something else";
     LOCK_SPINNING at_least 0.5 "share" "of the time waited for the lock, by trying again and again";
     HOT_HOLD_S at_most 0.0001 "s" "how long the lock was held, on average";
     HOT_HOLDS at_least 500.0 "count" "sections that ended while others waited";
@@ -62,7 +64,8 @@ thresholds! {
     LATE_SHARE at_least 0.6 "share" "of the waiting at the barrier, for the same thread";
     LATE_TIMES at_least 5.0 "count" "waits at the barrier";
     LATE_EXCESS at_least 0.3 "share" "of the waiting for the late thread, while it had a processor";
-    TASK_OVERHEAD at_least 0.25 "share" "of the threads' processor time, spent on waking, waiting and handing over";
+    TASK_OVERHEAD at_least 0.25
+        "share" "of the threads' processor time, spent on waking, waiting and handing over";
     TASK_WAITS at_least 1000.0 "count" "times that threads waited for work, or for each other";
     TASK_CPU_S at_most 0.0002 "s" "processor time between two waits, on average";
     CROWD_SHARE at_least 0.1 "share" "of the run's total, runnable while the run itself held all processors";
@@ -70,7 +73,8 @@ thresholds! {
     FAULTS at_least 5000.0 "count" "page faults";
     FAULTS_BY_ONE at_least 0.9 "share" "of the page faults, by one thread";
     FAULTS_AT_ONCE at_least 0.8 "share" "of the page faults, within a half of the processor time";
-    TOUCHED_AGAIN at_least 2.0 "count" "bytes that page faults brought, for each that was ever resident at once";
+    TOUCHED_AGAIN at_least 2.0
+        "count" "bytes that page faults brought, for each that was ever resident at once";
     USED_AFTER at_least 0.3 "share" "of the processor time, other threads' after the memory was touched";
     SLOW_LIBRARY at_least 0.1 "share" "of the processor time, in the reference implementation of a library";
     IN_KERNEL at_least 0.3 "share" "of the processor time of calls through a buffer, in the kernel";
@@ -90,9 +94,11 @@ thresholds! {
     TINY_CALL_S at_least 0.00000012 "s" "a call, on average: shorter ones do not reach the system";
     SYNC_CALLS at_least 20.0 "count" "times that a file was synchronised";
     DEEP_VISITS at_least 1000.0 "count" "times that a thread came to the construct";
-    DEEP_WORK at_most 10.0 "count" "barriers that would take as long as a thread's work before the construct, each time";
+    DEEP_WORK at_most 10.0
+        "count" "barriers that would take as long as a thread's work before the construct, each time";
     DEEP_SHARE at_least 0.25 "share" "of the time of the threads there, waiting and dividing the work";
-    UNEVEN_EXCESS at_least 0.2 "share" "of the work of the busiest thread that the others did not have, on average";
+    UNEVEN_EXCESS at_least 0.2
+        "share" "of the work of the busiest thread that the others did not have, on average";
     UNEVEN_PART at_least 0.05 "share" "of the work of the busiest thread, to be one that worked";
     UNEVEN_WORKERS at_least 0.6 "share" "of the threads, those that worked";
     CHUNK_REQUESTS at_least 10000.0 "count" "requests for iterations";

@@ -115,10 +115,10 @@ const CALLS_A_TURN: f64 = 4.0;
 /// Whether calls through a buffer reach the system, by the processor time at their line.
 fn reaches_the_system(facts: &Facts<'_>, checks: &mut Checks, sum: &AtPlace) -> bool {
     let line = facts.places.line_key(sum.context);
-    let at = (0..facts.cpu.len() as ContextId).filter(|&id| facts.cpu[id as usize] > 0.0);
+    let at = (0..facts.cpu.len()).map(ContextId::from_index).filter(|&id| facts.cpu[id.index()] > 0.0);
     let at = at.filter(|&id| facts.places.line_key(id) == line);
     let (cpu_s, system_s) = at.fold((0.0, 0.0), |(cpu_s, system_s), id| {
-        (cpu_s + facts.cpu[id as usize], system_s + facts.system[id as usize])
+        (cpu_s + facts.cpu[id.index()], system_s + facts.system[id.index()])
     });
     checks.holds(&limits::IN_KERNEL, system_s / f64::max(cpu_s, f64::MIN_POSITIVE))
 }

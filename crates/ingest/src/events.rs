@@ -7,7 +7,7 @@
 use proust_log::layout::LaneHeader;
 use proust_log::operations::{Operation, Target as LogTarget};
 use proust_log::records::{EVENT_CLOCK, EVENT_LEFT, EVENT_PARTIAL, EVENT_TARGET_SHIFT, Event, Sum};
-use proust_profile::{EventRow, Target};
+use proust_profile::{ContextId, EventRow, OperationId, Target};
 
 use super::thread::{NO_PATH, Place, SLACK_NS};
 
@@ -99,8 +99,8 @@ impl Events {
         let is_call = head & EVENT_CLOCK == 0;
         let begin_ns = if is_call { begin_ns } else { event.end_ns };
         let row = EventRow {
-            context: place,
-            operation: number.into(),
+            context: ContextId(place),
+            operation: OperationId(number.into()),
             target: target(head),
             begin_ns,
             end_ns: event.end_ns,
@@ -135,8 +135,8 @@ impl Events {
         // The path is found now and then, and is used for all until it is found again.
         let (place, partial) = self.caller(operation, sum.node, head, true);
         let row = EventRow {
-            context: place,
-            operation: number.into(),
+            context: ContextId(place),
+            operation: OperationId(number.into()),
             target: target(head),
             begin_ns,
             end_ns: sum.until_ns,
@@ -170,8 +170,8 @@ impl Events {
         let end_ns = end_ns.max(begin_ns);
         let (place, partial) = self.caller(operation, header.wait_node, 0, true);
         let row = EventRow {
-            context: place,
-            operation: number.into(),
+            context: ContextId(place),
+            operation: OperationId(number.into()),
             target: target(target_head(header)),
             begin_ns,
             end_ns,

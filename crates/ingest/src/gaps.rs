@@ -54,7 +54,7 @@ pub(super) fn silent_threads(log: &LogHarvest) -> usize {
 /// Fills in the quality's numbers of gaps. `profile` has its processes, in the order of `logs`.
 pub(super) fn fill(profile: &mut Profile, logs: &[LogHarvest], unread: &Unread, run: Option<&RunFile>) {
     let count = |of: &dyn Fn(&LogHarvest) -> usize| logs.iter().map(of).sum::<usize>() as u64;
-    let children: usize = missing_children(&profile.processes, logs).values().map(BTreeSet::len).sum();
+    let children: usize = missing_children(&profile.processes.raw, logs).values().map(BTreeSet::len).sum();
     let replaced = logs.iter().zip(&profile.processes);
     let replaced = replaced.filter(|(log, process)| replaced_unseen(log, process.pid, logs)).count();
     // A program that could not be followed because of its environment may be known as a child as well.

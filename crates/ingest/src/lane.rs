@@ -223,7 +223,7 @@ impl Reading {
     fn add(&mut self, thread: Thread) {
         if thread.samples == 0 {
             // Its tail, if it has one, is charged to its start.
-            thread.rows.iter().for_each(|row| self.sampled(row.context));
+            thread.rows.iter().for_each(|row| self.sampled(row.context.0));
         }
         if let Some(place) = thread.open_place() {
             self.called(place);

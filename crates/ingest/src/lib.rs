@@ -214,7 +214,7 @@ fn analyse(
         profile.process_samples.extend(process_samples::rows(number, log, &clock));
         let on_runs_clock = |time_ns| clock.since_start_ns(number, time_ns);
         profile.facts.pauses.extend(log.paused.iter().map(|&(from_ns, to_ns)| Paused {
-            process: number as ProcessId,
+            process: ProcessId::from_index(number),
             begin_ns: on_runs_clock(from_ns),
             end_ns: on_runs_clock(to_ns),
         }));
@@ -238,17 +238,17 @@ fn analyse(
     for (number, log) in logs.iter_mut().enumerate() {
         filling.add_log(number, log, counter);
     }
-    profile.locations = filling.locations;
+    profile.locations = filling.locations.into();
     profile.samples = filling.samples;
-    profile.operations = infos_of_operations(&filling.operations);
+    profile.operations = infos_of_operations(&filling.operations).into();
     profile.events = filling.events;
     profile.releases = filling.releases;
     filling.regions.give_to(&mut profile);
     profile.values = filling.sums.finish();
     let tree = filling.paths.finish();
-    profile.contexts = tree.contexts;
-    profile.functions = tree.functions;
-    profile.modules = modules.modules;
+    profile.contexts = tree.contexts.into();
+    profile.functions = tree.functions.into();
+    profile.modules = modules.modules.into();
     gaps::fill(&mut profile, &logs, unread, run);
     profile.quality.notes = notes::notes(&profile, &logs, unread, run, &clock);
     profile
@@ -292,11 +292,12 @@ impl Filling<'_> {
             let Some(thread) = lane.threads.get_mut(t) else { continue };
             let rows = std::mem::take(&mut thread.rows);
             counter.add(thread.samples);
-            let location = self.locations.len() as LocationId;
+            let location = LocationId::from_index(self.locations.len());
             let (mut cpu_ns, mut measurement_ns) = (0, 0);
             let (paths, sums, clock) = (&mut self.paths, &mut self.sums, self.clock);
             let mut fill_in = |row: &mut SampleRow| {
-                row.context = paths.charge(contexts, number, &lane.nodes, row.context, row.partial, lost_as);
+                row.context =
+                    paths.charge(contexts, number, &lane.nodes, row.context.0, row.partial, lost_as);
                 row.location = location;
                 row.time_ns = clock.since_start_ns(number, row.time_ns);
                 cpu_ns += row.cpu_ns;
@@ -317,10 +318,10 @@ impl Filling<'_> {
                 }));
             }
             for event in std::mem::take(&mut thread.events.rows) {
-                let (mut row, operation) = (event.row, event.row.operation as usize);
+                let (mut row, operation) = (event.row, event.row.operation.index());
                 let Some(id) = self.operations.get(operation).copied().flatten() else { continue };
                 row.context =
-                    self.paths.charge(contexts, number, &lane.nodes, row.context, event.partial, lost_as);
+                    self.paths.charge(contexts, number, &lane.nodes, row.context.0, event.partial, lost_as);
                 row.location = location;
                 row.operation = id;
                 row.begin_ns = self.clock.since_start_ns(number, row.begin_ns);
@@ -333,14 +334,14 @@ impl Filling<'_> {
             }
             for release in std::mem::take(&mut thread.releases) {
                 let mut row = release.row;
-                let Some(id) = self.operations.get(row.operation as usize).copied().flatten() else {
+                let Some(id) = self.operations.get(row.operation.index()).copied().flatten() else {
                     continue;
                 };
                 let mut charge = |place, partial| {
                     self.paths.charge(contexts, number, &lane.nodes, place, partial, lost_as)
                 };
-                row.context = charge(row.context, release.partial);
-                row.site = row.site.map(|site| charge(site, false));
+                row.context = charge(row.context.0, release.partial);
+                row.site = row.site.map(|site| charge(site.0, false));
                 row.location = location;
                 row.operation = id;
                 row.time_ns = self.clock.since_start_ns(number, row.time_ns);
@@ -348,12 +349,12 @@ impl Filling<'_> {
                 self.releases.push(row);
             }
             for raw in std::mem::take(&mut thread.in_regions.segments) {
-                let Some(operation) = self.operations.get(raw.row.operation as usize).copied().flatten()
+                let Some(operation) = self.operations.get(raw.row.operation.index()).copied().flatten()
                 else {
                     continue;
                 };
                 let context =
-                    self.paths.charge(contexts, number, &lane.nodes, raw.row.context, false, lost_as);
+                    self.paths.charge(contexts, number, &lane.nodes, raw.row.context.0, false, lost_as);
                 self.regions.segment(number, SegmentRow { location, operation, context, ..raw.row });
             }
             for stay in std::mem::take(&mut thread.in_regions.stays) {
@@ -365,7 +366,7 @@ impl Filling<'_> {
             let start_s = self.clock.since_start_s(number, thread.begin_ns);
             let end_s = self.clock.since_start_s(number, thread.end_ns);
             self.locations.push(Location {
-                process: number as ProcessId,
+                process: ProcessId::from_index(number),
                 tid: thread.tid,
                 name: thread.name.clone().unwrap_or_default(),
                 start_s,
@@ -385,7 +386,7 @@ impl Filling<'_> {
 
     /// The threads of which only their CPU time is known, as one location.
     fn add_unrecorded_threads(&mut self, number: usize, log: &LogHarvest, cpu_ns: u64) {
-        let location = self.locations.len() as LocationId;
+        let location = LocationId::from_index(self.locations.len());
         let (start, end) = (log.start_ns(), log.end_ns());
         let row = SampleRow {
             location,
@@ -408,7 +409,7 @@ impl Filling<'_> {
         self.sums.finish_location(location);
         self.samples.push(row);
         self.locations.push(Location {
-            process: number as ProcessId,
+            process: ProcessId::from_index(number),
             name: UNRECORDED_THREADS.into(),
             start_s: self.clock.since_start_s(number, start),
             end_s: self.clock.since_start_s(number, end),
@@ -429,16 +430,16 @@ fn numbers_of_operations(logs: &[LogHarvest]) -> Vec<Option<OperationId>> {
             let releases = thread.releases.iter().map(|release| release.row.operation);
             // Those of a region without a record are of no use.
             let segments = thread.in_regions.segments.iter().map(|segments| segments.row);
-            let segments = segments.filter(|row| regions.contains(&row.region)).map(|row| row.operation);
+            let segments = segments.filter(|row| regions.contains(&row.region.0)).map(|row| row.operation);
             for operation in events.chain(releases).chain(segments) {
-                if let Some(number) = numbers.get_mut(operation as usize) {
-                    *number = Some(0);
+                if let Some(number) = numbers.get_mut(operation.index()) {
+                    *number = Some(OperationId(0));
                 }
             }
         }
     }
     for (id, number) in numbers.iter_mut().flatten().enumerate() {
-        *number = id as OperationId;
+        *number = OperationId::from_index(id);
     }
     numbers
 }
@@ -482,7 +483,7 @@ fn facts(
             _ => seconds(header.start_unix_ns),
         },
         wall_s: profile.processes.iter().map(|process| process.end_s).fold(0.0, f64::max),
-        available_processors: bindings::available(&profile.processes),
+        available_processors: bindings::available(&profile.processes.raw),
         asked_rate_hz: run.map_or(header.asked_rate_hz, |run| run.asked_rate_hz),
         tick_s: seconds(header.tick_ns.into()),
         host: clock.host(0).into(),

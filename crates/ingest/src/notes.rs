@@ -113,6 +113,9 @@ fn about_process(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
     if let Some(bytes) = first(NoteCode::SmallSignalStack) {
         notes.push(RunNote::SmallSignalStack { process: process(), bytes });
     }
+    if let Some(samples) = first(NoteCode::FilledSignalStack) {
+        notes.push(RunNote::FilledSignalStack { process: process(), samples });
+    }
     if let Some(signal) = first(NoteCode::HandlerReplaced) {
         notes.push(RunNote::HandlerReplaced { process: process(), signal });
     }
@@ -147,7 +150,7 @@ fn about_process(notes: &mut Vec<RunNote>, log: &LogHarvest, which: &Which) {
 
 /// Barriers that follow each other so closely that only some visits are measured.
 fn about_barriers(notes: &mut Vec<RunNote>, profile: &Profile, process: usize, which: &Which) {
-    let of_process = |row: &&SegmentRow| profile.locations[row.location as usize].process as usize == process;
+    let of_process = |row: &&SegmentRow| profile.locations[row.location].process.index() == process;
     let rows = profile.segments.iter().filter(of_process).filter(|row| row.unmeasured > 0);
     let (mut visits, mut unmeasured, mut wait_ns, mut error_ns) = (0_u64, 0_u64, 0_u64, 0_u64);
     for row in rows {
@@ -233,7 +236,7 @@ fn about_children(notes: &mut Vec<RunNote>, profile: &Profile, logs: &[LogHarves
         .flat_map(|lane| lane.texts.of(Subject::ExecTarget))
         .map(|text| (text.id, text.text()))
         .collect();
-    for ((parent, name), pids) in missing_children(&profile.processes, logs) {
+    for ((parent, name), pids) in missing_children(&profile.processes.raw, logs) {
         let child = |pid: u32| Unfollowed { pid, program: targets.get(&pid).cloned() };
         notes.push(RunNote::NotFollowed {
             process: Which { name: name.into(), pid: parent },

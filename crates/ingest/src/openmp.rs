@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use proust_log::operations::Operation;
 use proust_log::records::{Region, RegionOrigin, Segments, Stay};
-use proust_profile::{SegmentRow, StayRow, TrialSums};
+use proust_profile::{ContextId, LocationId, OperationId, RegionId, SegmentRow, StayRow, TrialSums};
 
 use super::events::Bounds;
 use super::thread::{LOST, NOT_RECORDED, Place};
@@ -115,8 +115,8 @@ impl InRegions {
             return false;
         }
         self.stays.push(StayRow {
-            location: 0,
-            region: stay.region,
+            location: LocationId(0),
+            region: RegionId(stay.region),
             fork_ns: stay.fork_ns.max(bounds.begin_ns),
             begin_ns: stay.begin_ns,
             end_ns: stay.end_ns,
@@ -140,10 +140,10 @@ impl InRegions {
         let last = u64::from(segments.last).min(known);
         self.segments.push(RawSegments {
             row: SegmentRow {
-                location: 0,
-                region: segments.region,
-                operation: operation.into(),
-                context: place,
+                location: LocationId(0),
+                region: RegionId(segments.region),
+                operation: OperationId(operation.into()),
+                context: ContextId(place),
                 executions: segments.executions,
                 unmeasured,
                 known,

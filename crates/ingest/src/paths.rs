@@ -20,7 +20,7 @@ pub(super) use lane::LaneContexts;
 pub use regions::CallPaths;
 use regions::Library;
 
-const PROGRAM: ContextId = 0;
+const PROGRAM: ContextId = ContextId(0);
 /// Name of the pseudo-function of code that belongs to no module (compiled at run time, for instance).
 const OUTSIDE: &str = "[code outside all modules]";
 /// Name of the pseudo-function of code in a module whose record was lost.
@@ -213,14 +213,14 @@ impl<'m> Paths<'m> {
         let modules = self.modules;
         let module = modules.module(log, node.module);
         let resolved = module.and_then(|id| {
-            let structure = modules.structures.get(id as usize)?;
+            let structure = modules.structures.get(id.index())?;
             let address = structure.addresses.get(&node.address)?;
             (!address.frames.is_empty()).then_some((id, address))
         });
         match (resolved, module) {
             (Some((module, address)), _) => self.descend_resolved(from, module, address),
             (None, Some(module)) => {
-                let file = modules.modules.get(module as usize).map_or("[unknown module]", Module::name);
+                let file = modules.modules.get(module.index()).map_or("[unknown module]", Module::name);
                 let name = format!("{file}+{:#x}", node.address);
                 self.descend_named(from, Some(module), &name)
             }
@@ -253,7 +253,7 @@ impl<'m> Paths<'m> {
         if let Some(&known) = self.index.get(&key) {
             return known;
         }
-        let id = self.contexts.len() as ContextId;
+        let id = ContextId::from_index(self.contexts.len());
         let file = key.at.file.and_then(|file| self.file_names.get(file as usize)).cloned();
         self.contexts.push(Context {
             parent: Some(key.parent),
@@ -270,7 +270,7 @@ impl<'m> Paths<'m> {
         if let Some(&known) = self.function_ids.get(&(module, position)) {
             return known;
         }
-        let structure = self.modules.structures.get(module as usize);
+        let structure = self.modules.structures.get(module.index());
         let id = match structure.and_then(|structure| structure.functions.get(position as usize)) {
             Some(known) => self.add(Function {
                 name: known.name.clone(),
@@ -304,7 +304,7 @@ impl<'m> Paths<'m> {
 
     fn add(&mut self, function: Function) -> FunctionId {
         self.functions.push(function);
-        (self.functions.len() - 1) as FunctionId
+        FunctionId::from_index(self.functions.len() - 1)
     }
 
     fn file(&mut self, name: &str) -> FileId {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use proust_log::layout::Ending;
 use proust_log::records::{Switched, SwitchedTo};
-use proust_profile::{EventRow, SampleRow};
+use proust_profile::{ContextId, EventRow, SampleRow};
 
 use super::events::RawEvent;
 use super::log::LogHarvest;
@@ -178,8 +178,11 @@ fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec
                     cut.cpu_from.unwrap_or_else(|| by_time(cut.from_ns)).clamp(cpu_ns, end_cpu_ns);
                 if from_cpu_ns > cpu_ns {
                     let before = part(row, from_cpu_ns - cpu_ns);
-                    let (context, partial) =
-                        if place.0 == NO_PATH { (row.context, row.partial) } else { place };
+                    let (context, partial) = if place.0 == NO_PATH {
+                        (row.context, row.partial)
+                    } else {
+                        (ContextId(place.0), place.1)
+                    };
                     kept.push(SampleRow {
                         context,
                         time_ns: cut.from_ns,
@@ -216,7 +219,7 @@ fn rows(rows: &[SampleRow], begin_ns: u64, cuts: &[Cut]) -> (Vec<SampleRow>, Vec
                 voluntary_switches,
                 ..*row
             });
-            place = (row.context, row.partial);
+            place = (row.context.0, row.partial);
         }
         (time_ns, cpu_ns) = (row.time_ns, end_cpu_ns);
     }
@@ -295,7 +298,7 @@ mod tests {
     use super::*;
 
     fn row(time_ns: u64, cpu_ns: u64, context: u32) -> SampleRow {
-        SampleRow { time_ns, cpu_ns, user_ns: cpu_ns, context, ..SampleRow::default() }
+        SampleRow { time_ns, cpu_ns, user_ns: cpu_ns, context: ContextId(context), ..SampleRow::default() }
     }
 
     fn cut_at(from_ns: u64, to_ns: u64, cpu_from: u64, cpu_to: u64) -> Cut {
@@ -307,7 +310,7 @@ mod tests {
         let sum = |rows: &[SampleRow]| rows.iter().map(|row| row.cpu_ns).sum::<u64>();
         let out: u64 = left_out.iter().map(|out| out.cpu_ns).sum();
         assert_eq!(sum(&kept) + out, sum(all), "nothing is lost, and nothing is there twice");
-        kept.iter().map(|row| (row.time_ns, row.cpu_ns, row.context, row.tail)).collect()
+        kept.iter().map(|row| (row.time_ns, row.cpu_ns, row.context.0, row.tail)).collect()
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) fn rows(number: usize, log: &LogHarvest, clock: &RunClock) -> Vec<Pro
             let label = lane.texts.of(Subject::SampleLabel).find(|text| text.id == sample.label);
             let asked_proc = asked & PROCESS_SAMPLE_ASKED_PROC != 0;
             rows.push(ProcessSampleRow {
-                process: number as ProcessId,
+                process: ProcessId::from_index(number),
                 time_ns: clock.since_start_ns(number, sample.time_ns),
                 reason: reason.id().into(),
                 label: label.filter(|_| sample.label != 0).map(|text| text.text()).unwrap_or_default(),

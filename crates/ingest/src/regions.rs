@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use proust_profile::{
-    ContextId, LocationId, OperationId, Profile, RegionId, RegionInfo, SegmentRow, StayRow,
+    ContextId, LocationId, OperationId, ProcessId, Profile, RegionId, RegionInfo, SegmentRow, StayRow,
 };
 
 use super::log::LogHarvest;
@@ -40,7 +40,7 @@ impl Regions {
                 continue;
             };
             let info = RegionInfo {
-                process: log_number as u32,
+                process: ProcessId::from_index(log_number),
                 context: paths.region(contexts, log_number, &harvest.nodes, &raw),
                 parent: self.ids.get(&(log_number, raw.parent)).copied(),
                 told: raw.told,
@@ -48,7 +48,7 @@ impl Regions {
             let regions = &mut self.regions;
             let region = *self.known.entry(info).or_insert_with(|| {
                 regions.push(info);
-                (regions.len() - 1) as RegionId
+                RegionId::from_index(regions.len() - 1)
             });
             self.ids.insert((log_number, id), region);
         }
@@ -56,7 +56,7 @@ impl Regions {
 
     /// Adds work and waits at a site; its region is the process's number.
     pub(super) fn segment(&mut self, log: usize, row: SegmentRow) {
-        let Some(&region) = self.ids.get(&(log, row.region)) else { return };
+        let Some(&region) = self.ids.get(&(log, row.region.0)) else { return };
         let key = (row.location, region, row.operation, row.context);
         let sum = self.segments.entry(key).or_insert(SegmentRow {
             location: row.location,
@@ -90,14 +90,14 @@ impl Regions {
 
     /// Adds a stay; its region is the process's number.
     pub(super) fn stay(&mut self, log: usize, row: StayRow) {
-        if let Some(&region) = self.ids.get(&(log, row.region)) {
+        if let Some(&region) = self.ids.get(&(log, row.region.0)) {
             self.stays.push(StayRow { region, ..row });
         }
     }
 
     pub(super) fn give_to(mut self, profile: &mut Profile) {
         self.stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
-        profile.regions = self.regions;
+        profile.regions = self.regions.into();
         profile.segments = self.segments.into_values().collect();
         profile.stays = self.stays;
     }

@@ -2,7 +2,7 @@
 
 use proust_log::operations::{Nature, Operation};
 use proust_log::records::{EVENT_PARTIAL, RELEASE_MOST_ACQUISITIONS, RELEASE_WEIGHT_NS, Release};
-use proust_profile::ReleaseRow;
+use proust_profile::{ContextId, LocationId, OperationId, ReleaseRow};
 
 use super::events::Bounds;
 use super::thread::{NO_PATH, Place};
@@ -43,10 +43,10 @@ impl Releases {
         // A short section may hold the end of one stretch and the begin of the next, and so two points.
         let most_ns = held_ns.saturating_mul(RELEASE_MOST_ACQUISITIONS.into()).max(2 * RELEASE_WEIGHT_NS);
         let row = ReleaseRow {
-            location: 0,
-            context: release.node,
-            site: Some(place(release.site)).filter(|&site| site != NO_PATH),
-            operation: number.into(),
+            location: LocationId(0),
+            context: ContextId(release.node),
+            site: Some(place(release.site)).filter(|&site| site != NO_PATH).map(ContextId),
+            operation: OperationId(number.into()),
             time_ns: release.time_ns,
             object: release.object,
             held_ns,

@@ -6,7 +6,7 @@
 mod meter;
 mod shares;
 
-use proust_profile::SampleRow;
+use proust_profile::{ContextId, SampleRow};
 
 use super::events::Finished;
 use super::openmp::InRegions;
@@ -74,8 +74,8 @@ impl Weights {
         self.all_ns += row.cpu_ns;
         self.measurement_ns += row.measurement_ns;
         match row.context {
-            LOST => self.lost_ns += row.cpu_ns,
-            NOT_RECORDED => self.unrecorded_ns += row.cpu_ns,
+            ContextId(LOST) => self.lost_ns += row.cpu_ns,
+            ContextId(NOT_RECORDED) => self.unrecorded_ns += row.cpu_ns,
             _ => {}
         }
     }
@@ -144,7 +144,7 @@ impl Thread {
 
     /// The place of the operation that it was still in when its record ended.
     pub(super) fn open_place(&self) -> Option<Place> {
-        self.events.rows.last().filter(|event| event.row.open).map(|event| event.row.context)
+        self.events.rows.last().filter(|event| event.row.open).map(|event| event.row.context).map(u32::from)
     }
 
     /// A thread that was never closed was in its open operation as long as anything is known of its process.

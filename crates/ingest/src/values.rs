@@ -84,7 +84,7 @@ impl Sums {
     /// The sums of a context at the current location.
     #[inline]
     fn of(&mut self, id: ContextId) -> &mut Amounts {
-        let context = id as usize;
+        let context = id.index();
         if self.slots.len() <= context {
             self.slots.resize(context + 1, NONE);
         }
@@ -99,7 +99,7 @@ impl Sums {
     /// All rows of `location` have been added.
     pub(super) fn finish_location(&mut self, location: LocationId) {
         for (context, sums) in self.current.drain(..) {
-            if let Some(slot) = self.slots.get_mut(context as usize) {
+            if let Some(slot) = self.slots.get_mut(context.index()) {
                 *slot = NONE;
             }
             self.all.push((context, location, sums));

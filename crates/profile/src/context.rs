@@ -3,13 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::notes::ModuleNote;
-
-/// Position in [`crate::Profile::contexts`].
-pub type ContextId = u32;
-/// Position in [`crate::Profile::functions`].
-pub type FunctionId = u32;
-/// Position in [`crate::Profile::modules`].
-pub type ModuleId = u32;
+use crate::{ContextId, FunctionId, ModuleId};
 
 /// What a context is. The identifiers are part of the JSON contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

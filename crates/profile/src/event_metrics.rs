@@ -1,6 +1,6 @@
 //! What operations are, and what they add to the metrics.
 
-use crate::{EventRow, Metric, Nature, OperationId, OperationKind, Profile};
+use crate::{EventRow, IndexVec, Metric, Nature, OperationId, OperationKind, Profile};
 
 /// What operations count into, in the order of their numbers.
 pub const EVENT_METRICS: [Metric; 7] = [
@@ -15,7 +15,7 @@ pub const EVENT_METRICS: [Metric; 7] = [
 
 /// What the operations of a profile are, by [`OperationId`].
 #[derive(Clone, Debug, Default)]
-pub struct Operations(Vec<Option<OperationKind>>);
+pub struct Operations(IndexVec<OperationId, Option<OperationKind>>);
 
 impl Operations {
     /// Those of a profile.
@@ -25,7 +25,7 @@ impl Operations {
 
     /// What the operation with this number in the profile is, if that is known.
     pub fn get(&self, id: OperationId) -> Option<OperationKind> {
-        self.0.get(id as usize).copied().flatten()
+        self.0.get(id).copied().flatten()
     }
 
     /// What a thread does in the operation with this number.

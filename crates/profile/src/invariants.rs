@@ -2,7 +2,10 @@
 
 use thiserror::Error;
 
-use crate::{ContextKind, EventRow, Profile, ReleaseRow, SampleRow, StayRow};
+use crate::{
+    ContextId, ContextKind, EventRow, IndexSlice, LocationId, Profile, RegionId, ReleaseRow, SampleRow,
+    StayRow,
+};
 
 /// How a profile contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -20,7 +23,7 @@ pub enum BrokenInvariant {
         /// The context at fault.
         context: usize,
         /// The parent it names.
-        parent: u32,
+        parent: ContextId,
     },
     /// A reference to something that does not exist.
     #[error("{table} row {row} refers to {target} {id}, but there are only {count}")]
@@ -66,17 +69,22 @@ pub enum BrokenInvariant {
     },
 }
 
-fn in_range(
+fn in_range<Id, T>(
     table: &'static str,
     row: usize,
     target: &'static str,
-    id: u32,
-    count: usize,
-) -> Result<(), BrokenInvariant> {
-    if (id as usize) < count {
+    id: Id,
+    targets: &IndexSlice<Id, T>,
+) -> Result<(), BrokenInvariant>
+where
+    Id: Copy + Into<u32>,
+    usize: From<Id>,
+{
+    let count = targets.len();
+    if usize::from(id) < count {
         Ok(())
     } else {
-        Err(BrokenInvariant::OutOfRange { table, row, target, id, count })
+        Err(BrokenInvariant::OutOfRange { table, row, target, id: id.into(), count })
     }
 }
 
@@ -88,7 +96,7 @@ impl Profile {
     pub fn check(&self) -> Result<(), BrokenInvariant> {
         self.check_contexts()?;
         for (row, location) in self.locations.iter().enumerate() {
-            in_range("locations", row, "process", location.process, self.processes.len())?;
+            in_range("locations", row, "process", location.process, &self.processes)?;
         }
         self.check_values()?;
         check_samples(&self.samples, self)?;
@@ -97,26 +105,26 @@ impl Profile {
         self.check_regions()?;
         check_stays(&self.stays, self)?;
         for (row, sample) in self.process_samples.iter().enumerate() {
-            in_range("process_samples", row, "process", sample.process, self.processes.len())?;
+            in_range("process_samples", row, "process", sample.process, &self.processes)?;
         }
         Ok(())
     }
 
     fn check_regions(&self) -> Result<(), BrokenInvariant> {
         for (row, region) in self.regions.iter().enumerate() {
-            in_range("regions", row, "process", region.process, self.processes.len())?;
-            in_range("regions", row, "context", region.context, self.contexts.len())?;
+            in_range("regions", row, "process", region.process, &self.processes)?;
+            in_range("regions", row, "context", region.context, &self.contexts)?;
             if let Some(parent) = region.parent {
                 // A region is opened after the one around it.
-                in_range("regions", row, "region", parent, row)?;
+                in_range("regions", row, "region", parent, &self.regions[..RegionId::from_index(row)])?;
             }
         }
         let mut previous = None;
         for (row, segment) in self.segments.iter().enumerate() {
-            in_range("segments", row, "location", segment.location, self.locations.len())?;
-            in_range("segments", row, "region", segment.region, self.regions.len())?;
-            in_range("segments", row, "operation", segment.operation, self.operations.len())?;
-            in_range("segments", row, "context", segment.context, self.contexts.len())?;
+            in_range("segments", row, "location", segment.location, &self.locations)?;
+            in_range("segments", row, "region", segment.region, &self.regions)?;
+            in_range("segments", row, "operation", segment.operation, &self.operations)?;
+            in_range("segments", row, "context", segment.context, &self.contexts)?;
             let key = (segment.location, segment.region, segment.operation, segment.context);
             if previous.is_some_and(|previous| previous >= key) {
                 let order = "by location, region, operation and context, each combination once";
@@ -137,18 +145,18 @@ impl Profile {
                 None if row == 0 && is_program => {}
                 Some(_) if row == 0 || is_program => return Err(BrokenInvariant::Root { context: row }),
                 None => return Err(BrokenInvariant::Root { context: row }),
-                Some(parent) if parent as usize >= row => {
+                Some(parent) if parent.index() >= row => {
                     return Err(BrokenInvariant::ParentAfterChild { context: row, parent });
                 }
                 Some(_) => {}
             }
             if let Some(function) = context.function {
-                in_range("contexts", row, "function", function, self.functions.len())?;
+                in_range("contexts", row, "function", function, &self.functions)?;
             }
         }
         for (row, function) in self.functions.iter().enumerate() {
             if let Some(module) = function.module {
-                in_range("functions", row, "module", module, self.modules.len())?;
+                in_range("functions", row, "module", module, &self.modules)?;
             }
         }
         Ok(())
@@ -157,8 +165,8 @@ impl Profile {
     fn check_values(&self) -> Result<(), BrokenInvariant> {
         let mut previous = None;
         for (row, value) in self.values.iter().enumerate() {
-            in_range("values", row, "context", value.context, self.contexts.len())?;
-            in_range("values", row, "location", value.location, self.locations.len())?;
+            in_range("values", row, "context", value.context, &self.contexts)?;
+            in_range("values", row, "location", value.location, &self.locations)?;
             if !value.amount.is_finite() {
                 return Err(BrokenInvariant::NotFinite { row });
             }
@@ -175,11 +183,10 @@ impl Profile {
 
 /// Checks the samples of a profile of which the rest is known.
 pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let (contexts, locations) = (profile.contexts.len(), profile.locations.len());
-    let mut previous = (0, 0);
+    let mut previous = (LocationId(0), 0);
     for (row, sample) in samples.iter().enumerate() {
-        in_range("samples", row, "context", sample.context, contexts)?;
-        in_range("samples", row, "location", sample.location, locations)?;
+        in_range("samples", row, "context", sample.context, &profile.contexts)?;
+        in_range("samples", row, "location", sample.location, &profile.locations)?;
         let key = (sample.location, sample.time_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "samples", row, order: "by location and time" });
@@ -191,11 +198,11 @@ pub(crate) fn check_samples(samples: &[SampleRow], profile: &Profile) -> Result<
 
 /// Checks the operations of a profile of which the rest is known.
 pub(crate) fn check_events(events: &[EventRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let mut previous = (0, 0);
+    let mut previous = (LocationId(0), 0);
     for (row, event) in events.iter().enumerate() {
-        in_range("events", row, "context", event.context, profile.contexts.len())?;
-        in_range("events", row, "location", event.location, profile.locations.len())?;
-        in_range("events", row, "operation", event.operation, profile.operations.len())?;
+        in_range("events", row, "context", event.context, &profile.contexts)?;
+        in_range("events", row, "location", event.location, &profile.locations)?;
+        in_range("events", row, "operation", event.operation, &profile.operations)?;
         let EventRow { begin_ns, end_ns, time_ns, summed, .. } = *event;
         let fits = |length_ns| if summed { time_ns <= length_ns } else { time_ns == length_ns };
         if !end_ns.checked_sub(begin_ns).is_some_and(fits) {
@@ -212,13 +219,12 @@ pub(crate) fn check_events(events: &[EventRow], profile: &Profile) -> Result<(),
 
 /// Checks the releases of a profile of which the rest is known.
 pub(crate) fn check_releases(releases: &[ReleaseRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let contexts = profile.contexts.len();
-    let mut previous = (0, 0);
+    let mut previous = (LocationId(0), 0);
     for (row, release) in releases.iter().enumerate() {
-        in_range("releases", row, "context", release.context, contexts)?;
-        in_range("releases", row, "context", release.site.unwrap_or(0), contexts)?;
-        in_range("releases", row, "location", release.location, profile.locations.len())?;
-        in_range("releases", row, "operation", release.operation, profile.operations.len())?;
+        in_range("releases", row, "context", release.context, &profile.contexts)?;
+        in_range("releases", row, "context", release.site.unwrap_or(ContextId::PROGRAM), &profile.contexts)?;
+        in_range("releases", row, "location", release.location, &profile.locations)?;
+        in_range("releases", row, "operation", release.operation, &profile.operations)?;
         let key = (release.location, release.time_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "releases", row, order: "by location and time" });
@@ -230,10 +236,10 @@ pub(crate) fn check_releases(releases: &[ReleaseRow], profile: &Profile) -> Resu
 
 /// Checks the stays of a profile of which the rest is known.
 pub(crate) fn check_stays(stays: &[StayRow], profile: &Profile) -> Result<(), BrokenInvariant> {
-    let mut previous = (0, 0);
+    let mut previous = (LocationId(0), 0);
     for (row, stay) in stays.iter().enumerate() {
-        in_range("stays", row, "location", stay.location, profile.locations.len())?;
-        in_range("stays", row, "region", stay.region, profile.regions.len())?;
+        in_range("stays", row, "location", stay.location, &profile.locations)?;
+        in_range("stays", row, "region", stay.region, &profile.regions)?;
         let key = (stay.location, stay.begin_ns);
         if previous > key {
             return Err(BrokenInvariant::Unsorted { table: "stays", row, order: "by location and begin" });

@@ -5,6 +5,7 @@
 //! so that it can be read on another machine, after the binaries are gone.
 //!
 //! - [`context`]: where in the program (a tree)
+//! - [`ids`]: a type of id for each of them
 //! - [`location`]: which thread of which process
 //! - [`metric`]: what is counted, and in which unit
 //! - [`processor_set`]: which processors a process may use; [`bindings`]: the sets and jobs of a run
@@ -26,6 +27,7 @@ pub mod context;
 pub mod event_metrics;
 pub mod events;
 pub mod facts;
+pub mod ids;
 pub mod invariants;
 pub mod location;
 pub mod metric;
@@ -41,15 +43,18 @@ pub mod sweep_file;
 pub mod tables;
 mod whole_file;
 
-pub use context::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId};
+pub use context::{Context, ContextKind, Function, Module};
 pub use events::{EventRow, Target};
 pub use facts::{Paused, Quality, RunFacts};
+pub use ids::{
+    ContextId, FunctionId, IndexSlice, IndexVec, LocationId, ModuleId, OperationId, ProcessId, RegionId,
+};
 pub use invariants::BrokenInvariant;
-pub use location::{Location, LocationId, Process, ProcessId};
+pub use location::{Location, Process};
 pub use metric::Metric;
-pub use operations::{Detail, Family, Nature, OperationId, OperationInfo, OperationKind};
+pub use operations::{Detail, Family, Nature, OperationInfo, OperationKind};
 pub use process_samples::ProcessSampleRow;
-pub use regions::{RegionId, RegionInfo, SegmentRow, StayRow, TrialSums};
+pub use regions::{RegionInfo, SegmentRow, StayRow, TrialSums};
 pub use releases::ReleaseRow;
 pub use run_file::{Pause, RunFile, Stop};
 pub use samples::SampleRow;
@@ -82,27 +87,27 @@ pub struct Profile {
     /// How far the numbers can be trusted.
     pub quality: Quality,
     /// Processes by [`ProcessId`].
-    pub processes: Vec<Process>,
+    pub processes: IndexVec<ProcessId, Process>,
     /// Threads by [`LocationId`].
-    pub locations: Vec<Location>,
+    pub locations: IndexVec<LocationId, Location>,
     /// Modules by [`ModuleId`]; one entry per file, not per load.
-    pub modules: Vec<Module>,
+    pub modules: IndexVec<ModuleId, Module>,
     /// Functions by [`FunctionId`].
-    pub functions: Vec<Function>,
+    pub functions: IndexVec<FunctionId, Function>,
     /// The context tree by [`ContextId`].
-    pub contexts: Vec<Context>,
+    pub contexts: IndexVec<ContextId, Context>,
     /// The numbers.
     pub values: Vec<Value>,
     /// The timeline of samples.
     pub samples: Vec<SampleRow>,
     /// The intercepted operations by [`OperationId`]; only those that occur.
-    pub operations: Vec<OperationInfo>,
+    pub operations: IndexVec<OperationId, OperationInfo>,
     /// The timeline of operations.
     pub events: Vec<EventRow>,
     /// The timeline of releases and wakes.
     pub releases: Vec<ReleaseRow>,
     /// The parallel regions by [`RegionId`].
-    pub regions: Vec<RegionInfo>,
+    pub regions: IndexVec<RegionId, RegionInfo>,
     /// Work and waits at their sites.
     pub segments: Vec<SegmentRow>,
     /// The timeline of stays in them.

@@ -1,9 +1,6 @@
 //! Which thread of which process: where time passes.
 
-/// Position in [`crate::Profile::processes`].
-pub type ProcessId = u32;
-/// Position in [`crate::Profile::locations`].
-pub type LocationId = u32;
+use crate::ProcessId;
 
 /// One process image: a process that calls exec is two entries with one pid.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,9 +3,6 @@
 //! Accounting asks for the nature of an operation and never for its name, so that a profile made of another
 //! tool's trace can be accounted for as well.
 
-/// Position in [`crate::Profile::operations`].
-pub type OperationId = u32;
-
 /// An operation: a function whose calls are measured one by one or in sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OperationInfo {

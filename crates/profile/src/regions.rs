@@ -1,10 +1,7 @@
 //! Parallel regions: where they are, which threads were in them when, and the work and waits at each of their
 //! sites.
 
-use crate::{ContextId, LocationId, OperationId, ProcessId};
-
-/// Position in [`crate::Profile::regions`].
-pub type RegionId = u32;
+use crate::{ContextId, LocationId, OperationId, ProcessId, RegionId};
 
 /// A parallel region: a construct on a call path, however often it was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -49,8 +49,8 @@ pub struct SampleRow {
 impl Default for SampleRow {
     fn default() -> SampleRow {
         SampleRow {
-            location: 0,
-            context: 0,
+            location: LocationId(0),
+            context: ContextId::PROGRAM,
             time_ns: 0,
             cpu_ns: 0,
             user_ns: 0,

@@ -4,11 +4,12 @@ use std::fs;
 
 use proptest::prelude::*;
 use proust_profile::notes::{ModuleNote, RunNote};
-use proust_profile::tables::{self, Provenance, SourceFile, TablesError};
+use proust_profile::tables::{self, Kept, Provenance, SourceFile, TablesError};
 use proust_profile::{
-    Context, ContextKind, Detail, EventRow, Family, Function, Location, Metric, Module, Nature,
-    OperationInfo, OperationKind, Process, ProcessSampleRow, Profile, Quality, RegionInfo, ReleaseRow,
-    RunFacts, SampleRow, SegmentRow, StayRow, Target, TrialSums, Value,
+    Context, ContextId, ContextKind, Detail, EventRow, Family, Function, FunctionId, Location, LocationId,
+    Metric, Module, ModuleId, Nature, OperationId, OperationInfo, OperationKind, Process, ProcessId,
+    ProcessSampleRow, Profile, Quality, RegionId, RegionInfo, ReleaseRow, RunFacts, SampleRow, SegmentRow,
+    StayRow, Target, TrialSums, Value,
 };
 
 const KINDS: [ContextKind; 5] = [
@@ -30,9 +31,9 @@ fn contexts(functions: u32) -> impl Strategy<Value = Vec<Context>> {
         let program =
             Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
         let others = rows.into_iter().enumerate().map(|(i, (parent, kind, function, file, line))| Context {
-            parent: Some(parent % (i as u32 + 1)),
+            parent: Some(ContextId(parent % (i as u32 + 1))),
             kind: KINDS[kind],
-            function: function.filter(|_| functions > 0).map(|f| f % functions.max(1)),
+            function: function.filter(|_| functions > 0).map(|f| f % functions.max(1)).map(FunctionId),
             file,
             line,
         });
@@ -55,8 +56,8 @@ fn samples(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<SampleRow
             .into_iter()
             .filter(|_| locations > 0)
             .map(|(location, context, time_ns, ns, counts, processor, flags)| SampleRow {
-                location: location % locations.max(1),
-                context: context % contexts,
+                location: LocationId(location % locations.max(1)),
+                context: ContextId(context % contexts),
                 time_ns,
                 cpu_ns: ns[0],
                 user_ns: ns[1],
@@ -94,9 +95,9 @@ fn events(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<EventRow>>
             .into_iter()
             .filter(|_| locations > 0)
             .map(|(ids, numbers, begin_ns, length_ns, part, cpu_clock_ns, flags)| EventRow {
-                location: ids[0] % locations.max(1),
-                context: ids[1] % contexts,
-                operation: ids[2] % 3,
+                location: LocationId(ids[0] % locations.max(1)),
+                context: ContextId(ids[1] % contexts),
+                operation: OperationId(ids[2] % 3),
                 target: Target::ALL[ids[3] as usize % Target::ALL.len()],
                 begin_ns,
                 end_ns: begin_ns + length_ns,
@@ -127,9 +128,9 @@ fn regions(
     proptest::collection::vec(row, 0..if locations == 0 { 1 } else { 40 }).prop_map(move |rows| {
         let infos: Vec<RegionInfo> = (0..rows.len().min(5) as u32)
             .map(|id| RegionInfo {
-                process: rows[id as usize].0[0] % processes.max(1),
-                context: rows[id as usize].0[1] % contexts,
-                parent: if rows[id as usize].2 { id.checked_sub(1) } else { None },
+                process: ProcessId(rows[id as usize].0[0] % processes.max(1)),
+                context: ContextId(rows[id as usize].0[1] % contexts),
+                parent: if rows[id as usize].2 { id.checked_sub(1).map(RegionId) } else { None },
                 told: rows[id as usize].0[2] % 2 == 0,
             })
             .collect();
@@ -139,10 +140,10 @@ fn regions(
             let (location, region) = (ids[0] % locations.max(1), ids[1] % infos.len() as u32);
             let (operation, context) = (ids[2] % 3, ids[3] % contexts);
             let segment = SegmentRow {
-                location,
-                region,
-                operation,
-                context,
+                location: LocationId(location),
+                region: RegionId(region),
+                operation: OperationId(operation),
+                context: ContextId(context),
                 executions: numbers[0],
                 unmeasured: numbers[2],
                 known: numbers[3],
@@ -168,7 +169,15 @@ fn regions(
             };
             segments.insert((location, region, operation, context), segment);
             let [fork_ns, begin_ns, end_ns, ..] = numbers;
-            stays.push(StayRow { location, region, fork_ns, begin_ns, end_ns, number: ids[4], team: ids[5] });
+            stays.push(StayRow {
+                location: LocationId(location),
+                region: RegionId(region),
+                fork_ns,
+                begin_ns,
+                end_ns,
+                number: ids[4],
+                team: ids[5],
+            });
         }
         stays.sort_by_key(|stay| (stay.location, stay.begin_ns));
         (infos, segments.into_values().collect(), stays)
@@ -180,7 +189,7 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
     let numbers = numbers.iter().filter(|_| processes > 0);
     numbers
         .map(|row| ProcessSampleRow {
-            process: row.context % processes,
+            process: ProcessId(row.context.0 % processes),
             time_ns: row.time_ns,
             reason: "asked".into(),
             label: format!("{:x}", row.object),
@@ -188,8 +197,8 @@ fn process_samples(numbers: &[ReleaseRow], processes: u32) -> Vec<ProcessSampleR
             peak_resident_bytes: row.weight_ns,
             resident_bytes: row.since_ns,
             written_by_calls_bytes: row.since_ns,
-            threads: row.site,
-            runnable: row.site,
+            threads: row.site.map(u32::from),
+            runnable: row.site.map(u32::from),
             ..ProcessSampleRow::default()
         })
         .collect()
@@ -202,10 +211,10 @@ fn releases(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<ReleaseR
             .into_iter()
             .filter(|_| locations > 0)
             .map(|(ids, numbers, site, since_ns)| ReleaseRow {
-                location: ids[0] % locations.max(1),
-                context: ids[1] % contexts,
-                site: site.map(|site| site % contexts),
-                operation: ids[2] % 3,
+                location: LocationId(ids[0] % locations.max(1)),
+                context: ContextId(ids[1] % contexts),
+                site: site.map(|site| site % contexts).map(ContextId),
+                operation: OperationId(ids[2] % 3),
                 time_ns: numbers[0],
                 object: numbers[1],
                 held_ns: numbers[2],
@@ -225,8 +234,8 @@ fn values(contexts: u32, locations: u32) -> impl Strategy<Value = Vec<Value>> {
                 .into_iter()
                 .filter(|_| locations > 0)
                 .map(|((context, location, metric), amount)| Value {
-                    context,
-                    location,
+                    context: ContextId(context),
+                    location: LocationId(location),
                     metric: Metric::ALL[metric],
                     amount,
                 })
@@ -302,7 +311,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                         full_name,
                         file: linkage_name.clone(),
                         linkage_name,
-                        module: in_module.then_some(0),
+                        module: in_module.then_some(ModuleId(0)),
                         line,
                     })
                     .collect();
@@ -310,7 +319,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                 let locations: Vec<Location> = location_rows
                     .into_iter()
                     .map(|([process, tid], name, time, samples, service)| Location {
-                        process: process % process_count.max(1),
+                        process: ProcessId(process % process_count.max(1)),
                         tid,
                         name,
                         start_s: time,
@@ -332,23 +341,28 @@ fn profile() -> impl Strategy<Value = Profile> {
                 (values(count, location_count), rows).prop_map(
                     move |(values, (samples, events, releases, regions))| Profile {
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
-                        quality: Quality { samples: facts.2, notes: vec![RunNote::StillRunning { processes: facts.1.clone() }], ..Quality::default() },
-                        processes: processes.clone(),
-                        locations: locations.clone(),
+                        quality: Quality {
+                            samples: facts.2,
+                            notes: vec![RunNote::StillRunning { processes: facts.1.clone() }],
+                            ..Quality::default()
+                        },
+                        processes: processes.clone().into(),
+                        locations: locations.clone().into(),
                         modules: vec![Module {
                             path: "/bin/a".into(),
                             build_id: "0f".into(),
                             notes: vec![ModuleNote::NoFile { path: "[vdso]".into() }],
-                        }],
-                        functions: functions.clone(),
-                        contexts: contexts.clone(),
+                        }]
+                        .into(),
+                        functions: functions.clone().into(),
+                        contexts: contexts.clone().into(),
                         values,
                         samples,
-                        operations: operations(),
+                        operations: operations().into(),
                         events,
                         process_samples: process_samples(&releases, process_count),
                         releases,
-                        regions: regions.0,
+                        regions: regions.0.into(),
                         segments: regions.1,
                         stays: regions.2,
                     },
@@ -373,17 +387,26 @@ proptest! {
         let dir = run.path().join(tables::PROFILE_FOLDER);
         prop_assert_eq!(profile.check(), Ok(()));
         // Twice: the second replaces the first.
-        tables::write(&dir, &Profile { contexts: profile.contexts.clone(), functions: profile.functions.clone(), modules: profile.modules.clone(), ..Profile::default() }, &Provenance::default()).unwrap();
+        let first = Profile {
+            contexts: profile.contexts.clone(),
+            functions: profile.functions.clone(),
+            modules: profile.modules.clone(),
+            ..Profile::default()
+        };
+        tables::write(&dir, &first, &Provenance::default()).unwrap();
         tables::write(&dir, &profile, &provenance()).unwrap();
         prop_assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1);
-        prop_assert_eq!(tables::read_provenance(&dir).unwrap(), provenance());
-        let without = tables::read_without_samples(&dir).unwrap();
+        prop_assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+        let kept = Kept::open(&dir).unwrap();
+        prop_assert_eq!(kept.provenance(), &provenance());
+        let without = kept.profile_without_rows().unwrap();
         prop_assert!(without.samples.is_empty() && without.events.is_empty());
-        prop_assert_eq!(tables::read_samples(&dir, &without).unwrap(), &profile.samples[..]);
         prop_assert!(without.releases.is_empty() && without.stays.is_empty());
-        prop_assert_eq!(tables::read_stays(&dir, &without).unwrap(), &profile.stays[..]);
-        prop_assert_eq!(tables::read_events(&dir, &without).unwrap(), &profile.events[..]);
-        prop_assert_eq!(tables::read_releases(&dir, &without).unwrap(), &profile.releases[..]);
+        let rows = kept.rows(&without).unwrap();
+        prop_assert_eq!(&rows.samples, &profile.samples);
+        prop_assert_eq!(&rows.stays, &profile.stays);
+        prop_assert_eq!(&rows.events, &profile.events);
+        prop_assert_eq!(&rows.releases, &profile.releases);
         prop_assert_eq!(tables::read(&dir).unwrap(), profile);
     }
 
@@ -397,7 +420,9 @@ proptest! {
         let run = tempfile::tempdir().unwrap();
         let dir = run.path().join(tables::PROFILE_FOLDER);
         tables::write(&dir, &profile, &provenance()).unwrap();
-        let mut files: Vec<_> = fs::read_dir(&dir).unwrap().map(|f| f.unwrap().path()).collect();
+        let folder = Kept::open(&dir).unwrap().folder().to_owned();
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+        files.push(dir.join(tables::MANIFEST));
         files.sort();
         let path = file.get(&files);
         let mut bytes = fs::read(path).unwrap();
@@ -409,7 +434,7 @@ proptest! {
         }
         fs::write(path, bytes).unwrap();
         match tables::read(&dir) {
-            // White space, or a key, of check.json may change without a change of what is read.
+            // White space, or a key, of the manifest may change without a change of what is read.
             Ok(read) => prop_assert_eq!(read, profile),
             Err(TablesError::Io { .. }) => {}
             Err(error) => prop_assert!(error.to_string().contains(dir.to_str().unwrap()), "{}", error),
@@ -428,50 +453,55 @@ fn there_is_no_profile_and_nothing_that_is_not_finite_is_written() {
     ));
     let program =
         Context { parent: None, kind: ContextKind::Program, function: None, file: None, line: None };
-    let mut profile = Profile { contexts: vec![program], ..Profile::default() };
+    let mut profile = Profile { contexts: vec![program].into(), ..Profile::default() };
     profile.facts.wall_s = f64::NAN;
     assert!(matches!(tables::write(&dir, &profile, &provenance()), Err(TablesError::Json { .. })));
     assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
-    tables::remove(&dir).unwrap();
 }
 
 #[test]
 fn every_invariant_is_checked() {
     let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
     let good = Profile {
-        contexts: vec![context(None, ContextKind::Program), context(Some(0), ContextKind::Frame)],
-        processes: vec![Process::default()],
-        locations: vec![Location::default()],
-        values: vec![Value { context: 1, location: 0, metric: Metric::Cpu, amount: 1.0 }],
+        contexts: vec![context(None, ContextKind::Program), context(Some(ContextId(0)), ContextKind::Frame)]
+            .into(),
+        processes: vec![Process::default()].into(),
+        locations: vec![Location::default()].into(),
+        values: vec![Value {
+            context: ContextId(1),
+            location: LocationId(0),
+            metric: Metric::Cpu,
+            amount: 1.0,
+        }],
         samples: vec![SampleRow::default()],
-        operations: vec![OperationInfo::default()],
+        operations: vec![OperationInfo::default()].into(),
         events: vec![EventRow { begin_ns: 2, end_ns: 5, time_ns: 3, ..EventRow::default() }],
-        releases: vec![ReleaseRow { time_ns: 1, site: Some(1), ..ReleaseRow::default() }],
+        releases: vec![ReleaseRow { time_ns: 1, site: Some(ContextId(1)), ..ReleaseRow::default() }],
         ..Profile::default()
     };
     assert_eq!(good.check(), Ok(()));
     let broken: [fn(&mut Profile); 22] = [
-        |p| p.contexts[0].parent = Some(0),
-        |p| p.contexts[1].parent = None,
-        |p| p.contexts[1].parent = Some(1),
-        |p| p.contexts[1].function = Some(0),
-        |p| p.locations[0].process = 1,
-        |p| p.values[0].context = 2,
+        |p| p.contexts[ContextId(0)].parent = Some(ContextId(0)),
+        |p| p.contexts[ContextId(1)].parent = None,
+        |p| p.contexts[ContextId(1)].parent = Some(ContextId(1)),
+        |p| p.contexts[ContextId(1)].function = Some(FunctionId(0)),
+        |p| p.locations[LocationId(0)].process = ProcessId(1),
+        |p| p.values[0].context = ContextId(2),
         |p| p.values[0].amount = f64::INFINITY,
         |p| p.values.push(p.values[0]),
-        |p| p.samples[0].location = 1,
+        |p| p.samples[0].location = LocationId(1),
         |p| p.samples = vec![SampleRow { time_ns: 2, ..SampleRow::default() }, SampleRow::default()],
-        |p| p.events[0].context = 2,
-        |p| p.events[0].location = 1,
-        |p| p.events[0].operation = 1,
+        |p| p.events[0].context = ContextId(2),
+        |p| p.events[0].location = LocationId(1),
+        |p| p.events[0].operation = OperationId(1),
         |p| p.events[0].begin_ns = 6,
         |p| p.events[0].time_ns = 2,
         |p| (p.events[0].summed, p.events[0].time_ns) = (true, 4),
         |p| p.events.push(EventRow::default()),
-        |p| p.releases[0].context = 2,
-        |p| p.releases[0].site = Some(2),
-        |p| p.releases[0].location = 1,
-        |p| p.releases[0].operation = 1,
+        |p| p.releases[0].context = ContextId(2),
+        |p| p.releases[0].site = Some(ContextId(2)),
+        |p| p.releases[0].location = LocationId(1),
+        |p| p.releases[0].operation = OperationId(1),
         |p| p.releases.push(ReleaseRow::default()),
     ];
     for (number, break_it) in broken.iter().enumerate() {

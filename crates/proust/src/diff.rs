@@ -3,7 +3,7 @@
 mod sides;
 mod sweeps;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -11,19 +11,18 @@ use clap::Args;
 use proust_account::ledger::IoAs;
 use proust_compare::diff::Limit;
 use proust_compare::{ComparedRun, Diff};
-use proust_profile::tables::PROFILE_FOLDER;
 use proust_query::Measure;
 use proust_report::{
     Column, DiffPage, DiffQuestion, Format, SweepDiffQuestion, limit_text, listed, render_diff,
 };
 use proust_statistics::Outcome;
-use proust_store::{self, Parts, View};
+use proust_store::{Run, is_kept, read_side_by_side};
 use proust_words::nearest::nearest;
 
 use crate::failure::{EXCEEDED, WrongUsage};
 use crate::report::{FormatName, IoName};
 use crate::suggested::{self, Suggested};
-use crate::{gaps, output, progress, terminal};
+use crate::{analysis_notes, gaps, output, progress, terminal};
 use sides::Side;
 use sweeps::Curve;
 
@@ -108,8 +107,8 @@ impl Words<'_> {
             [] => return Err(WrongUsage("name two runs to compare: `proust diff A B`".into())),
             [a, ..] => {
                 return Err(WrongUsage(format!(
-                    "{a} is compared with nothing: name a second run, `proust diff {a} B` (a folder that is called like a page \
-                     is given as ./NAME)"
+                    "{a} is compared with nothing: name a second run, `proust diff {a} B` (a folder that \
+                     is called like a page is given as ./NAME)"
                 )));
             }
         };
@@ -226,16 +225,18 @@ struct Opened {
 impl Opened {
     fn of(sides: [&Side; 2], measures: &[Measure]) -> Result<Opened> {
         let dirs: Vec<&PathBuf> = sides.iter().flat_map(|side| &side.dirs).collect();
+        let mut read: Vec<Option<(ComparedRun, Vec<String>)>> = Vec::new();
         for dir in &dirs {
-            if !dir.join(PROFILE_FOLDER).exists() {
-                // The first time takes a while and shows its progress.
-                progress::open(dir, Parts::WithoutSamples)?;
-            }
+            // The first time takes a while and shows its progress.
+            let first = if is_kept(dir) { None } else { Some(one(&progress::open(dir)?, measures)?) };
+            read.push(first);
         }
-        let runs = proust_store::read_side_by_side(&dirs, |dir| one(dir, measures));
+        let rest: Vec<&PathBuf> =
+            dirs.iter().zip(&read).filter(|(_, r)| r.is_none()).map(|(d, _)| *d).collect();
+        let mut rest = read_side_by_side(&rest, |dir| one(&Run::open(dir)?, measures)).into_iter();
         let (mut before, mut gaps) = (Vec::new(), Vec::new());
-        for (run, dir) in runs.into_iter().zip(&dirs) {
-            let (run, missing) = run?;
+        for (run, dir) in read.into_iter().zip(&dirs) {
+            let Some((run, missing)) = run.map(Ok).or_else(|| rest.next()).transpose()? else { continue };
             before.push(run);
             if !missing.is_empty() {
                 gaps.push(gaps::sentence(&dir.to_string_lossy(), &missing));
@@ -246,11 +247,13 @@ impl Opened {
     }
 }
 
-fn one(dir: &Path, measures: &[Measure]) -> Result<(ComparedRun, Vec<String>)> {
-    let mut profile = proust_store::open_without_samples(dir, &mut |_| ())?;
-    let (ledger, found) = View::of_user(dir).accounted(&mut profile)?;
+fn one(run: &Run, measures: &[Measure]) -> Result<(ComparedRun, Vec<String>)> {
+    let profile = run.profile()?;
     let missing = gaps::incomplete(&profile.quality);
-    Ok((ComparedRun::new(&profile, &ledger, found, measures, &[]), missing))
+    let found = run.findings()?.to_vec();
+    let compared = ComparedRun::new(profile, run.ledger_with_rows()?, found, measures, &[]);
+    analysis_notes::print(run);
+    Ok((compared, missing))
 }
 
 #[cfg(test)]

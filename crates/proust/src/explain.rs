@@ -8,12 +8,11 @@ use clap::Args;
 use proust_findings::Kind;
 use proust_query::Handle;
 use proust_report::{Paint, derivation, explain_kind, explain_thresholds};
-use proust_store::{Parts, View};
 use proust_words::counted;
 use proust_words::nearest::nearest;
 
 use crate::failure::WrongUsage;
-use crate::{gaps, output, progress, runs, terminal};
+use crate::{analysis_notes, gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust explain`.
 #[derive(Args, Debug)]
@@ -119,9 +118,10 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
 /// Shows how a finding was made.
 fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
     let dir = runs::named_or_newest(dir)?;
-    let mut profile = progress::open(&dir, Parts::WithoutSamples)?;
-    let (ledger, found) = View::of_user(&dir).accounted(&mut profile)?;
-    let Some(text) = derivation(&ledger, &found, number, &dir.to_string_lossy(), &terminal::style()) else {
+    let run = progress::open(&dir)?;
+    let found = run.findings()?;
+    let Some(text) = derivation(run.ledger()?, found, number, &dir.to_string_lossy(), &terminal::style())
+    else {
         let there = match found.len() {
             0 => "has no findings".to_owned(),
             1 => "has one finding, L1".to_owned(),
@@ -134,7 +134,8 @@ fn explain_finding(dir: Option<&Path>, number: u32) -> Result<ExitCode> {
         .into());
     };
     output::print(&text)?;
-    gaps::note(&dir.to_string_lossy(), &profile.quality);
+    analysis_notes::print(&run);
+    gaps::note(&dir.to_string_lossy(), &run.profile()?.quality);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,14 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_report::{Worded, module_notes};
 use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
-use proust_store::Parts;
+use proust_report::{Worded, module_notes};
 
-use crate::{output, progress, runs, sweep, terminal};
+use crate::{analysis_notes, output, progress, runs, sweep, terminal};
 
 /// Arguments of `proust info`.
 #[derive(Args, Debug)]
@@ -32,16 +31,18 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
         output::print(&sweep::described(&dir, &SweepFile::read(&dir)?, &terminal::style()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let profile = progress::open(&dir, Parts::WithoutSamples)?;
+    let run = progress::open(&dir)?;
+    let profile = run.profile()?;
     let style = terminal::style();
-    let mut text = facts(&profile, &RunFile::read(&dir), &style);
-    text.push_str(&processes(&profile, &style));
-    text.push_str(&modules(&profile, &style));
+    let mut text = facts(profile, run.file(), &style);
+    text.push_str(&processes(profile, &style));
+    text.push_str(&modules(profile, &style));
+    analysis_notes::print(&run);
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn facts(profile: &Profile, file: &Result<RunFile, RunFileError>, style: &Style) -> String {
+fn facts(profile: &Profile, file: Result<&RunFile, &RunFileError>, style: &Style) -> String {
     let facts = &profile.facts;
     let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
     let mut fact =
@@ -90,7 +91,7 @@ fn facts(profile: &Profile, file: &Result<RunFile, RunFileError>, style: &Style)
 fn processes(profile: &Profile, style: &Style) -> String {
     let mut text = format!("\n{}\n", style.paint(Paint::Strong, "Processes"));
     for (id, process) in profile.processes.iter().enumerate() {
-        let threads = profile.locations.iter().filter(|location| location.process as usize == id).count();
+        let threads = profile.locations.iter().filter(|location| location.process.index() == id).count();
         let rank = process.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
         text.push_str(&format!(
             " p{id}  {} {}{rank} on {}: {}\n",

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use proust_profile::facts::NOT_ENDED;
-use proust_profile::tables::PROFILE_FOLDER;
-use proust_profile::{Metric, Profile, RunFile};
+use proust_profile::{Metric, RunFile};
 use proust_report::{Align, Table, duration, middle, utc};
-use proust_store::{self, StoreError};
+use proust_store::{Run, StoreError};
 use proust_words::{counted, verb};
 
 use crate::runs::{FoundRun, Unreadable, runs_in, sweeps_in, unreadable_in};
@@ -68,21 +67,20 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     ]);
     for run in &runs {
         let name = run.dir.to_string_lossy();
-        let cpu = match profile(run) {
-            None => {
+        let cpu = match analysed(run) {
+            Ok(None) => {
                 unknown += 1;
                 None
             }
-            Some(Ok(profile)) => {
-                let missing = gaps::incomplete(&profile.quality);
-                if !missing.is_empty() {
-                    notes.push(gaps::sentence(&name, &missing));
-                } else if profile.facts.start_unix_s != run.file.start_unix_s {
+            Ok(Some(analysed)) => {
+                if !analysed.gaps.is_empty() {
+                    notes.push(gaps::sentence(&name, &analysed.gaps));
+                } else if analysed.start_unix_s != run.file.start_unix_s {
                     notes.push(format!("run.json in {name} belongs to another run than its profile"));
                 }
-                Some(cpu_s(&profile))
+                Some(analysed.cpu_s)
             }
-            Some(Err(error)) => {
+            Err(error) => {
                 notes.push(format!("the CPU time of {name} is not known: {error}"));
                 None
             }
@@ -102,7 +100,8 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     }
     if unknown > 0 {
         eprintln!(
-            "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` does it",
+            "proust: {} {} not analysed yet, so that the CPU time is not known (-): `proust report RUN` \
+             does it",
             counted(unknown, "run"),
             verb(unknown, "is", "are")
         );
@@ -110,15 +109,27 @@ pub fn run(args: &LsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run that has been analysed before: a list must not start analyses.
-fn profile(run: &FoundRun) -> Option<Result<Profile, StoreError>> {
-    let is_analysed = run.dir.join(PROFILE_FOLDER).exists();
-    is_analysed.then(|| proust_store::open_without_samples(&run.dir, &mut |_| ()))
+/// What is listed of a run's analysis.
+struct Analysed {
+    cpu_s: f64,
+    /// What is missing in its data.
+    gaps: Vec<String>,
+    start_unix_s: f64,
 }
 
-/// CPU seconds of a run.
-fn cpu_s(profile: &Profile) -> f64 {
-    profile.values.iter().filter(|value| value.metric == Metric::Cpu).map(|value| value.amount).sum()
+/// What is listed of a run that has been analysed before: a list must not start analyses.
+fn analysed(run: &FoundRun) -> Result<Option<Analysed>, StoreError> {
+    let run = Run::open(&run.dir)?;
+    if !run.is_analysed() {
+        return Ok(None);
+    }
+    let profile = run.profile()?;
+    let cpu = profile.values.iter().filter(|value| value.metric == Metric::Cpu);
+    Ok(Some(Analysed {
+        cpu_s: cpu.map(|value| value.amount).sum(),
+        gaps: gaps::incomplete(&profile.quality),
+        start_unix_s: profile.facts.start_unix_s,
+    }))
 }
 
 /// How a run ended, in a few words.

@@ -3,6 +3,7 @@
 //! One file for each subcommand. Exit codes: 0 ok, 1 error, 2 wrong usage, 3 incomplete data under
 //! `--strict`, 4 a limit of `diff --fail-if` exceeded; `record` and `sweep` pass on the program's own.
 
+mod analysis_notes;
 mod cli;
 mod completions;
 mod control;

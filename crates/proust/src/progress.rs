@@ -5,33 +5,32 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proust_ingest::{Progress, Stage};
-use proust_profile::Profile;
-use proust_store::{Parts, StoreError, View};
+use proust_ingest::{CallPaths, Progress, Stage};
+use proust_store::{Run, StoreError};
 
 /// Shorter work needs no bar.
 const DELAY: Duration = Duration::from_millis(300);
 
-/// Opens the profile of a run, analysing it where that has not been done yet.
+/// Opens a run, and analyses it where that has not been done yet.
 ///
 /// # Errors
 /// When the folder is not a run, or nothing in it can be read.
-pub fn open(dir: &Path, parts: Parts) -> Result<Profile, StoreError> {
-    open_view(&View::of_user(dir), parts)
+pub fn open(dir: &Path) -> Result<Run, StoreError> {
+    open_with_paths(dir, CallPaths::User)
 }
 
 /// As [`open`], with the call paths that are wanted.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_view(view: &View<'_>, parts: Parts) -> Result<Profile, StoreError> {
+pub fn open_with_paths(dir: &Path, paths: CallPaths) -> Result<Run, StoreError> {
+    let run = Run::open_with_paths(dir, paths)?;
     let mut shown = Shown::default();
-    let mut tell = |progress| shown.tell(progress);
-    let profile = view.open(parts, &mut tell);
+    let analysed = run.analyse(&mut |progress| shown.tell(progress));
     if let Some(bar) = shown.bar {
         bar.finish_and_clear();
     }
-    profile
+    analysed.map(|()| run)
 }
 
 struct Shown {

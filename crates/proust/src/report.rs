@@ -9,17 +9,16 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use proust_account::ledger::IoAs;
 use proust_ingest::CallPaths;
-use proust_profile::Profile;
 use proust_query::Filter;
 use proust_report::{
     Column, Format, Kept, Need, PAGES, PageName, Question, Sort, SweepPage, listed, render, render_with,
 };
-use proust_store::{Parts, View};
+use proust_store::{Run, StoreError};
 use proust_words::nearest::nearest;
 
 use crate::failure::{INCOMPLETE, WrongUsage};
 use crate::suggested::{self, Suggested};
-use crate::{gaps, output, progress, runs, terminal};
+use crate::{analysis_notes, gaps, output, progress, runs, terminal};
 
 /// Arguments of `proust report`.
 #[derive(Args, Debug)]
@@ -56,6 +55,10 @@ pub struct ReportArgs {
     /// Of a sweep: the problem grows with the count (weak scaling)
     #[arg(long)]
     pub weak: bool,
+    /// Of several runs: their counts in their order, in place of the runs' own
+    #[arg(long = "count", value_name = "N,N,...", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub counts: Vec<u32>,
     /// Of a sweep: what is degraded by the original definition, in which any difference counts
     #[arg(long)]
     pub paper: bool,
@@ -123,7 +126,8 @@ fn help() -> String {
 const NOTES: &str = "\
 A word that is a page is a page; a folder of that name is given as ./NAME. Without a folder the
 newest run in the current folder is taken. Rows have handles (c12 contexts, f7 functions,
-t3 threads, p0 processes, k1 locks) that pages and --where accept.
+t3 threads, p0 processes, k1 locks) that pages and --where accept. Several runs of one program with
+different counts of ranks or threads are shown as a sweep: RUN RUN... scaling.
 
 Filters for --where: KEY=VALUE[,VALUE...] or KEY!=VALUE, joined by ` and `.
   process   id or name              rank      number            thread    id, position, or name
@@ -141,7 +145,8 @@ Examples:
   proust report tree --metrics lock_s,caused_s    where threads wait for locks, and what is serial
   proust report waits --where 'time=1s..2s'       who waited in that second, and for what
   proust report tree --format json | jq '.contexts | length'
-  proust report solve.sweep degradation           what is slower with more threads, and why";
+  proust report solve.sweep degradation           what is slower with more threads, and why
+  proust report job-256 job-8192 scaling          of runs that were recorded one by one";
 
 /// What the words before the options mean.
 #[derive(Debug, PartialEq, Eq)]
@@ -187,17 +192,17 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     if let Some(asked) = sweep::Asked::parse(&args.words)? {
         return sweep::run(args, asked);
     }
-    if args.weak || args.paper || args.svg.is_some() {
-        let option = if args.weak {
-            "--weak"
-        } else if args.paper {
-            "--paper"
-        } else {
-            "--svg"
-        };
-        return Err(
-            WrongUsage(format!("{option} is for pages of a sweep: `scaling` and `degradation`")).into()
-        );
+    let of_sweeps = [
+        ("--weak", args.weak),
+        ("--paper", args.paper),
+        ("--svg", args.svg.is_some()),
+        ("--count", !args.counts.is_empty()),
+    ];
+    if let Some((option, _)) = of_sweeps.iter().find(|(_, given)| *given) {
+        return Err(WrongUsage(format!(
+            "{option} is for pages of a sweep, or of several runs: `scaling` and `degradation`"
+        ))
+        .into());
     }
     let words = Words::parse(&args.words)?;
     // Errors in the question are reported before an analysis that may take a while.
@@ -231,16 +236,17 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
             IoName::Lost => IoAs::Lost,
         },
     };
-    let view = View { dir: &dir, paths: args.paths.of_page(question.page) };
-    let profile = show_view(&view, &question)?;
-    let gaps = gaps::incomplete(&profile.quality);
+    let run = progress::open_with_paths(&dir, args.paths.of_page(question.page))?;
+    show_run(&run, &question)?;
+    let quality = &run.profile()?.quality;
+    let gaps = gaps::incomplete(quality);
     if args.strict && !gaps.is_empty() {
         eprintln!("proust: the data are incomplete: {}", gaps.join("; "));
         return Ok(ExitCode::from(INCOMPLETE));
     }
     if question.page != PageName::Quality {
         // That one says it itself.
-        gaps::note(&dir.to_string_lossy(), &profile.quality);
+        gaps::note(&dir.to_string_lossy(), quality);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -249,44 +255,43 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
 ///
 /// # Errors
 /// When the run cannot be read, or the question cannot be answered.
-pub fn show(dir: &Path, question: &Question) -> Result<Profile> {
-    show_view(&View::of_user(dir), question)
+pub fn show(dir: &Path, question: &Question) -> Result<()> {
+    show_run(&progress::open(dir)?, question)
 }
 
-fn show_view(view: &View<'_>, question: &Question) -> Result<Profile> {
-    let parts = if question.needs_samples() { Parts::All } else { Parts::WithoutSamples };
-    let mut profile = progress::open_view(view, parts)?;
+fn show_run(run: &Run, question: &Question) -> Result<()> {
+    let profile = if question.needs_samples() { run.profile_with_rows()? } else { run.profile()? };
     let style = terminal::style();
-    let rendered = match kept(view, &profile, question) {
-        Some(kept) => render_with(&profile, &kept, question, &style)?,
-        None => {
-            view.complete(&mut profile)?;
-            render(&profile, question, &style)?
-        }
+    let rendered = match kept(run, question) {
+        Ok(kept) => render_with(profile, &kept, question, &style)?,
+        // A page has other numbers where no account can be drawn up.
+        Err(StoreError::Ledger(_)) => render(run.profile_with_rows()?, question, &style)?,
+        Err(error) => return Err(error.into()),
     };
+    analysis_notes::print(run);
     for note in &rendered.notes {
         eprintln!("proust: note: {note}");
     }
     output::print(&rendered.page)?;
-    Ok(profile)
+    Ok(())
 }
 
-/// The kept results for the whole run, if they cover all that the page needs.
-fn kept(view: &View<'_>, profile: &Profile, question: &Question) -> Option<Kept> {
+/// The results for the whole run that the page needs.
+fn kept<'r>(run: &'r Run, question: &Question) -> Result<Kept<'r>, StoreError> {
     if question.needs_rows() {
-        return Some(Kept { ledger: view.ledger_with_rows(profile)?, ..Kept::default() });
+        return Ok(Kept::new(run.ledger_with_rows()?));
     }
-    let mut kept = Kept { ledger: view.ledger()?, ..Kept::default() };
+    let mut kept = Kept::new(run.ledger()?);
     if question.page.needs(Need::Findings) {
-        kept.findings = view.findings()?;
+        kept.findings = run.findings()?;
     }
     if question.takes_blame() {
-        kept.blame = Some(view.blame(profile)?);
+        kept.blame = Some(run.blame()?);
     }
     if question.takes_operations() {
-        kept.operations = Some(view.operations(profile)?);
+        kept.operations = Some(run.operations()?);
     }
-    Some(kept)
+    Ok(kept)
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use proust_log::layout::LOG_FOLDER;
 use proust_profile::run_file::RUN_FILE;
 use proust_profile::sweep_file::SWEEP_FILE;
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_profile::{RunFile, SweepFile};
+
+use crate::failure::WrongUsage;
 
 /// A run that was found.
 pub struct FoundRun {
@@ -116,4 +118,27 @@ pub fn named_or_newest(dir: Option<&Path>) -> Result<PathBuf> {
     })?;
     eprintln!("proust: the newest run here is {}", newest.dir.display());
     Ok(newest.dir)
+}
+
+/// The folder, if it holds a run.
+///
+/// # Errors
+/// When it does not, or holds a sweep.
+pub fn folder_of_run(path: &Path) -> Result<PathBuf> {
+    if !path.exists() {
+        bail!("there is no folder {}: name the folder of a run (`proust ls` lists them)", path.display());
+    }
+    if SweepFile::is_in(path) {
+        bail!(WrongUsage(format!(
+            "{} is a sweep: it stands for a whole side, not for one of several repetitions",
+            path.display()
+        )));
+    }
+    if path.join(RUN_FILE).exists() || path.join(PROFILE_FOLDER).exists() {
+        return Ok(path.to_owned());
+    }
+    bail!(
+        "{} holds no run: it has no {RUN_FILE}; name a folder that `proust record` or `proust sweep` wrote",
+        path.display()
+    )
 }

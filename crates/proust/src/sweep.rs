@@ -1,5 +1,6 @@
 //! `proust sweep`: one command with several counts of threads or ranks, each of them several times.
 //!
+//! - [`from_runs`]: sweeps of runs that were recorded one by one
 //! - [`axes`]: what is varied, and how a point fills in the command
 //! - [`surroundings`]: the environment variables that are set and noted: counts, binding
 //! - [`folder`]: the sweep's folder, new or to continue
@@ -16,6 +17,7 @@ mod axes;
 mod described;
 mod drive;
 mod folder;
+mod from_runs;
 mod progress;
 mod surroundings;
 
@@ -23,6 +25,7 @@ use proust_words::durations::parse_ns;
 
 use axes::Axes;
 pub use described::{described, listed};
+pub use from_runs::FromRuns;
 
 use crate::failure::{USAGE, WrongUsage};
 use crate::record::{self, FAILED, RecordOptions};
@@ -39,26 +42,55 @@ What the runs print goes to DIR/RUN.out and DIR/RUN.err; they read nothing. A sw
 goes on when the same command is given again with the same -o DIR: runs that are done are kept, failed
 ones are run anew. More counts and repetitions may be given then.
 
+--from makes a sweep of runs that were recorded one by one, such as batch jobs, and runs nothing. A
+run's count is its own: ranks where their number differs, threads of a rank (of the largest team, else
+those active at once) where that differs, their product where both do. Runs of equal count are
+repetitions. They stay where they are. Runs that failed, or cannot be read, are left out with a note.
+
 Examples:
   proust sweep --threads 1,2,4 -o solve.sweep -- ./solve --size 1000
   proust sweep --ranks 1,2,4 --repeat 5 -- mpirun -n {n} ./solve
   proust sweep --threads 1,2 --axis size=100,1000 -- ./solve --size {size}
+  proust sweep --from job-256.proust job-8192.proust -o jobs.sweep
   proust report solve.sweep scaling
 
 Exit codes: 0 if every run ended with 0, else that of the first that did not (124: it took too long);
 125 if Proust failed, 126 if the command cannot be executed, 127 if it is not found.")]
 pub struct SweepArgs {
     /// Counts of threads
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(
+        long,
+        value_name = "N,N,...",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=65_536)
+    )]
     pub threads: Vec<u32>,
     /// Counts of ranks; the command starts them: mpirun -n {n} ...
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N,N,...",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     pub ranks: Vec<u32>,
     /// Something else that is varied: {NAME} in the command; may be given several times
     #[arg(long = "axis", value_name = "NAME=V,V,...")]
     pub axes: Vec<String>,
+    /// Make a sweep of these recorded runs; none is started
+    #[arg(long, value_name = "RUN", num_args = 1..,
+          conflicts_with_all = ["threads", "ranks", "axes", "repeat", "serial", "timeout", "command"])]
+    pub from: Vec<PathBuf>,
+    /// With --from: the counts of the runs in their order, in place of the runs' own
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', requires = "from",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: Vec<u32>,
     /// How often every point is run
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
     pub repeat: u32,
     /// A command that does the same without threads, as a reference; one word, quoted
     #[arg(long, value_name = "CMD")]
@@ -73,7 +105,12 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub options: RecordOptions,
     /// The command to run
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CMD")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required_unless_present = "from",
+        value_name = "CMD"
+    )]
     pub command: Vec<OsString>,
 }
 
@@ -98,6 +135,10 @@ pub fn run(args: &SweepArgs) -> ExitCode {
 }
 
 fn sweep(args: &SweepArgs) -> anyhow::Result<ExitCode> {
+    if !args.from.is_empty() {
+        from_runs::keep(args)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let axes = Axes::of(args)?;
     let file = axes.plan(args)?;
     if let Some(code) = drive::refused(&file) {

@@ -1,6 +1,6 @@
 //! Inclusive and exclusive amounts.
 
-use proust_profile::{Metric, Profile};
+use proust_profile::{ContextId, Metric, Profile};
 
 use super::forest::{Forest, called_function};
 use super::measure::Measure;
@@ -52,9 +52,9 @@ pub fn over_contexts(profile: &Profile, forest: &Forest, own: &[f64]) -> Amounts
     let mut exclusive = own.to_vec();
     for (id, context) in profile.contexts.iter().enumerate().rev() {
         if let Some(parent) = context.parent {
-            inclusive[parent as usize] += inclusive[id];
+            inclusive[parent.index()] += inclusive[id];
         }
-        let owner = forest.exclusive_of(id as u32) as usize;
+        let owner = forest.exclusive_of(ContextId::from_index(id)).index();
         if owner != id {
             exclusive[owner] += own[id];
         }
@@ -69,11 +69,11 @@ pub(super) fn over_functions(profile: &Profile, forest: &Forest, own: &[f64]) ->
         inclusive: vec![0.0; profile.functions.len()],
         exclusive: vec![0.0; profile.functions.len()],
     };
-    for id in 0..profile.contexts.len() as u32 {
+    for id in profile.contexts.keys() {
         if let Some(function) = called_function(profile, id) {
-            amounts.exclusive[function as usize] += contexts.exclusive[id as usize];
+            amounts.exclusive[function.index()] += contexts.exclusive[id.index()];
             if forest.is_outermost(id) {
-                amounts.inclusive[function as usize] += contexts.inclusive[id as usize];
+                amounts.inclusive[function.index()] += contexts.inclusive[id.index()];
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::FunctionId;
+use proust_profile::{ContextId, FunctionId, IndexVec};
 
 use super::amounts::Amounts;
 use super::forest::called_function;
@@ -29,18 +29,19 @@ pub struct Node {
 pub struct BottomUp {
     /// The nodes; parents are before their children.
     pub nodes: Vec<Node>,
-    node_of_context: Vec<Option<usize>>,
+    node_of_context: IndexVec<ContextId, Option<usize>>,
 }
 
 impl BottomUp {
     /// Turns the contexts around that carry some amount; `depth` bounds the length of a chain of callers.
     pub fn new(selection: &Selection<'_>, depth: usize) -> BottomUp {
         let (profile, forest) = (selection.profile(), selection.forest());
-        let mut result = BottomUp { nodes: Vec::new(), node_of_context: vec![None; profile.contexts.len()] };
+        let mut result =
+            BottomUp { nodes: Vec::new(), node_of_context: profile.contexts.iter().map(|_| None).collect() };
         let mut known: HashMap<(Option<usize>, FunctionId), usize> = HashMap::new();
         let used = selection.used_contexts();
-        for id in 0..profile.contexts.len() as u32 {
-            if !used[id as usize] || called_function(profile, id).is_none() {
+        for id in profile.contexts.keys() {
+            if !used[id.index()] || called_function(profile, id).is_none() {
                 continue;
             }
             let mut node: Option<usize> = None;
@@ -64,7 +65,7 @@ impl BottomUp {
                 }
                 call = forest.call_above(context);
             }
-            result.node_of_context[id as usize] = node;
+            result.node_of_context[id] = node;
         }
         result
     }
@@ -74,11 +75,11 @@ impl BottomUp {
         let contexts = Amounts::by_context(selection, measure);
         let mut amounts =
             Amounts { inclusive: vec![0.0; self.nodes.len()], exclusive: vec![0.0; self.nodes.len()] };
-        for (id, node) in self.node_of_context.iter().enumerate() {
+        for (id, node) in self.node_of_context.iter_enumerated() {
             if let Some(node) = *node {
-                amounts.exclusive[node] += contexts.exclusive[id];
-                if selection.forest().is_outermost(id as u32) {
-                    amounts.inclusive[node] += contexts.inclusive[id];
+                amounts.exclusive[node] += contexts.exclusive[id.index()];
+                if selection.forest().is_outermost(id) {
+                    amounts.inclusive[node] += contexts.inclusive[id.index()];
                 }
             }
         }

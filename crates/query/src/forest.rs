@@ -1,6 +1,6 @@
 //! What the tree of contexts says about itself, computed once for all questions.
 
-use proust_profile::{ContextId, ContextKind, FunctionId, Profile};
+use proust_profile::{ContextId, ContextKind, FunctionId, IndexVec, Profile};
 
 /// Children, owners and recursion of a profile's contexts.
 ///
@@ -9,9 +9,9 @@ use proust_profile::{ContextId, ContextKind, FunctionId, Profile};
 pub struct Forest {
     first_child: Vec<u32>,
     children: Vec<ContextId>,
-    call_above: Vec<Option<ContextId>>,
-    exclusive_of: Vec<ContextId>,
-    outermost: Vec<bool>,
+    call_above: IndexVec<ContextId, Option<ContextId>>,
+    exclusive_of: IndexVec<ContextId, ContextId>,
+    outermost: IndexVec<ContextId, bool>,
 }
 
 impl Forest {
@@ -21,34 +21,32 @@ impl Forest {
         let mut first_child = vec![0u32; contexts.len() + 1];
         for context in contexts {
             if let Some(parent) = context.parent {
-                first_child[parent as usize + 1] += 1;
+                first_child[parent.index() + 1] += 1;
             }
         }
         for id in 0..contexts.len() {
             first_child[id + 1] += first_child[id];
         }
-        let mut children = vec![0; contexts.iter().filter(|context| context.parent.is_some()).count()];
+        let mut children =
+            vec![ContextId::PROGRAM; contexts.iter().filter(|context| context.parent.is_some()).count()];
         let mut next = first_child.clone();
-        for (id, context) in contexts.iter().enumerate() {
+        for (id, context) in contexts.iter_enumerated() {
             if let Some(parent) = context.parent {
-                children[next[parent as usize] as usize] = id as ContextId;
-                next[parent as usize] += 1;
+                children[next[parent.index()] as usize] = id;
+                next[parent.index()] += 1;
             }
         }
         let mut forest = Forest {
             first_child,
             children,
-            call_above: vec![None; contexts.len()],
-            exclusive_of: (0..contexts.len() as ContextId).collect(),
-            outermost: vec![false; contexts.len()],
+            call_above: contexts.iter().map(|_| None).collect(),
+            exclusive_of: contexts.keys().collect(),
+            outermost: contexts.iter().map(|_| false).collect(),
         };
-        for (id, context) in contexts.iter().enumerate() {
-            let Some(parent) = context.parent.map(|parent| parent as usize) else { continue };
-            forest.call_above[id] = if is_call(contexts[parent].kind) {
-                Some(parent as ContextId)
-            } else {
-                forest.call_above[parent]
-            };
+        for (id, context) in contexts.iter_enumerated() {
+            let Some(parent) = context.parent else { continue };
+            forest.call_above[id] =
+                if is_call(contexts[parent].kind) { Some(parent) } else { forest.call_above[parent] };
             if matches!(context.kind, ContextKind::Line | ContextKind::Loop) {
                 forest.exclusive_of[id] = forest.exclusive_of[parent];
             }
@@ -58,25 +56,25 @@ impl Forest {
     }
 
     fn find_outermost(&mut self, profile: &Profile) {
-        let mut on_path = vec![0u32; profile.functions.len()];
+        let mut on_path: IndexVec<FunctionId, u32> = profile.functions.iter().map(|_| 0).collect();
         let function_of = |id: ContextId| called_function(profile, id);
         // Each context is met twice: going down and returning.
-        let mut stack: Vec<(ContextId, bool)> = (0..profile.contexts.len())
+        let mut stack: Vec<(ContextId, bool)> = (profile.contexts.iter_enumerated())
             .rev()
-            .filter(|&id| profile.contexts[id].parent.is_none())
-            .map(|id| (id as ContextId, false))
+            .filter(|(_, context)| context.parent.is_none())
+            .map(|(id, _)| (id, false))
             .collect();
         while let Some((id, leaving)) = stack.pop() {
             let function = function_of(id);
             if leaving {
                 if let Some(function) = function {
-                    on_path[function as usize] -= 1;
+                    on_path[function] -= 1;
                 }
                 continue;
             }
             if let Some(function) = function {
-                self.outermost[id as usize] = on_path[function as usize] == 0;
-                on_path[function as usize] += 1;
+                self.outermost[id] = on_path[function] == 0;
+                on_path[function] += 1;
             }
             stack.push((id, true));
             stack.extend(self.children(id).iter().map(|&child| (child, false)));
@@ -85,25 +83,25 @@ impl Forest {
 
     /// The contexts directly below one, in the order of their ids.
     pub fn children(&self, id: ContextId) -> &[ContextId] {
-        let (from, to) = (self.first_child[id as usize], self.first_child[id as usize + 1]);
+        let (from, to) = (self.first_child[id.index()], self.first_child[id.index() + 1]);
         &self.children[from as usize..to as usize]
     }
 
     /// The nearest frame or inlined call above a context, itself not included.
     pub fn call_above(&self, id: ContextId) -> Option<ContextId> {
-        self.call_above[id as usize]
+        self.call_above[id]
     }
 
     /// The frame or inlined call whose exclusive amount includes this context's own: itself, or for lines and
     /// loops the one around them.
     pub fn exclusive_of(&self, id: ContextId) -> ContextId {
-        self.exclusive_of[id as usize]
+        self.exclusive_of[id]
     }
 
     /// Whether a frame or inlined call has no other of the same function above it. Only these count for the
     /// inclusive amount of a function, so that recursion counts once.
     pub fn is_outermost(&self, id: ContextId) -> bool {
-        self.outermost[id as usize]
+        self.outermost[id]
     }
 
     /// The contexts of a subtree, its root included, parents before children.
@@ -125,6 +123,6 @@ pub(super) fn is_call(kind: ContextKind) -> bool {
 
 /// The function that a frame or inlined call is a call of.
 pub(super) fn called_function(profile: &Profile, id: ContextId) -> Option<FunctionId> {
-    let context = &profile.contexts[id as usize];
+    let context = &profile.contexts[id];
     context.function.filter(|_| is_call(context.kind))
 }

@@ -31,12 +31,12 @@ impl Handle {
         if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        let number = number.parse().ok()?;
+        let number: u32 = number.parse().ok()?;
         match text.as_bytes()[0] {
-            b'c' => Some(Handle::Context(number)),
-            b'f' => Some(Handle::Function(number)),
-            b't' => Some(Handle::Location(number)),
-            b'p' => Some(Handle::Process(number)),
+            b'c' => Some(Handle::Context(ContextId(number))),
+            b'f' => Some(Handle::Function(FunctionId(number))),
+            b't' => Some(Handle::Location(LocationId(number))),
+            b'p' => Some(Handle::Process(ProcessId(number))),
             b'k' => Some(Handle::Lock(number)),
             b'L' => Some(Handle::Finding(number)),
             _ => None,

@@ -14,11 +14,11 @@ pub fn hot_path(forest: &Forest, inclusive: &[f64], root: ContextId, threshold: 
             .children(here)
             .iter()
             .copied()
-            .max_by(|&a, &b| inclusive[a as usize].total_cmp(&inclusive[b as usize]).then(b.cmp(&a)));
+            .max_by(|&a, &b| inclusive[a.index()].total_cmp(&inclusive[b.index()]).then(b.cmp(&a)));
         match hottest {
             Some(child)
-                if inclusive[child as usize] > 0.0
-                    && inclusive[child as usize] >= threshold * inclusive[here as usize] =>
+                if inclusive[child.index()] > 0.0
+                    && inclusive[child.index()] >= threshold * inclusive[here.index()] =>
             {
                 path.push(child);
             }

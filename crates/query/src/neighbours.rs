@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proust_profile::FunctionId;
+use proust_profile::{ContextId, FunctionId};
 
 use super::forest::called_function;
 use super::measure::Measure;
@@ -57,10 +57,12 @@ impl Neighbours {
         let mut callees: HashMap<Option<FunctionId>, (f64, f64)> = HashMap::new();
         let mut positions: Vec<Position> = Vec::with_capacity(profile.contexts.len());
         for (id, context) in profile.contexts.iter().enumerate() {
-            let above = context.parent.map_or(Position::Outside, |parent| positions[parent as usize]);
-            let position = match (above, called_function(profile, id as u32)) {
+            let above = context.parent.map_or(Position::Outside, |parent| positions[parent.index()]);
+            let position = match (above, called_function(profile, ContextId::from_index(id))) {
                 (Position::Outside, Some(called)) if called == function => {
-                    let caller = forest.call_above(id as u32).and_then(|call| called_function(profile, call));
+                    let caller = forest
+                        .call_above(ContextId::from_index(id))
+                        .and_then(|call| called_function(profile, call));
                     Position::Inside { caller, callee: None, callee_is_nearest: false }
                 }
                 (Position::Inside { caller, .. }, Some(called)) if called == function => {

@@ -70,9 +70,9 @@ impl OperationSums {
     /// Whether these can be those of a profile.
     pub fn fits(&self, profile: &Profile) -> bool {
         self.rows.iter().all(|row| {
-            (row.operation as usize) < profile.operations.len()
-                && (row.location as usize) < profile.locations.len()
-                && (row.context as usize) < profile.contexts.len()
+            row.operation.index() < profile.operations.len()
+                && row.location.index() < profile.locations.len()
+                && row.context.index() < profile.contexts.len()
         })
     }
 
@@ -143,7 +143,7 @@ fn of_location(
     let before = profile.samples.partition_point(|row| row.location < location);
     let here = profile.samples[before..].partition_point(|row| row.location == location);
     let samples = &profile.samples[before..before + here];
-    let start_ns = (profile.locations[location as usize].start_s.max(0.0) * 1e9) as u64;
+    let start_ns = (profile.locations[location].start_s.max(0.0) * 1e9) as u64;
     let mut clock = Clock { samples, sampled_ns: 0, time_ns: start_ns, cpu_ns: 0 };
     for event in events {
         let off_ns = clock.off_processor_ns(event);
@@ -270,18 +270,18 @@ mod tests {
             time_ns: MS,
             cpu_clock_ns: None,
             summed: true,
-            ..event(0, Target::Pipe, 65, 70, 0, 4)
+            ..event(OperationId(0), Target::Pipe, 65, 70, 0, 4)
         };
         Profile {
-            processes: vec![Default::default()],
-            locations: vec![Location { end_s: 0.1, ..Location::default() }],
-            contexts: vec![program],
+            processes: vec![Default::default()].into(),
+            locations: vec![Location { end_s: 0.1, ..Location::default() }].into(),
+            contexts: vec![program].into(),
             samples: vec![SampleRow { time_ns: 10 * MS, cpu_ns: 10 * MS, ..SampleRow::default() }],
-            operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec(),
+            operations: ["read", "pthread_mutex_lock"].map(operation_info).to_vec().into(),
             events: vec![
-                event(0, Target::File, 10, 15, 14, 3),
-                event(1, Target::None, 15, 35, 14, 0x10),
-                event(1, Target::None, 35, 65, 14, 0x20),
+                event(OperationId(0), Target::File, 10, 15, 14, 3),
+                event(OperationId(1), Target::None, 15, 35, 14, 0x10),
+                event(OperationId(1), Target::None, 35, 65, 14, 0x20),
                 short,
             ],
             ..Profile::default()

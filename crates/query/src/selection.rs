@@ -60,8 +60,8 @@ pub(super) struct Scope {
 impl Scope {
     fn has_sample(&self, row: &SampleRow) -> bool {
         let number = u64::from(row.processor);
-        self.locations[row.location as usize]
-            && self.contexts[row.context as usize]
+        self.locations[row.location.index()]
+            && self.contexts[row.context.index()]
             // A tail has no processor: it is not known where it ran.
             && (self.processors.is_empty() || row.processor != u16::MAX)
             && self.processors.iter().all(|(negated, ranges)| {
@@ -73,8 +73,8 @@ impl Scope {
 
     /// Operations are on no processor: most of their time they have none.
     pub(super) fn has_event(&self, row: &EventRow) -> bool {
-        self.locations[row.location as usize]
-            && self.contexts[row.context as usize]
+        self.locations[row.location.index()]
+            && self.contexts[row.context.index()]
             && self.processors.is_empty()
             && self.has_time(row.end_ns)
             && self.states.as_ref().is_none_or(|states| states.has_event(row))
@@ -107,7 +107,7 @@ impl<'p> Selection<'p> {
         Selection {
             profile,
             forest: Forest::new(profile),
-            locations: (0..profile.locations.len() as LocationId).collect(),
+            locations: profile.locations.keys().collect(),
             values: Cow::Borrowed(&profile.values),
             ledger: None,
             in_scope: scope,
@@ -127,13 +127,13 @@ impl<'p> Selection<'p> {
         for clause in &filter.clauses {
             selection.restrict(clause);
         }
-        selection.locations.retain(|&id| selection.in_scope.locations[id as usize]);
+        selection.locations.retain(|&id| selection.in_scope.locations[id.index()]);
         let scope = &selection.in_scope;
         selection.values = if filter.needs_samples() {
             Cow::Owned(values_of_rows(profile, scope))
         } else {
             let in_scope = |value: &&Value| {
-                scope.locations[value.location as usize] && scope.contexts[value.context as usize]
+                scope.locations[value.location.index()] && scope.contexts[value.context.index()]
             };
             Cow::Owned(profile.values.iter().filter(in_scope).copied().collect())
         };
@@ -167,11 +167,11 @@ impl<'p> Selection<'p> {
     pub fn under(mut self, root: ContextId) -> Selection<'p> {
         let mut below = vec![false; self.profile.contexts.len()];
         for (id, context) in self.profile.contexts.iter().enumerate() {
-            below[id] =
-                id as ContextId == root || context.parent.is_some_and(|parent| below[parent as usize]);
+            below[id] = ContextId::from_index(id) == root
+                || context.parent.is_some_and(|parent| below[parent.index()]);
             self.in_scope.contexts[id] &= below[id];
         }
-        self.values.to_mut().retain(|value| below[value.context as usize]);
+        self.values.to_mut().retain(|value| below[value.context.index()]);
         self.squares = OnceCell::new();
         self
     }
@@ -193,7 +193,7 @@ impl<'p> Selection<'p> {
 
     /// The locations in scope that are not a runtime's service threads, ascending.
     pub fn compute_locations(&self) -> Vec<LocationId> {
-        self.locations.iter().copied().filter(|&id| !self.profile.locations[id as usize].service).collect()
+        self.locations.iter().copied().filter(|&id| !self.profile.locations[id].service).collect()
     }
 
     /// The amounts in scope.
@@ -208,7 +208,7 @@ impl<'p> Selection<'p> {
 
     /// Whether a context is in scope.
     pub fn has_context(&self, id: ContextId) -> bool {
-        self.in_scope.contexts[id as usize]
+        self.in_scope.contexts[id.index()]
     }
 
     /// Whether any of the time in which a location does this in a context is in scope, as far as the state
@@ -219,8 +219,8 @@ impl<'p> Selection<'p> {
 
     /// Whether a segment of a region is in scope.
     pub fn has_segment(&self, row: &SegmentRow) -> bool {
-        self.in_scope.locations[row.location as usize]
-            && self.in_scope.contexts[row.context as usize]
+        self.in_scope.locations[row.location.index()]
+            && self.in_scope.contexts[row.context.index()]
             && self.in_scope.states.as_ref().is_none_or(|states| states.has_segment(row))
     }
 
@@ -239,14 +239,14 @@ impl<'p> Selection<'p> {
             }
         } else if let Some(ledger) = self.ledger {
             let is_master = |location: LocationId| {
-                let location = &self.profile.locations[location as usize];
-                self.profile.processes[location.process as usize].pid == location.tid
+                let location = &self.profile.locations[location];
+                self.profile.processes[location.process].pid == location.tid
             };
             measure.each_row(ledger, |context, location, doing, seconds| {
                 if measure == Measure::Master && !is_master(location) {
                     return;
                 }
-                if self.in_scope.contexts[context as usize] && self.in_scope.locations[location as usize] {
+                if self.in_scope.contexts[context.index()] && self.in_scope.locations[location.index()] {
                     let share = self.in_scope.share(location, context, doing);
                     if share > 0.0 {
                         take(context, location, seconds * share);
@@ -262,15 +262,15 @@ impl<'p> Selection<'p> {
         let Some(ledger) = self.ledger else { return times };
         let scope = &self.in_scope;
         let in_scope = |context: ContextId, location: LocationId| {
-            scope.contexts[context as usize] && scope.locations[location as usize]
+            scope.contexts[context.index()] && scope.locations[location.index()]
         };
         for row in ledger.spent.iter().filter(|row| in_scope(row.context, row.location)) {
             let share = scope.share(row.location, row.context, Doing::Active(row.account));
-            times[row.location as usize].0[row.account] += part(row.ns, share);
+            times[row.location.index()].0[row.account] += part(row.ns, share);
         }
         for row in ledger.passive.iter().filter(|row| in_scope(row.context, row.location)) {
             let share = scope.share(row.location, row.context, Doing::Passive(row.reason));
-            times[row.location as usize].1[row.reason] += part(row.ns, share);
+            times[row.location.index()].1[row.reason] += part(row.ns, share);
         }
         times
     }
@@ -278,7 +278,7 @@ impl<'p> Selection<'p> {
     /// Each context's own amount of a measure, summed over the locations in scope.
     pub fn own(&self, measure: impl Into<Measure>) -> Vec<f64> {
         let mut own = vec![0.0; self.profile.contexts.len()];
-        self.each(measure, |context, _, amount| own[context as usize] += amount);
+        self.each(measure, |context, _, amount| own[context.index()] += amount);
         own
     }
 
@@ -293,14 +293,14 @@ impl<'p> Selection<'p> {
     pub fn used_contexts(&self) -> Vec<bool> {
         let mut used = vec![false; self.profile.contexts.len()];
         for value in self.values.iter() {
-            used[value.context as usize] |= value.amount != 0.0;
+            used[value.context.index()] |= value.amount != 0.0;
         }
         for measure in [Measure::Wall, Measure::Empty, Measure::Caused(None)] {
-            self.each(measure, |context, _, amount| used[context as usize] |= amount != 0.0);
+            self.each(measure, |context, _, amount| used[context.index()] |= amount != 0.0);
         }
         for (id, context) in self.profile.contexts.iter().enumerate().rev() {
             if let Some(parent) = context.parent {
-                used[parent as usize] |= used[id];
+                used[parent.index()] |= used[id];
             }
         }
         used
@@ -335,7 +335,7 @@ pub fn functions_called(profile: &Profile, text: &str) -> Result<Vec<FunctionId>
         .iter()
         .enumerate()
         .filter(|(id, function)| is_function(profile, Key::Function, *id, function, &pattern))
-        .map(|(id, _)| id as FunctionId)
+        .map(|(id, _)| FunctionId::from_index(id))
         .collect();
     if found.is_empty() {
         let known = names(profile.functions.iter().map(|function| function.name.as_str()));

@@ -77,7 +77,7 @@ impl Spread {
     /// Statistics by context.
     pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
         let size = selection.profile().contexts.len();
-        collect(selection, measure.into(), size, |context| Some((context as usize, true)))
+        collect(selection, measure.into(), size, |context| Some((context.index(), true)))
     }
 
     /// Statistics by function.
@@ -85,7 +85,7 @@ impl Spread {
         let profile = selection.profile();
         collect(selection, measure.into(), profile.functions.len(), |context| {
             let function = called_function(profile, context)?;
-            Some((function as usize, selection.forest().is_outermost(context)))
+            Some((function.index(), selection.forest().is_outermost(context)))
         })
     }
 }
@@ -136,7 +136,7 @@ fn each_location(
     let profile = selection.profile();
     let mut values: Vec<(LocationId, ContextId, f64)> = Vec::new();
     selection.each(measure, |context, location, amount| {
-        if !profile.locations[location as usize].service {
+        if !profile.locations[location].service {
             values.push((location, context, amount));
         }
     });
@@ -146,19 +146,19 @@ fn each_location(
     for values in values.chunk_by(|a, b| a.0 == b.0) {
         let mut touched = Vec::new();
         for &(_, own, amount) in values {
-            amounts[own as usize].1 += amount;
+            amounts[own.index()].1 += amount;
             let mut context = Some(own);
             while let Some(id) = context {
-                if !std::mem::replace(&mut met[id as usize], true) {
+                if !std::mem::replace(&mut met[id.index()], true) {
                     touched.push(id);
                 }
-                amounts[id as usize].0 += amount;
-                context = profile.contexts[id as usize].parent;
+                amounts[id.index()].0 += amount;
+                context = profile.contexts[id].parent;
             }
         }
         for id in touched {
-            met[id as usize] = false;
-            let (inclusive, own) = std::mem::take(&mut amounts[id as usize]);
+            met[id.index()] = false;
+            let (inclusive, own) = std::mem::take(&mut amounts[id.index()]);
             take(values[0].0, id, inclusive, own);
         }
     }

@@ -1,7 +1,8 @@
 //! Every query on one small profile whose sums can be checked by hand.
 
 use proust_profile::{
-    Context, ContextKind, Function, Location, Metric, Module, Process, Profile, SampleRow, Value,
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Metric, Module, ModuleId,
+    OperationId, Process, Profile, SampleRow, Value,
 };
 
 use super::*;
@@ -20,9 +21,9 @@ use proust_account::ledger::{Account, Ledger, PassiveReason, PassiveRow, Row};
 /// ```
 fn profile() -> Profile {
     let context = |parent: Option<u32>, kind, function: Option<u32>, line: Option<u32>| Context {
-        parent,
+        parent: parent.map(ContextId),
         kind,
-        function,
+        function: function.map(FunctionId),
         file: line.map(|_| "/src/a.c".to_owned()),
         line,
     };
@@ -46,7 +47,7 @@ fn profile() -> Profile {
     let function = |name: &str| Function {
         name: name.into(),
         full_name: format!("app::{name}(int)"),
-        module: Some(0),
+        module: Some(ModuleId(0)),
         file: Some("/src/a.c".into()),
         line: Some(1),
         ..Function::default()
@@ -63,8 +64,8 @@ fn profile() -> Profile {
         .iter()
         .enumerate()
         .map(|(n, &(context, location, seconds))| SampleRow {
-            location,
-            context,
+            location: LocationId(location),
+            context: ContextId(context),
             time_ns: (n as u64 + 1) * 1_000_000_000,
             cpu_ns: seconds * 1_000_000_000,
             processor: n as u16,
@@ -73,16 +74,16 @@ fn profile() -> Profile {
         .collect();
     samples.sort_by_key(|row| (row.location, row.time_ns));
     Profile {
-        processes: vec![Process { pid: 100, name: "app".into(), ..Process::default() }],
-        locations: vec![location(100, "app"), location(101, "worker-0")],
-        modules: vec![Module { path: "/bin/app".into(), ..Module::default() }],
-        functions: ["main", "work", "fact", "start"].map(function).to_vec(),
-        contexts,
+        processes: vec![Process { pid: 100, name: "app".into(), ..Process::default() }].into(),
+        locations: vec![location(100, "app"), location(101, "worker-0")].into(),
+        modules: vec![Module { path: "/bin/app".into(), ..Module::default() }].into(),
+        functions: ["main", "work", "fact", "start"].map(function).to_vec().into(),
+        contexts: contexts.into(),
         values: spent
             .iter()
             .map(|&(context, location, seconds)| Value {
-                context,
-                location,
+                context: ContextId(context),
+                location: LocationId(location),
                 metric: Metric::Cpu,
                 amount: seconds as f64,
             })
@@ -121,15 +122,15 @@ fn recursion_counts_once_in_a_functions_inclusive_amount() {
 fn callers_and_callees_sum_to_the_function() {
     let profile = profile();
     let selection = Selection::all(&profile);
-    let fact = Neighbours::of(&selection, 2, Metric::Cpu);
+    let fact = Neighbours::of(&selection, FunctionId(2), Metric::Cpu);
     assert!(fact.recursive);
     assert_eq!((fact.inclusive, fact.exclusive), (7.0, 3.0));
-    assert_eq!(fact.callers, [Neighbour { function: Some(0), inclusive: 7.0, exclusive: 3.0 }]);
-    assert_eq!(fact.callees, [Neighbour { function: Some(1), inclusive: 4.0, exclusive: 4.0 }]);
-    let work = Neighbours::of(&selection, 1, Metric::Cpu);
+    assert_eq!(fact.callers, [Neighbour { function: Some(FunctionId(0)), inclusive: 7.0, exclusive: 3.0 }]);
+    assert_eq!(fact.callees, [Neighbour { function: Some(FunctionId(1)), inclusive: 4.0, exclusive: 4.0 }]);
+    let work = Neighbours::of(&selection, FunctionId(1), Metric::Cpu);
     let callers: Vec<_> = work.callers.iter().map(|caller| (caller.function, caller.inclusive)).collect();
-    assert_eq!(callers, [(Some(3), 7.0), (Some(0), 5.0), (Some(2), 4.0)]);
-    let main = Neighbours::of(&selection, 0, Metric::Cpu);
+    assert_eq!(callers, [(Some(FunctionId(3)), 7.0), (Some(FunctionId(0)), 5.0), (Some(FunctionId(2)), 4.0)]);
+    let main = Neighbours::of(&selection, FunctionId(0), Metric::Cpu);
     assert_eq!(main.callers, [Neighbour { function: None, inclusive: 13.0, exclusive: 1.0 }]);
     assert_eq!(
         main.exclusive + main.callees.iter().map(|callee| callee.inclusive).sum::<f64>(),
@@ -146,7 +147,7 @@ fn bottom_up_folds_direct_recursion() {
     let chain = |names: &[u32]| {
         let mut at = None;
         for &name in names {
-            at = tree.nodes.iter().position(|node| node.parent == at && node.function == name);
+            at = tree.nodes.iter().position(|node| node.parent == at && node.function == FunctionId(name));
             assert!(at.is_some(), "{names:?}");
         }
         let node = at.unwrap();
@@ -167,7 +168,7 @@ fn statistics_include_locations_with_zero() {
     let by_context = Spread::by_context(&selection, Metric::Cpu);
     let fact = by_context.inclusive[5];
     assert_eq!((fact.locations, fact.sum, fact.mean, fact.min, fact.max), (2, 7.0, 3.5, 0.0, 7.0));
-    assert_eq!((fact.min_location, fact.max_location), (Some(1), Some(0)));
+    assert_eq!((fact.min_location, fact.max_location), (Some(LocationId(1)), Some(LocationId(0))));
     assert_eq!((fact.stddev, fact.imbalance()), (3.5, 3.5));
     let alone = by_context.exclusive[5];
     assert_eq!((alone.max, alone.sum, alone.mean), (1.0, 1.0, 0.5));
@@ -193,7 +194,11 @@ fn locations_are_found_by_id_position_name_and_handle() {
         ("process=100", vec![0, 1]),
         ("process=app and thread=1", vec![1]),
     ] {
-        assert_eq!(select(&profile, expression).locations(), expected, "{expression}");
+        assert_eq!(
+            select(&profile, expression).locations(),
+            expected.into_iter().map(LocationId).collect::<Vec<_>>(),
+            "{expression}"
+        );
     }
 }
 
@@ -248,8 +253,11 @@ fn the_hot_path_ends_where_time_spreads() {
     let profile = profile();
     let selection = Selection::all(&profile);
     let amounts = Amounts::by_context(&selection, Metric::Cpu);
-    assert_eq!(hot_path(selection.forest(), &amounts.inclusive, 0, 0.5), [0, 1, 5, 7, 9, 10]);
-    assert_eq!(hot_path(selection.forest(), &amounts.inclusive, 0, 0.7), [0]);
+    assert_eq!(
+        hot_path(selection.forest(), &amounts.inclusive, ContextId(0), 0.5),
+        [ContextId(0), ContextId(1), ContextId(5), ContextId(7), ContextId(9), ContextId(10)]
+    );
+    assert_eq!(hot_path(selection.forest(), &amounts.inclusive, ContextId(0), 0.7), [ContextId(0)]);
 }
 
 #[test]
@@ -266,7 +274,7 @@ fn errors_come_from_the_weights_and_vanish_for_the_total() {
 #[test]
 fn a_subtree_is_a_selection_of_its_own() {
     let profile = profile();
-    let selection = Selection::all(&profile).under(5);
+    let selection = Selection::all(&profile).under(ContextId(5));
     assert_eq!(selection.total(Metric::Cpu), 7.0);
     assert_eq!(lines(&selection, Metric::Cpu)[0].amount, 4.0);
 }
@@ -289,15 +297,20 @@ fn ten_thousand_frames_of_recursion_are_answered() {
         let parent = if n == 0 { 1 } else { profile.contexts.len() as u32 - 1 };
         let kind = ContextKind::Frame;
         profile.contexts.push(Context {
-            parent: Some(parent),
+            parent: Some(ContextId(parent)),
             kind,
-            function: Some(2),
+            function: Some(FunctionId(2)),
             file: None,
             line: None,
         });
     }
     let leaf = profile.contexts.len() as u32 - 1;
-    profile.values.push(Value { context: leaf, location: 1, metric: Metric::Cpu, amount: 5.0 });
+    profile.values.push(Value {
+        context: ContextId(leaf),
+        location: LocationId(1),
+        metric: Metric::Cpu,
+        amount: 5.0,
+    });
     let selection = Selection::all(&profile);
     assert_eq!(Amounts::by_function(&selection, Metric::Cpu).inclusive[2], 12.0);
     assert_eq!(Spread::by_function(&selection, Metric::Cpu).inclusive[2].sum, 12.0);
@@ -314,15 +327,34 @@ fn account() -> Ledger {
     let s = |seconds: u64| seconds * 1_000_000_000;
     let row = |location, account, context, seconds| Row { location, account, context, ns: s(seconds) };
     let compute = |&(context, location, seconds): &(u32, u32, u64)| {
-        row(location, Account::Compute, context, if context == 2 { 0 } else { seconds })
+        row(
+            LocationId(location),
+            Account::Compute,
+            ContextId(context),
+            if context == 2 { 0 } else { seconds },
+        )
     };
     let spent = [(2, 0, 1), (4, 0, 2), (4, 1, 3), (6, 0, 1), (8, 0, 2), (10, 0, 4), (13, 1, 7)];
     let mut ledger = Ledger { spent: spent.iter().map(compute).collect(), ..Ledger::default() };
-    ledger.spent.extend([row(0, Account::Preempted, 2, 1), row(0, Account::Lock, 8, 4)]);
-    ledger.blamed = vec![row(1, Account::Serial, 13, 5), row(1, Account::Lock, 13, 1)];
-    ledger.caused =
-        vec![row(0, Account::Preempted, 2, 1), row(1, Account::Serial, 13, 5), row(1, Account::Lock, 13, 5)];
-    ledger.passive = vec![PassiveRow { location: 1, reason: PassiveReason::Join, context: 13, ns: s(5) }];
+    ledger.spent.extend([
+        row(LocationId(0), Account::Preempted, ContextId(2), 1),
+        row(LocationId(0), Account::Lock, ContextId(8), 4),
+    ]);
+    ledger.blamed = vec![
+        row(LocationId(1), Account::Serial, ContextId(13), 5),
+        row(LocationId(1), Account::Lock, ContextId(13), 1),
+    ];
+    ledger.caused = vec![
+        row(LocationId(0), Account::Preempted, ContextId(2), 1),
+        row(LocationId(1), Account::Serial, ContextId(13), 5),
+        row(LocationId(1), Account::Lock, ContextId(13), 5),
+    ];
+    ledger.passive = vec![PassiveRow {
+        location: LocationId(1),
+        reason: PassiveReason::Join,
+        context: ContextId(13),
+        ns: s(5),
+    }];
     ledger
 }
 
@@ -342,7 +374,7 @@ fn seconds_by_account_are_measures_as_metrics_are() {
     let lock = Amounts::by_function(&selection, Measure::Account(Account::Lock));
     assert_eq!((lock.inclusive, lock.exclusive), (vec![4.0, 0.0, 4.0, 0.0], vec![0.0, 0.0, 4.0, 0.0]));
     let join = Spread::by_function(&selection, Measure::Passive(Some(PassiveReason::Join)));
-    assert_eq!((join.inclusive[1].max, join.inclusive[1].max_location), (5.0, Some(1)));
+    assert_eq!((join.inclusive[1].max, join.inclusive[1].max_location), (5.0, Some(LocationId(1))));
     assert_eq!(join.inclusive[1].mean, 2.5);
     // Without a ledger nothing is known.
     assert_eq!(Selection::all(&profile).total(Measure::Wall), 0.0);
@@ -359,17 +391,18 @@ fn accounts_are_restricted_as_cpu_time_is() {
     assert_eq!(of("thread=worker-*"), [10.0, 5.0, 10.0]);
     assert_eq!(of("function=fact"), [11.0, 0.0, 0.0]);
     assert_eq!(of("function!=fact and thread=app"), [3.0, 0.0, 1.0]);
-    let below = Selection::all(&profile).with_rows(&account).under(11);
+    let below = Selection::all(&profile).with_rows(&account).under(ContextId(11));
     assert_eq!((below.total(Measure::Wall), below.total(Measure::Active)), (12.0, 7.0));
 }
 
 #[test]
 fn operations_are_counted_in_the_range_in_which_they_end() {
     let mut profile = profile();
-    profile.operations = ["read", "pthread_mutex_lock"].map(proust_ingest::operation_info).into();
+    profile.operations =
+        ["read", "pthread_mutex_lock"].map(proust_ingest::operation_info).into_iter().collect();
     let event = |location, operation, begin_s: u64, end_s: u64| proust_profile::EventRow {
         location,
-        context: 3,
+        context: ContextId(3),
         operation,
         begin_ns: begin_s * 1_000_000_000,
         end_ns: end_s * 1_000_000_000,
@@ -378,7 +411,11 @@ fn operations_are_counted_in_the_range_in_which_they_end() {
         bytes: 100,
         ..Default::default()
     };
-    profile.events = vec![event(0, 0, 0, 2), event(0, 1, 2, 4), event(1, 0, 1, 3)];
+    profile.events = vec![
+        event(LocationId(0), OperationId(0), 0, 2),
+        event(LocationId(0), OperationId(1), 2, 4),
+        event(LocationId(1), OperationId(0), 1, 3),
+    ];
     let of = |expression: &str| {
         let selection = select(&profile, expression);
         [Metric::IoCalls, Metric::ReadBytes, Metric::Waits].map(|metric| selection.total(metric))

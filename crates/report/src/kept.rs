@@ -16,14 +16,21 @@ pub struct Rendered {
 
 /// Results for the whole run that exist already, and are not computed again: that would take its samples and
 /// operations.
-#[derive(Clone, Debug, Default)]
-pub struct Kept {
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'r> {
     /// Its account; with its rows where [`crate::Question::needs_rows`] says so.
-    pub ledger: Ledger,
+    pub ledger: &'r Ledger,
     /// What is shown in the summary.
-    pub findings: Vec<Finding>,
+    pub findings: &'r [Finding],
     /// The causes of what was lost, for [`crate::Question::takes_blame`].
-    pub blame: Option<Blame>,
+    pub blame: Option<&'r Blame>,
     /// Its operations, summed up, for [`crate::Question::takes_operations`].
-    pub operations: Option<OperationSums>,
+    pub operations: Option<&'r OperationSums>,
+}
+
+impl<'r> Kept<'r> {
+    /// Only the account.
+    pub fn new(ledger: &'r Ledger) -> Kept<'r> {
+        Kept { ledger, findings: &[], blame: None, operations: None }
+    }
 }

@@ -184,16 +184,16 @@ mod tests {
         assert_eq!(PageName::default(), PageName::Summary);
     }
 
-    /// The guide's table of pages is that of the program.
+    /// The table of pages in the documents is that of the program.
     #[test]
-    fn the_guide_has_the_table() {
-        let guide = include_str!("../../../docs/user-guide.md");
+    fn the_documents_have_the_table() {
+        let document = include_str!("../../../docs/pages/README.md");
         let row = |(n, spec): (usize, &PageSpec)| {
             let default = if n == 0 { " (default)" } else { "" };
             format!("| `{}`{default} | {} |\n", spec.head.usage(), spec.head.about)
         };
         let rows: String = PAGES.iter().enumerate().map(row).collect();
         let table = format!("| page | shows |\n|---|---|\n{rows}\n");
-        assert!(guide.contains(&table), "docs/user-guide.md shall contain\n{table}");
+        assert!(document.contains(&table), "docs/pages/README.md must contain\n{table}");
     }
 }

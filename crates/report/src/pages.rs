@@ -41,9 +41,9 @@ use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
 use crate::question::{Format, Question};
 use crate::shell::shell_word;
-use crate::wording::Worded;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
+use crate::wording::Worded;
 use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
@@ -70,7 +70,7 @@ pub fn render(profile: &Profile, question: &Question, style: &Style) -> Result<R
 /// As [`render`].
 pub fn render_with(
     profile: &Profile,
-    kept: &Kept,
+    kept: &Kept<'_>,
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
@@ -79,13 +79,13 @@ pub fn render_with(
 
 fn written(
     profile: &Profile,
-    kept: Option<&Kept>,
+    kept: Option<&Kept<'_>>,
     question: &Question,
     style: &Style,
 ) -> Result<Rendered, ReportError> {
     question.order()?;
     let mut selection = Selection::new(profile, &question.filter);
-    let drawn = Drawn::new(&selection, question, kept.map(|kept| &kept.ledger));
+    let drawn = Drawn::new(&selection, question, kept.map(|kept| kept.ledger));
     // A page with columns by account still has its other columns where no account can be made.
     if let Ok(drawn) = &drawn
         && question.page.needs(Need::ColumnsByAccount)
@@ -93,13 +93,12 @@ fn written(
         selection = selection.with_rows(&drawn.ledger);
     }
     let notes = selection.notes().iter().map(Worded::text).collect();
-    let operations =
-        || kept.and_then(|kept| kept.operations.as_ref()).filter(|_| question.takes_operations());
-    let blame = || kept.and_then(|kept| kept.blame.as_ref()).filter(|_| question.takes_blame());
+    let operations = || kept.and_then(|kept| kept.operations).filter(|_| question.takes_operations());
+    let blame = || kept.and_then(|kept| kept.blame).filter(|_| question.takes_blame());
     let drawn = || drawn.as_ref().map_err(Clone::clone);
     let page = match question.page {
         PageName::Summary => {
-            let found = kept.map(|kept| &kept.findings[..]);
+            let found = kept.map(|kept| kept.findings);
             write(&summary::Summary::build(&selection, question, drawn()?, found)?, question, style)
         }
         PageName::Ledger => {
@@ -155,8 +154,8 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
     match question.arguments.first() {
         None => Ok(()),
         Some(argument) => Err(ReportError::Usage(format!(
-            "the page `{}` takes no argument, but `{argument}` was given; `tree` takes a context such as c12, \
-             `callers` a function, and --where restricts every page",
+            "the page `{}` takes no argument, but `{argument}` was given; `tree` takes a context such as \
+             c12, `callers` a function, and --where restricts every page",
             question.page.id()
         ))),
     }
@@ -184,7 +183,7 @@ struct FunctionRow {
 
 impl FunctionRow {
     fn new(profile: &Profile, id: FunctionId, metrics: RowAmounts) -> FunctionRow {
-        let function = &profile.functions[id as usize];
+        let function = &profile.functions[id];
         FunctionRow {
             function: function.name.clone(),
             full_name: if function.full_name.is_empty() {
@@ -195,7 +194,7 @@ impl FunctionRow {
             handle: Handle::Function(id).to_string(),
             file: function.file.clone(),
             line: function.line,
-            module: function.module.map(|module| profile.modules[module as usize].path.clone()),
+            module: function.module.map(|module| profile.modules[module].path.clone()),
             metrics,
         }
     }
@@ -269,6 +268,6 @@ fn sort_functions(rows: &mut [FunctionRow], order: &Order) {
 fn function_rows(profile: &Profile, columns: &Columns) -> Vec<FunctionRow> {
     (0..profile.functions.len())
         .filter(|&id| columns.any(id))
-        .map(|id| FunctionRow::new(profile, id as FunctionId, columns.row(id)))
+        .map(|id| FunctionRow::new(profile, FunctionId::from_index(id), columns.row(id)))
         .collect()
 }

@@ -122,7 +122,8 @@ impl Question {
             Orders::Own => {
                 let any = PAGES.iter().filter(|spec| spec.orders == Orders::All).map(|spec| spec.head.id);
                 Err(ReportError::Usage(format!(
-                    "the page `{page}` has an order of its own and cannot be sorted; {} can, by every measure",
+                    "the page `{page}` has an order of its own and cannot be sorted; {} can, by every \
+                     measure",
                     listed_words(&any.collect::<Vec<_>>())
                 )))
             }

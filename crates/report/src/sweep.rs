@@ -22,8 +22,8 @@ use crate::error::ReportError;
 use crate::kept::Rendered;
 use crate::page::PageHead;
 use crate::question::Format;
-use crate::wording::SweepNote;
 use crate::style::Style;
+use crate::wording::SweepNote;
 use crate::{csv, json};
 
 /// A page about a sweep.
@@ -137,7 +137,8 @@ pub fn render_sweep(
 fn check(view: &SweepView<'_>, question: &SweepQuestion) -> Result<(), ReportError> {
     if view.ensemble.runs().is_empty() {
         return Err(ReportError::Usage(format!(
-            "no run of the sweep in {} is done, so there is nothing to show; `proust info {0}` tells how they failed",
+            "no run of the sweep in {} is done, so there is nothing to show; `proust info {0}` tells how \
+             they failed",
             view.dir
         )));
     }
@@ -145,8 +146,8 @@ fn check(view: &SweepView<'_>, question: &SweepQuestion) -> Result<(), ReportErr
         && let [count] = view.ensemble.counts()
     {
         return Err(ReportError::Usage(format!(
-            "all runs of the sweep in {} that are done have the same count ({count}), and the page `{}` compares several: \
-             run the sweep with more, such as --threads 1,2,4",
+            "all runs of the sweep in {} that are done have the same count ({count}), and the page `{}` \
+             compares several: run the sweep with more, such as --threads 1,2,4",
             view.dir,
             question.page.id()
         )));

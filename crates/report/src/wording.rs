@@ -20,8 +20,8 @@ use proust_profile::notes::Noted;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use page::PageNote;
 pub use module::joined;
+pub(crate) use page::PageNote;
 pub(crate) use scope::what_there_is;
 pub use sweep::{GapsOfRun, SweepNote};
 
@@ -95,7 +95,8 @@ impl Notes {
 
     /// A line for each, as pages show them.
     pub(crate) fn lines(&self, style: &Style) -> String {
-        let line = |note: &String| style.paint(Paint::Faint, &printable_lines(&format!(" Note: {note}."))) + "\n";
+        let line =
+            |note: &String| style.paint(Paint::Faint, &printable_lines(&format!(" Note: {note}."))) + "\n";
         self.notes.iter().map(line).collect()
     }
 }

@@ -21,9 +21,9 @@ use proust_ingest::operation_info;
 use proust_profile::run_file::SCHEMA;
 use proust_profile::tables::Provenance;
 use proust_profile::{
-    Context, ContextKind, EventRow, Location, Process, Profile, ReleaseRow, RunFile, SampleRow,
+    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, Profile,
+    ReleaseRow, RunFile, SampleRow,
 };
-use proust_store::View;
 
 const THREADS: u64 = 8;
 /// A turn of a thread, ns.
@@ -32,16 +32,17 @@ const TURN_NS: u64 = 40_000;
 fn profile(waits: u64) -> Profile {
     let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
     let mut contexts = vec![context(None, ContextKind::Program)];
-    contexts.resize(200, context(Some(0), ContextKind::Frame));
+    contexts.resize(200, context(Some(ContextId(0)), ContextKind::Frame));
     let turns = waits / THREADS;
     let end_s = (turns + 1) as f64 * TURN_NS as f64 / 1e9;
     let mut profile = Profile {
-        processes: vec![Process { end_s, ..Process::default() }],
-        locations: vec![Location { end_s, ..Location::default() }; THREADS as usize],
-        contexts,
+        processes: vec![Process { end_s, ..Process::default() }].into(),
+        locations: vec![Location { end_s, ..Location::default() }; THREADS as usize].into(),
+        contexts: contexts.into(),
         operations: ["pthread_mutex_lock", "pthread_mutex_unlock", "pthread_barrier_wait"]
             .map(operation_info)
-            .into(),
+            .into_iter()
+            .collect(),
         ..Profile::default()
     };
     for thread in 0..THREADS {
@@ -53,9 +54,9 @@ fn profile(waits: u64) -> Profile {
             let end_ns = begin_ns + (place + 1) * 4000;
             let is_barrier = turn % 100 == 99;
             let release = ReleaseRow {
-                location,
-                context: (turn % 90) as u32 + 100,
-                operation: 1,
+                location: LocationId(location),
+                context: ContextId((turn % 90) as u32 + 100),
+                operation: OperationId(1),
                 time_ns: end_ns + 3000,
                 object: 0x1000 + turn % 4 * 64,
                 held_ns: 4000,
@@ -63,9 +64,9 @@ fn profile(waits: u64) -> Profile {
                 ..ReleaseRow::default()
             };
             profile.events.push(EventRow {
-                location,
-                context: (turn % 90) as u32 + 1,
-                operation: if is_barrier { 2 } else { 0 },
+                location: LocationId(location),
+                context: ContextId((turn % 90) as u32 + 1),
+                operation: if is_barrier { OperationId(2) } else { OperationId(0) },
                 begin_ns: if is_barrier { begin_ns + place * 500 } else { begin_ns },
                 end_ns: if is_barrier { begin_ns + 5000 } else { end_ns },
                 time_ns: if is_barrier { 5000 - place * 500 } else { end_ns - begin_ns },
@@ -81,8 +82,8 @@ fn profile(waits: u64) -> Profile {
                 let (time_ns, cpu_ns) = ((turn + 1) * TURN_NS, 200_000);
                 let context = (turn % 50) as u32 + 1;
                 profile.samples.push(SampleRow {
-                    location,
-                    context,
+                    location: LocationId(location),
+                    context: ContextId(context),
                     time_ns,
                     cpu_ns,
                     ..SampleRow::default()
@@ -98,7 +99,7 @@ fn keep(dir: &Path, profile: &Profile) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(dir.join("log"))?;
     RunFile { schema: SCHEMA, command: vec!["./synthetic".into()], ..RunFile::default() }.write(dir)?;
     let provenance = Provenance { analysis: ANALYSIS_VERSION, rules: 0, sources: Vec::new() };
-    Ok(View::of_user(dir).keep(profile, &provenance)?)
+    Ok(proust_store::keep(dir, profile.clone(), &provenance)?)
 }
 
 /// A line of `/proc/self/status`, KiB.

@@ -20,7 +20,7 @@ use proust_log::Log;
 use proust_log::operations::Operation;
 use proust_log::records::{Event, Sample, Sum};
 use proust_profile::Profile;
-use proust_profile::tables::{self, Provenance};
+use proust_profile::tables::{self, Kept, Provenance};
 use synthetic::{LaneBuilder, MS, header, log, names};
 
 const DEPTH: u32 = 20;
@@ -144,11 +144,12 @@ fn main() {
     let folder = dir.join("profile");
     let (best, worst, _) = timed(|| tables::write(&folder, &profile, &Provenance::default()));
     print("writing the profile", samples, "samples", (best, worst));
-    let (best, worst, without) = timed(|| tables::read_without_samples(&folder).expect("a profile"));
+    let kept = Kept::open(&folder).expect("a profile");
+    let (best, worst, without) = timed(|| kept.profile_without_rows().expect("a profile"));
     print("opening the profile without samples", profile.values.len() as u64, "values", (best, worst));
-    let (best, worst, _) = timed(|| tables::read_samples(&folder, &without).expect("samples"));
-    print("reading the samples", samples, "samples", (best, worst));
-    let size = fs::metadata(folder.join("samples.parquet")).map_or(0, |file| file.len());
+    let (best, worst, _) = timed(|| kept.rows(&without).expect("rows"));
+    print("reading the rows", samples, "samples", (best, worst));
+    let size = fs::metadata(kept.folder().join("samples.parquet")).map_or(0, |file| file.len());
     println!("{:.1} bytes a sample in the profile", size as f64 / samples as f64);
     fs::remove_dir_all(&dir).expect("the temporary folder is removed");
 }

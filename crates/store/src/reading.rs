@@ -3,12 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+/// As many runs are open at once at most: each holds the files of its analysis, and a process may have 1024.
+const OPEN: usize = 24;
+
 /// Reads each of `folders`; the results are in their order.
 ///
 /// Not on rayon's threads: an analysis hands its work to these and waits for it, and if all of them waited so
 /// there would be none left to do it.
 pub fn read_side_by_side<F: Sync, R: Send>(folders: &[F], read: impl Fn(&F) -> R + Sync) -> Vec<R> {
-    let readers = thread::available_parallelism().map_or(1, usize::from);
+    let readers = thread::available_parallelism().map_or(1, usize::from).min(OPEN);
     let next = AtomicUsize::new(0);
     let mut found: Vec<Option<R>> = folders.iter().map(|_| None).collect();
     thread::scope(|scope| {

@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use proust_ingest::{Counter, IngestError, LogBytes, ingest_logs};
 use proust_log::layout::{Ending, FileHeader, Origin};
 use proust_log::records::{Child, ModuleEnd, Note, NoteCode, SAMPLE_PARTIAL, Sample, Subject, ThreadBegin};
-use proust_profile::notes::RunNote;
 use proust_profile::facts::NOT_ENDED;
+use proust_profile::notes::RunNote;
 use proust_profile::run_file::{Finished, SCHEMA};
-use proust_profile::{ContextKind, Metric, RunFile};
+use proust_profile::{ContextId, ContextKind, FunctionId, LocationId, Metric, ModuleId, ProcessId, RunFile};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{
     LaneBuilder, MS, amounts, assert_consistent, expected, header, log, names, noted, profile_of,
@@ -53,12 +53,12 @@ fn exec_keeps_the_pid_and_is_two_entries() {
         .map(|p| (p.pid, p.name.as_str(), p.ending.as_str(), p.start_s, p.end_s, p.clock_cpu_s.unwrap()))
         .collect();
     assert_eq!(processes, [(9, "sh", "exec", 0.0, 0.1, 0.011), (9, "solve", "exit", 0.101, 0.2, 0.02)]);
-    assert_eq!(profile.processes[0].arguments, ["sh", "-c"]);
+    assert_eq!(profile.processes[ProcessId(0)].arguments, ["sh", "-c"]);
     assert_eq!(
-        (profile.processes[0].executable.as_str(), profile.processes[1].host.as_str()),
+        (profile.processes[ProcessId(0)].executable.as_str(), profile.processes[ProcessId(1)].host.as_str()),
         ("/bin/sh", "here")
     );
-    assert_eq!(profile.locations.iter().map(|l| l.process).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(profile.locations.iter().map(|l| l.process).collect::<Vec<_>>(), [ProcessId(0), ProcessId(1)]);
     // 20 of 31 ms are in threads; each process differs by itself: 1 of 11, 10 of 20.
     assert!((profile.quality.process_residual - 11.0 / 31.0).abs() < 1e-12);
     assert_eq!(profile.quality.cpu_residual, 0.0);
@@ -82,8 +82,8 @@ fn forks_are_followed_and_what_was_not_is_told() {
         parent.push(1, &Child { time_ns: 1005 * MS, pid, reserved: 0 });
     }
     let profile = profile_of(&[log(header(9), &[parent]), log(fork, &[busy(20, 1010)])], None);
-    assert_eq!(profile.processes[1].origin, "fork");
-    assert_eq!(profile.processes[1].parent_pid, 9);
+    assert_eq!(profile.processes[ProcessId(1)].origin, "fork");
+    assert_eq!(profile.processes[ProcessId(1)].parent_pid, 9);
     assert!(noted(&profile, &["not-followed", "\"make\",\"pid\":9", "\"pid\":21", "\"pid\":22"]));
     assert_eq!(profile.quality.unfollowed_processes, 2);
     // One context for both processes: what they share is one program.
@@ -130,7 +130,7 @@ fn times_of_other_hosts_are_aligned_by_the_clock_of_day() {
     let profile = profile_of(&[log(there, &[far]), log(here, &[near])], None);
     let hosts: Vec<_> = profile.processes.iter().map(|p| (p.host.as_str(), p.start_s)).collect();
     assert_eq!(hosts, [("near", 0.0), ("far", 0.03)]);
-    assert_eq!(profile.locations[1].start_s, 0.04);
+    assert_eq!(profile.locations[LocationId(1)].start_s, 0.04);
     assert_eq!((profile.facts.host.as_str(), profile.facts.available_processors), ("near", 5));
     assert!(noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
@@ -146,7 +146,7 @@ fn a_process_in_a_time_namespace_is_where_it_was() {
     other.text(Subject::Host, 0, "here").text(Subject::MonotonicOffset, 0, "100000000000000");
     let profile = profile_of(&[log(first, &[plain]), log(ahead, &[other])], None);
     assert_eq!(profile.processes.iter().map(|p| p.start_s).collect::<Vec<_>>(), [0.0, 0.01]);
-    assert_eq!(profile.locations[1].start_s, 0.02);
+    assert_eq!(profile.locations[LocationId(1)].start_s, 0.02);
     assert!(!noted(&profile, &["several-hosts", "\"hosts\":2"]));
 }
 
@@ -183,13 +183,14 @@ fn a_module_loaded_again_is_the_same_module_and_another_build_is_not() {
     ];
     assert_eq!(asked, expected);
     let by_module: Vec<_> = profile.functions.iter().map(|f| f.module.unwrap()).collect();
-    assert_eq!(by_module, [0, 1, 2]);
-    let f1_of_first = profile.contexts.iter().position(|c| c.function == Some(0)).unwrap();
+    assert_eq!(by_module, [ModuleId(0), ModuleId(1), ModuleId(2)]);
+    let f1_of_first = profile.contexts.iter().position(|c| c.function == Some(FunctionId(0))).unwrap();
     let cpu: f64 = profile
         .values
         .iter()
         .filter(|v| {
-            v.metric == Metric::Cpu && profile.contexts[v.context as usize].parent == Some(f1_of_first as u32)
+            v.metric == Metric::Cpu
+                && profile.contexts[v.context].parent == Some(ContextId::from_index(f1_of_first))
         })
         .map(|v| v.amount)
         .sum();
@@ -224,7 +225,7 @@ fn paths_become_frames_inlined_calls_and_lines() {
     );
     let line = profile.contexts.iter().find(|c| c.kind == ContextKind::Line).unwrap();
     assert_eq!((line.file.as_deref(), line.line), (Some("b.c"), Some(6)));
-    assert_eq!(profile.functions[line.function.unwrap() as usize].name, "f3");
+    assert_eq!(profile.functions[line.function.unwrap()].name, "f3");
 }
 
 #[test]

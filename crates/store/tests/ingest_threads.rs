@@ -4,7 +4,7 @@ mod synthetic;
 
 use proust_log::layout::{ChunkHeader, Ending, HEADER_BYTES, LaneHeader, UNIT_BYTES};
 use proust_log::records::{Sample, SchedStat, Subject, ThreadBegin, ThreadEnd};
-use proust_profile::Metric;
+use proust_profile::{LocationId, Metric, ProcessId};
 use synthetic::{LaneBuilder, MS, amounts, expected, header, log, noted, profile_of};
 
 const LOST: &str = "[lost records]";
@@ -82,8 +82,11 @@ fn a_killed_process_loses_nothing_that_was_recorded() {
     (header.ending, header.end_ns) = (Ending::Open as u32, 0);
     let profile = profile_of(&[log(header, &[lane])], None);
     assert_eq!(amounts(&profile, Metric::Cpu), expected([("f1", 10, 9.0)]));
-    assert_eq!((profile.processes[0].ending.as_str(), profile.processes[0].clock_cpu_s), ("open", None));
-    assert_eq!((profile.locations[0].end_s, profile.facts.wall_s), (0.02, 0.02));
+    assert_eq!(
+        (profile.processes[ProcessId(0)].ending.as_str(), profile.processes[ProcessId(0)].clock_cpu_s),
+        ("open", None)
+    );
+    assert_eq!((profile.locations[LocationId(0)].end_s, profile.facts.wall_s), (0.02, 0.02));
     assert!(noted(&profile, &["open-end", "\"pid\":9},\"threads\":1"]));
 }
 

@@ -5,19 +5,22 @@ mod synthetic;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
-use proust_ingest::{IngestError, Symbols};
+use proust_ingest::{CallPaths, IngestError, Symbols};
 use proust_profile::run_file::{RunFileError, SCHEMA};
-use proust_profile::tables::PROFILE_FOLDER;
+use proust_profile::tables::{Kept, PROFILE_FOLDER};
 use proust_profile::{Profile, RunFile};
-use proust_store::{Parts, StoreError, WaitRules, ledger, ledger_with_rows, open_by, open_with, read_rows};
+use proust_store::{Note, Outdated, Run, StoreError, WaitRules};
 use proust_structure::{ModuleRequest, ModuleStructure};
 use synthetic::{LaneBuilder, header, log, names, noted};
 
 /// Counts how often it is asked, which tells whether there was an analysis.
-#[derive(Default)]
-struct Counting(AtomicUsize);
+#[derive(Clone, Default)]
+struct Counting(Arc<AtomicUsize>);
 
 impl Symbols for Counting {
     fn resolve(&self, module: &ModuleRequest, addresses: &[u64]) -> ModuleStructure {
@@ -43,8 +46,23 @@ fn run(dir: &Path) {
     RunFile { schema: SCHEMA, command: vec!["./a".into()], ..RunFile::default() }.write(dir).unwrap();
 }
 
-fn open(dir: &Path, symbols: &Counting) -> Result<Profile, StoreError> {
-    open_with(dir, Parts::All, symbols, &mut |_| {})
+fn opened(dir: &Path, symbols: &Counting) -> Result<Run, StoreError> {
+    Run::open_by(dir, CallPaths::User, Box::new(symbols.clone()), WaitRules::standard())
+}
+
+fn profile(dir: &Path, symbols: &Counting) -> Result<Profile, StoreError> {
+    Ok(opened(dir, symbols)?.profile_with_rows()?.clone())
+}
+
+/// A file of the analysis that is kept.
+fn kept_file(dir: &Path, name: &str) -> PathBuf {
+    Kept::open(&dir.join(PROFILE_FOLDER)).unwrap().folder().join(name)
+}
+
+/// The folders of analyses, the one in use and whatever is left over.
+fn folders(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir.join(PROFILE_FOLDER)).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir()).collect()
 }
 
 #[test]
@@ -53,34 +71,138 @@ fn a_run_is_analysed_once_and_again_when_it_changed() {
     run(dir.path());
     let symbols = Counting::default();
     let analyses = |expected: usize| assert_eq!(symbols.0.load(Relaxed), expected);
-    let first = open(dir.path(), &symbols).unwrap();
+    assert!(!opened(dir.path(), &symbols).unwrap().is_analysed());
+    analyses(0);
+    let first = profile(dir.path(), &symbols).unwrap();
     analyses(1);
     assert_eq!(first.quality.samples, 20);
-    assert_eq!(open(dir.path(), &symbols).unwrap(), first);
+    assert_eq!(profile(dir.path(), &symbols).unwrap(), first);
     analyses(1);
 
-    let mut without = open_with(dir.path(), Parts::WithoutSamples, &symbols, &mut |_| {}).unwrap();
+    let again = opened(dir.path(), &symbols).unwrap();
+    assert!(again.is_analysed());
+    let without = again.profile().unwrap();
     assert!(without.samples.is_empty() && without.values == first.values);
-    read_rows(dir.path(), &mut without).unwrap();
-    assert_eq!((&without.samples, &without.events), (&first.samples, &first.events));
+    let with = again.profile_with_rows().unwrap();
+    assert_eq!((&with.samples, &with.events), (&first.samples, &first.events));
 
     // The program goes on and writes more.
     fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
-    assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
+    assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
     analyses(2);
-    // A damaged profile is made anew.
-    fs::write(dir.path().join(PROFILE_FOLDER).join("values.parquet"), "PAR1").unwrap();
-    assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
+    assert_eq!(folders(dir.path()).len(), 1);
+    // A damaged profile is made again.
+    fs::write(kept_file(dir.path(), "values.parquet"), "PAR1").unwrap();
+    assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
     analyses(3);
-    assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
+    assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
     analyses(3);
 
     // Without its logs a run still has its profile, until that is damaged, too.
     fs::remove_dir_all(dir.path().join("log")).unwrap();
-    assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
-    fs::write(dir.path().join(PROFILE_FOLDER).join("values.parquet"), "PAR1").unwrap();
-    assert!(matches!(open(dir.path(), &symbols), Err(StoreError::NoSource { .. })));
+    assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
+    fs::write(kept_file(dir.path(), "values.parquet"), "PAR1").unwrap();
+    assert!(matches!(profile(dir.path(), &symbols), Err(StoreError::NoSource { .. })));
     analyses(3);
+}
+
+#[test]
+fn each_part_is_loaded_once_and_a_damaged_one_is_computed() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    let made = opened(dir.path(), &symbols).unwrap();
+    let (ledger, found) = (made.ledger_with_rows().unwrap().clone(), made.findings().unwrap().to_vec());
+    assert!(!ledger.is_without_rows());
+    assert_eq!(symbols.0.load(Relaxed), 1);
+
+    let kept = opened(dir.path(), &symbols).unwrap();
+    assert!(kept.ledger().unwrap().is_without_rows());
+    assert!(std::ptr::eq(kept.profile().unwrap(), kept.profile().unwrap()));
+    assert_eq!(kept.ledger_with_rows().unwrap(), &ledger);
+    assert_eq!(kept.findings().unwrap(), found);
+    assert_eq!(kept.blame().unwrap().rows, made.blame().unwrap().rows);
+    assert_eq!(kept.operations().unwrap(), made.operations().unwrap());
+    assert_eq!(symbols.0.load(Relaxed), 1);
+    assert_eq!(kept.notes(), []);
+
+    // With the logs the analysis is repaired, without them the part is computed from the rows.
+    for (logs, analyses) in [(true, 2), (false, 2)] {
+        if !logs {
+            fs::remove_dir_all(dir.path().join("log")).unwrap();
+        }
+        fs::write(kept_file(dir.path(), "findings.json"), "{}").unwrap();
+        let damaged = opened(dir.path(), &symbols).unwrap();
+        let before = damaged.profile().unwrap();
+        assert_eq!(damaged.findings().unwrap(), found);
+        assert_eq!(damaged.ledger().unwrap().accounts, ledger.accounts);
+        assert!(std::ptr::eq(before, damaged.profile().unwrap()) || !logs);
+        assert!(matches!(&damaged.notes()[..], [Note::MadeAgain(Outdated::Damaged(_))]));
+        assert_eq!(symbols.0.load(Relaxed), analyses);
+    }
+}
+
+/// What was found out about the logs when the run was opened holds for all of it.
+#[test]
+fn a_part_that_is_damaged_while_the_logs_change_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    profile(dir.path(), &symbols).unwrap();
+    let reader = opened(dir.path(), &symbols).unwrap();
+    reader.profile().unwrap();
+    fs::write(kept_file(dir.path(), "ledger.json"), "{}").unwrap();
+    fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
+    assert!(matches!(reader.ledger(), Err(StoreError::Changed { .. })));
+    assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
+}
+
+/// Two reports of one run at once, while the program writes: each sees one analysis, from begin to end.
+#[test]
+fn readers_keep_what_they_opened_while_the_logs_change() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let symbols = Counting::default();
+    profile(dir.path(), &symbols).unwrap();
+    let first = opened(dir.path(), &symbols).unwrap();
+    fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
+    let second = opened(dir.path(), &symbols).unwrap();
+    assert_eq!(second.profile_with_rows().unwrap().samples.len(), 31);
+    assert_eq!(first.profile_with_rows().unwrap().samples.len(), 21);
+    assert_eq!(first.ledger_with_rows().unwrap().locations.len(), 1);
+    assert_eq!(first.notes(), []);
+
+    let path = dir.path();
+    thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            for n in 0..40 {
+                let temporary = path.join("9.new");
+                fs::write(&temporary, one_log(20 + n % 7)).unwrap();
+                fs::rename(&temporary, path.join("log/9.plog")).unwrap();
+            }
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let run = opened(path, &Counting::default()).unwrap();
+                    let samples = run.profile().unwrap().quality.samples;
+                    let ledger_ns = run.ledger().unwrap().total_ns;
+                    let rows = run.profile_with_rows().unwrap();
+                    assert_eq!(rows.quality.samples, samples);
+                    assert_eq!(rows.samples.iter().filter(|row| !row.tail).count() as u64, samples);
+                    assert_eq!(run.ledger_with_rows().unwrap().total_ns, ledger_ns);
+                    assert!(
+                        run.notes().iter().all(|n| *n == Note::MadeAgain(Outdated::Logs)),
+                        "{:?}",
+                        run.notes()
+                    );
+                }
+            });
+        }
+        writer.join().unwrap();
+    });
+    profile(path, &symbols).unwrap();
+    assert_eq!(folders(path).len(), 1, "replaced analyses are removed");
 }
 
 #[test]
@@ -91,19 +213,22 @@ fn a_folder_that_cannot_be_written_is_analysed_in_memory() {
     fs::write(dir.path().join(PROFILE_FOLDER), "in the way").unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
     let symbols = Counting::default();
-    let profile = open(dir.path(), &symbols);
+    let run = opened(dir.path(), &symbols).unwrap();
+    let samples = run.profile().map(|profile| profile.quality.samples);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let profile = profile.unwrap();
-    assert_eq!(profile.quality.samples, 20);
-    let is_root = noted(&profile, &["not-kept"]) || dir.path().join(PROFILE_FOLDER).is_dir();
-    assert!(is_root, "{:?}", profile.quality.notes);
+    assert_eq!(samples.unwrap(), 20);
+    assert!(run.notes().iter().any(|note| matches!(note, Note::NotKept(_))), "{:?}", run.notes());
+    // All of it comes from the one analysis.
+    run.ledger_with_rows().unwrap();
+    run.findings().unwrap();
+    assert_eq!(symbols.0.load(Relaxed), 1);
 }
 
 #[test]
 fn what_is_not_a_run_is_said_so() {
     let dir = tempfile::tempdir().unwrap();
     let symbols = Counting::default();
-    let error = |dir: &Path| match open(dir, &symbols) {
+    let error = |dir: &Path| match profile(dir, &symbols) {
         Err(StoreError::Ingest(error)) => error,
         other => panic!("{other:?}"),
     };
@@ -122,13 +247,15 @@ fn what_is_not_a_run_is_said_so() {
     fs::write(dir.path().join("log/10.plog"), "").unwrap();
     for text in ["{\"sche", ""] {
         fs::write(dir.path().join("run.json"), text).unwrap();
-        let profile = open(dir.path(), &symbols).unwrap();
+        let profile = profile(dir.path(), &symbols).unwrap();
         assert_eq!(profile.quality.samples, 3);
-        assert!(noted(&profile, &["run-file-unread", "damaged"])
-            && noted(&profile, &["log-refused", "log/10.plog", "0 bytes"]));
+        assert!(
+            noted(&profile, &["run-file-unread", "damaged"])
+                && noted(&profile, &["log-refused", "log/10.plog", "0 bytes"])
+        );
     }
     fs::remove_file(dir.path().join("run.json")).unwrap();
-    assert!(noted(&open(dir.path(), &symbols).unwrap(), &["run.json does not exist"]));
+    assert!(noted(&profile(dir.path(), &symbols).unwrap(), &["run.json does not exist"]));
 }
 
 #[test]
@@ -136,11 +263,11 @@ fn a_copied_run_keeps_its_analysis() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path());
     let symbols = Counting::default();
-    let first = open(dir.path(), &symbols).unwrap();
+    let first = profile(dir.path(), &symbols).unwrap();
     // What a copy or an archive does to a run: other times, the same contents.
     let log = fs::File::options().write(true).open(dir.path().join("log/9.plog")).unwrap();
     log.set_modified(std::time::UNIX_EPOCH).unwrap();
-    assert_eq!(open(dir.path(), &symbols).unwrap(), first);
+    assert_eq!(profile(dir.path(), &symbols).unwrap(), first);
     assert_eq!(symbols.0.load(Relaxed), 1);
 }
 
@@ -151,29 +278,33 @@ fn a_log_that_grows_in_place_is_analysed_again() {
     let symbols = Counting::default();
     let path = dir.path().join("log/9.plog");
     let modified = fs::metadata(&path).unwrap().modified().unwrap();
-    open(dir.path(), &symbols).unwrap();
+    profile(dir.path(), &symbols).unwrap();
     // A program that still runs: the same length and time, more records in a chunk.
     let grown = one_log(30);
     assert_eq!(grown.len(), fs::read(&path).unwrap().len());
     fs::write(&path, grown).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
-    assert_eq!(open(dir.path(), &symbols).unwrap().quality.samples, 30);
+    assert_eq!(profile(dir.path(), &symbols).unwrap().quality.samples, 30);
     assert_eq!(symbols.0.load(Relaxed), 2);
 }
 
+/// A profile of another version is made again, and its files do not stay.
 #[test]
-fn the_ledger_is_kept_and_goes_with_its_logs() {
+fn an_old_analysis_is_made_again_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path());
-    assert_eq!(ledger(dir.path()), None);
-    let profile = open(dir.path(), &Counting::default()).unwrap();
-    let (drawn, kept) = (proust_account::accounted::ledger(&profile).unwrap(), ledger(dir.path()).unwrap());
-    assert_eq!((drawn.total_ns, drawn.accounts, &drawn.slots), (kept.total_ns, kept.accounts, &kept.slots));
-    assert_eq!(drawn.locations, kept.locations);
-    assert!(kept.is_without_rows());
-    assert_eq!(ledger_with_rows(dir.path(), &profile), Some(drawn));
-    fs::write(dir.path().join("log/9.plog"), one_log(30)).unwrap();
-    assert_eq!(ledger(dir.path()), None);
+    let symbols = Counting::default();
+    let folder = dir.path().join(PROFILE_FOLDER);
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("facts.json"), "{\"schema\": 5}").unwrap();
+    fs::write(folder.join("values.parquet"), "PAR1").unwrap();
+    fs::write(folder.join("mine.txt"), "not Proust's").unwrap();
+    let old = opened(dir.path(), &symbols).unwrap();
+    assert_eq!(old.notes(), [Note::MadeAgain(Outdated::Version)]);
+    assert_eq!(old.profile().unwrap().quality.samples, 20);
+    assert!(!folder.join("facts.json").exists() && !folder.join("values.parquet").exists());
+    assert!(folder.join("mine.txt").exists());
+    assert_eq!(opened(dir.path(), &symbols).unwrap().notes(), []);
 }
 
 #[test]
@@ -181,7 +312,11 @@ fn other_rules_for_waits_make_another_profile() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path());
     let symbols = Counting::default();
-    let by = |rules: &WaitRules| open_by(dir.path(), Parts::All, &symbols, rules, &mut |_| {}).unwrap();
+    let by = |rules: &WaitRules| {
+        let run =
+            Run::open_by(dir.path(), CallPaths::User, Box::new(symbols.clone()), rules.clone()).unwrap();
+        run.profile().unwrap().clone()
+    };
     let standard = WaitRules::standard();
     assert_eq!(by(&standard).facts.wait_rules, "");
     by(&standard);

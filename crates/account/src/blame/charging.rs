@@ -98,7 +98,7 @@ impl Observer for Feeds {
 
     fn waited(&mut self, charge: &WaitCharge) {
         match charge.wait {
-            Wait::Lock => self.of_locks[charge.location as usize % SHARDS].push(*charge),
+            Wait::Lock => self.of_locks[charge.location.index() % SHARDS].push(*charge),
             Wait::Barrier | Wait::MpiPartner => {
                 if let Some((feed, _)) = &mut self.of_others {
                     feed.push(Met::Waited(*charge));

@@ -183,9 +183,9 @@ const SIGMAS: f64 = 3.0;
 fn parts(delay: &Delay, frames: &[ContextId]) -> Vec<(Act, f64)> {
     let (of_late, of_early) = (resolved(&delay.late), resolved(&delay.early));
     let alike = |act: Act| match act {
-        Act::Does(context) => Act::Does(frames.get(context as usize).copied().unwrap_or(context)),
+        Act::Does(context) => Act::Does(frames.get(context.index()).copied().unwrap_or(context)),
         // That a thread has no processor is no matter of where it is.
-        Act::Queues(_) => Act::Queues(0),
+        Act::Queues(_) => Act::Queues(ContextId(0)),
         Act::Waits(..) | Act::Computes(_) | Act::Sampled(_) => act,
     };
     let by_function = |acts: &Map<Act, Amount>| {
@@ -305,9 +305,8 @@ fn frames(profile: &Profile) -> Vec<ContextId> {
     let mut frames: Vec<ContextId> = Vec::with_capacity(profile.contexts.len());
     for (id, context) in profile.contexts.iter().enumerate() {
         let inside = matches!(context.kind, ContextKind::Line | ContextKind::Loop);
-        let parent =
-            context.parent.filter(|_| inside).and_then(|parent| frames.get(parent as usize).copied());
-        frames.push(parent.unwrap_or(id as ContextId));
+        let parent = context.parent.filter(|_| inside).and_then(|parent| frames.get(parent.index()).copied());
+        frames.push(parent.unwrap_or(ContextId::from_index(id)));
     }
     frames
 }

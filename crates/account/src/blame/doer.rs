@@ -80,7 +80,7 @@ impl Doer {
 pub(super) fn grains_ns(evidence: &Evidence<'_>) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); evidence.profile.locations.len()];
     for row in evidence.profile.samples.iter().filter(|row| !row.tail) {
-        let sum: &mut (f64, f64) = &mut sums[row.location as usize];
+        let sum: &mut (f64, f64) = &mut sums[row.location.index()];
         let weight_ns = row.cpu_ns as f64;
         (sum.0, sum.1) = (sum.0 + weight_ns, sum.1 + weight_ns * weight_ns);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use proust_profile::{LocationId, Nature, OperationKind, ProcessId, Profile};
+use proust_profile::{LocationId, Nature, OperationId, OperationKind, ProcessId, Profile};
 
 use super::groups::{Groups, LockId};
 use super::object::{NONE, Object, ObjectId};
@@ -56,7 +56,7 @@ impl<'p> Evidence<'p> {
             operations,
         };
         for (id, event) in profile.events.iter().enumerate() {
-            let range = &mut evidence.ranges[event.location as usize];
+            let range = &mut evidence.ranges[event.location.index()];
             *range = if range.start == range.end { id..id + 1 } else { range.start..id + 1 };
             let kind = evidence.kind_of(states.of_event(event), event.operation);
             let has_object = !event.summed && event.object != 0 && kind != Kind::Other;
@@ -89,7 +89,7 @@ impl<'p> Evidence<'p> {
         evidence
     }
 
-    fn kind_of(&self, state: State, operation: u32) -> Kind {
+    fn kind_of(&self, state: State, operation: OperationId) -> Kind {
         match state {
             State::Waiting(Wait::Lock) | State::Polling(Wait::Lock) => Kind::Lock,
             State::Waiting(Wait::Barrier) | State::Polling(Wait::Barrier) => Kind::Barrier,
@@ -113,8 +113,8 @@ impl<'p> Evidence<'p> {
     /// The operation that a wait is; None if it is a part of a sum, or was seen by samples only. `next`: the
     /// next single operation of each location, whose waits are met in their order.
     pub(super) fn event(&self, next: &mut [usize], charge: &WaitCharge) -> Option<usize> {
-        let end = self.ranges.get(charge.location as usize)?.end;
-        let next = next.get_mut(charge.location as usize)?;
+        let end = self.ranges.get(charge.location.index())?.end;
+        let next = next.get_mut(charge.location.index())?;
         let events = &self.profile.events;
         while *next < end && (events[*next].summed || events[*next].end_ns <= charge.window.start_ns) {
             *next += 1;
@@ -127,7 +127,7 @@ impl<'p> Evidence<'p> {
     pub(super) fn samples(&self) -> Vec<Range<usize>> {
         let mut samples = vec![0..0; self.profile.locations.len()];
         for (row, sample) in self.profile.samples.iter().enumerate() {
-            let range = &mut samples[sample.location as usize];
+            let range = &mut samples[sample.location.index()];
             *range = if range.start == range.end { row..row + 1 } else { range.start..row + 1 };
         }
         samples
@@ -141,7 +141,7 @@ impl<'p> Evidence<'p> {
     }
 
     pub(super) fn process(&self, location: LocationId) -> ProcessId {
-        self.profile.locations[location as usize].process
+        self.profile.locations[location].process
     }
 
     pub(super) fn operation(&self, event: usize) -> Option<OperationKind> {

@@ -21,7 +21,8 @@ pub(super) struct Forks<'e> {
 impl<'e> Forks<'e> {
     pub(super) fn new(evidence: &'e Evidence<'e>, meetings: &Meetings) -> Forks<'e> {
         let stays = &evidence.profile.stays;
-        let ranges = (0..meetings.of_location.len()).map(|location| meetings.stays(location as LocationId));
+        let ranges =
+            (0..meetings.of_location.len()).map(|location| meetings.stays(LocationId::from_index(location)));
         let next = ranges.filter(|range| !range.is_empty());
         Forks {
             evidence,
@@ -47,7 +48,7 @@ impl<'e> Forks<'e> {
             }
             let stay = &profile.stays[row];
             // Of a thread that began in its first region the log says when it began.
-            let born_ns = (profile.locations[stay.location as usize].start_s * 1e9).round() as u64;
+            let born_ns = (profile.locations[stay.location].start_s * 1e9).round() as u64;
             let Some(meeting) = meetings.of_region(stay.region).filter(|_| fork_ns > born_ns) else {
                 continue;
             };

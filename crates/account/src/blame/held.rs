@@ -108,15 +108,15 @@ impl Doings {
         found.operations.clear();
         found.samples.clear();
         found.length_ns = held.length_ns() as f64;
-        let (range, near) = &mut self.samples[location as usize];
+        let (range, near) = &mut self.samples[location.index()];
         let rows = &evidence.profile.samples[range.clone()];
         *near = partition_near(rows, *near, |row| row.time_ns <= held.start_ns);
         let inside = rows[*near..].iter().take_while(|row| row.time_ns <= held.end_ns);
         for row in inside.filter(|row| !row.tail && !row.in_operation) {
             found.samples.push((row.context, row.cpu_ns as f64));
         }
-        let events = &evidence.profile.events[evidence.ranges[location as usize].clone()];
-        let near = &mut self.events[location as usize];
+        let events = &evidence.profile.events[evidence.ranges[location.index()].clone()];
+        let near = &mut self.events[location.index()];
         *near = partition_near(events, *near, |event| event.end_ns <= held.start_ns);
         // Sums end among the others, and may have begun long before.
         for event in events[*near..].iter().take_while(|event| event.summed || event.begin_ns < held.end_ns) {
@@ -136,17 +136,23 @@ mod tests {
     #[test]
     fn operations_take_their_time_and_samples_divide_the_rest() {
         let mut held = Held::default();
-        let meanwhile =
-            Meanwhile { length_ns: 100.0, operations: vec![(1, 20.0)], samples: vec![(2, 3.0), (3, 1.0)] };
+        let meanwhile = Meanwhile {
+            length_ns: 100.0,
+            operations: vec![(ContextId(1), 20.0)],
+            samples: vec![(ContextId(2), 3.0), (ContextId(3), 1.0)],
+        };
         held.add(200.0, &meanwhile);
-        assert_eq!(held.parts(9), [(1, 0.2), (2, 0.6), (3, 0.2)]);
+        assert_eq!(held.parts(ContextId(9)), [(ContextId(1), 0.2), (ContextId(2), 0.6), (ContextId(3), 0.2)]);
     }
 
     #[test]
     fn without_samples_the_rest_is_that_of_who_releases() {
         let mut held = Held::default();
-        held.add(10.0, &Meanwhile { length_ns: 10.0, operations: vec![(1, 5.0)], ..Meanwhile::default() });
-        assert_eq!(held.parts(9), [(1, 0.5), (9, 0.5)]);
-        assert_eq!(Held::default().parts(9), [(9, 1.0)]);
+        held.add(
+            10.0,
+            &Meanwhile { length_ns: 10.0, operations: vec![(ContextId(1), 5.0)], ..Meanwhile::default() },
+        );
+        assert_eq!(held.parts(ContextId(9)), [(ContextId(1), 0.5), (ContextId(9), 0.5)]);
+        assert_eq!(Held::default().parts(ContextId(9)), [(ContextId(9), 1.0)]);
     }
 }

@@ -59,7 +59,7 @@ impl KeptBlame {
             wakers: self.wakers,
         };
         let is_place = |&(location, context): &(LocationId, ContextId)| {
-            (location as usize) < profile.locations.len() && (context as usize) < profile.contexts.len()
+            location.index() < profile.locations.len() && context.index() < profile.contexts.len()
         };
         let is_lock = |lock: LockId| (lock as usize) < blame.locks.len();
         let fits = blame.rows.iter().all(|row| {
@@ -68,9 +68,12 @@ impl KeptBlame {
                 && is_place(&(row.cause.location, row.cause.context))
                 && is_place(&(row.cause.location, row.cause.section.unwrap_or(row.cause.context)))
                 && row.cause.lock.is_none_or(is_lock)
-        }) && (blame.locks.iter())
-            .all(|lock| is_place(&(0, lock.site)) && (lock.process as usize) < profile.processes.len())
-            && blame.lock_waits.iter().all(|row| is_place(&(row.location, row.context)) && is_lock(row.lock))
+        }) && (blame.locks.iter()).all(|lock| {
+            is_place(&(LocationId(0), lock.site)) && lock.process.index() < profile.processes.len()
+        }) && blame
+            .lock_waits
+            .iter()
+            .all(|row| is_place(&(row.location, row.context)) && is_lock(row.lock))
             && (blame.wakers.iter())
                 .all(|row| is_place(&(row.location, row.context)) && row.waker.as_ref().is_none_or(is_place));
         fits.then_some(blame)

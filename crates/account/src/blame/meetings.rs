@@ -75,7 +75,7 @@ impl Meetings {
         };
         let mut members: Vec<Vec<LocationId>> = Vec::new();
         let mut in_sums: Vec<LocationId> = Vec::new();
-        for location in 0..profile.locations.len() as LocationId {
+        for location in profile.locations.keys() {
             meetings.gather(evidence, location, &mut members, &mut in_sums);
         }
         if meetings.all.is_empty() {
@@ -95,9 +95,9 @@ impl Meetings {
         in_sums: &mut Vec<LocationId>,
     ) {
         let profile = evidence.profile;
-        let (first, last) = self.stays[location as usize];
+        let (first, last) = self.stays[location.index()];
         let mut next_stay = first;
-        for id in evidence.ranges[location as usize].clone() {
+        for id in evidence.ranges[location.index()].clone() {
             if evidence.kind(id) != Kind::Barrier {
                 continue;
             }
@@ -127,7 +127,7 @@ impl Meetings {
                 next_stay += 1;
             }
             if let Some(stay) = stay_at(&profile.stays[first..next_stay], event.begin_ns, |_| true) {
-                self.of_region[stay.region as usize].get_or_insert(meeting);
+                self.of_region[stay.region.index()].get_or_insert(meeting);
             }
         }
     }
@@ -142,7 +142,7 @@ impl Meetings {
     ) {
         let profile = evidence.profile;
         for stay in &profile.stays {
-            if let Some(meeting) = self.of_region[stay.region as usize]
+            if let Some(meeting) = self.of_region[stay.region.index()]
                 && members[meeting as usize].last() != Some(&stay.location)
             {
                 members[meeting as usize].push(stay.location);
@@ -151,9 +151,9 @@ impl Meetings {
         let mut seen = vec![false; profile.locations.len()];
         let plain = || (0..self.all.len()).filter(|&meeting| !self.all[meeting].is_team);
         for meeting in plain() {
-            members[meeting].iter().for_each(|&member| seen[member as usize] = true);
+            members[meeting].iter().for_each(|&member| seen[member.index()] = true);
         }
-        for &location in in_sums.iter().filter(|&&location| !seen[location as usize]) {
+        for &location in in_sums.iter().filter(|&&location| !seen[location.index()]) {
             for meeting in plain().filter(|&id| self.all[id].process == evidence.process(location)) {
                 members[meeting].push(location);
             }
@@ -189,7 +189,7 @@ impl Meetings {
         self.of_location = vec![Vec::new(); locations];
         for (id, group) in self.groups.iter().enumerate() {
             for &member in &group.members {
-                self.of_location[member as usize].push(id as GroupId);
+                self.of_location[member.index()].push(id as GroupId);
             }
         }
         if self.groups.len() > MOST_COMPARED {
@@ -218,12 +218,12 @@ impl Meetings {
 
     /// The meeting of the team that executes a region, where one of its waits was recorded.
     pub(super) fn of_region(&self, region: RegionId) -> Option<MeetingId> {
-        self.of_region.get(region as usize).copied().flatten()
+        self.of_region.get(region.index()).copied().flatten()
     }
 
     /// The stays of a location, as positions in the profile's.
     pub(super) fn stays(&self, location: LocationId) -> std::ops::Range<usize> {
-        self.stays.get(location as usize).map_or(0..0, |&(from, to)| from..to)
+        self.stays.get(location.index()).map_or(0..0, |&(from, to)| from..to)
     }
 
     /// Whether a location was in a region of this meeting that had begun when the first one continued, and
@@ -252,7 +252,7 @@ fn stay_at(begun: &[StayRow], at_ns: u64, is_wanted: impl Fn(&StayRow) -> bool) 
 fn ranges_of_stays(profile: &Profile) -> Vec<(usize, usize)> {
     let mut ranges = vec![(0, 0); profile.locations.len()];
     for (row, stay) in profile.stays.iter().enumerate() {
-        let range = &mut ranges[stay.location as usize];
+        let range = &mut ranges[stay.location.index()];
         *range = if range.0 == range.1 { (row, row + 1) } else { (range.0, row + 1) };
     }
     ranges

@@ -39,9 +39,9 @@ impl Queues {
     pub(super) fn of(evidence: &Evidence<'_>, locks: usize) -> Queues {
         let releases = evidence.profile.releases.len();
         let since_ns: Vec<AtomicU64> = (0..releases).map(|_| AtomicU64::new(NOBODY)).collect();
-        let by_location: Vec<Map<LockId, Waits>> = (0..evidence.ranges.len() as LocationId)
+        let by_location: Vec<Map<LockId, Waits>> = (0..evidence.ranges.len())
             .into_par_iter()
-            .map(|location| of_location(evidence, location, &since_ns))
+            .map(|location| of_location(evidence, LocationId::from_index(location), &since_ns))
             .collect();
         let mut by_lock: Vec<Vec<Waits>> = vec![Vec::new(); locks];
         for (lock, waits) in by_location.into_iter().flatten() {
@@ -106,10 +106,10 @@ fn push(any: &mut Vec<(u64, u64)>, (mut begin_ns, end_ns): (u64, u64)) {
 /// The waits of one location by lock; marks those releases as waited for.
 fn of_location(evidence: &Evidence<'_>, location: LocationId, since_ns: &[AtomicU64]) -> Map<LockId, Waits> {
     let mut waits: Map<LockId, Waits> = Map::default();
-    let is_charged = !evidence.profile.locations[location as usize].service;
+    let is_charged = !evidence.profile.locations[location].service;
     // The release after the last wait for the object: the next wait's is near.
     let mut near: Map<ObjectId, usize> = Map::default();
-    let range = evidence.ranges[location as usize].clone();
+    let range = evidence.ranges[location.index()].clone();
     for id in range {
         let event = &evidence.profile.events[id];
         if event.summed || evidence.kind(id) != Kind::Lock || event.end_ns < event.begin_ns {

@@ -45,11 +45,11 @@ struct Lists {
 }
 
 impl Lists {
-    fn new(lists: usize, mut of: Vec<(u32, Let)>) -> Lists {
+    fn new<Id: Copy + Ord + Into<u32>>(lists: usize, mut of: Vec<(Id, Let)>) -> Lists {
         of.sort_unstable_by_key(|(list, one)| (*list, one.time_ns, one.row));
         let mut begins = vec![0; lists + 1];
         for (list, _) in &of {
-            begins[*list as usize + 1] += 1;
+            begins[(*list).into() as usize + 1] += 1;
         }
         for list in 0..lists {
             begins[list + 1] += begins[list];
@@ -81,7 +81,7 @@ impl Releases {
         let operations = Operations::of(profile);
         let (mut by_object, mut by_process) = (Vec::new(), Vec::new());
         for (row, release) in profile.releases.iter().enumerate() {
-            let process = profile.locations[release.location as usize].process;
+            let process = profile.locations[release.location].process;
             let one = Let::of(row, release);
             let object = known.get(&(process, release.object)).copied().unwrap_or(NONE);
             if object != NONE {
@@ -110,7 +110,7 @@ impl Releases {
 
     /// Those of the locks of a process.
     pub(super) fn of_process(&self, process: ProcessId) -> &[Let] {
-        self.by_process.get(process as usize)
+        self.by_process.get(process.index())
     }
 }
 

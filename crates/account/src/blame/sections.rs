@@ -8,9 +8,10 @@
 //! up, or was woken for nothing and waits again.
 //!
 //! Of short sections only some are recorded. Then the time that no section is known for is shared by the
-//! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain any,
-//! of those next to it.
+//! weights of the short ones that were recorded during the wait, or, if the wait was too short to contain
+//! any, of those next to it.
 
+use proust_profile::LocationId;
 use proust_profile::releases::SAMPLED_HELD_NS;
 
 use super::evidence::Evidence;
@@ -53,7 +54,7 @@ pub(super) struct Share {
 /// A wait for a lock.
 #[derive(Clone, Copy, Debug)]
 struct Waited {
-    location: u32,
+    location: LocationId,
     begin_ns: u64,
     end_ns: u64,
     /// It did not get the lock: it gave up, or its record ends before.

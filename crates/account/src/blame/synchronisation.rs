@@ -142,11 +142,11 @@ impl ShortWaits {
         (location, object): (LocationId, ObjectId),
         (from_ns, to_ns): (u64, u64),
     ) -> bool {
-        let end = evidence.ranges[location as usize].end;
+        let end = evidence.ranges[location.index()].end;
         let events = &evidence.profile.events;
         let is_barrier = |id: usize| evidence.kind(id) == Kind::Barrier;
         // Events are in order of their ends: a sum that reaches far is behind many single ones.
-        let (sum, single) = &mut self.next[location as usize];
+        let (sum, single) = &mut self.next[location.index()];
         let is_sum = |id: usize| events[id].summed && is_barrier(id);
         while *sum < end && (!is_sum(*sum) || events[*sum].end_ns < from_ns) {
             *sum += 1;

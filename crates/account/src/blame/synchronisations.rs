@@ -75,7 +75,7 @@ impl<'e> Synchronisations<'e> {
     pub(super) fn begins(&mut self, begun: &Begun) {
         let start_ns = begun.window.start_ns;
         self.fork_until(start_ns);
-        let Some(doer) = self.locations.get_mut(begun.location as usize) else { return };
+        let Some(doer) = self.locations.get_mut(begun.location.index()) else { return };
         let events = &self.evidence.profile.events;
         let has_gone_on = |wait: &mut Unfinished| {
             start_ns >= events[wait.event].end_ns || !(waits_for_others(begun) || is_interrupted(begun))
@@ -83,7 +83,7 @@ impl<'e> Synchronisations<'e> {
         if let Some(wait) = doer.unfinished.take_if(has_gone_on) {
             self.take(begun.location, wait, Some(start_ns));
         }
-        let doer = &mut self.locations[begun.location as usize];
+        let doer = &mut self.locations[begun.location.index()];
         if doer.now.as_mut().is_some_and(|now| now.goes_on_with(begun)) {
             return;
         }
@@ -99,7 +99,7 @@ impl<'e> Synchronisations<'e> {
             let victim = (charge.location, charge.context);
             return self.delays.unplaced(victim, (charge.window.length_ns() as f64, charge.slots_ns));
         };
-        let doer = &mut self.locations[charge.location as usize];
+        let doer = &mut self.locations[charge.location.index()];
         let mut wait = match doer.unfinished.take() {
             Some(wait) if wait.event == event => wait,
             other => {
@@ -118,7 +118,7 @@ impl<'e> Synchronisations<'e> {
     /// `over_ns`: since when it is.
     fn take(&mut self, location: LocationId, wait: Unfinished, over_ns: Option<u64>) {
         let Some(meeting) = self.meetings.of_event(self.evidence, wait.event) else { return };
-        let known = &self.locations[location as usize].known;
+        let known = &self.locations[location.index()].known;
         if let Some((_, causes)) = known.as_ref().filter(|(event, _)| *event == wait.event) {
             return give_all(&mut self.delays, causes, location, &wait);
         }
@@ -133,11 +133,11 @@ impl<'e> Synchronisations<'e> {
         }
         if let Some(causes) = self.causes_of_straggler(meeting, location, &wait) {
             give_all(&mut self.delays, &causes, location, &wait);
-            self.locations[location as usize].known = Some((wait.event, causes));
+            self.locations[location.index()].known = Some((wait.event, causes));
             return;
         }
         let Some(opens_ns) = over_ns else {
-            self.locations[location as usize].unfinished = Some(wait);
+            self.locations[location.index()].unfinished = Some(wait);
             return;
         };
         let group = self.meetings.all[meeting as usize].group;
@@ -182,7 +182,7 @@ impl<'e> Synchronisations<'e> {
         for location in 0..self.locations.len() {
             if let Some(wait) = self.locations[location].unfinished.take() {
                 let over_ns = wait.charges.last().map(|(window, _)| window.end_ns);
-                self.take(location as LocationId, wait, over_ns);
+                self.take(LocationId::from_index(location), wait, over_ns);
             }
         }
         for open in std::mem::take(&mut self.open) {
@@ -203,12 +203,12 @@ impl<'e> Synchronisations<'e> {
         let Group { members, parts } = &meetings.groups[group as usize];
         let mut all = Vec::with_capacity(members.len());
         for &member in members {
-            let doer = &mut self.locations[member as usize];
+            let doer = &mut self.locations[member.index()];
             let is_here = waiter == Some(member) || waiter.is_some() && doer.is_waiting();
             if !is_here {
                 doer.count_until(at_ns, &self.evidence.profile.samples);
             }
-            let of_groups = &meetings.of_location[member as usize];
+            let of_groups = &meetings.of_location[member.index()];
             let mut doing = Doing::default();
             for (of, before) in of_groups.iter().zip(&mut doer.before) {
                 if *of == group {
@@ -241,7 +241,7 @@ impl<'e> Synchronisations<'e> {
             let group = self.meetings.all[meeting as usize].group;
             self.close_those_of(group);
             self.restart(group, fork_ns, None);
-            let context = self.evidence.profile.regions[region as usize].context;
+            let context = self.evidence.profile.regions[region].context;
             self.has_synchronised(group, Some(context));
         }
     }
@@ -292,7 +292,7 @@ impl<'e> Synchronisations<'e> {
             for &part in &come.charges {
                 give(&mut self.delays, &causes, (come.location, come.context), part);
             }
-            self.locations[come.location as usize].known = Some((come.event, causes));
+            self.locations[come.location.index()].known = Some((come.event, causes));
         }
         let come = over.come.iter().map(|come| (come.location, come.begin_ns)).collect();
         self.over.insert(over.meeting, Over { departure_ns: over.departure_ns(), begin, come });

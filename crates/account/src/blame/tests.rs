@@ -6,8 +6,8 @@ mod naive;
 mod synchronisations;
 
 use proust_profile::{
-    Context, ContextKind, EventRow, Location, Process, Profile, RegionInfo, ReleaseRow, SampleRow, StayRow,
-    Stop,
+    Context, ContextId, ContextKind, EventRow, Location, LocationId, OperationId, Process, ProcessId,
+    Profile, RegionId, RegionInfo, ReleaseRow, SampleRow, StayRow, Stop,
 };
 
 use super::{Blame, BlameRow, CauseKind};
@@ -45,12 +45,12 @@ impl Builder {
         let context = |parent, kind| Context { parent, kind, function: None, file: None, line: None };
         let end_s = end_ms as f64 / 1e3;
         let mut contexts = vec![context(None, ContextKind::Program)];
-        contexts.resize(10, context(Some(0), ContextKind::Frame));
+        contexts.resize(10, context(Some(ContextId(0)), ContextKind::Frame));
         Builder(Profile {
-            processes: vec![Process { end_s, ..Process::default() }],
-            locations: vec![Location { end_s, ..Location::default() }; threads as usize],
-            contexts,
-            operations: OPERATIONS.map(|operation| operation_info(operation.name())).into(),
+            processes: vec![Process { end_s, ..Process::default() }].into(),
+            locations: vec![Location { end_s, ..Location::default() }; threads as usize].into(),
+            contexts: contexts.into(),
+            operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
             ..Profile::default()
         })
     }
@@ -65,9 +65,9 @@ impl Builder {
         (begin_ms, end_ms): (u64, u64),
     ) -> &mut EventRow {
         self.0.events.push(EventRow {
-            location,
-            context,
-            operation: number(operation),
+            location: LocationId(location),
+            context: ContextId(context),
+            operation: OperationId(number(operation)),
             begin_ns: begin_ms * MS,
             end_ns: end_ms * MS,
             time_ns: (end_ms - begin_ms) * MS,
@@ -99,10 +99,10 @@ impl Builder {
         held_ms: u64,
     ) -> &mut ReleaseRow {
         self.0.releases.push(ReleaseRow {
-            location,
-            context,
-            site: Some(9),
-            operation: number(Operation::MutexUnlock),
+            location: LocationId(location),
+            context: ContextId(context),
+            site: Some(ContextId(9)),
+            operation: OperationId(number(Operation::MutexUnlock)),
             time_ns: time_ms * MS,
             object,
             held_ns: held_ms * MS,
@@ -115,19 +115,31 @@ impl Builder {
     /// A location has computed in a context since its last sample.
     pub(super) fn sample(&mut self, location: u32, context: u32, time_ms: u64, cpu_ms: u64) {
         let (time_ns, cpu_ns) = (time_ms * MS, cpu_ms * MS);
-        self.0.samples.push(SampleRow { location, context, time_ns, cpu_ns, ..SampleRow::default() });
+        self.0.samples.push(SampleRow {
+            location: LocationId(location),
+            context: ContextId(context),
+            time_ns,
+            cpu_ns,
+            ..SampleRow::default()
+        });
     }
 
     /// A sample of a location that was in an operation, such as a wait in which it polls.
     pub(super) fn sample_in_operation(&mut self, location: u32, context: u32, time_ns: u64) {
         let in_operation = true;
-        self.0.samples.push(SampleRow { location, context, time_ns, in_operation, ..SampleRow::default() });
+        self.0.samples.push(SampleRow {
+            location: LocationId(location),
+            context: ContextId(context),
+            time_ns,
+            in_operation,
+            ..SampleRow::default()
+        });
     }
 
     /// The process was stopped.
     pub(super) fn stopped(&mut self, begin_ms: u64, end_ms: u64) {
         let (begin_ns, end_ns) = (begin_ms * MS, end_ms * MS);
-        let pid = self.0.processes[0].pid;
+        let pid = self.0.processes[ProcessId(0)].pid;
         self.0.facts.stops.push(Stop { pid, before_ns: begin_ns, begin_ns, end_ns, behind_ns: end_ns });
     }
 
@@ -138,7 +150,12 @@ impl Builder {
 
     /// A parallel region, whose context this is.
     pub(super) fn region(&mut self, context: u32) -> u32 {
-        self.0.regions.push(RegionInfo { process: 0, context, parent: None, told: false });
+        self.0.regions.push(RegionInfo {
+            process: ProcessId(0),
+            context: ContextId(context),
+            parent: None,
+            told: false,
+        });
         self.0.regions.len() as u32 - 1
     }
 
@@ -146,8 +163,8 @@ impl Builder {
     pub(super) fn stay(&mut self, location: u32, region: u32, fork_ms: u64, end_ms: u64) {
         let (fork_ns, end_ns) = (fork_ms * MS, end_ms * MS);
         self.0.stays.push(StayRow {
-            location,
-            region,
+            location: LocationId(location),
+            region: RegionId(region),
             fork_ns,
             begin_ns: fork_ns,
             end_ns,
@@ -202,7 +219,7 @@ pub(super) fn charges(blame: &Blame) -> Vec<(u32, CauseKind, u32, u32, f64)> {
     let own = blame.rows.iter().filter(|row| !row.slots);
     own.map(|row| {
         let ms = (row.ns as f64 / MS as f64 * 1e3).round() / 1e3;
-        (row.location, row.cause.kind, row.cause.location, row.cause.context, ms)
+        (row.location.0, row.cause.kind, row.cause.location.0, row.cause.context.0, ms)
     })
     .collect()
 }

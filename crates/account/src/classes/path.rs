@@ -27,7 +27,7 @@ pub(super) fn find(
     let mut search = Search::new(rules, moment);
     let mut next = Some(context);
     for _ in 0..MAX_VISITED {
-        let Some(context) = next.and_then(|id| profile.contexts.get(id as usize)) else {
+        let Some(context) = next.and_then(|id| profile.contexts.get(id)) else {
             break;
         };
         next = context.parent;

@@ -32,7 +32,7 @@ impl Roles {
         let mut known = HashMap::from([(Role::default(), 0_u32)]);
         let mut of = Vec::with_capacity(profile.functions.len());
         for function in &profile.functions {
-            let module = function.module.and_then(|id| profile.modules.get(id as usize));
+            let module = function.module.and_then(|id| profile.modules.get(id));
             let role = role(rules, function, module.map_or("", |module| module.name()));
             let next = roles.len() as u32;
             of.push(*known.entry(role).or_insert_with_key(|role| {
@@ -45,7 +45,7 @@ impl Roles {
 
     /// None for a function without a role.
     pub(super) fn get(&self, function: FunctionId) -> Option<&Role> {
-        match self.of.get(function as usize) {
+        match self.of.get(function.index()) {
             None | Some(0) => None,
             Some(&role) => self.roles.get(role as usize),
         }

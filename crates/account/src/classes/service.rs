@@ -21,7 +21,7 @@ const AROUND: [&str; 7] =
 pub(super) fn services(rules: &Rules, profile: &Profile) -> Vec<bool> {
     let starts = starts(profile);
     let is_service = |(location, start): (&Location, Option<FunctionId>)| {
-        let first = profile.processes.get(location.process as usize).map(|process| process.pid);
+        let first = profile.processes.get(location.process).map(|process| process.pid);
         first != Some(location.tid)
             && rules.services.iter().any(|service| is_about(service, profile, start, &location.name))
     };
@@ -36,7 +36,7 @@ fn is_about(service: &Service, profile: &Profile, start: Option<FunctionId>, nam
             of.names.matches(name) && of.modules.as_ref().is_none_or(is_in)
         }
         Service::Start(functions) => start.is_some_and(|start| {
-            let function = &profile.functions[start as usize];
+            let function = &profile.functions[start];
             are_about(functions, function, module_of(profile, start))
         }),
     }
@@ -49,7 +49,7 @@ fn starts(profile: &Profile) -> Vec<Option<FunctionId>> {
     let samples = profile.samples.iter().map(|row| (row.location, row.context));
     let events = profile.events.iter().map(|row| (row.location, row.context));
     for (location, context) in samples.chain(events) {
-        if let Some(start @ None) = starts.get_mut(location as usize) {
+        if let Some(start @ None) = starts.get_mut(location.index()) {
             *start = *known.entry(context).or_insert_with(|| start_of(profile, context));
         }
     }
@@ -62,7 +62,7 @@ fn start_of(profile: &Profile, context: ContextId) -> Option<FunctionId> {
     let mut outermost = None;
     let mut next = Some(context);
     // A context is after its parent, so a path ends.
-    while let Some(context) = next.and_then(|id| profile.contexts.get(id as usize)) {
+    while let Some(context) = next.and_then(|id| profile.contexts.get(id)) {
         next = context.parent;
         match context.kind {
             ContextKind::Partial => return None,
@@ -80,6 +80,6 @@ fn start_of(profile: &Profile, context: ContextId) -> Option<FunctionId> {
 
 /// File name of a function's module; empty where it has none.
 fn module_of(profile: &Profile, function: FunctionId) -> &str {
-    let module = profile.functions.get(function as usize).and_then(|function| function.module);
-    module.and_then(|id| profile.modules.get(id as usize)).map_or("", |module| module.name())
+    let module = profile.functions.get(function).and_then(|function| function.module);
+    module.and_then(|id| profile.modules.get(id)).map_or("", |module| module.name())
 }

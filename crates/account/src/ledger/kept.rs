@@ -36,8 +36,8 @@ impl Columns {
     fn rows(&self, locations: usize, contexts: usize) -> Option<Vec<(LocationId, ContextId, u64)>> {
         let n = self.ns.len();
         let fits = (self.location.len() == n && self.context.len() == n)
-            && self.location.iter().all(|&id| (id as usize) < locations)
-            && self.context.iter().all(|&id| (id as usize) < contexts);
+            && self.location.iter().all(|&id| id.index() < locations)
+            && self.context.iter().all(|&id| id.index() < contexts);
         let rows = self.location.iter().zip(&self.context).zip(&self.ns);
         fits.then(|| rows.map(|((&location, &context), &ns)| (location, context, ns)).collect())
     }

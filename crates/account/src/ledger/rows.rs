@@ -195,24 +195,30 @@ mod tests {
                 amounts.enter_pending();
             }
         };
-        add(7, Spent(Account::Compute), 1);
-        add(9, Blamed(Account::Lock), 2);
-        add(7, Passive(PassiveReason::Join), units(5));
-        add(7, Spent(Account::Lock), 3);
-        add(8, Spent(Account::Io), 0);
-        add(9, Spent(Account::Compute), 4);
-        add(7, Spent(Account::Compute), 5);
-        add(7, Passive(PassiveReason::Join), units(6));
+        add(ContextId(7), Spent(Account::Compute), 1);
+        add(ContextId(9), Blamed(Account::Lock), 2);
+        add(ContextId(7), Passive(PassiveReason::Join), units(5));
+        add(ContextId(7), Spent(Account::Lock), 3);
+        add(ContextId(8), Spent(Account::Io), 0);
+        add(ContextId(9), Spent(Account::Compute), 4);
+        add(ContextId(7), Spent(Account::Compute), 5);
+        add(ContextId(7), Passive(PassiveReason::Join), units(6));
         amounts.enter_pending();
         let sorted = |amounts: &mut dyn Iterator<Item = (Account, ContextId, Units)>| {
             let mut all: Vec<_> = amounts.collect();
             all.sort();
             all
         };
-        let spent = [(Account::Compute, 7, 6), (Account::Compute, 9, 4), (Account::Lock, 7, 3)];
+        let spent = [(Account::Compute, 7, 6), (Account::Compute, 9, 4), (Account::Lock, 7, 3)]
+            .map(|(account, context, amount)| (account, ContextId(context), amount));
         assert_eq!(sorted(&mut amounts.spent()), spent);
-        assert_eq!(sorted(&mut amounts.blamed()), [(Account::Lock, 9, 2)]);
-        let join = PassiveRow { location: 1, reason: PassiveReason::Join, context: 7, ns: 11 };
-        assert_eq!(amounts.passive_rows(1), [join]);
+        assert_eq!(sorted(&mut amounts.blamed()), [(Account::Lock, ContextId(9), 2)]);
+        let join = PassiveRow {
+            location: LocationId(1),
+            reason: PassiveReason::Join,
+            context: ContextId(7),
+            ns: 11,
+        };
+        assert_eq!(amounts.passive_rows(LocationId(1)), [join]);
     }
 }

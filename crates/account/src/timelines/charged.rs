@@ -27,7 +27,7 @@ pub(super) fn charged(rows: &[SampleRow], is_lost: impl Fn(&SampleRow) -> bool) 
             }
         }
     }
-    charged.push(charged.last().copied().unwrap_or(0));
+    charged.push(charged.last().copied().unwrap_or(ContextId(0)));
     charged
 }
 
@@ -39,11 +39,31 @@ mod tests {
     fn samples_in_operations_pass_it_on() {
         let computing = |context| SampleRow { context, ..SampleRow::default() };
         let within = |context| SampleRow { in_operation: true, ..computing(context) };
-        let of = |rows: &[SampleRow]| charged(rows, |row| row.context == 99);
-        assert_eq!(of(&[within(9), computing(1), within(9), within(8), computing(2)]), [1, 1, 2, 2, 2, 2]);
-        assert_eq!(of(&[computing(1), within(9), within(8)]), [1, 1, 1, 1]);
-        assert_eq!(of(&[within(9), computing(99), computing(1), computing(99)]), [1, 99, 1, 99, 99]);
-        assert_eq!(of(&[within(9)]), [9, 9]);
-        assert_eq!(of(&[]), [0]);
+        let of = |rows: &[SampleRow]| charged(rows, |row| row.context == ContextId(99));
+        assert_eq!(
+            of(&[
+                within(ContextId(9)),
+                computing(ContextId(1)),
+                within(ContextId(9)),
+                within(ContextId(8)),
+                computing(ContextId(2))
+            ]),
+            [ContextId(1), ContextId(1), ContextId(2), ContextId(2), ContextId(2), ContextId(2)]
+        );
+        assert_eq!(
+            of(&[computing(ContextId(1)), within(ContextId(9)), within(ContextId(8))]),
+            [ContextId(1), ContextId(1), ContextId(1), ContextId(1)]
+        );
+        assert_eq!(
+            of(&[
+                within(ContextId(9)),
+                computing(ContextId(99)),
+                computing(ContextId(1)),
+                computing(ContextId(99))
+            ]),
+            [ContextId(1), ContextId(99), ContextId(1), ContextId(99), ContextId(99)]
+        );
+        assert_eq!(of(&[within(ContextId(9))]), [ContextId(9), ContextId(9)]);
+        assert_eq!(of(&[]), [ContextId(0)]);
     }
 }

@@ -3,7 +3,7 @@
 //! They are laid over the timeline first, like operations that were recorded alone, so that no time which is
 //! known only as an amount (short operations, the run queue, unexplained time) is placed in them.
 
-use proust_profile::Profile;
+use proust_profile::{ContextId, IndexVec, ProcessId, Profile};
 
 use super::operations::{Operations, Single};
 use super::states::Class;
@@ -11,21 +11,22 @@ use crate::ledger::{PassiveReason, Window, Windows, Work};
 
 /// The pauses of each process image, in order and apart.
 #[derive(Debug)]
-pub(super) struct Pauses(Vec<Windows>);
+pub(super) struct Pauses(IndexVec<ProcessId, Windows>);
 
 impl Pauses {
     pub(super) fn of(profile: &Profile) -> Pauses {
-        let mut all: Vec<Vec<Window>> = vec![Vec::new(); profile.processes.len()];
+        let mut all: IndexVec<ProcessId, Vec<Window>> =
+            profile.processes.iter().map(|_| Vec::new()).collect();
         for pause in &profile.facts.pauses {
-            if let Some(of_process) = all.get_mut(pause.process as usize) {
+            if let Some(of_process) = all.get_mut(pause.process) {
                 of_process.push(Window::new(pause.begin_ns, pause.end_ns));
             }
         }
         Pauses(all.into_iter().map(|windows| windows.into_iter().collect()).collect())
     }
 
-    pub(super) fn of_process(&self, process: u32) -> &[Window] {
-        self.0.get(process as usize).map_or(&[], Windows::as_slice)
+    pub(super) fn of_process(&self, process: ProcessId) -> &[Window] {
+        self.0.get(process).map_or(&[], Windows::as_slice)
     }
 }
 
@@ -37,7 +38,7 @@ impl Operations {
             start_ns: from_ns,
             end_ns: to_ns,
             class: Class::Passive(PassiveReason::NotRecorded, Work::Compute),
-            context: 0,
+            context: ContextId(0),
             asleep_until_ns: to_ns,
         });
         self.replace(pieces.collect());
@@ -55,7 +56,7 @@ mod tests {
             start_ns: 100,
             end_ns: 500,
             class: Class::Wait(Wait::Lock),
-            context: 3,
+            context: ContextId(3),
             asleep_until_ns: 0,
         };
         let mut operations = Operations { singles: vec![wait], ..Operations::default() };

@@ -75,6 +75,7 @@ fn take_until(span: &mut Span, at_ns: u64) -> Span {
 mod tests {
     use super::*;
     use crate::ledger::{PartKind, State, Work};
+    use proust_profile::ContextId;
 
     fn stay(fork_ns: u64, end_ns: u64) -> StayRow {
         StayRow { fork_ns, begin_ns: fork_ns + 1, end_ns, ..StayRow::default() }
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn spans_are_cut_at_the_borders_of_regions_and_nothing_is_lost() {
         let span = |start_ns, end_ns| {
-            Span::new(start_ns, end_ns, State::Working(Work::Compute), 1)
+            Span::new(start_ns, end_ns, State::Working(Work::Compute), ContextId(1))
                 .with(PartKind::Fault, (end_ns - start_ns) / 2)
         };
         let spans = vec![span(0, 100), span(100, 110), span(110, 400)];
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn parts_that_fill_a_span_fill_both_halves_of_it() {
-        let mut span = Span::new(0, 10, State::Working(Work::Compute), 1)
+        let mut span = Span::new(0, 10, State::Working(Work::Compute), ContextId(1))
             .with(PartKind::Measurement, 3)
             .with(PartKind::Delayed, 3)
             .with(PartKind::Fault, 4);
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn without_regions_nothing_changes() {
-        let spans = vec![Span::new(5, 9, State::Working(Work::Io), 0)];
+        let spans = vec![Span::new(5, 9, State::Working(Work::Io), ContextId(0))];
         assert_eq!(marked(spans.clone(), &[]), spans);
         assert_eq!(marked(spans.clone(), &[stay(9, 20)]), spans);
     }

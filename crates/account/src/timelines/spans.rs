@@ -36,7 +36,7 @@ pub(super) fn spans(
         let parts = &explanation.parts[first_part..gap.parts_end];
         let shares = &explanation.shares[first_share..gap.shares_end];
         (first_part, first_share) = (gap.parts_end, gap.shares_end);
-        let context = charged.get(gap.gap.row).copied().unwrap_or(0);
+        let context = charged.get(gap.gap.row).copied().unwrap_or(ContextId(0));
         let mut tape = Tape::new(gap, shares, context, state(context));
         let mut from_ns = gap.gap.start_ns;
         for part in parts {

@@ -1,7 +1,9 @@
 //! How the time in an operation counts, and how processor time counts.
 
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
-use proust_profile::{ContextId, Detail, EventRow, Nature, OperationKind, Profile, Target};
+use proust_profile::{
+    ContextId, Detail, EventRow, FunctionId, IndexVec, Nature, OperationKind, Profile, Target,
+};
 
 use crate::classes::{Classes, ClassesOf};
 use crate::ledger::{PassiveReason, State, Wait, Work};
@@ -65,40 +67,41 @@ pub(super) struct States {
     /// The classes of the functions on call paths.
     classes: ClassesOf,
     /// Whether the records behind the processor time of a context are lost.
-    lost: Vec<bool>,
+    lost: IndexVec<ContextId, bool>,
     /// How processor time counts, by context.
-    of_processor_time: Vec<State>,
+    of_processor_time: IndexVec<ContextId, State>,
 }
 
 impl States {
     pub(super) fn of(profile: &Profile) -> States {
         let is_unknown = |name: &str| name == LOST_RECORDS || name == NOT_RECORDED;
-        let unknown: Vec<bool> = profile
+        let unknown: IndexVec<FunctionId, bool> = profile
             .functions
             .iter()
             .map(|function| function.module.is_none() && is_unknown(&function.name))
             .collect();
-        let is_lost = |function: Option<u32>| function.and_then(|id| unknown.get(id as usize)) == Some(&true);
-        let lost: Vec<bool> = profile.contexts.iter().map(|context| is_lost(context.function)).collect();
+        let is_lost = |function: Option<FunctionId>| function.and_then(|id| unknown.get(id)) == Some(&true);
+        let lost: IndexVec<ContextId, bool> =
+            profile.contexts.iter().map(|context| is_lost(context.function)).collect();
         let classes = Classes::of_profile(profile).on(profile);
-        let state = |(context, &lost): (usize, &bool)| match classes.spin(context as ContextId) {
+        let state = |(context, &lost): (ContextId, &bool)| match classes.spin(context) {
             // Measured, but of records that say no more than how much it was.
             _ if lost => State::Working(Work::Unattributed),
             Some(known) => known,
             None => State::Working(Work::Compute),
         };
-        let of_processor_time = lost.iter().enumerate().map(state).collect();
+        let of_processor_time = lost.iter_enumerated().map(state).collect();
         States { operations: Operations::of(profile), classes, lost, of_processor_time }
     }
 
     /// Whether the processor time of this context is that of lost records.
     pub(super) fn is_lost(&self, context: ContextId) -> bool {
-        self.lost.get(context as usize) == Some(&true)
+        self.lost.get(context) == Some(&true)
     }
 
     /// What the processor time of samples in this context counts as.
     pub(super) fn of_processor_time(&self, context: ContextId) -> State {
-        self.of_processor_time.get(context as usize).copied().unwrap_or(State::Working(Work::Compute))
+        self.of_processor_time.get(context).copied().unwrap_or(State::Working(Work::Compute))
     }
 
     /// Whether that is waiting, or a runtime's own work.

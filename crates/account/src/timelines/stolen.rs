@@ -24,7 +24,7 @@ pub(super) fn by_location(profile: &Profile, theft: impl Fn(usize) -> Theft + Sy
     let certain_ns = thefts.iter().fold(0, |sum: u64, theft| sum.saturating_add(theft.certain_ns));
     let mut claims: Vec<Claim> = (profile.locations.iter().zip(&thefts))
         .map(|(location, theft)| {
-            let host = profile.processes.get(location.process as usize).map(|process| &process.host);
+            let host = profile.processes.get(location.process).map(|process| &process.host);
             Claim {
                 weight: nanoseconds(location.cpu_s),
                 most_ns: if host == Some(&profile.facts.host) { theft.undecided_ns } else { 0 },

@@ -5,7 +5,7 @@
 //! either. Where it is only known that the process stopped somewhere (between two looks of the recorder),
 //! that explains time that nothing else does.
 
-use proust_profile::{ContextId, Profile, Stop};
+use proust_profile::{ContextId, IndexVec, ProcessId, Profile, Stop};
 
 use super::nanoseconds;
 use super::operations::{Operations, Single};
@@ -14,7 +14,7 @@ use crate::ledger::{PassiveReason, Work};
 
 /// The stops of each process image, in order and apart.
 #[derive(Debug)]
-pub(super) struct Stops(Vec<Vec<Stop>>);
+pub(super) struct Stops(IndexVec<ProcessId, Vec<Stop>>);
 
 impl Stops {
     pub(super) fn of(profile: &Profile) -> Stops {
@@ -29,8 +29,8 @@ impl Stops {
         Stops(profile.processes.iter().map(of_image).collect())
     }
 
-    pub(super) fn of_process(&self, process: u32) -> &[Stop] {
-        self.0.get(process as usize).map_or(&[], Vec::as_slice)
+    pub(super) fn of_process(&self, process: ProcessId) -> &[Stop] {
+        self.0.get(process).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -108,12 +108,12 @@ mod tests {
     }
 
     fn single(start_ns: u64, end_ns: u64) -> Single {
-        Single { start_ns, end_ns, class: Class::Wait(Wait::Lock), context: 3, asleep_until_ns: 0 }
+        Single { start_ns, end_ns, class: Class::Wait(Wait::Lock), context: ContextId(3), asleep_until_ns: 0 }
     }
 
     fn stopped(singles: &[Single], stops: &[Stop]) -> (Vec<(u64, u64, bool, ContextId)>, Operations) {
         let mut operations = Operations { singles: singles.to_vec(), ..Operations::default() };
-        operations.stop(stops, (100, 1000), |_| 9);
+        operations.stop(stops, (100, 1000), |_| ContextId(9));
         let is_stop = |class| class == Class::Passive(PassiveReason::Stopped, Work::Compute);
         let pieces = operations.singles.iter();
         (pieces.map(|s| (s.start_ns, s.end_ns, is_stop(s.class), s.context)).collect(), operations)
@@ -122,7 +122,14 @@ mod tests {
     #[test]
     fn a_stop_interrupts_what_the_thread_was_in() {
         let (pieces, operations) = stopped(&[single(200, 600)], &[stop([250, 300, 400, 450])]);
-        assert_eq!(pieces, [(200, 300, false, 3), (300, 400, true, 3), (400, 600, false, 3)]);
+        assert_eq!(
+            pieces,
+            [
+                (200, 300, false, ContextId(3)),
+                (300, 400, true, ContextId(3)),
+                (400, 600, false, ContextId(3))
+            ]
+        );
         assert_eq!(operations.perhaps_stopped, [(250, 300), (400, 450)]);
         assert_eq!(operations.perhaps_stopped_ns(280, 420), 40);
         assert_eq!(operations.perhaps_stopped_ns(300, 400), 0);
@@ -135,18 +142,18 @@ mod tests {
             &[stop([0, 0, 120, 120]), stop([250, 250, 400, 400]), stop([990, 990, 2000, 2000])],
         );
         let expected = [
-            (100, 120, true, 9),
-            (200, 250, false, 3),
-            (250, 400, true, 3),
-            (900, 990, false, 3),
-            (990, 1000, true, 3),
+            (100, 120, true, ContextId(9)),
+            (200, 250, false, ContextId(3)),
+            (250, 400, true, ContextId(3)),
+            (900, 990, false, ContextId(3)),
+            (990, 1000, true, ContextId(3)),
         ];
         assert_eq!(pieces, expected);
     }
 
     #[test]
     fn without_stops_nothing_changes() {
-        assert_eq!(stopped(&[single(200, 600)], &[]).0, [(200, 600, false, 3)]);
+        assert_eq!(stopped(&[single(200, 600)], &[]).0, [(200, 600, false, ContextId(3))]);
     }
 
     #[test]

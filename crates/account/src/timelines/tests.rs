@@ -1,7 +1,7 @@
 //! Timelines worked out by hand, and laws that hold for random ones. Times are milliseconds.
 
 use proust_profile::context::LOST_RECORDS;
-use proust_profile::{Context, ContextKind, Function, Target};
+use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, OperationId, Target};
 
 use super::*;
 use crate::ledger::{Account, PassiveReason, Wait, Work};
@@ -46,8 +46,8 @@ pub(super) fn uncounted(time_ms: u64, cpu_ms: u64) -> SampleRow {
 pub(super) fn event(operation: Operation, begin_ms: u64, end_ms: u64) -> EventRow {
     let position = OPERATIONS.iter().position(|&known| known == operation).unwrap();
     EventRow {
-        context: 1,
-        operation: position as u32,
+        context: ContextId(1),
+        operation: OperationId::from_index(position),
         begin_ns: begin_ms * MS,
         end_ns: end_ms * MS,
         time_ns: (end_ms - begin_ms) * MS,
@@ -70,18 +70,19 @@ pub(super) fn profile(locations: Vec<Location>, samples: Vec<SampleRow>, events:
     let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
     let end_s = locations.iter().map(|location| location.end_s).fold(0.0, f64::max);
     Profile {
-        processes: vec![proust_profile::Process { end_s, ..Default::default() }],
-        locations,
-        functions: vec![Function { name: LOST_RECORDS.into(), ..Function::default() }],
+        processes: vec![proust_profile::Process { end_s, ..Default::default() }].into(),
+        locations: locations.into(),
+        functions: vec![Function { name: LOST_RECORDS.into(), ..Function::default() }].into(),
         contexts: vec![
             context(None, ContextKind::Program, None),
-            context(Some(0), ContextKind::Frame, None),
-            context(Some(0), ContextKind::Frame, None),
-            context(Some(0), ContextKind::Frame, None),
-            context(Some(0), ContextKind::Frame, Some(0)),
-        ],
+            context(Some(ContextId(0)), ContextKind::Frame, None),
+            context(Some(ContextId(0)), ContextKind::Frame, None),
+            context(Some(ContextId(0)), ContextKind::Frame, None),
+            context(Some(ContextId(0)), ContextKind::Frame, Some(FunctionId(0))),
+        ]
+        .into(),
         samples,
-        operations: OPERATIONS.map(|operation| operation_info(operation.name())).into(),
+        operations: OPERATIONS.iter().map(|operation| operation_info(operation.name())).collect(),
         events,
         ..Profile::default()
     }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
-use proust_profile::{Detail, LocationId, Metric, Nature, Profile, Quality};
+use proust_profile::{Detail, LocationId, Metric, Nature, Profile, Quality, RunFacts};
 
+use super::own_count::{OwnCount, program};
 use crate::{NodeId, Outline, run};
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger};
 use proust_profile::event_metrics::Operations;
@@ -58,8 +59,12 @@ impl AddAssign<&Segment> for Segment {
 pub struct Swept {
     /// Threads of all its ranks.
     pub count: u32,
+    /// Its ranks and threads by its own data.
+    pub own: OwnCount,
     /// How it is named.
     pub name: String,
+    /// Its command, host, start and end.
+    pub facts: RunFacts,
     /// Wall time, s.
     pub wall_s: f64,
     /// CPU time of all threads, s.
@@ -76,7 +81,9 @@ pub struct Swept {
     pub efficiency: Option<f64>,
     /// Part of its waits for which the waiting threads were in the run queue, from 0 to 1.
     pub(super) queued_in_waits: f64,
-    /// Names of its programs.
+    /// Name of the program that it is a run of.
+    pub program: String,
+    /// Names of all its programs.
     pub programs: Vec<String>,
     /// The largest team of a parallel region; 0 if there was none.
     pub team_max: u32,
@@ -132,6 +139,9 @@ impl Swept {
         let inside_s = queued_s - outline.total(Measure::Queued);
         let mut swept = Swept {
             count,
+            own: OwnCount::of(profile, ledger),
+            facts: profile.facts.clone(),
+            program: program(profile),
             queued_in_waits: if waits_s > 0.0 { (inside_s / waits_s).clamp(0.0, 1.0) } else { 0.0 },
             name: name.to_owned(),
             wall_s: profile.facts.wall_s,
@@ -193,7 +203,7 @@ impl Swept {
                 *visits.entry((node, row.location)).or_default() += row.executions;
             }
             let cost = costs.of_row(row);
-            let region = self.outline.node_of(profile.regions[row.region as usize].context);
+            let region = self.outline.node_of(profile.regions[row.region].context);
             if region != Some(node) {
                 sites.insert(node);
             }

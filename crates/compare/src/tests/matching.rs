@@ -94,7 +94,7 @@ fn recursion_counts_once_and_lines_belong_to_their_function() {
     assert_eq!(joint.amounts_by_function(0, Metric::Cpu), expected);
     assert_eq!(expected.inclusive, [7.0, 3.0]);
     let by_context = |amounts: Amounts| {
-        let context = |node| joint.context_in(node, 0).unwrap() as usize;
+        let context = |node| joint.context_in(node, 0).unwrap().index();
         let of = |numbers: &[f64]| {
             (0..joint.len() as u32).map(|node| numbers[context(node)]).collect::<Vec<f64>>()
         };

@@ -1,6 +1,6 @@
 //! Two sides with differences that are known.
 
-use proust_profile::Profile;
+use proust_profile::{ContextId, LocationId, ProcessId, Profile};
 
 use super::{profile, profile_from};
 use crate::ComparedRun;
@@ -18,15 +18,15 @@ fn run(mut profile: Profile, lock_s: u64, findings: Vec<Finding>) -> ComparedRun
     let facts = &mut profile.facts;
     (facts.dir, facts.host, facts.outcome) = ("run".into(), "here".into(), "exit 0".into());
     (facts.command, facts.available_processors) = (vec!["./solve".into()], 1);
-    profile.processes = vec![proust_profile::Process { name: "solve".into(), ..Default::default() }];
-    let row = |account, context, ns| Row { location: 0, account, context, ns };
+    profile.processes = vec![proust_profile::Process { name: "solve".into(), ..Default::default() }].into();
+    let row = |account, context, ns| Row { location: LocationId(0), account, context, ns };
     let mut ledger = Ledger { processors: 1, ..Ledger::default() };
     for value in profile.values.iter().filter(|value| value.metric == proust_profile::Metric::Cpu) {
         ledger.spent.push(row(Account::Compute, value.context, (value.amount * S as f64) as u64));
     }
     let last = profile.contexts.len() as u32 - 1;
     if lock_s > 0 {
-        ledger.spent.push(row(Account::Lock, last, lock_s * S));
+        ledger.spent.push(row(Account::Lock, ContextId(last), lock_s * S));
     }
     let mut accounts = Accounts::default();
     for row in &ledger.spent {
@@ -35,8 +35,8 @@ fn run(mut profile: Profile, lock_s: u64, findings: Vec<Finding>) -> ComparedRun
     (ledger.accounts, ledger.total_ns, ledger.wall_ns) = (accounts, accounts.sum_ns(), accounts.sum_ns());
     profile.facts.start_unix_s = accounts.sum_ns() as f64 + f64::from(last);
     ledger.locations = vec![LocationAccounts {
-        location: 0,
-        process: 0,
+        location: LocationId(0),
+        process: ProcessId(0),
         service: false,
         charged: true,
         slots: Some(0),
@@ -227,8 +227,12 @@ fn other_counts_of_executions_are_another_input() {
     let with_region = |executions| {
         let mut profile = profile("a", &[("main solve@1", 100.0)]);
         let location = 0;
-        profile.segments =
-            vec![proust_profile::SegmentRow { location, context: 2, executions, ..Default::default() }];
+        profile.segments = vec![proust_profile::SegmentRow {
+            location: LocationId(location),
+            context: ContextId(2),
+            executions,
+            ..Default::default()
+        }];
         run(profile, 0, vec![])
     };
     let (a, b) = ([with_region(100)], [with_region(200)]);

@@ -115,7 +115,7 @@ impl<'p> Constructs<'p> {
         let mut by_place: BTreeMap<Key, Construct<'p>> = BTreeMap::new();
         for row in &profile.segments {
             let Some(kind) = facts.operations.get(row.operation) else { continue };
-            let process = profile.locations[row.location as usize].process;
+            let process = profile.locations[row.location].process;
             let key = (process, row.operation, facts.places.line_key(row.context));
             let construct = by_place.entry(key).or_insert_with(|| Construct {
                 process,
@@ -127,15 +127,17 @@ impl<'p> Constructs<'p> {
         }
         let mut region_of: Vec<Option<ContextId>> = vec![None; profile.contexts.len()];
         for region in &profile.regions {
-            region_of[region.context as usize] = Some(region.context);
+            region_of[region.context.index()] = Some(region.context);
         }
         for id in 0..region_of.len() {
-            let above = profile.contexts[id].parent.and_then(|parent| region_of[parent as usize]);
+            let above = profile.contexts[ContextId::from_index(id)]
+                .parent
+                .and_then(|parent| region_of[parent.index()]);
             region_of[id] = region_of[id].or(above);
         }
         let mut processor: HashMap<_, Processor> = HashMap::new();
         for row in &facts.ledger.spent {
-            let Some(region) = region_of[row.context as usize] else { continue };
+            let Some(region) = region_of[row.context.index()] else { continue };
             let sums = processor.entry((row.location, region)).or_default();
             match row.account {
                 Account::Compute | Account::Fault | Account::Io | Account::Replicated => {
@@ -159,19 +161,19 @@ impl<'p> Constructs<'p> {
 
     /// Whether a context lies in a region.
     pub(super) fn is_in_region(&self, context: ContextId) -> bool {
-        self.region_of[context as usize].is_some()
+        self.region_of[context.index()].is_some()
     }
 
     /// Whether a context lies in this region, and in none inside of it.
     pub(super) fn is_in(&self, context: ContextId, facts: &Facts<'_>, region: RegionId) -> bool {
-        self.region_of[context as usize] == Some(facts.profile.regions[region as usize].context)
+        self.region_of[context.index()] == Some(facts.profile.regions[region].context)
     }
 
     /// The work of a thread before a construct, s, without the time that it had no processor: of that, each
     /// site of a region gets the share that it has of the work.
     pub(super) fn processor_s(&self, facts: &Facts<'_>, location: LocationId, rows: &[&SegmentRow]) -> f64 {
         let of = |row: &&SegmentRow| {
-            let region = facts.profile.regions[row.region as usize].context;
+            let region = facts.profile.regions[row.region].context;
             let known = self.processor.get(&(location, region)).copied().unwrap_or_default();
             let all_ns = known.used_ns + known.lacked_ns;
             let share = if all_ns == 0 { 1.0 } else { known.used_ns as f64 / all_ns as f64 };
@@ -182,7 +184,7 @@ impl<'p> Constructs<'p> {
 
     /// The standard error of the processor time sampled in these regions, s.
     pub(super) fn error_s(&self, facts: &Facts<'_>, regions: &[RegionId]) -> f64 {
-        let contexts = 0..self.region_of.len() as ContextId;
+        let contexts = (0..self.region_of.len()).map(ContextId::from_index);
         facts.error_s(contexts.filter(|&id| regions.iter().any(|&region| self.is_in(id, facts, region))))
     }
 
@@ -202,12 +204,13 @@ impl<'p> Constructs<'p> {
         let mut sum_s = 0.0;
         for (id, context) in profile.contexts.iter().enumerate() {
             let is_call = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
-            let name =
-                context.function.filter(|_| is_call).map(|f| profile.functions[f as usize].name.as_str());
+            let name = context.function.filter(|_| is_call).map(|f| profile.functions[f].name.as_str());
             let named =
                 name.is_some_and(|name| beginnings.iter().any(|beginning| name.starts_with(beginning)));
-            is_inside[id] = named || context.parent.is_some_and(|parent| is_inside[parent as usize]);
-            if is_inside[id] && regions.iter().any(|&region| self.is_in(id as ContextId, facts, region)) {
+            is_inside[id] = named || context.parent.is_some_and(|parent| is_inside[parent.index()]);
+            if is_inside[id]
+                && regions.iter().any(|&region| self.is_in(ContextId::from_index(id), facts, region))
+            {
                 sum_s += facts.cpu[id];
             }
         }
@@ -232,7 +235,7 @@ fn share_on_processor(facts: &Facts<'_>, process: ProcessId, waits_s: impl Fn(Lo
     let (mut waited_s, mut burned_s) = (0.0, 0.0);
     for (id, location) in facts.profile.locations.iter().enumerate() {
         if location.process == process {
-            let id = id as LocationId;
+            let id = LocationId::from_index(id);
             let waits_s = waits_s(id);
             burned_s += (location.cpu_s - facts.spent_s(id, &ON_PROCESSOR)).clamp(0.0, waits_s);
             waited_s += waits_s;

@@ -104,7 +104,7 @@ fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId)
         work_s += row.work_ns as f64 / 1e9;
     }
     // A thread that executed it at the region's end does not know where it was made.
-    let root = facts.profile.regions[region as usize].context;
+    let root = facts.profile.regions[region].context;
     let tasks = constructs.of_kind(Detail::Task).filter(|one| one.regions().contains(&region));
     let construct = tasks.max_by_key(|one| (one.context != root, one.executions()))?;
     let each_s = work_s / executions.max(1.0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proust_profile::{Detail, LocationId, RegionId, SegmentRow};
+use proust_profile::{Detail, LocationId, ProcessId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;
@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Findin
     let for_all = constructs.all.iter().filter(|one| one.is_for_all());
     let mut found: Vec<Finding> = for_all.filter_map(|one| uneven(facts, constructs, one)).collect();
     let dispatch = constructs.of_kind(Detail::Dispatch);
-    let regions: BTreeSet<(u32, RegionId)> =
+    let regions: BTreeSet<(ProcessId, RegionId)> =
         dispatch.flat_map(|one| one.regions().into_iter().map(|region| (one.process, region))).collect();
     // Runtimes of LLVM before version 16 report no requests: there only samples do.
     let told: BTreeSet<RegionId> = regions.iter().map(|(_, region)| *region).collect();

@@ -1,6 +1,6 @@
 //! How threads wait for each other: on their processor, or asleep.
 
-use proust_profile::ProcessId;
+use proust_profile::{LocationId, ProcessId};
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::facts::{Facts, QUEUED};
@@ -9,7 +9,7 @@ use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
 pub(super) fn find(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
-    let processes = 0..facts.profile.processes.len() as ProcessId;
+    let processes = facts.profile.processes.keys();
     processes
         .flat_map(|process| [spinning(facts, constructs, process), sleeping(facts, constructs, process)])
         .flatten()
@@ -62,7 +62,7 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
     let of_process = facts.profile.locations.iter().enumerate().filter(|(_, one)| one.process == process);
     let (mut queued_s, mut wall_s) = (0.0, 0.0);
     for (id, one) in of_process {
-        queued_s += (one.queued_s - facts.spent_s(id as u32, &QUEUED)).max(0.0);
+        queued_s += (one.queued_s - facts.spent_s(LocationId::from_index(id), &QUEUED)).max(0.0);
         wall_s += one.end_s - one.start_s;
     }
     // Not by the processor time of the waits: to sleep and to be woken takes the kernel some, too.
@@ -96,7 +96,7 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
 
 /// How often threads of a process gave their processor away because they had to wait.
 fn times_slept(facts: &Facts<'_>, process: ProcessId) -> f64 {
-    let of_process = |location: u32| facts.profile.locations[location as usize].process == process;
-    let rows = facts.profile.samples.iter().filter(|row| of_process(row.location));
+    let of_process = |location: LocationId| facts.profile.locations[location].process == process;
+    let rows = facts.profile.samples.iter().filter(|row| of_process(LocationId(row.location.0)));
     rows.map(|row| f64::from(row.voluntary_switches)).sum()
 }

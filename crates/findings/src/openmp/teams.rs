@@ -35,19 +35,19 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
         let (mut threads, mut at) = (1.0, Some(region));
         while let Some(id) = at {
             threads *= f64::from(teams.get(&id).copied().unwrap_or(1).max(1));
-            at = profile.regions[id as usize].parent;
+            at = profile.regions[id].parent;
         }
         threads
     };
     let inner = profile.regions.iter().enumerate().filter(|(id, region)| {
-        region.parent.is_some() && teams.get(&(*id as RegionId)).is_some_and(|&team| team > 1)
+        region.parent.is_some() && teams.get(&RegionId::from_index(*id)).is_some_and(|&team| team > 1)
     });
     let lost = |region: RegionId| -> f64 {
         let rows = facts.ledger.spent.iter().filter(|row| row.account == Account::Oversubscribed);
         rows.filter(|row| constructs.is_in(row.context, facts, region)).map(|row| row.ns as f64 / 1e9).sum()
     };
     let (region, lost_s) = inner
-        .map(|(id, _)| (id as RegionId, lost(id as RegionId)))
+        .map(|(id, _)| (RegionId::from_index(id), lost(RegionId::from_index(id))))
         .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     let threads = together(region);
     let mut checks = Checks::default();
@@ -57,7 +57,7 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let context = profile.regions[region as usize].context;
+    let context = profile.regions[region].context;
     let place = facts.places.place(context);
     let members = profile.segments.iter().filter(|row| row.region == region).map(|row| row.location);
     let members = members.collect::<std::collections::BTreeSet<LocationId>>().len();
@@ -83,7 +83,7 @@ fn of_one(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Vec<Finding> {
     type Key = (ProcessId, (Option<FunctionId>, Option<u32>));
     let mut by_place: BTreeMap<Key, (ContextId, LocationId, u64)> = BTreeMap::new();
     for event in &profile.events {
-        let process = profile.locations[event.location as usize].process;
+        let process = profile.locations[event.location].process;
         let detail = facts.operation(event.operation).map(|kind| kind.detail);
         if matches!(detail, Some(Detail::TeamBarrier | Detail::BarrierOfOne))
             && !constructs.is_in_region(event.context)
@@ -127,7 +127,7 @@ fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, time
     }
     let place = facts.places.place(context);
     let mut finding = facts.finding(Kind::OmpTeamOfOne, Account::Serial, lost_s, 0.0, place);
-    let contexts = 0..facts.profile.contexts.len() as ContextId;
+    let contexts = facts.profile.contexts.keys();
     finding.error_s = facts.error_s(contexts.filter(|&id| is_near(id)));
     finding.evidence = vec![
         Figure::count("times that its end was reached outside of any region", times as f64),

@@ -1,6 +1,6 @@
 //! I/O of a few bytes, synchronisation, system calls.
 
-use proust_profile::Target;
+use proust_profile::{ModuleId, Target};
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
@@ -51,7 +51,7 @@ fn names_of_files_are_no_bytes_and_answers_cannot_be_collected() {
 fn the_reference_implementation_of_a_library_is_told() {
     let run = |library: &str| {
         let mut run = Builder::new(1, 1000);
-        run.profile.modules[1].path = library.into();
+        run.profile.modules[ModuleId(1)].path = library.into();
         run.work(0, "main multiply libc:dgemm_", (0, 600)).work(0, "main use", (600, 1000));
         run.findings()
     };

@@ -1,6 +1,7 @@
 //! One kind for each lock: by the work done under it, how long it is held, and how many wait.
 
 use proust_log::operations::Operation;
+use proust_profile::{LocationId, ModuleId, ProcessId};
 
 use super::super::{Finding, Kind, Sure, Whole};
 use super::{Builder, cause, has, near, one};
@@ -52,7 +53,7 @@ fn what_the_holder_does_meanwhile_comes_first() {
 fn the_lock_of_a_library_is_told_with_the_library() {
     let run = |library: &str| {
         let mut run = Builder::new(2, 1000);
-        run.profile.modules[1].path = format!("/usr/lib/{library}");
+        run.profile.modules[ModuleId(1)].path = format!("/usr/lib/{library}");
         for turn in 0..50 {
             let at_ms = turn * 20;
             for (holder, waiter) in [(0, 1), (1, 0)] {
@@ -133,7 +134,7 @@ fn a_lock_that_nobody_waits_for_is_none() {
 fn several_in_line_are_a_convoy() {
     let mut run = Builder::new(3, 900);
     run.profile.facts.available_processors = 3;
-    run.profile.processes[0].available_processors = 3;
+    run.profile.processes[ProcessId(0)].available_processors = 3;
     let path = "worker section";
     for turn in 0..90_u64 {
         let at_ms = turn * 10;
@@ -164,7 +165,7 @@ fn short_sections_that_are_entered_all_the_time_are_hot() {
     // One wait is recorded by itself, so that it is known to be a lock.
     run.during(1, "worker count", Operation::MutexLock, (999, 1000)).object = 0x10;
     for row in &mut run.profile.samples {
-        if row.location == 1 {
+        if row.location == LocationId(1) {
             row.cpu_ns /= 2;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
+use proust_profile::{LocationId, ProcessId};
 
 #[test]
 fn memory_that_one_thread_touches_for_all_is_told() {
@@ -41,7 +42,7 @@ fn a_start_that_touches_much_is_told() {
 fn memory_that_is_touched_anew_all_the_time_is_told() {
     let run = |peak_bytes: Option<u64>| {
         let mut run = Builder::new(1, 1000);
-        run.profile.processes[0].peak_resident_bytes = peak_bytes;
+        run.profile.processes[ProcessId(0)].peak_resident_bytes = peak_bytes;
         for at_ms in (0..1000).step_by(20) {
             run.work_with(0, "main step", (at_ms, at_ms + 12), 60, 3_000);
             run.work(0, "main use", (at_ms + 12, at_ms + 20));
@@ -66,12 +67,12 @@ fn faults_of_loading_are_nobodys_and_those_of_many_processes_are_not_added_up() 
     assert_eq!(run.findings(), []);
     let run = |processes: u32| {
         let mut run = Builder::new(processes, 1000);
-        let process = run.profile.processes[0].clone();
-        run.profile.processes = vec![process; processes as usize];
+        let process = run.profile.processes[ProcessId(0)].clone();
+        run.profile.processes = vec![process; processes as usize].into();
         for id in 0..processes {
-            run.profile.processes[id as usize].pid = id + 1;
-            run.profile.processes[id as usize].parent_pid = u32::from(id > 0);
-            run.profile.locations[id as usize].process = id;
+            run.profile.processes[ProcessId(id)].pid = id + 1;
+            run.profile.processes[ProcessId(id)].parent_pid = u32::from(id > 0);
+            run.profile.locations[LocationId(id)].process = ProcessId(id);
             let at_ms = u64::from(id) * 1000 / u64::from(processes);
             let length_ms = 1000 / u64::from(processes);
             run.work_with(id, "main fill", (at_ms, at_ms + length_ms / 5), 60, 40_000 / processes);

@@ -1,6 +1,8 @@
 //! Constructs of parallel regions.
 
-use proust_profile::{ContextKind, RegionInfo, SegmentRow};
+use proust_profile::{
+    ContextId, ContextKind, LocationId, OperationId, ProcessId, RegionId, RegionInfo, SegmentRow,
+};
 
 use super::super::{Finding, Kind, Sure};
 use super::{Builder, MS, cause, has, near, one};
@@ -13,7 +15,12 @@ impl Builder {
     /// A region below a path, in another one or not.
     fn region(&mut self, path: &str, parent: Option<u32>) -> u32 {
         let context = self.path(path);
-        self.profile.regions.push(RegionInfo { process: 0, context, parent, told: false });
+        self.profile.regions.push(RegionInfo {
+            process: ProcessId(0),
+            context: ContextId(context),
+            parent: parent.map(RegionId),
+            told: false,
+        });
         self.profile.regions.len() as u32 - 1
     }
 
@@ -27,10 +34,10 @@ impl Builder {
     ) -> &mut SegmentRow {
         let (context, operation) = (self.path(path), self.number(operation));
         self.profile.segments.push(SegmentRow {
-            location,
-            region,
-            operation,
-            context,
+            location: LocationId(location),
+            region: RegionId(region),
+            operation: OperationId(operation),
+            context: ContextId(context),
             executions: of.0,
             work_ns: of.1 * MS,
             wait_ns: of.2 * MS,
@@ -256,13 +263,13 @@ fn of_a_function_with_a_team_of_one_only_the_loop_counts() {
     run.work(0, "main region start", (0, 20)).work(1, "main region start", (0, 20));
     run.work(0, "main generate", (20, 900)).work(0, "main zero", (900, 940));
     let at = run.path("main zero") as usize;
-    run.profile.contexts[at].line = Some(400);
+    run.profile.contexts[ContextId::from_index(at)].line = Some(400);
     let event = run.during(0, "main zero", Operation::OmpBarrier, (939, 940));
     (event.summed, event.calls) = (true, 50);
     // Both are inlined: what is known of them is a line in `main`.
     for (function, line) in [("generate", 300), ("zero", 400)] {
         let at = run.path(&format!("main {function}")) as usize;
-        let context = &mut run.profile.contexts[at];
+        let context = &mut run.profile.contexts[ContextId::from_index(at)];
         (context.kind, context.function, context.line) = (ContextKind::Line, None, Some(line));
     }
     let region = run.region("main region", None);
@@ -304,8 +311,8 @@ fn beside_others(spinning: bool) -> Vec<Finding> {
     }
     for thread in 0..2 {
         run.during(thread, "main region loop", Operation::OmpBarrier, (500, 1000));
-        run.profile.locations[thread as usize].queued_s = 0.3;
-        run.profile.locations[thread as usize + 2].queued_s = 0.5;
+        run.profile.locations[LocationId(thread)].queued_s = 0.3;
+        run.profile.locations[LocationId::from_index(thread as usize + 2)].queued_s = 0.5;
     }
     for row in &mut run.profile.samples {
         row.involuntary_switches = 1;
@@ -378,7 +385,7 @@ fn serial_work_between_regions_is_told_as_that() {
 #[test]
 fn serial_work_between_regions_is_found_though_the_others_keep_their_processors() {
     let mut run = serial_parts();
-    run.profile.locations[1].cpu_s = 1.0;
+    run.profile.locations[LocationId(1)].cpu_s = 1.0;
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);
     near(finding.recoverable_s, 0.4);
@@ -410,7 +417,7 @@ fn serial_work_between_regions_is_found_though_its_thread_stood_in_line() {
         run.work(0, "main smooth", (at_ms + 4, at_ms + 10));
         run.during(1, "main region", Operation::OmpIdle, (at_ms + 7, at_ms + 10));
     }
-    run.profile.locations[0].queued_s = 0.3;
+    run.profile.locations[LocationId(0)].queued_s = 0.3;
     run.both(region, Operation::OmpRegionEnd, "main region", [(100, 600, 0, 0); 2]);
     let found = run.findings();
     let finding = one(&found, Kind::OmpSerialPart);

@@ -1,6 +1,7 @@
 //! Serial phases, long tasks, idle pools, late threads.
 
 use proust_log::operations::Operation;
+use proust_profile::{LocationId, ModuleId, ProcessId};
 
 use super::super::{Kind, Sure};
 use super::{Builder, cause, has, near, one};
@@ -52,8 +53,8 @@ fn each_thing_that_is_done_alone_is_a_phase_of_its_own() {
 #[test]
 fn where_no_function_has_a_name_the_thread_is_named() {
     let mut run = Builder::new(3, 1000);
-    run.profile.processes[0].name = "server".into();
-    run.profile.locations[0].name = "loader".into();
+    run.profile.processes[ProcessId(0)].name = "server".into();
+    run.profile.locations[LocationId(0)].name = "loader".into();
     run.work(0, "libc:jit", (0, 400));
     run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
     let found = run.findings();
@@ -83,7 +84,7 @@ fn a_standard_library_is_known_by_its_source_and_not_by_a_prefix() {
 #[test]
 fn executables_among_the_systems_libraries_are_programs() {
     let mut run = Builder::new(3, 1000);
-    run.profile.modules[0].path = "/usr/lib/postgresql/15/bin/postgres".into();
+    run.profile.modules[ModuleId(0)].path = "/usr/lib/postgresql/15/bin/postgres".into();
     run.work(0, "main prepare", (0, 400));
     run.work(1, "worker solve", (400, 1000)).work(2, "worker solve", (400, 1000));
     assert_eq!(cause(one(&run.findings(), Kind::SerialPhase)), "prepare");
@@ -97,7 +98,7 @@ fn threads_alike_for_each_step_have_a_long_task_together() {
         let (short, long, at_ms) = (1 + 2 * step as u32, 2 + 2 * step as u32, step * 100);
         run.work(short, "worker task", (at_ms, at_ms + 50)).work(long, "worker task", (at_ms, at_ms + 100));
         for (id, end_ms) in [(short, at_ms + 50), (long, at_ms + 100)] {
-            let location = &mut run.profile.locations[id as usize];
+            let location = &mut run.profile.locations[LocationId(id)];
             (location.start_s, location.end_s) = (at_ms as f64 / 1e3, end_ms as f64 / 1e3);
         }
     }
@@ -114,7 +115,7 @@ fn closures_are_alike_where_they_do_the_same() {
         let mut run = Builder::new(3, 1000);
         run.during(0, "main", Operation::Join, (0, 1000));
         run.work(1, "step::{{closure}} task", (0, 400)).work(2, theirs, (0, 1000));
-        (run.profile.locations[1].end_s, run.profile.locations[2].end_s) = (0.4, 1.0);
+        (run.profile.locations[LocationId(1)].end_s, run.profile.locations[LocationId(2)].end_s) = (0.4, 1.0);
         run.findings()
     };
     assert!(has(&run("step::{{closure}}#2 task"), Kind::LongTask));
@@ -155,8 +156,8 @@ fn one_of_several_alike_that_goes_on_alone_has_the_long_task() {
         let mut run = Builder::new(3, 1000);
         run.during(0, "main", Operation::Join, (0, 1000));
         run.work(1, "worker task", (0, first_ms)).work(2, "worker task", (0, second_ms));
-        run.profile.locations[1].end_s = first_ms as f64 / 1e3;
-        run.profile.locations[2].end_s = second_ms as f64 / 1e3;
+        run.profile.locations[LocationId(1)].end_s = first_ms as f64 / 1e3;
+        run.profile.locations[LocationId(2)].end_s = second_ms as f64 / 1e3;
         run.findings()
     };
     let found = run(400, 1000);
@@ -172,8 +173,8 @@ fn who_is_late_for_want_of_a_processor_has_no_long_task() {
     let mut run = Builder::new(3, 1000);
     run.during(0, "main", Operation::Join, (0, 1000));
     run.work(1, "worker task", (0, 400)).work(2, "worker task", (600, 1000));
-    run.profile.locations[1].end_s = 0.4;
-    run.profile.locations[2].queued_s = 0.6;
+    run.profile.locations[LocationId(1)].end_s = 0.4;
+    run.profile.locations[LocationId(2)].queued_s = 0.6;
     let found = run.findings();
     assert!(!has(&found, Kind::LongTask), "{found:#?}");
 }
@@ -212,7 +213,7 @@ fn a_barrier_waits_for_who_has_more_to_do() {
             run.during(0, "main meet", Operation::Barrier, (at_ms + early_ms, at_ms + 100)).object = 0x10;
             run.during(1, "worker meet", Operation::Barrier, (at_ms + 99, at_ms + 100)).object = 0x10;
         }
-        run.profile.locations[1].queued_s = queued_s;
+        run.profile.locations[LocationId(1)].queued_s = queued_s;
         run.findings()
     };
     let found = run(99, 40, 0.0);

@@ -109,9 +109,9 @@ impl Paths<'_> {
             from = self.out_of_inlined(from, &function);
             from.at = at;
         }
-        let module = from.function.and_then(|id| self.functions.get(id as usize)).and_then(|f| f.module);
+        let module = from.function.and_then(|id| self.functions.get(id.index())).and_then(|f| f.module);
         let file = from.at.file.and_then(|file| self.file_names.get(file as usize));
-        let opener = from.function.and_then(|id| self.functions.get(id as usize));
+        let opener = from.function.and_then(|id| self.functions.get(id.index()));
         let name = match (file, from.at.line, opener) {
             (Some(file), Some(line), _) => {
                 format!("parallel region at {}:{line}", file.rsplit('/').next().unwrap_or(file))
@@ -121,7 +121,7 @@ impl Paths<'_> {
         };
         let (file, line) = (file.cloned(), from.at.line);
         let function = self.named(module, &name);
-        if let Some(known) = self.functions.get_mut(function as usize) {
+        if let Some(known) = self.functions.get_mut(function.index()) {
             (known.file, known.line) = (file, line);
         }
         let kind = ContextKind::Frame;
@@ -135,7 +135,7 @@ impl Paths<'_> {
     fn construct(&mut self, log: usize, nodes: &NodeTable, body: u32) -> Option<(String, Line)> {
         let modules = self.modules;
         let node = nodes.get(body)?;
-        let structure = modules.structures.get(modules.module(log, node.module)? as usize)?;
+        let structure = modules.structures.get(modules.module(log, node.module)?.index())?;
         let frame = structure.addresses.get(&node.address)?.frames.first()?;
         let known = structure.functions.get(frame.function as usize)?;
         let linkage = known.linkage_name.as_deref().unwrap_or(&known.name);
@@ -148,10 +148,10 @@ impl Paths<'_> {
     /// `function` at all.
     fn out_of_inlined(&self, from: Step, function: &str) -> Step {
         let mut context = from.context;
-        while let Some(inner) = self.contexts.get(context as usize)
+        while let Some(inner) = self.contexts.get(context.index())
             && matches!(inner.kind, ContextKind::Inline | ContextKind::Frame)
         {
-            let known = inner.function.and_then(|id| self.functions.get(id as usize));
+            let known = inner.function.and_then(|id| self.functions.get(id.index()));
             let is_it = known.is_some_and(|known| {
                 known.linkage_name.as_deref() == Some(function) || known.name == function
             });
@@ -185,7 +185,7 @@ impl Paths<'_> {
 
     fn library(&self, log: usize, node: LaneNode) -> Library {
         let module = self.modules.module(log, node.module);
-        module.and_then(|id| self.libraries.get(id as usize)).copied().unwrap_or(Library::None)
+        module.and_then(|id| self.libraries.get(id.index())).copied().unwrap_or(Library::None)
     }
 
     pub(super) fn leaf_in_region(
@@ -259,7 +259,7 @@ impl Paths<'_> {
     /// Whether the compiler made the node's function of a construct.
     fn is_made(&self, log: usize, node: LaneNode) -> bool {
         let structure =
-            self.modules.module(log, node.module).and_then(|id| self.modules.structures.get(id as usize));
+            self.modules.module(log, node.module).and_then(|id| self.modules.structures.get(id.index()));
         let frame = structure.and_then(|known| known.addresses.get(&node.address)?.frames.first());
         let function =
             structure.zip(frame).and_then(|(known, frame)| known.functions.get(frame.function as usize));
@@ -272,14 +272,14 @@ impl Paths<'_> {
         let module = self.modules.module(log, node.module);
         let modules = self.modules;
         let resolved = module.and_then(|id| {
-            let address = modules.structures.get(id as usize)?.addresses.get(&node.address)?;
+            let address = modules.structures.get(id.index())?.addresses.get(&node.address)?;
             (!address.frames.is_empty()).then_some((id, address))
         });
         let Some((module, address)) = resolved else { return self.descend(region, log, node) };
         let mut from = region;
         for frame in &address.frames {
             let function = self.function(module, frame.function);
-            if frame.inlined && !self.functions.get(function as usize).is_some_and(|f| is_made(&f.name)) {
+            if frame.inlined && !self.functions.get(function.index()).is_some_and(|f| is_made(&f.name)) {
                 let kind = ContextKind::Inline;
                 let context =
                     self.context(Key { parent: from.context, kind, function: Some(function), at: from.at });

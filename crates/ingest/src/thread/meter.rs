@@ -8,8 +8,8 @@ use proust_log::records::{
     Event, Release, SAMPLE_AT_TICK, SAMPLE_IN_OPERATION, SAMPLE_LATE, SAMPLE_PARTIAL, SAMPLE_TRUNCATED,
     Sample, Segments, Stay, Sum, ThreadBegin,
 };
-use proust_profile::SampleRow;
 use proust_profile::samples::NOT_READ;
+use proust_profile::{ContextId, SampleRow};
 
 use super::shares::Shares;
 use super::{
@@ -266,7 +266,7 @@ impl ThreadMeter {
         self.thread.at_tick += u64::from(flags & SAMPLE_AT_TICK != 0);
         self.thread.overruns = self.thread.overruns.saturating_add(sample.overruns.into());
         self.push(SampleRow {
-            context: sample.node,
+            context: ContextId(sample.node),
             time_ns: self.time_ns,
             minor_faults: sample.minor_faults,
             major_faults: sample.major_faults.into(),
@@ -281,14 +281,14 @@ impl ThreadMeter {
 
     /// A row of time without a sample.
     fn push_extra(&mut self, row: SampleRow, place: Place, time_ns: u64) {
-        self.push(SampleRow { context: place, time_ns, processor: u16::MAX, tail: true, ..row });
+        self.push(SampleRow { context: ContextId(place), time_ns, processor: u16::MAX, tail: true, ..row });
     }
 
     #[inline]
     fn push(&mut self, mut row: SampleRow) {
         // A damaged record may name one of the codes as its node.
-        if !row.tail && (row.context == LOST || row.context == NOT_RECORDED) {
-            row.context = NO_PATH;
+        if !row.tail && (row.context == ContextId(LOST) || row.context == ContextId(NOT_RECORDED)) {
+            row.context = ContextId(NO_PATH);
         }
         self.thread.weights.add(&row);
         self.thread.rows.push(row);

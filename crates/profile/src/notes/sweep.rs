@@ -14,6 +14,24 @@ crate::notes! {
             /// Processors that these had.
             processors: u32,
         }
+        /// Runs recorded one by one were made on unlike hosts.
+        OtherHosts "other-hosts" Caution {
+            /// Host of a run.
+            host_a: String,
+            /// Host of another.
+            host_b: String,
+        }
+        /// The commands of runs recorded one by one differ in more than the count.
+        OtherCommands "other-commands" Caution {
+            /// Command of a run.
+            command_a: String,
+            /// Its name.
+            run_a: String,
+            /// Command of another.
+            command_b: String,
+            /// Its name.
+            run_b: String,
+        }
         /// A variable of the environment is set by each run.
         VariableOverridden "variable-overridden" Note {
             /// Its name.

@@ -21,14 +21,14 @@ pub(super) fn read_all_but_rows(
     profile: &mut Profile,
     open: impl Fn(&'static str) -> Result<Table, TablesError>,
 ) -> Result<(), TablesError> {
-    profile.contexts = rows(&open(CONTEXTS)?, contexts)?;
-    profile.functions = rows(&open(FUNCTIONS)?, functions)?;
-    profile.modules = rows(&open(MODULES)?, modules)?;
-    profile.processes = rows(&open(PROCESSES)?, processes)?;
-    profile.locations = rows(&open(LOCATIONS)?, locations)?;
+    profile.contexts = rows(&open(CONTEXTS)?, contexts)?.into();
+    profile.functions = rows(&open(FUNCTIONS)?, functions)?.into();
+    profile.modules = rows(&open(MODULES)?, modules)?.into();
+    profile.processes = rows(&open(PROCESSES)?, processes)?.into();
+    profile.locations = rows(&open(LOCATIONS)?, locations)?.into();
     profile.values = rows(&open(VALUES)?, values)?;
-    profile.operations = rows(&open(OPERATIONS)?, operations)?;
-    profile.regions = rows(&open(REGIONS)?, regions)?;
+    profile.operations = rows(&open(OPERATIONS)?, operations)?.into();
+    profile.regions = rows(&open(REGIONS)?, regions)?.into();
     profile.segments = rows(&open(SEGMENTS)?, segments)?;
     profile.process_samples = rows(&open(PROCESS_SAMPLES)?, process_samples)?;
     Ok(())
@@ -111,7 +111,7 @@ macro_rules! zip_rows {
 
 fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
     zip_rows!(table, group;
-    parent: optional_u32s, kind: texts, function: optional_u32s, file: optional_texts, line: optional_u32s;
+    parent: optional_ids, kind: texts, function: optional_ids, file: optional_texts, line: optional_u32s;
     Context {
         parent,
         kind: ContextKind::from_id(&kind)
@@ -124,7 +124,7 @@ fn contexts(table: &Table, group: usize) -> Result<Vec<Context>, TablesError> {
 
 fn functions(table: &Table, group: usize) -> Result<Vec<Function>, TablesError> {
     zip_rows!(table, group;
-        name: texts, full_name: texts, linkage_name: optional_texts, module: optional_u32s,
+        name: texts, full_name: texts, linkage_name: optional_texts, module: optional_ids,
         file: optional_texts, line: optional_u32s;
         Function { name, full_name, linkage_name, module, file, line })
 }
@@ -167,13 +167,13 @@ fn list<T: DeserializeOwned>(table: &Table, cell: &str) -> Result<Vec<T>, Tables
 
 fn locations(table: &Table, group: usize) -> Result<Vec<Location>, TablesError> {
     zip_rows!(table, group;
-        process: u32s, tid: u32s, name: texts, start_s: f64s, end_s: f64s, cpu_s: f64s, queued_s: f64s,
+        process: ids, tid: u32s, name: texts, start_s: f64s, end_s: f64s, cpu_s: f64s, queued_s: f64s,
         measurement_s: f64s, samples: u64s, service: bools;
         Location { process, tid, name, start_s, end_s, cpu_s, queued_s, measurement_s, samples, service })
 }
 
 fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
-    zip_rows!(table, group; context: u32s, location: u32s, metric: u32s, amount: f64s;
+    zip_rows!(table, group; context: ids, location: ids, metric: u32s, amount: f64s;
     Value {
         context,
         location,
@@ -187,7 +187,7 @@ fn values(table: &Table, group: usize) -> Result<Vec<Value>, TablesError> {
 
 fn samples(table: &Table, group: usize) -> Result<Vec<SampleRow>, TablesError> {
     zip_rows!(table, group;
-    location: u32s, context: u32s, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
+    location: ids, context: ids, time_ns: u64s, cpu_ns: u64s, user_ns: u64s, system_ns: u64s,
     measurement_ns: u64s, minor_faults: u32s, major_faults: u32s, voluntary_switches: u32s,
     involuntary_switches: u32s, queued_us: u32s, processor: u32s, tail: bools, partial: bools,
     in_operation: bools;
@@ -236,7 +236,7 @@ fn operation_kind(
 
 fn events(table: &Table, group: usize) -> Result<Vec<EventRow>, TablesError> {
     zip_rows!(table, group;
-    location: u32s, context: u32s, operation: u32s, target: u32s, begin_ns: u64s, end_ns: u64s, time_ns: u64s,
+    location: ids, context: ids, operation: ids, target: u32s, begin_ns: u64s, end_ns: u64s, time_ns: u64s,
     calls: u32s, errors: u32s, bytes: u64s, cpu_clock_ns: optional_u64s, object: u64s, object2: u64s,
     summed: bools, left: bools, open: bools;
     EventRow {
@@ -262,7 +262,7 @@ fn events(table: &Table, group: usize) -> Result<Vec<EventRow>, TablesError> {
 
 fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError> {
     zip_rows!(table, group;
-    location: u32s, context: u32s, site: optional_u32s, operation: u32s, time_ns: u64s, object: u64s,
+    location: ids, context: ids, site: optional_ids, operation: ids, time_ns: u64s, object: u64s,
     held_ns: u64s, weight_ns: u64s, since_ns: optional_u64s;
     ReleaseRow {
         location,
@@ -278,16 +278,17 @@ fn releases(table: &Table, group: usize) -> Result<Vec<ReleaseRow>, TablesError>
 }
 
 fn regions(table: &Table, group: usize) -> Result<Vec<RegionInfo>, TablesError> {
-    zip_rows!(table, group; process: u32s, context: u32s, parent: optional_u32s, told: bools;
+    zip_rows!(table, group; process: ids, context: ids, parent: optional_ids, told: bools;
         RegionInfo { process, context, parent, told })
 }
 
 fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError> {
     zip_rows!(table, group;
-    location: u32s, region: u32s, operation: u32s, context: u32s, executions: u64s, unmeasured: u64s,
-    known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s, latency_ns: u64s,
-    team_min: u32s, team_max: u32s, added_ns: u64s, added_error_ns: u64s, added_behind_ns: u64s, trials: u64s, trial_visits: u64s,
-    trial_more_ns: f64s, trial_visits2: f64s, trial_more_ns2: f64s, trial_product_ns: f64s;
+    location: ids, region: ids, operation: ids, context: ids, executions: u64s, unmeasured: u64s,
+    known: u64s, last: u64s, contended: u64s, work_ns: u64s, wait_ns: u64s, wait_error_ns: u64s,
+    latency_ns: u64s, team_min: u32s, team_max: u32s, added_ns: u64s, added_error_ns: u64s,
+    added_behind_ns: u64s, trials: u64s, trial_visits: u64s, trial_more_ns: f64s, trial_visits2: f64s,
+    trial_more_ns2: f64s, trial_product_ns: f64s;
     SegmentRow {
         location,
         region,
@@ -320,13 +321,17 @@ fn segments(table: &Table, group: usize) -> Result<Vec<SegmentRow>, TablesError>
 
 fn stays(table: &Table, group: usize) -> Result<Vec<StayRow>, TablesError> {
     zip_rows!(table, group;
-        location: u32s, region: u32s, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
+        location: ids, region: ids, fork_ns: u64s, begin_ns: u64s, end_ns: u64s, number: u32s, team: u32s;
         StayRow { location, region, fork_ns, begin_ns, end_ns, number, team })
 }
 
 fn process_samples(table: &Table, group: usize) -> Result<Vec<ProcessSampleRow>, TablesError> {
     zip_rows!(table, group;
-    process: u32s, time_ns: u64s, reason: texts, label: texts, cpu_ns: u64s, user_ns: u64s, system_ns: u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s, peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes: optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls: optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
+    process: ids, time_ns: u64s, reason: texts, label: texts, cpu_ns: u64s, user_ns: u64s, system_ns:
+    u64s, minor_faults: u64s, major_faults: u64s, voluntary_switches: u64s, involuntary_switches: u64s,
+    peak_resident_bytes: u64s, resident_bytes: optional_u64s, read_bytes: optional_u64s, written_bytes:
+    optional_u64s, read_by_calls_bytes: optional_u64s, written_by_calls_bytes: optional_u64s, read_calls:
+    optional_u64s, write_calls: optional_u64s, threads: optional_u32s, runnable: optional_u32s;
     ProcessSampleRow {
         process,
         time_ns,

@@ -52,9 +52,9 @@ macro_rules! column {
 fn contexts(profile: &Profile) -> Vec<Column> {
     let rows = &profile.contexts;
     vec![
-        column!(rows, "parent", OptionalU32, |r| r.parent),
+        column!(rows, "parent", OptionalU32, |r| r.parent.map(u32::from)),
         column!(rows, "kind", Text, |r| text(r.kind.id())),
-        column!(rows, "function", OptionalU32, |r| r.function),
+        column!(rows, "function", OptionalU32, |r| r.function.map(u32::from)),
         column!(rows, "file", OptionalText, |r| r.file.as_deref().map(text)),
         column!(rows, "line", OptionalU32, |r| r.line),
     ]
@@ -66,7 +66,7 @@ fn functions(profile: &Profile) -> Vec<Column> {
         column!(rows, "name", Text, |r| text(&r.name)),
         column!(rows, "full_name", Text, |r| text(&r.full_name)),
         column!(rows, "linkage_name", OptionalText, |r| r.linkage_name.as_deref().map(text)),
-        column!(rows, "module", OptionalU32, |r| r.module),
+        column!(rows, "module", OptionalU32, |r| r.module.map(u32::from)),
         column!(rows, "file", OptionalText, |r| r.file.as_deref().map(text)),
         column!(rows, "line", OptionalU32, |r| r.line),
     ]
@@ -113,7 +113,7 @@ fn list<T: Serialize>(rows: &[T]) -> String {
 fn locations(profile: &Profile) -> Vec<Column> {
     let rows = &profile.locations;
     vec![
-        column!(rows, "process", U32, |r| r.process),
+        column!(rows, "process", U32, |r| r.process.0),
         column!(rows, "tid", U32, |r| r.tid),
         column!(rows, "name", Text, |r| text(&r.name)),
         column!(rows, "start_s", F64, |r| r.start_s),
@@ -129,8 +129,8 @@ fn locations(profile: &Profile) -> Vec<Column> {
 fn values(profile: &Profile) -> Vec<Column> {
     let rows = &profile.values;
     vec![
-        column!(rows, "context", U32, |r| r.context),
-        column!(rows, "location", U32, |r| r.location),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "location", U32, |r| r.location.0),
         column!(rows, "metric", U32, |r| u32::from(r.metric as u16)),
         column!(rows, "amount", F64, |r| r.amount),
     ]
@@ -139,8 +139,8 @@ fn values(profile: &Profile) -> Vec<Column> {
 fn samples(profile: &Profile) -> Vec<Column> {
     let rows = &profile.samples;
     vec![
-        column!(rows, "location", U32, |r| r.location),
-        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
         column!(rows, "time_ns", U64, |r| r.time_ns),
         column!(rows, "cpu_ns", U64, |r| r.cpu_ns),
         column!(rows, "user_ns", U64, |r| r.user_ns),
@@ -171,9 +171,9 @@ fn operations(profile: &Profile) -> Vec<Column> {
 fn events(profile: &Profile) -> Vec<Column> {
     let rows = &profile.events;
     vec![
-        column!(rows, "location", U32, |r| r.location),
-        column!(rows, "context", U32, |r| r.context),
-        column!(rows, "operation", U32, |r| r.operation),
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "operation", U32, |r| r.operation.0),
         column!(rows, "target", U32, |r| r.target as u32),
         column!(rows, "begin_ns", U64, |r| r.begin_ns),
         column!(rows, "end_ns", U64, |r| r.end_ns),
@@ -193,10 +193,10 @@ fn events(profile: &Profile) -> Vec<Column> {
 fn releases(profile: &Profile) -> Vec<Column> {
     let rows = &profile.releases;
     vec![
-        column!(rows, "location", U32, |r| r.location),
-        column!(rows, "context", U32, |r| r.context),
-        column!(rows, "site", OptionalU32, |r| r.site),
-        column!(rows, "operation", U32, |r| r.operation),
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "site", OptionalU32, |r| r.site.map(u32::from)),
+        column!(rows, "operation", U32, |r| r.operation.0),
         column!(rows, "time_ns", U64, |r| r.time_ns),
         column!(rows, "object", Id, |r| r.object),
         column!(rows, "held_ns", U64, |r| r.held_ns),
@@ -208,9 +208,9 @@ fn releases(profile: &Profile) -> Vec<Column> {
 fn regions(profile: &Profile) -> Vec<Column> {
     let rows = &profile.regions;
     vec![
-        column!(rows, "process", U32, |r| r.process),
-        column!(rows, "context", U32, |r| r.context),
-        column!(rows, "parent", OptionalU32, |r| r.parent),
+        column!(rows, "process", U32, |r| r.process.0),
+        column!(rows, "context", U32, |r| r.context.0),
+        column!(rows, "parent", OptionalU32, |r| r.parent.map(u32::from)),
         column!(rows, "told", Bool, |r| r.told),
     ]
 }
@@ -218,10 +218,10 @@ fn regions(profile: &Profile) -> Vec<Column> {
 fn segments(profile: &Profile) -> Vec<Column> {
     let rows = &profile.segments;
     vec![
-        column!(rows, "location", U32, |r| r.location),
-        column!(rows, "region", U32, |r| r.region),
-        column!(rows, "operation", U32, |r| r.operation),
-        column!(rows, "context", U32, |r| r.context),
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "region", U32, |r| r.region.0),
+        column!(rows, "operation", U32, |r| r.operation.0),
+        column!(rows, "context", U32, |r| r.context.0),
         column!(rows, "executions", U64, |r| r.executions),
         column!(rows, "unmeasured", U64, |r| r.unmeasured),
         column!(rows, "known", U64, |r| r.known),
@@ -248,8 +248,8 @@ fn segments(profile: &Profile) -> Vec<Column> {
 fn stays(profile: &Profile) -> Vec<Column> {
     let rows = &profile.stays;
     vec![
-        column!(rows, "location", U32, |r| r.location),
-        column!(rows, "region", U32, |r| r.region),
+        column!(rows, "location", U32, |r| r.location.0),
+        column!(rows, "region", U32, |r| r.region.0),
         column!(rows, "fork_ns", U64, |r| r.fork_ns),
         column!(rows, "begin_ns", U64, |r| r.begin_ns),
         column!(rows, "end_ns", U64, |r| r.end_ns),
@@ -261,7 +261,7 @@ fn stays(profile: &Profile) -> Vec<Column> {
 fn process_samples(profile: &Profile) -> Vec<Column> {
     let rows = &profile.process_samples;
     vec![
-        column!(rows, "process", U32, |r| r.process),
+        column!(rows, "process", U32, |r| r.process.0),
         column!(rows, "time_ns", U64, |r| r.time_ns),
         column!(rows, "reason", Text, |r| text(&r.reason)),
         column!(rows, "label", Text, |r| text(&r.label)),

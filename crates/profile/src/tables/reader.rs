@@ -112,6 +112,18 @@ impl Table {
         self.optional::<Int32Type, _>(group, name, Physical::INT32, |v| v as u32)
     }
 
+    pub(super) fn ids<Id: From<u32>>(&self, group: usize, name: &str) -> Result<Vec<Id>, TablesError> {
+        self.required::<Int32Type, _>(group, name, Physical::INT32, |v| Id::from(v as u32))
+    }
+
+    pub(super) fn optional_ids<Id: From<u32>>(
+        &self,
+        group: usize,
+        name: &str,
+    ) -> Result<Vec<Option<Id>>, TablesError> {
+        self.optional::<Int32Type, _>(group, name, Physical::INT32, |v| Id::from(v as u32))
+    }
+
     pub(super) fn u64s(&self, group: usize, name: &str) -> Result<Vec<u64>, TablesError> {
         self.required::<Int64Type, _>(group, name, Physical::INT64, |v| v as u64)
     }

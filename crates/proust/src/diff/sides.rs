@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use proust_profile::run_file::RUN_FILE;
+use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
-use proust_profile::{SweepFile, tables::PROFILE_FOLDER};
 use proust_words::counted;
 
 use crate::failure::WrongUsage;
+use crate::runs::folder_of_run;
 
 /// One side: repetitions of the same run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ impl Side {
             return of_sweep(path, word, at);
         }
         if path.exists() || !word.contains(',') {
-            return Ok(Side { name: word.to_owned(), dirs: vec![run(path)?], notes: Vec::new() });
+            return Ok(Side { name: word.to_owned(), dirs: vec![folder_of_run(path)?], notes: Vec::new() });
         }
         let parts = word.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let dirs = parts.map(|part| run(Path::new(part))).collect::<Result<Vec<PathBuf>>>()?;
+        let dirs = parts.map(|part| folder_of_run(Path::new(part))).collect::<Result<Vec<PathBuf>>>()?;
         for (n, dir) in dirs.iter().enumerate() {
             if dirs[..n].contains(dir) {
                 bail!(WrongUsage(format!(
@@ -49,26 +49,6 @@ impl Side {
         }
         Ok(Side { name: word.to_owned(), dirs, notes: Vec::new() })
     }
-}
-
-/// The folder, if it holds a run.
-fn run(path: &Path) -> Result<PathBuf> {
-    if !path.exists() {
-        bail!("there is no folder {}: name the folder of a run (`proust ls` lists them)", path.display());
-    }
-    if SweepFile::is_in(path) {
-        bail!(WrongUsage(format!(
-            "{} is a sweep: it stands for a whole side, not for one of several repetitions",
-            path.display()
-        )));
-    }
-    if path.join(RUN_FILE).exists() || path.join(PROFILE_FOLDER).exists() {
-        return Ok(path.to_owned());
-    }
-    bail!(
-        "{} holds no run: it has no {RUN_FILE}; name a folder that `proust record` or `proust sweep` wrote",
-        path.display()
-    )
 }
 
 /// The repetitions of a sweep at a point.

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use proust_report::SweepNote;
 use proust_compare::scaling::{Ensemble, Source, Swept, read};
 use proust_compare::sweeps::TwoSweeps;
 use proust_profile::SweepFile;
+use proust_report::SweepNote;
 use proust_report::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 
 use super::sides::{fitting, written};
 use crate::failure::WrongUsage;
-use crate::{gaps, output, terminal};
+use crate::{gaps, output, progress, terminal};
 
 /// A sweep of which several counts are compared.
 pub struct Curve {
@@ -43,7 +43,8 @@ impl Curve {
                 seen.iter().find(|(known, values)| *known == count && *values != point.values)
             {
                 bail!(WrongUsage(format!(
-                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} or {}",
+                    "the sweep {word} varies more than the count: fix the rest with --at, for example {} \
+                     or {}",
                     written(&file, &point.values),
                     written(&file, other)
                 )));
@@ -72,7 +73,9 @@ impl Curve {
 
     fn swept(&self, notes: &mut Vec<SweepNote>) -> Result<Vec<Swept>> {
         let mut swept = Vec::new();
-        for (source, run) in self.sources.iter().zip(read(&self.sources)) {
+        for (source, run) in
+            self.sources.iter().zip(read(&self.sources, |source| progress::open(&source.dir)))
+        {
             match run {
                 Ok(run) => swept.push(run),
                 Err(error) => notes.push(SweepNote::RunLeftOut {

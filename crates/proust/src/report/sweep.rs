@@ -1,25 +1,26 @@
-//! `proust report SWEEP`: pages about all runs of a sweep.
+//! `proust report SWEEP`: pages about all runs of a sweep, or of runs that were recorded one by one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use proust_report::{SweepNote, Worded};
 use proust_compare::scaling::{Ensemble, Kind, Source, Swept, read};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{RANKS, SweepPoint, THREADS};
-use proust_profile::tables::PROFILE_FOLDER;
 use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
-use proust_store::Parts;
+use proust_report::{SweepNote, Worded};
+use proust_words::nearest::nearest;
 
 use super::{FormatName, ReportArgs};
 use crate::failure::{INCOMPLETE, WrongUsage};
+use crate::sweep::FromRuns;
 use crate::{gaps, output, progress, runs, terminal};
 
 /// A page about a sweep, as it was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asked {
-    dir: Option<PathBuf>,
+    /// A sweep's folder, or several runs'; none = the newest sweep.
+    dirs: Vec<PathBuf>,
     page: SweepPage,
     arguments: Vec<String>,
 }
@@ -33,19 +34,24 @@ impl Asked {
         let of_sweeps = |word: &str| SweepPage::from_id(word).filter(|_| PageName::from_id(word).is_none());
         let Some((first, rest)) = words.split_first() else {
             let here = SweepFile::is_in(Path::new("."));
-            let asked = Asked { dir: Some(".".into()), page: SweepPage::default(), arguments: Vec::new() };
+            let asked = Asked { dirs: vec![".".into()], page: SweepPage::default(), arguments: Vec::new() };
             return Ok(here.then_some(asked));
         };
         if let Some(page) = of_sweeps(first) {
-            return Ok(Some(Asked { dir: None, page, arguments: rest.to_vec() }));
+            return Ok(Some(Asked { dirs: Vec::new(), page, arguments: rest.to_vec() }));
+        }
+        if let Some(several) = Asked::of_several(words)? {
+            return Ok(Some(several));
         }
         let dir = PathBuf::from(first);
         let second = rest.first().map(String::as_str);
         if !SweepFile::is_in(&dir) {
             return match second.and_then(of_sweeps) {
                 Some(page) if dir.is_dir() => Err(WrongUsage(format!(
-                    "{first} is no sweep, and the page `{}` compares many runs: make them with `proust sweep --threads 1,2,4 -- CMD`",
-                    page.id()
+                    "{first} is no sweep, and the page `{page}` compares many runs: name more, \
+                     `proust report {first} RUN... {page}`, or make them with \
+                     `proust sweep --threads 1,2,4 -- CMD`",
+                    page = page.id()
                 ))),
                 _ => Ok(None),
             };
@@ -60,13 +66,60 @@ impl Asked {
                     let runs = SweepFile::read(&dir).ok();
                     let run = runs.and_then(|file| file.done().find_map(|point| point.dir.clone()));
                     return Err(WrongUsage(format!(
-                        "{first} is a sweep, whose pages are summary, scaling and degradation; of one run: proust report {first}/{} {word}",
+                        "{first} is a sweep, whose pages are summary, scaling and degradation; of one run: \
+                         proust report {first}/{} {word}",
                         run.unwrap_or_else(|| "RUN".into())
                     )));
                 }
             },
         };
-        Ok(Some(Asked { dir: Some(dir), page, arguments }))
+        Ok(Some(Asked { dirs: vec![dir], page, arguments }))
+    }
+
+    /// Whether the words begin with several folders. Where a page of sweeps follows, all words before it are
+    /// meant as folders.
+    fn of_several(words: &[String]) -> Result<Option<Asked>, WrongUsage> {
+        let is_page = |word: &String| SweepPage::from_id(word).is_some() || PageName::from_id(word).is_some();
+        let of_sweeps = |word: &String| is_page(word) && PageName::from_id(word).is_none();
+        let folders = words.iter().take_while(|word| !is_page(word) && Path::new(word).exists()).count();
+        let page_at = words.iter().position(of_sweeps);
+        if let Some(missing) = words.get(folders)
+            && page_at.is_some_and(|at| at > folders && at > 1)
+        {
+            return Err(WrongUsage(format!(
+                "there is no folder {missing} (`proust ls` lists the runs here)"
+            )));
+        }
+        if folders < 2 {
+            return Ok(None);
+        }
+        let (dirs, rest) = words.split_at(folders);
+        let named = dirs.join(" ");
+        let page = match rest {
+            [] => SweepPage::default(),
+            [word, ..] => SweepPage::from_id(word).ok_or_else(|| {
+                WrongUsage(match PageName::from_id(word) {
+                    Some(_) => format!(
+                        "the page `{word}` shows one run, not {}; side by side: proust diff {named} {word}",
+                        dirs.len()
+                    ),
+                    None => format!(
+                        "{word} is neither a folder nor a page of several runs: {}",
+                        match nearest(word, SweepPage::ALL.map(SweepPage::id), 1).first() {
+                            Some(meant) => format!("did you mean `{meant}`?"),
+                            None => "these have summary, scaling and degradation".into(),
+                        }
+                    ),
+                })
+            })?,
+        };
+        if let Some(argument) = rest.get(1) {
+            return Err(WrongUsage(format!(
+                "the page `{}` of several runs takes no argument, but `{argument}` was given",
+                page.id()
+            )));
+        }
+        Ok(Some(Asked { dirs: dirs.iter().map(PathBuf::from).collect(), page, arguments: Vec::new() }))
     }
 }
 
@@ -76,27 +129,43 @@ impl Asked {
 /// When the sweep cannot be read, or cannot answer.
 pub fn run(args: &ReportArgs, asked: Asked) -> Result<ExitCode> {
     refuse_what_is_for_runs(args)?;
-    let dir = match asked.dir {
-        Some(dir) => dir,
-        None => newest()?,
+    let dir = match &asked.dirs[..] {
+        [] => newest()?,
+        [dir] => dir.clone(),
+        several => {
+            let FromRuns { file, swept, mut notes } = FromRuns::read(several, &args.counts)?;
+            notes.extend(gaps::of_sweep(&swept, None));
+            let name: Vec<_> = several.iter().map(|dir| dir.to_string_lossy()).collect();
+            return show(args, asked.page, &name.join(" "), &file, &swept, "", notes);
+        }
     };
+    if !args.counts.is_empty() {
+        return Err(WrongUsage("--count is for several runs; a sweep has noted its counts".into()).into());
+    }
     let file = SweepFile::read(&dir)?;
     let chosen = Chosen::of(&file, &asked.arguments)?;
-    let (swept, notes) = swept(&dir, &chosen);
-    let ensemble = Ensemble::new(&swept);
+    let (swept, mut notes) = swept(&dir, &chosen);
+    notes.extend(chosen.notes);
+    show(args, asked.page, &dir.to_string_lossy(), &file, &swept, &chosen.selected, notes)
+}
+
+/// Shows a page about runs that have been read. `name` are the folders as the user names them again,
+/// `selected` the values on other axes in words.
+fn show(
+    args: &ReportArgs,
+    page: SweepPage,
+    name: &str,
+    file: &SweepFile,
+    swept: &[Swept],
+    selected: &str,
+    notes: Vec<SweepNote>,
+) -> Result<ExitCode> {
+    let ensemble = Ensemble::new(swept);
     let serial_s: Vec<f64> =
         file.done().filter(|point| point.serial).filter_map(|point| point.wall_s).collect();
-    let name = dir.to_string_lossy();
-    let view = SweepView {
-        dir: &name,
-        file: &file,
-        selected: &chosen.selected,
-        ensemble: &ensemble,
-        serial_s: &serial_s,
-        notes: notes.into_iter().chain(chosen.notes).collect(),
-    };
+    let view = SweepView { dir: name, file, selected, ensemble: &ensemble, serial_s: &serial_s, notes };
     let question = SweepQuestion {
-        page: asked.page,
+        page,
         kind: if args.weak { Kind::Weak } else { Kind::Strong },
         paper: args.paper,
         limit: args.limit,
@@ -142,7 +211,8 @@ fn newest() -> Result<PathBuf> {
     }
     let Some((dir, _)) = runs::sweeps_in(here)?.into_iter().next() else {
         bail!(
-            "there is no sweep in the current folder; name one, or make one with `proust sweep --threads 1,2,4 -- CMD`"
+            "there is no sweep in the current folder; name one, or make one with `proust sweep --threads \
+             1,2,4 -- CMD`"
         );
     };
     let dir = dir.strip_prefix(here).unwrap_or(&dir).to_owned();
@@ -233,16 +303,11 @@ fn swept(dir: &Path, chosen: &Chosen<'_>) -> (Vec<Swept>, Vec<SweepNote>) {
     let mut sources = Vec::new();
     for (count, point) in &chosen.points {
         let Some(name) = &point.dir else { continue };
-        let run = dir.join(name);
-        if !run.join(PROFILE_FOLDER).exists() {
-            // The first time takes a while and shows its progress; errors are reported below.
-            let _ = progress::open(&run, Parts::WithoutSamples);
-        }
-        sources.push(Source { count: *count, name: name.clone(), dir: run });
+        sources.push(Source { count: *count, name: name.clone(), dir: dir.join(name) });
     }
     let mut swept = Vec::new();
     let mut notes = Vec::new();
-    for (source, run) in sources.iter().zip(read(&sources)) {
+    for (source, run) in sources.iter().zip(read(&sources, |source| progress::open(&source.dir))) {
         match run {
             Ok(run) => swept.push(run),
             Err(error) => notes.push(SweepNote::RunLeftOut {

@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use proust_profile::notes::SweepFileNote;
 use proust_profile::SweepFile;
+use proust_profile::notes::SweepFileNote;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 use proust_words::counted;
 
@@ -84,7 +84,8 @@ fn in_a_name(value: &str) -> String {
     value.chars().map(plain).take(40).collect()
 }
 
-fn free_name(command: &str) -> Result<PathBuf> {
+/// A folder's name for a sweep of this command that is not taken.
+pub(super) fn free_name(command: &str) -> Result<PathBuf> {
     let name = Path::new(command).file_name().unwrap_or(OsStr::new("run")).to_string_lossy();
     let mut names = (1_u32..).map(|number| PathBuf::from(format!("{name}.{number}.sweep")));
     names.find(|name| !name.exists()).context("there is no free folder name")

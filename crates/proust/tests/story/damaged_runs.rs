@@ -117,7 +117,11 @@ impl Rig {
                 let other = self.whole.join("other");
                 let same = match name.starts_with("log") {
                     true => files(&other.join("log")).remove(0),
-                    false => other.join(name),
+                    // Each analysis has a folder of its own.
+                    false => {
+                        let is_same = |path: &PathBuf| path.file_name() == name.file_name();
+                        files(&other).into_iter().find(is_same).unwrap()
+                    }
                 };
                 fs::copy(same, path).unwrap();
             }
@@ -258,7 +262,7 @@ fn a_damaged_profile_without_logs_is_an_error_or_a_caution() {
         "values.parquet",
         "ledger.json",
         "ledger_rows.json",
-        "check.json",
+        "manifest.json",
     ];
     let is_one = |name: &Path| few.iter().any(|few| name.ends_with(few));
     never_silent(&rig, &of_run(), Kept::Profile, is_one);
@@ -274,7 +278,9 @@ fn an_account_of_damaged_rows_is_never_one_of_nothing() {
             rig.restore(&subject, kept);
             let profile = rig.damaged.join(subject.folder).join("profile");
             for name in ["ledger.json", rows] {
-                rig.damage(&profile.join(name), Path::new(name), Damage::Flipped);
+                let is_it = |path: &PathBuf| path.ends_with(name);
+                let path = files(&profile).into_iter().find(is_it).unwrap();
+                rig.damage(&path, Path::new(name), Damage::Flipped);
             }
             for question in &subject.questions {
                 let (answer, right) = (rig.ask(question, false), rig.ask(question, true));

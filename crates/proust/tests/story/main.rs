@@ -45,6 +45,7 @@ mod kernel_time;
 mod launchers;
 mod limits;
 mod memo;
+mod one_by_one;
 mod openmp;
 mod openmp_efficiency;
 mod openmp_fine;

@@ -24,7 +24,9 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use proust_profile::{Detail, Nature, OperationKind, Profile, SegmentRow, TrialSums};
+use proust_profile::{
+    Detail, IndexVec, LocationId, Nature, OperationKind, ProcessId, Profile, RegionId, SegmentRow, TrialSums,
+};
 
 use proust_profile::event_metrics::Operations;
 
@@ -114,11 +116,11 @@ impl Counting {
 #[derive(Debug)]
 pub struct Costs {
     /// By process, whether the runtime reports through OMPT, and whether the team is one thread.
-    pooled: BTreeMap<(u32, bool, bool), TrialSums>,
+    pooled: BTreeMap<(ProcessId, bool, bool), TrialSums>,
     told: Vec<bool>,
-    process: Vec<u32>,
+    process: IndexVec<RegionId, ProcessId>,
     /// By region and thread what was timed at its begin and end, ns.
-    parts: BTreeMap<(u32, u32), u64>,
+    parts: BTreeMap<(RegionId, LocationId), u64>,
     /// Operations at which others are waited for, and the end of a region.
     of_lock: Vec<bool>,
     of_barrier: Vec<bool>,
@@ -141,7 +143,7 @@ impl Costs {
             region_part: Vec::new(),
         };
         let operations = Operations::of(profile);
-        let each = || (0..profile.operations.len()).map(|id| operations.get(id as u32));
+        let each = || profile.operations.keys().map(|id| operations.get(id));
         let which = |is: &dyn Fn(OperationKind) -> bool| each().map(|of| of.is_some_and(is)).collect();
         let is_part = |of: OperationKind| matches!(of.detail, Detail::RegionEnd | Detail::Fork);
         costs.of_lock = which(&|of| of.nature == Nature::Lock);
@@ -164,19 +166,18 @@ impl Costs {
 
     /// The most that measuring took of another thread's begins and ends of a region, ns.
     fn of_others(&self, row: &SegmentRow) -> f64 {
-        let threads = self.parts.range((row.region, 0)..=(row.region, u32::MAX));
+        let threads = self.parts.range((row.region, LocationId(0))..=(row.region, LocationId(u32::MAX)));
         let others = threads.filter(|((_, location), _)| *location != row.location);
         others.map(|(_, &ns)| ns as f64).fold(0.0, f64::max)
     }
 
-    fn key(&self, row: &SegmentRow) -> (u32, bool, bool) {
-        let region = row.region as usize;
-        let process = self.process.get(region).copied().unwrap_or(0);
+    fn key(&self, row: &SegmentRow) -> (ProcessId, bool, bool) {
+        let process = self.process.get(row.region).copied().unwrap_or_default();
         (process, self.by_ompt(row), row.team_max == 1)
     }
 
     fn by_ompt(&self, row: &SegmentRow) -> bool {
-        self.told.get(row.region as usize).copied().unwrap_or(false)
+        self.told.get(row.region.index()).copied().unwrap_or(false)
     }
 
     /// The cost of counting a visit at a row's site: by its own stretches, with true, or by those of others;
@@ -190,7 +191,7 @@ impl Costs {
     /// The cost of measuring in a row's time.
     pub fn of_row(&self, row: &SegmentRow) -> Cost {
         let mut cost = Cost { ns: row.added_ns as f64, variance: 0.0, bound_ns: row.added_error_ns as f64 };
-        let has = |of: &[bool]| of.get(row.operation as usize) == Some(&true);
+        let has = |of: &[bool]| of.get(row.operation.index()) == Some(&true);
         if has(&self.region_end) {
             let half_ns = self.of_others(row) / 2.0;
             cost.ns += half_ns;

@@ -215,7 +215,7 @@ fn region(
 ) -> RegionSum {
     let mut sum = RegionSum {
         region: id,
-        context: profile.regions[id as usize].context,
+        context: profile.regions[id].context,
         executions: 0,
         team_min: 0,
         team_max: 0,
@@ -316,18 +316,18 @@ fn region(
 fn give_processor_time(profile: &Profile, ledger: &Ledger, regions: &mut [RegionSum]) {
     let mut of_context: Vec<Option<usize>> = vec![None; profile.contexts.len()];
     for (position, sum) in regions.iter().enumerate() {
-        of_context[sum.context as usize] = Some(position);
+        of_context[sum.context.index()] = Some(position);
     }
     for id in 0..profile.contexts.len() {
         if of_context[id].is_none()
-            && let Some(parent) = profile.contexts[id].parent
+            && let Some(parent) = profile.contexts[ContextId::from_index(id)].parent
         {
-            of_context[id] = of_context[parent as usize];
+            of_context[id] = of_context[parent.index()];
         }
     }
     for row in &ledger.spent {
         let Some(sum) =
-            of_context.get(row.context as usize).copied().flatten().and_then(|at| regions.get_mut(at))
+            of_context.get(row.context.index()).copied().flatten().and_then(|at| regions.get_mut(at))
         else {
             continue;
         };

@@ -1,4 +1,7 @@
-use proust_profile::{Context, ContextKind, Location, Profile, RegionInfo, SegmentRow};
+use proust_profile::{
+    Context, ContextId, ContextKind, Location, LocationId, OperationId, ProcessId, Profile, RegionId,
+    RegionInfo, SegmentRow,
+};
 
 use super::*;
 use crate::Selection;
@@ -12,11 +15,11 @@ fn profile() -> Profile {
     let names = [Operation::OmpBarrier, Operation::OmpRegionEnd, Operation::OmpFork, Operation::OmpCritical];
     let row = |location, operation, context, work_ns, wait_ns, latency_ns| SegmentRow {
         location,
-        region: 0,
+        region: RegionId(0),
         operation,
         context,
         executions: 10,
-        contended: u64::from(operation == 3) * 4,
+        contended: u64::from(operation == OperationId(3)) * 4,
         work_ns,
         wait_ns,
         latency_ns,
@@ -25,24 +28,26 @@ fn profile() -> Profile {
         ..SegmentRow::default()
     };
     Profile {
-        processes: vec![Default::default()],
-        locations: vec![Location { end_s: 1.0, ..Location::default() }; 2],
+        processes: vec![Default::default()].into(),
+        locations: vec![Location { end_s: 1.0, ..Location::default() }; 2].into(),
         contexts: vec![
             context(None, ContextKind::Program),
-            context(Some(0), ContextKind::Frame),
-            context(Some(1), ContextKind::Frame),
-            context(Some(2), ContextKind::Line),
-        ],
-        operations: names.map(|operation| operation_info(operation.name())).to_vec(),
-        regions: vec![RegionInfo { process: 0, context: 2, parent: None, told: false }],
+            context(Some(ContextId(0)), ContextKind::Frame),
+            context(Some(ContextId(1)), ContextKind::Frame),
+            context(Some(ContextId(2)), ContextKind::Line),
+        ]
+        .into(),
+        operations: names.map(|operation| operation_info(operation.name())).to_vec().into(),
+        regions: vec![RegionInfo { process: ProcessId(0), context: ContextId(2), parent: None, told: false }]
+            .into(),
         segments: vec![
-            row(0, 0, 3, 3_000, 100, 100),
-            row(0, 1, 2, 60, 40, 40),
-            row(0, 2, 2, 0, 50, 0),
-            row(0, 3, 3, 0, 500, 0),
-            row(1, 0, 3, 1_000, 2_100, 100),
-            row(1, 1, 2, 60, 40, 40),
-            row(1, 2, 2, 0, 70, 0),
+            row(LocationId(0), OperationId(0), ContextId(3), 3_000, 100, 100),
+            row(LocationId(0), OperationId(1), ContextId(2), 60, 40, 40),
+            row(LocationId(0), OperationId(2), ContextId(2), 0, 50, 0),
+            row(LocationId(0), OperationId(3), ContextId(3), 0, 500, 0),
+            row(LocationId(1), OperationId(0), ContextId(3), 1_000, 2_100, 100),
+            row(LocationId(1), OperationId(1), ContextId(2), 60, 40, 40),
+            row(LocationId(1), OperationId(2), ContextId(2), 0, 70, 0),
         ],
         ..Profile::default()
     }
@@ -53,10 +58,10 @@ fn ledger() -> Ledger {
     let mut ledger = Ledger {
         total_ns: 10_000,
         spent: vec![
-            row(0, Account::Compute, 3, 2_500),
-            row(0, Account::Preempted, 3, 560),
-            row(1, Account::Compute, 2, 1_060),
-            row(0, Account::Compute, 1, 999),
+            row(LocationId(0), Account::Compute, ContextId(3), 2_500),
+            row(LocationId(0), Account::Preempted, ContextId(3), 560),
+            row(LocationId(1), Account::Compute, ContextId(2), 1_060),
+            row(LocationId(0), Account::Compute, ContextId(1), 999),
         ],
         ..Ledger::default()
     };

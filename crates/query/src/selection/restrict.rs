@@ -1,6 +1,8 @@
 //! How a filter narrows a selection.
 
-use proust_profile::{ContextId, ContextKind, Function, FunctionId, Profile, SampleRow};
+use proust_profile::{
+    ContextId, ContextKind, Function, FunctionId, LocationId, ProcessId, Profile, SampleRow,
+};
 
 use super::Selection;
 use super::inventory::{
@@ -40,7 +42,9 @@ impl Selection<'_> {
             let found: Vec<usize> = match clause.key {
                 Key::Process => self.locations_where(|_, p| self.is_process(p, pattern)),
                 Key::Rank => self.locations_where(|_, p| {
-                    self.profile.processes[p].rank.is_some_and(|rank| in_numbers(pattern, u64::from(rank)))
+                    self.profile.processes[ProcessId::from_index(p)]
+                        .rank
+                        .is_some_and(|rank| in_numbers(pattern, u64::from(rank)))
                 }),
                 _ => self.threads(pattern),
             };
@@ -63,16 +67,16 @@ impl Selection<'_> {
 
     pub(super) fn locations_where(&self, keep: impl Fn(usize, usize) -> bool) -> Vec<usize> {
         let locations = self.profile.locations.iter().enumerate();
-        locations.filter(|(id, location)| keep(*id, location.process as usize)).map(|(id, _)| id).collect()
+        locations.filter(|(id, location)| keep(*id, location.process.index())).map(|(id, _)| id).collect()
     }
 
     pub(super) fn is_process(&self, id: usize, pattern: &Pattern) -> bool {
-        let process = &self.profile.processes[id];
+        let process = &self.profile.processes[ProcessId::from_index(id)];
         match pattern {
             Pattern::Name { text, quoted } => {
                 named(text, *quoted, &process.name, "/")
                     || named(text, *quoted, &process.executable, "/")
-                    || Handle::parse(text) == Some(Handle::Process(id as u32))
+                    || Handle::parse(text) == Some(Handle::Process(ProcessId::from_index(id)))
             }
             _ => in_numbers(pattern, u64::from(process.pid)),
         }
@@ -82,17 +86,21 @@ impl Selection<'_> {
         let locations = &self.profile.locations;
         match pattern {
             Pattern::Name { text, quoted } => {
-                let by_name = self.locations_where(|id, _| named(text, *quoted, &locations[id].name, "\0"));
+                let by_name = self.locations_where(|id, _| {
+                    named(text, *quoted, &locations[LocationId::from_index(id)].name, "\0")
+                });
                 match Handle::parse(text) {
                     Some(Handle::Location(id)) if by_name.is_empty() => {
-                        (0..locations.len()).filter(|&n| n == id as usize).collect()
+                        (0..locations.len()).filter(|&n| n == id.index()).collect()
                     }
                     _ => by_name,
                 }
             }
             _ => {
                 // Thread ids and positions in the process do not overlap in practice; ids win.
-                let by_tid = self.locations_where(|id, _| in_numbers(pattern, u64::from(locations[id].tid)));
+                let by_tid = self.locations_where(|id, _| {
+                    in_numbers(pattern, u64::from(locations[LocationId::from_index(id)].tid))
+                });
                 if by_tid.is_empty() {
                     let positions = positions_in_process(self.profile);
                     self.locations_where(|id, _| in_numbers(pattern, positions[id]))
@@ -116,8 +124,8 @@ impl Selection<'_> {
             })
             .collect();
         for (id, context) in profile.contexts.iter().enumerate() {
-            let here = match (called_function(profile, id as ContextId), context.kind) {
-                (Some(function), _) => functions[function as usize],
+            let here = match (called_function(profile, ContextId::from_index(id)), context.kind) {
+                (Some(function), _) => functions[function.index()],
                 (None, ContextKind::Line) if clause.key == Key::File => {
                     any_pattern(clause, &mut found, |p| {
                         context.file.as_deref().is_some_and(|file| is_named(p, file, "/"))
@@ -125,16 +133,14 @@ impl Selection<'_> {
                 }
                 _ => false,
             };
-            on_path[id] = here || context.parent.is_some_and(|parent| on_path[parent as usize]);
+            on_path[id] = here || context.parent.is_some_and(|parent| on_path[parent.index()]);
         }
         for missing in (0..found.len()).filter(|&n| !found[n]) {
             let (kind, known) = match clause.key {
                 Key::Function => {
                     (MatchKind::Function, names(profile.functions.iter().map(|f| f.name.as_str())))
                 }
-                Key::Module => {
-                    (MatchKind::Module, names(profile.modules.iter().map(|module| module.name())))
-                }
+                Key::Module => (MatchKind::Module, names(profile.modules.iter().map(|module| module.name()))),
                 _ => (MatchKind::File, file_names(profile)),
             };
             self.nothing(kind, &clause.patterns[missing], known);
@@ -166,11 +172,9 @@ pub(super) fn is_function(
                 .any(|name| is_named(pattern, name, "::"));
             by_name
                 || matches!(pattern, Pattern::Name { text, quoted: false }
-                    if Handle::parse(text) == Some(Handle::Function(id as FunctionId)))
+                    if Handle::parse(text) == Some(Handle::Function(FunctionId::from_index(id))))
         }
-        Key::Module => {
-            function.module.is_some_and(|id| is_named(pattern, &profile.modules[id as usize].path, "/"))
-        }
+        Key::Module => function.module.is_some_and(|id| is_named(pattern, &profile.modules[id].path, "/")),
         _ => function.file.as_deref().is_some_and(|file| is_named(pattern, file, "/")),
     }
 }
@@ -218,7 +222,7 @@ pub(super) fn ranges(clause: &Clause) -> Vec<(u64, u64)> {
 pub(super) fn positions_in_process(profile: &Profile) -> Vec<u64> {
     let mut next = vec![0; profile.processes.len()];
     let position = |location: &proust_profile::Location| {
-        let next: &mut u64 = &mut next[location.process as usize];
+        let next: &mut u64 = &mut next[location.process.index()];
         *next += 1;
         *next - 1
     };

@@ -12,10 +12,10 @@ use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, Segment
 use super::Selection;
 use super::inventory::names;
 use super::restrict::any_pattern;
-use crate::scope_note::MatchKind;
 use crate::doing::Doing;
 use crate::expression::{Clause, Pattern};
 use crate::glob::matches;
+use crate::scope_note::MatchKind;
 use proust_account::ledger::Account;
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;
@@ -91,19 +91,19 @@ impl StateClause {
     }
 
     fn has_event(&self, row: &EventRow, doing: Doing) -> bool {
-        let is_named = self.operations.get(row.operation as usize) == Some(&true);
+        let is_named = self.operations.get(row.operation.index()) == Some(&true);
         (is_named || self.doing.contains(&doing)) != self.negated
     }
 
     /// Whether a site of a region is one of a state, or the work before it is.
     fn has_segment(&self, row: &SegmentRow) -> bool {
-        let nature = self.natures.get(row.operation as usize).copied().flatten();
+        let nature = self.natures.get(row.operation.index()).copied().flatten();
         let waits = match nature {
             Some(Nature::Lock) => Account::Lock,
             Some(Nature::Barrier) => Account::Barrier,
             _ => Account::Runtime,
         };
-        let is_named = self.operations.get(row.operation as usize) == Some(&true);
+        let is_named = self.operations.get(row.operation.index()) == Some(&true);
         let has = |account| self.doing.contains(&Doing::Active(account));
         (is_named || has(waits) || has(Account::Compute)) != self.negated
     }
@@ -143,7 +143,7 @@ impl Selection<'_> {
             let doing = Doing::from(states.of_event(event));
             let (selected_ns, all_ns) = times.entry((event.location, event.context, doing)).or_default();
             *all_ns = all_ns.saturating_add(event.time_ns);
-            if operations.get(event.operation as usize) == Some(&true) {
+            if operations.get(event.operation.index()) == Some(&true) {
                 *selected_ns = selected_ns.saturating_add(event.time_ns);
             }
         }
@@ -163,7 +163,7 @@ impl Selection<'_> {
             operations,
             times,
             mostly: most.into_iter().map(|(place, (_, doing))| (place, doing)).collect(),
-            natures: (0..profile.operations.len() as u32).map(|id| known.nature(id)).collect(),
+            natures: profile.operations.keys().map(|id| known.nature(id)).collect(),
         };
         let of_profile = self
             .in_scope

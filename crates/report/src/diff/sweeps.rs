@@ -16,10 +16,10 @@ use crate::number::{exact, fixed};
 use crate::pages::{base_name, heading, place};
 use crate::question::Format;
 use crate::schema::SCHEMA;
-use crate::wording::{Notes, SweepNote};
 use crate::style::{Paint, Style};
 use crate::sweep::{picture_of_two, point};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, SweepNote};
 use crate::{csv, json};
 
 /// Rows of text when nothing else is asked for.

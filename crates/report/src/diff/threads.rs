@@ -1,5 +1,6 @@
 //! The page `threads` of a comparison.
 
+use proust_profile::LocationId;
 use std::collections::BTreeMap;
 
 use proust_compare::Diff;
@@ -52,7 +53,7 @@ struct ThreadRow {
 
 impl ThreadRow {
     fn new(change: ThreadChange) -> ThreadRow {
-        let handle = |id: Option<u32>| id.map(|id| Handle::Location(id).to_string());
+        let handle = |id: Option<LocationId>| id.map(|id| Handle::Location(id).to_string());
         ThreadRow {
             process: change.process,
             rank: change.rank,

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{Cut, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, ColumnHead, Over, RowAmounts};
 use crate::columns::Columns;
@@ -16,6 +15,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Functions in text when nothing else is asked for.
 const ROWS: usize = 10;

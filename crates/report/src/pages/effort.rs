@@ -11,13 +11,13 @@ use proust_words::{counted, verb};
 use serde::Serialize;
 
 use super::{Cut, Page, heading, place, tree};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, percent};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 30;
@@ -78,24 +78,23 @@ impl EffortPage {
     pub fn build(selection: Selection<'_>, question: &Question) -> Result<EffortPage, ReportError> {
         let profile = selection.profile();
         let root = tree::root(profile, question.page.id(), &question.arguments)?;
-        let selection = if root == 0 { selection } else { selection.under(root) };
+        let selection = if root == ContextId(0) { selection } else { selection.under(root) };
         let efforts = effort(&selection);
-        let whole = efforts.get(root as usize).copied().unwrap_or_default();
+        let whole = efforts.get(root.index()).copied().unwrap_or_default();
         let forest = selection.forest();
         let mut ids = if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
-        let is_call = |id: ContextId| {
-            matches!(profile.contexts[id as usize].kind, ContextKind::Frame | ContextKind::Inline)
-        };
+        let is_call =
+            |id: ContextId| matches!(profile.contexts[id].kind, ContextKind::Frame | ContextKind::Inline);
         let text = question.format == Format::Text;
         let smallest = if text && question.limit.is_none() { SMALLEST } else { 0.0 };
         ids.retain(|&id| {
-            let of = efforts[id as usize].sum_s();
+            let of = efforts[id.index()].sum_s();
             is_call(id) && of > 0.0 && of >= smallest * whole.sum_s()
         });
         let by = question.order()?;
         let amount = |id: ContextId| match by.as_deref() {
-            Some("caused_s") => efforts[id as usize].idleness_s,
-            _ => efforts[id as usize].sum_s(),
+            Some("caused_s") => efforts[id.index()].idleness_s,
+            _ => efforts[id.index()].sum_s(),
         };
         // A context above another one is at least as large, and has the smaller number.
         ids.sort_by(|&a, &b| amount(b).total_cmp(&amount(a)).then(a.cmp(&b)));
@@ -104,29 +103,29 @@ impl EffortPage {
         if let Some(limit) = limit.filter(|&limit| limit < ids.len()) {
             let hidden = ids.split_off(limit);
             // They lie inside each other: the hidden effort is not their sum.
-            let amount = hidden.iter().map(|&id| efforts[id as usize].sum_s()).fold(0.0, f64::max);
+            let amount = hidden.iter().map(|&id| efforts[id.index()].sum_s()).fold(0.0, f64::max);
             cut = Some(Cut { rows: hidden.len(), amount });
         }
         let mut order = vec![usize::MAX; profile.contexts.len()];
         for (position, &id) in ids.iter().enumerate() {
-            order[id as usize] = position;
+            order[id.index()] = position;
         }
         let mut contexts = Vec::with_capacity(ids.len());
         let mut stack: Vec<(ContextId, Option<ContextId>, usize)> =
             if profile.contexts.is_empty() { Vec::new() } else { vec![(root, None, 0)] };
         while let Some((id, parent, depth)) = stack.pop() {
-            let shown = order[id as usize] != usize::MAX;
+            let shown = order[id.index()] != usize::MAX;
             if shown {
-                contexts.push(Row::new(profile, id, parent, depth, &efforts[id as usize]));
+                contexts.push(Row::new(profile, id, parent, depth, &efforts[id.index()]));
             }
             let (parent, depth) = if shown { (Some(id), depth + 1) } else { (parent, depth) };
             let mut children = forest.children(id).to_vec();
             // Lines lie between calls: a child that is not shown may have one below it that is.
-            children.retain(|&child| efforts[child as usize].sum_s() > 0.0);
+            children.retain(|&child| efforts[child.index()].sum_s() > 0.0);
             if by.as_deref() == Some("name") {
                 children.sort_by_cached_key(|&child| std::cmp::Reverse((tree::name(profile, child), child)));
             } else {
-                children.sort_by_key(|&child| std::cmp::Reverse((order[child as usize], child)));
+                children.sort_by_key(|&child| std::cmp::Reverse((order[child.index()], child)));
             }
             stack.extend(children.into_iter().map(|child| (child, parent, depth)));
         }
@@ -162,7 +161,7 @@ impl Row {
         depth: usize,
         effort: &Effort,
     ) -> Row {
-        let context = &profile.contexts[id as usize];
+        let context = &profile.contexts[id];
         Row {
             id,
             parent,
@@ -240,9 +239,14 @@ impl Page for EffortPage {
             let (rows, are) = (counted(cut.rows, "more row"), verb(cut.rows, "is", "are"));
             faint(format!(" {rows} {are} not shown: --limit N shows more."));
         }
-        faint(" Idleness is what others lost because of this; overhead is handing out work and waking each other.".into());
+        faint(
+            " Idleness is what others lost because of this; overhead is handing out work and waking each \
+         other."
+                .into(),
+        );
         faint(format!(
-            " High is idleness from {} on and overhead from {} on. Overhead high: coarsen; idleness high: refine;",
+            " High is idleness from {} on and overhead from {} on. Overhead high: coarsen; idleness high: \
+             refine;",
             percent_of(self.thresholds.idleness),
             percent_of(self.thresholds.overhead)
         ));
@@ -266,7 +270,7 @@ impl Page for EffortPage {
         let mut rows = vec![heads.map(str::to_owned).to_vec()];
         for row in &self.contexts {
             let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
-            let mut fields = vec![row.id.to_string(), number(row.parent), row.name.clone()];
+            let mut fields = vec![row.id.to_string(), number(row.parent.map(u32::from)), row.name.clone()];
             fields.extend([row.file.clone().unwrap_or_default(), number(row.line)]);
             fields.extend([row.effort_s, row.work_s, row.idleness_s, row.overhead_s].map(exact));
             fields.push(row.reading.to_owned());

@@ -88,8 +88,8 @@ pub(super) fn quality(selection: &Selection<'_>, question: &Question, ledger: &L
         let (mut cpu_ns, mut lost_ns, mut unrecorded_ns) = (0, 0, 0);
         (quality.samples, quality.partial_paths) = (0, 0);
         let function = |context: ContextId| {
-            let function = profile.contexts[context as usize].function;
-            function.map_or("", |function| profile.functions[function as usize].name.as_str())
+            let function = profile.contexts[context].function;
+            function.map_or("", |function| profile.functions[function].name.as_str())
         };
         for row in profile.samples.iter().filter(|row| selection.has_sample(row)) {
             quality.samples += u64::from(!row.tail);

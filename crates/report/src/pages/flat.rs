@@ -10,7 +10,6 @@ use super::{
     Cut, FunctionRow, Page, csv_amounts, csv_heads, function_rows, heading, no_arguments, scope,
     sort_functions,
 };
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, Over, RowAmounts};
 use crate::columns::Columns;
@@ -20,6 +19,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 20;

@@ -4,14 +4,15 @@
 //! JSON: `{"schema":1,"run":{…},"ledger":{…},"owners":[…],"locations":[…],"notes":[…]}`; `run` and `ledger`
 //! as in `summary`. An owner of slots is a rank with its child processes, or all processes of a run without
 //! ranks:
-//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,"locations":{account:
+//! `{"process":pid,"rank":n|null,"job":n|null,"processors":n,"available":n|null,"total_s":…,
+//! "locations":{account:
 //! seconds},"slots":{account: seconds}, "beyond_s":…}`; its two maps sum to its `total_s`, those of all
 //! owners to the ledger's; `locations` is without its threads' time beyond the processors. A location is
 //! `{"handle","process",
 //! "rank","thread","name","service","charged","owner","wall_s","active_s","passive_s","accounts":{account:
 //! seconds}, "beyond":{account: seconds},"passive":{reason: seconds}}`; `active_s` is the sum of its
-//! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner, null
-//! where it is not charged or where `--where` selects only some of its owner's locations.
+//! accounts, of which `beyond` is a part, `passive_s` of its reasons, `owner` the position of its owner,
+//! null where it is not charged or where `--where` selects only some of its owner's locations.
 
 use proust_account::ledger::{Account, Accounts, IoAs};
 use proust_query::{Handle, Selection};
@@ -22,13 +23,13 @@ use super::account::{Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, seconds};
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of};
 use super::{Cut, Page, heading, no_arguments};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, exact, percents, sum};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Threads in text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -108,7 +109,7 @@ impl LedgerPage {
         }
         ledger.slots.iter().for_each(|row| slots_sum += &row.accounts);
         let owners = ledger.slots.iter().zip(&by_owner).map(|(row, locations)| OwnerRow {
-            process: profile.processes[row.process as usize].pid,
+            process: profile.processes[row.process].pid,
             rank: row.rank,
             job: row.job,
             processors: row.processors,
@@ -121,8 +122,8 @@ impl LedgerPage {
         let alive = ledger.locations.iter().filter(|row| row.wall_ns > 0);
         let mut locations: Vec<LocationRow> = alive
             .map(|row| {
-                let location = &profile.locations[row.location as usize];
-                let process = &profile.processes[location.process as usize];
+                let location = &profile.locations[row.location];
+                let process = &profile.processes[location.process];
                 LocationRow {
                     handle: Handle::Location(row.location).to_string(),
                     process: process.pid,

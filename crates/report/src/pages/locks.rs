@@ -27,12 +27,12 @@ use row::{LockRow, Sums, distinct, lock_row};
 use wakers::{Waker, wakers};
 
 use super::{Cut, Page, heading};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{duration, exact, sum};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// Locks in text when nothing else is asked for.
 const LOCKS: usize = 20;
@@ -150,8 +150,8 @@ fn lock_called(text: &str) -> Result<LockId, ReportError> {
     match Handle::parse(text) {
         Some(Handle::Lock(id)) => Ok(id),
         _ => Err(ReportError::Usage(format!(
-            "the page `locks` takes the handle of a lock, such as k1, and `{text}` is none; `proust report locks` \
-             shows them"
+            "the page `locks` takes the handle of a lock, such as k1, and `{text}` is none; `proust report \
+             locks` shows them"
         ))),
     }
 }
@@ -176,8 +176,8 @@ impl Page for Locks {
             text.push_str(" nobody waited for a lock here\n");
         } else {
             text.push_str(&self.table(style));
-            let explanation = " hand-over: nobody held it; not known: nobody was seen to let it go; mean hold: of \
-                               sections that others waited for.";
+            let explanation = " hand-over: nobody held it; not known: nobody was seen to let it go; mean \
+             hold: of sections that others waited for.";
             text.push_str(&(style.paint(Paint::Faint, explanation) + "\n"));
             for lock in self.locks.iter().take(SHOWN) {
                 text.push_str(&self.details(lock, style));

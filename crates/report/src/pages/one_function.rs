@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::callers::sums_only;
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, Column, ColumnHead, RowAmounts};
 use crate::columns::Columns;
@@ -17,6 +16,7 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// One function with its callers and callees.
 #[derive(Debug, Serialize)]
@@ -71,7 +71,7 @@ impl OneFunction {
         let numbers = Columns::by_function(selection, &chosen);
         let mut ids = functions_called(profile, &question.arguments[0])?;
         if ids.len() > 1 {
-            ids.retain(|&id| numbers.any(id as usize));
+            ids.retain(|&id| numbers.any(id.index()));
         }
         let order = Order::new(question, &chosen, true);
         let mut callers: Vec<(Option<FunctionId>, RowAmounts)> = Vec::new();
@@ -102,7 +102,7 @@ impl OneFunction {
             rows
         };
         let functions =
-            ids.iter().map(|&id| FunctionRow::new(profile, id, numbers.row(id as usize))).collect();
+            ids.iter().map(|&id| FunctionRow::new(profile, id, numbers.row(id.index()))).collect();
         Ok(OneFunction {
             schema: SCHEMA,
             metrics: numbers.heads(),

@@ -164,10 +164,10 @@ impl Tables {
                 by_site.len() - 1
             });
             by_site[at].0.merge(row);
-            by_site[at].1.push(row.location);
-            threads.push(row.location);
+            by_site[at].1.push(row.location.0);
+            threads.push(row.location.0);
         }
-        let name = |sum: &OperationSum| profile.operations[sum.operation as usize].name.clone();
+        let name = |sum: &OperationSum| profile.operations[sum.operation].name.clone();
         let in_order = |a: &OperationSum, b: &OperationSum| {
             let first = match order.as_deref() {
                 Some("name") => name(a).cmp(&name(b)),
@@ -339,9 +339,9 @@ struct Place {
 impl Place {
     /// The function that a context is in, and the line, or else where the function begins.
     fn of(selection: &Selection<'_>, profile: &Profile, id: ContextId) -> Place {
-        let owner = &profile.contexts[selection.forest().exclusive_of(id) as usize];
-        let context = &profile.contexts[id as usize];
-        let function = owner.function.map(|id| (id, &profile.functions[id as usize]));
+        let owner = &profile.contexts[selection.forest().exclusive_of(id)];
+        let context = &profile.contexts[id];
+        let function = owner.function.map(|id| (id, &profile.functions[id]));
         let is_line = context.kind == proust_profile::ContextKind::Line;
         let declared = function.map(|(_, function)| (function.file.clone(), function.line));
         let (file, line) =

@@ -10,13 +10,13 @@ use serde::Serialize;
 use super::account::Drawn;
 use super::facts::{QualityBlock, RunBlock, quality};
 use super::{Page, base_name, heading, no_arguments, scope};
-use crate::wording::{Notes, PageNote, joined};
 use crate::error::ReportError;
 use crate::number::{bytes, duration, fixed};
 use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, PageNote, joined};
 
 #[derive(Debug, Serialize)]
 pub(super) struct QualityPage {
@@ -80,7 +80,8 @@ impl QualityPage {
     /// is true.
     fn modules_by_note(&self) -> BTreeMap<String, Vec<&str>> {
         let mut by_note: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for module in self.modules.iter().filter(|module| !self.quality.notes.texts().contains(&module.note)) {
+        for module in self.modules.iter().filter(|module| !self.quality.notes.texts().contains(&module.note))
+        {
             let note = module.note.replace(&format!("{}: ", module.path), "");
             by_note.entry(note).or_default().push(base_name(&module.path));
         }

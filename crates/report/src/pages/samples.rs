@@ -15,13 +15,13 @@ use proust_words::counted;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, no_arguments};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{bytes, duration, exact};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 60;
@@ -71,7 +71,7 @@ fn seconds(ns: u64) -> f64 {
 
 impl Row {
     fn new(profile: &Profile, number: usize, sample: &ProcessSampleRow) -> Row {
-        let process = profile.processes.get(sample.process as usize);
+        let process = profile.processes.get(sample.process);
         Row {
             number,
             process: process.map_or(0, |process| process.pid),
@@ -105,7 +105,7 @@ impl Samples {
         no_arguments(question)?;
         let profile = selection.profile();
         let processes: BTreeSet<ProcessId> = (selection.locations().iter())
-            .filter_map(|&location| profile.locations.get(location as usize))
+            .filter_map(|&location| profile.locations.get(location))
             .map(|location| location.process)
             .collect();
         let mut all: Vec<&ProcessSampleRow> = profile.process_samples.iter().collect();

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use proust_account::ledger::{Account, IoAs};
 use proust_findings::{Finding, findings};
 use proust_profile::facts::ending;
-use proust_profile::{ContextKind, Metric};
+use proust_profile::{ContextId, ContextKind, FunctionId, Metric};
 use proust_query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_words::counted;
 use serde::Serialize;
@@ -17,7 +17,6 @@ use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{QualityBlock, RunBlock, quality, seconds};
 use super::findings::{Circumstances, FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
-use crate::wording::{Notes, PageNote};
 use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
 use crate::question::Question;
@@ -25,6 +24,7 @@ use crate::schema::SCHEMA;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, PageNote};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
@@ -84,7 +84,7 @@ struct HotLine {
 
 #[derive(Debug, Serialize)]
 struct HotContext {
-    id: u32,
+    id: ContextId,
     kind: &'static str,
     name: String,
     file: Option<String>,
@@ -113,13 +113,13 @@ impl Summary {
             .into_iter()
             .take(limit)
             .map(|id| {
-                let function = &profile.functions[id];
+                let function = &profile.functions[FunctionId::from_index(id)];
                 HotFunction {
-                    handle: Handle::Function(id as u32).to_string(),
+                    handle: Handle::Function(FunctionId::from_index(id)).to_string(),
                     function: function.name.clone(),
                     file: function.file.clone(),
                     line: function.line,
-                    module: function.module.map(|module| profile.modules[module as usize].path.clone()),
+                    module: function.module.map(|module| profile.modules[module].path.clone()),
                     exclusive_s: by_function.exclusive[id],
                     exclusive_error_s: errors.exclusive[id],
                     inclusive_s: by_function.inclusive[id],
@@ -132,28 +132,28 @@ impl Summary {
             .map(|line| HotLine {
                 file: line.file,
                 line: line.line,
-                function: line.function.map(|id| profile.functions[id as usize].name.clone()),
+                function: line.function.map(|id| profile.functions[id].name.clone()),
                 exclusive_s: line.amount,
             })
             .collect();
         let inclusive = Amounts::by_context(selection, Metric::Cpu).inclusive;
         let path = if inclusive.first().is_some_and(|&total| total > 0.0) {
-            hot_path(selection.forest(), &inclusive, 0, 0.5)
+            hot_path(selection.forest(), &inclusive, ContextId(0), 0.5)
         } else {
             Vec::new()
         };
         let hot_path = path
             .into_iter()
-            .filter(|&id| profile.contexts[id as usize].kind != ContextKind::Program)
+            .filter(|&id| profile.contexts[id].kind != ContextKind::Program)
             .map(|id| {
-                let context = &profile.contexts[id as usize];
+                let context = &profile.contexts[id];
                 HotContext {
                     id,
                     kind: context.kind.id(),
                     name: tree::name(profile, id),
                     file: context.file.clone(),
                     line: context.line,
-                    inclusive_s: inclusive[id as usize],
+                    inclusive_s: inclusive[id.index()],
                 }
             })
             .collect();
@@ -303,8 +303,8 @@ impl Summary {
         let q = &self.quality;
         let mut text = heading(style, "Quality", "");
         text.push_str(&format!(
-            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the account to \
-             {} %; Proust itself took {} ({} %)\n",
+            " {}, {} a second of CPU time; {} % know their whole call path;\n CPU time closes to {} %, the \
+             account to {} %; Proust itself took {} ({} %)\n",
             counted(q.samples, "sample"),
             fixed(q.delivered_rate, 0),
             fixed(q.complete_paths * 100.0, 1),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use proust_account::ledger::{Account, Accounts};
-use proust_profile::Metric;
+use proust_profile::{LocationId, Metric};
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
 use serde::Serialize;
@@ -12,12 +12,12 @@ use super::account::Drawn;
 use super::facts::seconds;
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -95,10 +95,10 @@ impl Threads {
         for value in selection.values().iter().filter(|_| windowed) {
             *sums.entry((value.location, value.metric)).or_insert(0.0) += value.amount;
         }
-        let known = |id: u32, metric, whole| {
+        let known = |id: LocationId, metric, whole| {
             if windowed { sums.get(&(id, metric)).copied().unwrap_or(0.0) } else { whole }
         };
-        let mut caused: HashMap<u32, u64> = HashMap::new();
+        let mut caused: HashMap<LocationId, u64> = HashMap::new();
         for row in &ledger.caused {
             *caused.entry(row.location).or_default() += row.ns;
         }
@@ -107,8 +107,8 @@ impl Threads {
             .iter()
             .filter(|row| !windowed || row.wall_ns > 0)
             .map(|row| {
-                let location = &profile.locations[row.location as usize];
-                let process = &profile.processes[location.process as usize];
+                let location = &profile.locations[row.location];
+                let process = &profile.processes[location.process];
                 LocationRow {
                     process: process.pid,
                     rank: process.rank,
@@ -159,7 +159,7 @@ impl Threads {
             .slots
             .iter()
             .map(|row| SlotRow {
-                process: profile.processes[row.process as usize].pid,
+                process: profile.processes[row.process].pid,
                 rank: row.rank,
                 processors: row.processors,
                 accounts: accounts_of(&row.accounts),

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use proust_account::ledger::Windows;
 use proust_account::timelines::timelines;
-use proust_profile::Metric;
+use proust_profile::{LocationId, Metric};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
 use serde::Serialize;
@@ -38,7 +38,6 @@ use unicode_width::UnicodeWidthStr;
 use super::facts::seconds;
 use super::locations::{Seconds, accounts_of, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{exact, fixed, percent, sum};
 use crate::question::{Format, Question, Sort};
@@ -46,6 +45,7 @@ use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
+use crate::wording::Notes;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -91,23 +91,23 @@ impl Timeline {
         let times = selection.times_of_locations();
         let mut cpu_s = vec![0.0; profile.locations.len()];
         for value in selection.values().iter().filter(|value| value.metric == Metric::Cpu) {
-            cpu_s[value.location as usize] += value.amount;
+            cpu_s[value.location.index()] += value.amount;
         }
-        let in_scope = |id: u32| selection.locations().binary_search(&id).is_ok();
+        let in_scope = |id: LocationId| selection.locations().binary_search(&id).is_ok();
         let mut locations: Vec<LocationRow> = run
             .timelines
             .iter()
             .filter(|timeline| in_scope(timeline.location))
             .map(|timeline| {
-                let location = &profile.locations[timeline.location as usize];
-                let process = &profile.processes[location.process as usize];
+                let location = &profile.locations[timeline.location];
+                let process = &profile.processes[location.process];
                 let spans = timeline.spans.iter().filter(|span| {
                     selection.has_context(span.context)
                         && selection.has_state(timeline.location, span.context, span.state)
                 });
                 let spans = spans_within(spans, &windows);
                 let active = spans.iter().filter(|span| span.account.is_some());
-                let (accounts, passive) = &times[timeline.location as usize];
+                let (accounts, passive) = &times[timeline.location.index()];
                 LocationRow {
                     handle: Handle::Location(timeline.location).to_string(),
                     process: process.pid,
@@ -116,7 +116,7 @@ impl Timeline {
                     name: location.name.clone(),
                     start_s: location.start_s,
                     end_s: location.end_s,
-                    cpu_s: cpu_s[timeline.location as usize],
+                    cpu_s: cpu_s[timeline.location.index()],
                     active_s: sum(active.map(SpanRow::length_s)),
                     accounts: accounts_of(accounts),
                     passive: passive_of(passive),
@@ -286,7 +286,8 @@ impl Page for Timeline {
         let cell_s = (self.end_s - self.start_s) / width as f64;
         let mut faint = |line: String| text.push_str(&(style.paint(Paint::Faint, &line) + "\n"));
         faint(format!(
-            " A letter stands for {}: what took most of it. Upper case is active, lower case and dots passive.",
+            " A letter stands for {}: what took most of it. Upper case is active, lower case and dots \
+             passive.",
             crate::duration(cell_s)
         ));
         if let Some(cut) = &self.cut {

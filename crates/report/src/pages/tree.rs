@@ -13,7 +13,6 @@ use outline::{Choice, Line};
 
 use super::numbers::{Fitted, NumberColumn, Which, head_of, noticed, title_of};
 use super::{Cut, Page, base_name, csv_amounts, csv_heads, heading, place, scope};
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, RowAmounts};
 use crate::columns::Columns;
@@ -23,6 +22,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -77,7 +77,7 @@ impl Tree {
     pub fn build(mut selection: Selection<'_>, question: &Question) -> Result<Tree, ReportError> {
         let profile = selection.profile();
         let root = root(profile, question.page.id(), &question.arguments)?;
-        if root != 0 {
+        if root != ContextId(0) {
             selection = selection.under(root);
         }
         let chosen = Chosen::new(&selection, question);
@@ -87,9 +87,9 @@ impl Tree {
         let forest = selection.forest();
         let mut ids: Vec<ContextId> =
             if profile.contexts.is_empty() { Vec::new() } else { forest.subtree(root) };
-        ids.retain(|&id| used[id as usize] || id == root);
+        ids.retain(|&id| used[id.index()] || id == root);
         let rows: HashMap<ContextId, RowAmounts> =
-            ids.iter().map(|&id| (id, numbers.row(id as usize))).collect();
+            ids.iter().map(|&id| (id, numbers.row(id.index()))).collect();
         let mut cut = None;
         // In text rows are counted as they are read, not as they are kept.
         let limit = question.limit.filter(|&limit| question.format != Format::Text && limit < ids.len());
@@ -103,9 +103,7 @@ impl Tree {
                 largest[..limit].iter().map(|&(_, id)| id).collect();
             let amount = largest[limit..]
                 .iter()
-                .filter(|&&(_, id)| {
-                    profile.contexts[id as usize].parent.is_none_or(|parent| kept.contains(&parent))
-                })
+                .filter(|&&(_, id)| profile.contexts[id].parent.is_none_or(|parent| kept.contains(&parent)))
                 .map(|(_, id)| inclusive.of(&rows[id]))
                 .sum();
             cut = Some(Cut { rows: ids.len() - limit, amount });
@@ -114,7 +112,7 @@ impl Tree {
         // Siblings in the order asked for, children after their parent.
         let mut children: HashMap<ContextId, Vec<ContextId>> = HashMap::new();
         for &id in ids.iter().filter(|&&id| id != root) {
-            children.entry(profile.contexts[id as usize].parent.unwrap_or(root)).or_default().push(id);
+            children.entry(profile.contexts[id].parent.unwrap_or(root)).or_default().push(id);
         }
         for siblings in children.values_mut() {
             siblings.sort_by(|&a, &b| {
@@ -131,7 +129,7 @@ impl Tree {
             stack.extend(children.get(&id).into_iter().flatten().rev());
         }
         let inclusive = Amounts::by_context(&selection, chosen.lead()).inclusive;
-        let hot_path = if contexts.is_empty() || inclusive[root as usize] == 0.0 {
+        let hot_path = if contexts.is_empty() || inclusive[root.index()] == 0.0 {
             Vec::new()
         } else {
             hot_path(forest, &inclusive, root, 0.5)
@@ -153,10 +151,10 @@ impl Tree {
 }
 
 pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Result<ContextId, ReportError> {
-    let [argument, more @ ..] = arguments else { return Ok(0) };
+    let [argument, more @ ..] = arguments else { return Ok(ContextId(0)) };
     match Handle::parse(argument) {
         Some(Handle::Context(id)) if more.is_empty() => {
-            if (id as usize) < profile.contexts.len() {
+            if id.index() < profile.contexts.len() {
                 return Ok(id);
             }
             Err(ReportError::UnknownHandle {
@@ -167,8 +165,8 @@ pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Resul
             })
         }
         _ => Err(ReportError::Usage(format!(
-            "`{page}` takes one context such as c12, not `{}`; for a function use `--where function=NAME` or the page \
-             `callers NAME`",
+            "`{page}` takes one context such as c12, not `{}`; for a function use `--where function=NAME` \
+             or the page `callers NAME`",
             arguments.join(" ")
         ))),
     }
@@ -176,8 +174,8 @@ pub(super) fn root(profile: &Profile, page: &str, arguments: &[String]) -> Resul
 
 /// A context's name as it is shown.
 pub(super) fn name(profile: &Profile, id: ContextId) -> String {
-    let context = &profile.contexts[id as usize];
-    let function = context.function.map(|function| profile.functions[function as usize].name.clone());
+    let context = &profile.contexts[id];
+    let function = context.function.map(|function| profile.functions[function].name.clone());
     match context.kind {
         ContextKind::Program => {
             profile.facts.command.first().map_or("program".into(), |c| base_name(c).to_owned())
@@ -191,8 +189,8 @@ pub(super) fn name(profile: &Profile, id: ContextId) -> String {
 
 impl ContextRow {
     fn new(profile: &Profile, id: ContextId, is_root: bool, metrics: RowAmounts) -> ContextRow {
-        let context = &profile.contexts[id as usize];
-        let function = context.function.map(|function| &profile.functions[function as usize]);
+        let context = &profile.contexts[id];
+        let function = context.function.map(|function| &profile.functions[function]);
         let name = name(profile, id);
         let calls = matches!(context.kind, ContextKind::Frame | ContextKind::Inline);
         let full_name = function.map(|f| f.full_name.clone()).filter(|name| calls && !name.is_empty());
@@ -204,7 +202,7 @@ impl ContextRow {
             name,
             file: context.file.clone(),
             line: context.line,
-            module: function.and_then(|f| f.module).map(|id| profile.modules[id as usize].path.clone()),
+            module: function.and_then(|f| f.module).map(|id| profile.modules[id].path.clone()),
             function: context.function.filter(|_| calls).map(|id| Handle::Function(id).to_string()),
             metrics,
         }
@@ -299,7 +297,11 @@ impl Page for Tree {
             }
         }
         if lines.iter().any(|line| line.folded > 0) {
-            faint(" Recursion is folded: the rows below a recursive function stand for all its depths together.".into());
+            faint(
+                " Recursion is folded: the rows below a recursive function stand for all its depths \
+             together."
+                    .into(),
+            );
         }
         text + &fitted.footer(&self.chosen.others, style)
     }
@@ -310,7 +312,12 @@ impl Page for Tree {
         for row in &self.contexts {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
-            let mut fields = vec![row.id.to_string(), number(row.parent), row.kind.into(), row.name.clone()];
+            let mut fields = vec![
+                row.id.to_string(),
+                number(row.parent.map(u32::from)),
+                row.kind.into(),
+                row.name.clone(),
+            ];
             fields.extend([text(&row.file), number(row.line), text(&row.module)]);
             fields.extend(csv_amounts(&self.metrics, &row.metrics));
             rows.push(fields);

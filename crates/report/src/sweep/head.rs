@@ -29,6 +29,20 @@ pub(super) struct SweepBlock {
     /// `strong` or `weak`.
     pub scaling: &'static str,
     pub failures: Vec<FailureRow>,
+    /// All its runs, in the order in which they are run, or were started.
+    pub points: Vec<PointRow>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct PointRow {
+    /// Its folder; null until it was run.
+    pub run: Option<String>,
+    pub values: Vec<String>,
+    pub serial: bool,
+    /// From 1 on; 0 for a run that failed, of a sweep that was made of recorded runs.
+    pub repetition: u32,
+    /// `pending`, `done`, `failed` or `timed-out`.
+    pub outcome: PointOutcome,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -76,6 +90,17 @@ impl SweepBlock {
             binding: file.binding.variables.clone(),
             scaling: if question.kind == Kind::Weak { "weak" } else { "strong" },
             failures: failed.collect(),
+            points: file
+                .points
+                .iter()
+                .map(|point| PointRow {
+                    run: point.dir.clone(),
+                    values: point.values.clone(),
+                    serial: point.serial,
+                    repetition: point.repetition,
+                    outcome: point.outcome,
+                })
+                .collect(),
         }
     }
 
@@ -101,7 +126,12 @@ impl SweepBlock {
     pub fn failures_text(&self) -> String {
         let line = |row: &FailureRow| {
             let values = if row.serial { "serial".into() } else { row.values.join(", ") };
-            format!(" Failed: {values}, repetition {}: {}\n", row.repetition, row.failure)
+            let which = match (row.repetition, &row.run) {
+                // A run that nobody planned has no number.
+                (0, Some(run)) => run.clone(),
+                (repetition, _) => format!("repetition {repetition}"),
+            };
+            format!(" Failed: {values}, {which}: {}\n", row.failure)
         };
         self.failures.iter().map(line).collect()
     }

@@ -2,22 +2,20 @@
 //!
 //! JSON: `{"schema":1,"sweep":{…},"curve":[…],"degraded":[…],"notes":[…]}`; a row of the curve has
 //! `"count","runs","oversubscribed",
-//! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,"efficiency",
-//! "efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
+//! "wall_s","wall_low_s","wall_high_s","cpu_s","processor_s","speedup","speedup_interval":[low,high]|null,
+//! "efficiency","efficiency_interval","computation_scaling","accounts":[{"id","class","seconds"}]`.
 
 use proust_account::ledger::Class;
 use proust_words::counted;
 use serde::Serialize;
 
-use super::head::{
-    CurveRow, LOST, SweepBlock, count_text, lost_s, notes, serial_text, with_interval,
-};
+use super::head::{CurveRow, LOST, SweepBlock, count_text, lost_s, notes, serial_text, with_interval};
 use super::{Page, SweepQuestion, SweepView, wording};
 use crate::number::{Scale, duration, exact, percent};
 use crate::schema::SCHEMA;
-use crate::wording::Notes;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Table};
+use crate::wording::Notes;
 
 #[derive(Debug, Serialize)]
 pub(super) struct SummaryPage {
@@ -101,7 +99,8 @@ impl Page for SummaryPage {
         let mut text = self.sweep.text(style, "Sweep");
         text.push('\n');
         text.push_str(&curve_text(&self.curve, style));
-        let line = " wall: the median, of fewer than five runs the least; range: of eight runs or fewer all, of more 95 %; lost: of processor time.";
+        let line = " wall: the median, of fewer than five runs the least; range: of eight runs or fewer \
+         all, of more 95 %; lost: of processor time.";
         text.push_str(&(style.paint(Paint::Faint, line) + "\n"));
         text.push_str(&serial_text(self.serial_s, &self.curve));
         text.push_str(&self.sweep.failures_text());
@@ -120,7 +119,8 @@ impl Page for SummaryPage {
         if self.curve.len() > 1 {
             let dir = &self.sweep.dir;
             text.push_str(&format!(
-                "\n proust report {dir} scaling       which places lose how much\n proust report {dir} degradation   what is slower with more, and why\n"
+                "\n proust report {dir} scaling       which places lose how much\n proust report {dir} \
+                 degradation   what is slower with more, and why\n"
             ));
         }
         text

@@ -121,7 +121,10 @@ fn text_of_process(note: &RunNote) -> String {
             verb(*threads, "its", "their")
         ),
         RunNote::SignalShared { process, signal } => {
-            format!("{} uses signal {signal} itself, which Proust samples with: both got theirs", who(process))
+            format!(
+                "{} uses signal {signal} itself, which Proust samples with: both got theirs",
+                who(process)
+            )
         }
         RunNote::SignalGivenUp { process } => format!(
             "a thread of {} blocks both signals that Proust can sample with, or waits for them: while it does it is not \
@@ -132,6 +135,12 @@ fn text_of_process(note: &RunNote) -> String {
             "a thread of {} has an alternate signal stack of {bytes} bytes, which has no room for a sample: while it has \
              it, it is not sampled, and its CPU time counts where it was last seen",
             who(process)
+        ),
+        RunNote::FilledSignalStack { process, samples } => format!(
+            "{} uses registers that fill its alternate signal stacks (AMX): {} found no room there and are \
+             missing; their CPU time counts at the next ones",
+            who(process),
+            counted(*samples, "sample")
         ),
         RunNote::HandlerReplaced { process, signal } => format!(
             "{} put a handler of its own in the place of Proust's for signal {signal}, by a system call of its own, as \

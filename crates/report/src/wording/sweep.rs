@@ -195,6 +195,15 @@ impl Worded for SweepFileNote {
                 counted(*first_processors, "processor"),
                 counted(*processors, "processor")
             ),
+            SweepFileNote::OtherHosts { host_a, host_b } => format!(
+                "the runs were made on different hosts, {host_a} and {host_b}: differences may be those of \
+                 the machines"
+            ),
+            SweepFileNote::OtherCommands { command_a, run_a, command_b, run_b } => format!(
+                "the commands differ in more than the count: `{command_a}` in {run_a}, `{command_b}` in \
+                 {run_b}; if the input is another one, differences need not come from the count (a problem \
+                 that grows with it: --weak)"
+            ),
             SweepFileNote::VariableOverridden { variable, value } => {
                 format!("{variable}={value} of the environment gives way to the count of each run")
             }

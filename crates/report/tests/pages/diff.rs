@@ -6,7 +6,7 @@ use proust_compare::scaling::{Ensemble, Swept};
 use proust_compare::sweeps::TwoSweeps;
 use proust_compare::{ComparedRun, Diff};
 use proust_findings::findings;
-use proust_profile::{Metric, Profile};
+use proust_profile::{ContextId, LocationId, Metric, Profile};
 use proust_query::Measure;
 use proust_report::{
     DiffPage, DiffQuestion, Format, Style, SweepDiffQuestion, render_diff, render_sweep_diff,
@@ -24,16 +24,16 @@ fn run(mut profile: Profile, dir: &str, question: &DiffQuestion) -> ComparedRun 
 /// The example that waits, in which `refine` needs half of the time in its inner depth.
 fn faster() -> Profile {
     let mut profile = waiting();
-    for row in profile.samples.iter_mut().filter(|row| row.context == 10) {
+    for row in profile.samples.iter_mut().filter(|row| row.context == ContextId(10)) {
         (row.cpu_ns, row.user_ns, row.system_ns) = (row.cpu_ns / 2, row.user_ns / 2, row.system_ns / 2);
         row.voluntary_switches = 1;
     }
-    for value in profile.values.iter_mut().filter(|value| value.context == 10) {
+    for value in profile.values.iter_mut().filter(|value| value.context == ContextId(10)) {
         if matches!(value.metric, Metric::Cpu | Metric::User | Metric::System) {
             value.amount /= 2.0;
         }
     }
-    profile.locations[1].cpu_s -= 0.25;
+    profile.locations[LocationId(1)].cpu_s -= 0.25;
     profile
 }
 

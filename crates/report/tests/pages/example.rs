@@ -3,8 +3,9 @@
 use proust_ingest::operation_info;
 use proust_profile::event_metrics::{Operations, metrics_of_event};
 use proust_profile::{
-    Context, ContextKind, EventRow, Function, Location, Metric, Module, Process, Profile, Quality,
-    RegionInfo, RunFacts, SampleRow, SegmentRow, Target, Value,
+    Context, ContextId, ContextKind, EventRow, Function, FunctionId, Location, LocationId, Metric, Module,
+    ModuleId, OperationId, Process, ProcessId, Profile, Quality, RegionId, RegionInfo, RunFacts, SampleRow,
+    SegmentRow, Target, Value,
 };
 
 const PERIOD_NS: u64 = 5_000_000;
@@ -22,17 +23,17 @@ pub fn profile() -> Profile {
     };
     let contexts = vec![
         context(None, Program, None, "", 0),
-        context(Some(0), Frame, Some(0), "", 0),
-        context(Some(1), Frame, Some(1), "/src/main.c", 12),
-        context(Some(2), Line, Some(1), "/src/main.c", 31),
-        context(Some(0), Frame, Some(2), "", 0),
-        context(Some(4), Inline, Some(3), "/src/solve.c", 52),
-        context(Some(5), Line, Some(3), "/src/flux.h", 7),
-        context(Some(4), Frame, Some(4), "/src/solve.c", 55),
-        context(Some(7), Line, Some(4), "/src/solve.c", 80),
-        context(Some(7), Frame, Some(4), "/src/solve.c", 82),
-        context(Some(9), Line, Some(4), "/src/solve.c", 80),
-        context(Some(9), Frame, Some(5), "/src/solve.c", 81),
+        context(Some(ContextId(0)), Frame, Some(FunctionId(0)), "", 0),
+        context(Some(ContextId(1)), Frame, Some(FunctionId(1)), "/src/main.c", 12),
+        context(Some(ContextId(2)), Line, Some(FunctionId(1)), "/src/main.c", 31),
+        context(Some(ContextId(0)), Frame, Some(FunctionId(2)), "", 0),
+        context(Some(ContextId(4)), Inline, Some(FunctionId(3)), "/src/solve.c", 52),
+        context(Some(ContextId(5)), Line, Some(FunctionId(3)), "/src/flux.h", 7),
+        context(Some(ContextId(4)), Frame, Some(FunctionId(4)), "/src/solve.c", 55),
+        context(Some(ContextId(7)), Line, Some(FunctionId(4)), "/src/solve.c", 80),
+        context(Some(ContextId(7)), Frame, Some(FunctionId(4)), "/src/solve.c", 82),
+        context(Some(ContextId(9)), Line, Some(FunctionId(4)), "/src/solve.c", 80),
+        context(Some(ContextId(9)), Frame, Some(FunctionId(5)), "/src/solve.c", 81),
     ];
     let function = |name: &str, module, file: &str, line| Function {
         name: name.into(),
@@ -43,12 +44,12 @@ pub fn profile() -> Profile {
         line: (line > 0).then_some(line),
     };
     let functions = vec![
-        function("main", 0, "/src/main.c", 5),
-        function("prepare", 0, "/src/main.c", 20),
-        function("solve", 0, "/src/solve.c", 40),
-        function("flux", 0, "/src/flux.h", 3),
-        function("refine", 0, "/src/solve.c", 70),
-        function("kernel", 1, "", 0),
+        function("main", ModuleId(0), "/src/main.c", 5),
+        function("prepare", ModuleId(0), "/src/main.c", 20),
+        function("solve", ModuleId(0), "/src/solve.c", 40),
+        function("flux", ModuleId(0), "/src/flux.h", 3),
+        function("refine", ModuleId(0), "/src/solve.c", 70),
+        function("kernel", ModuleId(1), "", 0),
     ];
     let mut samples = Vec::new();
     // (location, context, from, to) in milliseconds
@@ -58,8 +59,8 @@ pub fn profile() -> Profile {
         let (from, to) = (from_ms * 1_000_000u64, to_ms * 1_000_000u64);
         for n in 1..=(to - from) / PERIOD_NS {
             samples.push(SampleRow {
-                location,
-                context,
+                location: LocationId(location),
+                context: ContextId(context),
                 time_ns: from + n * PERIOD_NS,
                 cpu_ns: PERIOD_NS,
                 user_ns: PERIOD_NS * 9 / 10,
@@ -80,12 +81,17 @@ pub fn profile() -> Profile {
         (Metric::Measurement, 1e-5),
     ] {
         for (context, location) in [(3, 0), (6, 1), (8, 1), (10, 1), (11, 1)] {
-            values.push(Value { context, location, metric, amount: amount * 100.0 });
+            values.push(Value {
+                context: ContextId(context),
+                location: LocationId(location),
+                metric,
+                amount: amount * 100.0,
+            });
         }
     }
     values.sort_by_key(|value| (value.context, value.location, value.metric));
     let location = |tid, name: &str, start_s, cpu_s, samples| Location {
-        process: 0,
+        process: ProcessId(0),
         tid,
         name: name.into(),
         start_s,
@@ -129,8 +135,9 @@ pub fn profile() -> Profile {
             clock_cpu_s: Some(2.5),
             available_processors: 4,
             ..Process::default()
-        }],
-        locations: vec![location(77, "solve", 0.0, 0.5, 100), location(78, "worker-0", 0.5, 2.0, 400)],
+        }]
+        .into(),
+        locations: vec![location(77, "solve", 0.0, 0.5, 100), location(78, "worker-0", 0.5, 2.0, 400)].into(),
         modules: vec![
             Module { path: "/home/me/solve".into(), build_id: "ab12".into(), note: String::new() },
             Module {
@@ -138,9 +145,10 @@ pub fn profile() -> Profile {
                 build_id: String::new(),
                 note: "has no line table".into(),
             },
-        ],
-        functions,
-        contexts,
+        ]
+        .into(),
+        functions: functions.into(),
+        contexts: contexts.into(),
         values,
         samples,
         ..Profile::default()
@@ -152,9 +160,9 @@ pub fn profile() -> Profile {
 pub fn crowded() -> Profile {
     let mut profile = profile();
     profile.facts.available_processors = 1;
-    profile.processes[0].available_processors = 1;
-    profile.locations[1].start_s = 0.0;
-    for row in profile.samples.iter_mut().filter(|row| row.location == 1) {
+    profile.processes[ProcessId(0)].available_processors = 1;
+    profile.locations[LocationId(1)].start_s = 0.0;
+    for row in profile.samples.iter_mut().filter(|row| row.location == LocationId(1)) {
         row.time_ns -= 500_000_000;
     }
     profile.check().expect("the example is a profile");
@@ -180,7 +188,7 @@ pub fn waiting() -> Profile {
         "omp parallel begin",
         "omp critical",
     ];
-    profile.operations = names.map(operation_info).to_vec();
+    profile.operations = names.map(operation_info).to_vec().into();
     let event = |location, context, operation, begin_ms: u64, end_ms: u64| EventRow {
         location,
         context,
@@ -189,7 +197,7 @@ pub fn waiting() -> Profile {
         end_ns: end_ms * 1_000_000,
         time_ns: (end_ms - begin_ms) * 1_000_000,
         calls: 1,
-        cpu_clock_ns: Some(if location == 0 { 500_000_000 } else { 2_000_000_000 }),
+        cpu_clock_ns: Some(if location == LocationId(0) { 500_000_000 } else { 2_000_000_000 }),
         ..EventRow::default()
     };
     let read = |row, target, bytes| EventRow { target, bytes, object: 5, ..row };
@@ -199,14 +207,14 @@ pub fn waiting() -> Profile {
         errors: 1,
         summed: true,
         cpu_clock_ns: None,
-        ..event(0, 3, WRITE, 2950, 2990)
+        ..event(LocationId(0), ContextId(3), OperationId(WRITE), 2950, 2990)
     };
     profile.events = vec![
-        EventRow { object: 78, ..event(0, 1, JOIN, 500, 2800) },
-        read(event(0, 3, READ, 2800, 2950), Target::File, 4 << 20),
+        EventRow { object: 78, ..event(LocationId(0), ContextId(1), OperationId(JOIN), 500, 2800) },
+        read(event(LocationId(0), ContextId(3), OperationId(READ), 2800, 2950), Target::File, 4 << 20),
         read(short, Target::File, 8192),
-        EventRow { object: 0x1000, ..event(1, 8, LOCK, 2500, 2750) },
-        read(event(1, 11, READ, 2750, 2900), Target::Socket, 512),
+        EventRow { object: 0x1000, ..event(LocationId(1), ContextId(8), OperationId(LOCK), 2500, 2750) },
+        read(event(LocationId(1), ContextId(11), OperationId(READ), 2750, 2900), Target::Socket, 512),
     ];
     in_a_region(&mut profile);
     let operations = Operations::of(&profile);
@@ -234,11 +242,11 @@ fn in_a_region(profile: &mut Profile) {
     let (barrier, end, begin, critical) = (4, 5, 6, 7);
     let segment = |location, operation, context, [work_ms, wait_ms, latency_ms]: [u64; 3]| SegmentRow {
         location,
-        region: 0,
+        region: RegionId(0),
         operation,
         context,
         executions: 100,
-        contended: if operation == critical { 30 } else { 0 },
+        contended: if operation == OperationId(critical) { 30 } else { 0 },
         work_ns: work_ms * MS,
         wait_ns: wait_ms * MS,
         latency_ns: latency_ms * MS,
@@ -246,14 +254,15 @@ fn in_a_region(profile: &mut Profile) {
         team_max: 2,
         ..SegmentRow::default()
     };
-    profile.regions = vec![RegionInfo { process: 0, context: 4, parent: None, told: false }];
+    profile.regions =
+        vec![RegionInfo { process: ProcessId(0), context: ContextId(4), parent: None, told: false }].into();
     profile.segments = vec![
-        segment(0, barrier, 6, [600, 1250, 50]),
-        segment(0, end, 4, [50, 20, 20]),
-        segment(0, begin, 4, [0, 5, 0]),
-        segment(1, barrier, 6, [1800, 50, 50]),
-        segment(1, end, 4, [60, 10, 10]),
-        segment(1, begin, 4, [0, 15, 0]),
-        segment(1, critical, 8, [0, 250, 0]),
+        segment(LocationId(0), OperationId(barrier), ContextId(6), [600, 1250, 50]),
+        segment(LocationId(0), OperationId(end), ContextId(4), [50, 20, 20]),
+        segment(LocationId(0), OperationId(begin), ContextId(4), [0, 5, 0]),
+        segment(LocationId(1), OperationId(barrier), ContextId(6), [1800, 50, 50]),
+        segment(LocationId(1), OperationId(end), ContextId(4), [60, 10, 10]),
+        segment(LocationId(1), OperationId(begin), ContextId(4), [0, 15, 0]),
+        segment(LocationId(1), OperationId(critical), ContextId(8), [0, 250, 0]),
     ];
 }

@@ -1,6 +1,7 @@
 //! Findings as people and programs see them.
 
 use proust_findings::{Check, Figure, Finding, Kind, Place, Sure, Victim, findings, thresholds};
+use proust_profile::ContextId;
 use proust_query::Filter;
 use proust_report::{
     Format, Kept, Question, Style, derivation, explain_kind, explain_thresholds, render, render_with,
@@ -27,8 +28,8 @@ fn finding() -> Finding {
         low_s: 0.25,
         high_s: 0.5,
         error_s: 0.01,
-        cause: place(8, "refine", 82),
-        victims: vec![Victim { place: place(5, "flux", 52), threads: 2, seconds: 1.25 }],
+        cause: place(ContextId(8), "refine", 82),
+        victims: vec![Victim { place: place(ContextId(5), "flux", 52), threads: 2, seconds: 1.25 }],
         evidence: vec![
             Figure::seconds("waited for this lock", 1.25),
             Figure::count("sections that ended while others waited", 1250.0),
@@ -45,7 +46,8 @@ fn finding() -> Finding {
 fn shown(question: &Question, style: &Style) -> String {
     let (ledger, _) = findings(&profile(), None).unwrap();
     let other = Finding { kind: Kind::SerialPhase, recoverable_s: 0.25, lock: None, ..finding() };
-    let kept = Kept { ledger, findings: vec![finding(), other], ..Kept::default() };
+    let found = [finding(), other];
+    let kept = Kept { findings: &found, ..Kept::new(&ledger) };
     render_with(&profile(), &kept, question, style).unwrap().page
 }
 

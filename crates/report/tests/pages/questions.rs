@@ -2,7 +2,7 @@
 
 use proust_account::blame::KeptBlame;
 use proust_findings::Whole;
-use proust_profile::Profile;
+use proust_profile::{ContextId, FunctionId, LocationId, Profile};
 use proust_query::{Filter, OperationSums};
 use proust_report::{
     Column, Format, Kept, Orders, PageName, Question, ReportError, Sort, Style, render, render_with,
@@ -87,7 +87,7 @@ fn what_a_page_cannot_be_sorted_by_it_says() {
 fn operations_are_sorted_as_asked() {
     let mut profile = waiting();
     let lock = profile.operations.iter().position(|info| info.name == "pthread_mutex_lock").unwrap();
-    for event in profile.events.iter_mut().filter(|event| event.operation as usize == lock) {
+    for event in profile.events.iter_mut().filter(|event| event.operation.index() == lock) {
         event.calls = 500;
     }
     let column = |by: &str, at: usize| -> Vec<String> {
@@ -175,7 +175,7 @@ fn processors_can_be_given_and_io_can_be_lost() {
     account.accounts[proust_account::ledger::Account::Io] = compute;
     let with = |io_as| {
         let question = Question { io_as, format: Format::Json, ..Question::default() };
-        let kept = Kept { ledger: account.clone(), ..Default::default() };
+        let kept = Kept::new(&account);
         let page = render_with(&profile(), &kept, &question, &Style::default()).unwrap().page;
         serde_json::from_str::<serde_json::Value>(&page).unwrap()["ledger"]["productive_s"].as_f64()
     };
@@ -199,7 +199,7 @@ fn wrong_questions_are_told_apart() {
 fn long_names_are_cut_in_text_only() {
     let mut profile = profile();
     let long = "name_".repeat(100);
-    profile.functions[4].name = long.clone();
+    profile.functions[FunctionId(4)].name = long.clone();
     let page = |format| {
         let question = Question { format, ..about(PageName::Flat, &[]) };
         render(&profile, &question, &Style::default()).unwrap().page
@@ -219,17 +219,23 @@ fn wide() -> Profile {
         line: Some(line),
     };
     let spend = |profile: &mut Profile, context, seconds| {
-        let value = |metric, amount| proust_profile::Value { context, location: 0, metric, amount };
+        let value =
+            |metric, amount| proust_profile::Value { context, location: LocationId(0), metric, amount };
         profile.values.push(value(proust_profile::Metric::Cpu, seconds));
     };
     for n in 0..100_u32 {
         let function = profile.functions.len() as u32;
         profile.functions.push(proust_profile::Function { name: format!("small_{n}"), ..Default::default() });
         let id = profile.contexts.len() as u32;
-        profile.contexts.push(frame(2, proust_profile::ContextKind::Frame, function, 100 + n));
-        spend(&mut profile, id, 0.04);
-        profile.contexts.push(frame(2, proust_profile::ContextKind::Line, 1, 300 + n));
-        spend(&mut profile, id + 1, if n < 3 { 0.2 } else { 0.001 });
+        profile.contexts.push(frame(
+            ContextId(2),
+            proust_profile::ContextKind::Frame,
+            FunctionId(function),
+            100 + n,
+        ));
+        spend(&mut profile, ContextId(id), 0.04);
+        profile.contexts.push(frame(ContextId(2), proust_profile::ContextKind::Line, FunctionId(1), 300 + n));
+        spend(&mut profile, ContextId(id + 1), if n < 3 { 0.2 } else { 0.001 });
     }
     profile
 }
@@ -290,7 +296,8 @@ fn what_is_kept_of_a_run_shows_the_same_pages_without_its_operations() {
         assert!(operations.fits(&profile));
         let blame = blame.of_profile(&profile);
         assert!(blame.is_some());
-        let kept = Kept { ledger, findings, blame, operations: Some(operations) };
+        let (blame, operations) = (blame.as_ref(), Some(&operations));
+        let kept = Kept { ledger: &ledger, findings: &findings, blame, operations };
         let (events, releases) = (Vec::new(), Vec::new());
         let rest = Profile { samples: Vec::new(), events, releases, ..profile.clone() };
         for page in [PageName::Io, PageName::Waits, PageName::Locks] {

@@ -275,7 +275,7 @@ pub fn assert_consistent(profile: &Profile) {
 fn assert_operations_consistent(profile: &Profile) {
     let mut free = vec![0; profile.locations.len()];
     for event in &profile.events {
-        let location = &profile.locations[event.location as usize];
+        let location = &profile.locations[event.location];
         let ns = |seconds: f64| seconds * 1e9;
         // Seconds hold nanoseconds of a run; of an absurd one they are rounded.
         let slack = 1.0 + ns(location.end_s) * 1e-12;
@@ -284,25 +284,25 @@ fn assert_operations_consistent(profile: &Profile) {
         let is_clock = !event.summed && (event.begin_ns, event.bytes) == (event.end_ns, 0);
         assert!((event.calls > 0 || is_clock) && event.errors <= event.calls, "{event:?}");
         if !event.summed {
-            assert!(event.begin_ns >= free[event.location as usize], "{event:?}");
-            free[event.location as usize] = event.end_ns;
+            assert!(event.begin_ns >= free[event.location.index()], "{event:?}");
+            free[event.location.index()] = event.end_ns;
         }
     }
     for id in 0..profile.operations.len() {
-        let used = profile.events.iter().any(|event| event.operation as usize == id);
-        let lets_go = profile.releases.iter().any(|release| release.operation as usize == id);
-        assert!(used || lets_go || profile.segments.iter().any(|segment| segment.operation as usize == id));
+        let used = profile.events.iter().any(|event| event.operation.index() == id);
+        let lets_go = profile.releases.iter().any(|release| release.operation.index() == id);
+        assert!(used || lets_go || profile.segments.iter().any(|segment| segment.operation.index() == id));
     }
 }
 
 /// A context as `f1>f2@m.c:5>:7`: calls with their call sites, lines with their numbers.
 pub fn path(profile: &Profile, context: ContextId) -> String {
-    let context = &profile.contexts[context as usize];
+    let context = &profile.contexts[context];
     let above = match context.parent {
-        Some(0) | None => String::new(),
+        Some(ContextId(0)) | None => String::new(),
         Some(parent) => path(profile, parent) + ">",
     };
-    let name = context.function.map_or("", |f| &profile.functions[f as usize].name);
+    let name = context.function.map_or("", |f| &profile.functions[f].name);
     let site = match (&context.file, context.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         _ => String::new(),
@@ -323,7 +323,7 @@ pub fn amounts(profile: &Profile, metric: Metric) -> BTreeMap<(String, u32), f64
     let scale = if metric.unit() == "s" { 1e3 } else { 1.0 };
     values
         .map(|value| {
-            let tid = profile.locations[value.location as usize].tid;
+            let tid = profile.locations[value.location].tid;
             ((path(profile, value.context), tid), (value.amount * scale * 1e3).round() / 1e3)
         })
         .collect()

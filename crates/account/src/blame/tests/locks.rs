@@ -3,6 +3,7 @@
 use super::*;
 use crate::ledger::Window;
 use CauseKind::{HandOver, Holder, Unknown};
+use proust_profile::{ContextId, LocationId, OperationId};
 
 #[test]
 fn the_holder_is_to_blame_and_not_who_waits() {
@@ -12,12 +13,12 @@ fn the_holder_is_to_blame_and_not_who_waits() {
     let (_, blame) = run.blame();
     assert_eq!(charges(&blame), [(1, Holder, 0, 1, 20.0)]);
     let cause = blame.rows[0].cause;
-    assert_eq!((cause.site, cause.lock), (Some(9), Some(0)));
+    assert_eq!((cause.site, cause.lock), (Some(ContextId(9)), Some(0)));
     let lock = &blame.locks[0];
-    assert_eq!((lock.kind.id(), lock.site, lock.object, lock.objects), ("mutex", 2, 0x10, 1));
+    assert_eq!((lock.kind.id(), lock.site, lock.object, lock.objects), ("mutex", ContextId(2), 0x10, 1));
     assert_eq!((lock.holds, lock.held_ns, lock.longest_hold_ns), (1, 25 * MS, 25 * MS));
     let waits = &blame.lock_waits[0];
-    assert_eq!((waits.lock, waits.location, waits.context, waits.waits), (0, 1, 2, 1));
+    assert_eq!((waits.lock, waits.location, waits.context, waits.waits), (0, LocationId(1), ContextId(2), 1));
     assert_eq!((blame.lock_waits.len(), waits.longest_ns), (1, 20 * MS));
 }
 
@@ -164,14 +165,14 @@ fn slots_that_are_empty_for_a_wait_have_its_cause() {
     let (ledger, blame) = run.blame();
     assert_eq!((ledger.accounts[Account::Lock] / MS, ledger.accounts[Account::Serial]), (40, 0));
     let of = |section: u32| -> u64 {
-        let rows = blame.rows.iter().filter(|row| row.slots && row.cause.section == Some(section));
+        let rows = blame.rows.iter().filter(|row| row.slots && row.cause.section == Some(ContextId(section)));
         rows.map(|row| row.ns).sum()
     };
     // The number of a wait's empty slots is known, and not when they were empty.
     assert_eq!((of(1), of(5)), (5 * MS, 5 * MS));
     // Asleep for two thirds of the second section.
-    let asleep = blame.rows.iter().find(|row| row.slots && row.cause.context == 2).unwrap();
-    assert_eq!((asleep.cause.section, asleep.ns), (Some(5), 10 * MS / 3));
+    let asleep = blame.rows.iter().find(|row| row.slots && row.cause.context == ContextId(2)).unwrap();
+    assert_eq!((asleep.cause.section, asleep.ns), (Some(ContextId(5)), 10 * MS / 3));
 }
 
 #[test]
@@ -195,7 +196,7 @@ fn locks_of_one_kind_and_place_are_one_line() {
     run.wait(Operation::MutexLock, 1, 3, 0x99, (80, 85));
     let (_, blame) = run.blame();
     let lines: Vec<_> = blame.locks.iter().map(|lock| (lock.site, lock.objects)).collect();
-    assert_eq!(lines, [(2, 5), (3, 1)]);
+    assert_eq!(lines, [(ContextId(2), 5), (ContextId(3), 1)]);
     assert_eq!(blame.lock_waits.iter().map(|row| row.waits).collect::<Vec<_>>(), [5, 1]);
 }
 
@@ -206,12 +207,15 @@ fn the_waker_of_a_passive_wait_is_the_last_one_during_it() {
     run.wait(Operation::ConditionWait, 1, 2, 0x10, (50, 60));
     for time_ms in [20, 39] {
         let wake = run.unlock(0, if time_ms == 20 { 3 } else { 1 }, 0x10, time_ms, 0);
-        (wake.operation, wake.weight_ns) = (number(Operation::ConditionSignal), 0);
+        (wake.operation, wake.weight_ns) = (OperationId(number(Operation::ConditionSignal)), 0);
     }
     let (ledger, blame) = run.blame();
     let rows: Vec<_> =
         blame.wakers.iter().map(|row| (row.context, row.waker, row.waits, row.ns / MS)).collect();
-    assert_eq!(rows, [(2, None, 1, 10), (2, Some((0, 1)), 1, 30)]);
+    assert_eq!(
+        rows,
+        [(ContextId(2), None, 1, 10), (ContextId(2), Some((LocationId(0), ContextId(1))), 1, 30)]
+    );
     assert_eq!((ledger.accounts[Account::Lock], blame.rows.len()), (0, 0));
 }
 
@@ -245,7 +249,7 @@ fn the_holder_is_to_blame_for_what_it_did_while_it_held_the_lock() {
     let (_, blame) = run.blame();
     let found: Vec<_> = charges(&blame).iter().map(|row| (row.1, row.3, row.4)).collect();
     assert_eq!(found, [(Holder, 5, 14.0), (Holder, 6, 7.0), (Holder, 7, 15.0)]);
-    assert!(blame.rows.iter().all(|row| row.cause.section == Some(1)));
+    assert!(blame.rows.iter().all(|row| row.cause.section == Some(ContextId(1))));
 }
 
 #[test]

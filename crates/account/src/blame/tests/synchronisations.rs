@@ -2,6 +2,7 @@
 
 use super::*;
 use CauseKind::{HandOver, Late, Unknown};
+use proust_profile::{ContextId, OperationId};
 
 /// Thread 0 computes 20 ms and arrives last, the other ones 5 ms, many times. Contexts: 1 what all do, 2 what
 /// only the late one does, 3 the barrier of the late one, 4 that of the others.
@@ -71,7 +72,7 @@ fn who_wakes_the_others_came_last_where_the_last_one_does_not_wait() {
     class.end_ns += 1000;
     class.time_ns += 1000;
     let wake = run.unlock(0, 2, 0x10, 30, 0);
-    wake.operation = number(Operation::FutexWake);
+    wake.operation = OperationId(number(Operation::FutexWake));
     let (_, blame) = run.blame();
     assert_eq!(charges(&blame)[1], (1, Late, 0, 2, 20.0));
 }
@@ -147,9 +148,10 @@ fn one_late_for_different_reasons_at_two_sites_of_a_team_is_late_at_each_for_its
     run.stay(1, region, 0, 1000);
     let (_, blame) = run.blame();
     for row in charges(&blame).iter().filter(|row| row.1 == Late) {
-        let rows = blame.rows.iter().filter(|one| one.cause.context == row.3 && one.cause.kind == Late);
+        let rows =
+            blame.rows.iter().filter(|one| one.cause.context == ContextId(row.3) && one.cause.kind == Late);
         let site = if row.3 == 1 { 6 } else { 7 };
-        assert!(rows.clone().all(|one| one.context == site), "{:?}", blame.rows);
+        assert!(rows.clone().all(|one| one.context == ContextId(site)), "{:?}", blame.rows);
     }
     assert!(on(&blame, 0, 1) > 199.0 && on(&blame, 0, 2) > 779.0, "{:?}", charges(&blame));
 }

@@ -1,7 +1,7 @@
 //! For any text and any path: no panic, and what the rules promise.
 
 use proptest::prelude::*;
-use proust_profile::Nature;
+use proust_profile::{ContextId, Nature};
 
 use super::paths::read;
 use crate::classes::{ClassError, Classes, STANDARD, rule};
@@ -47,7 +47,7 @@ fn frames() -> impl Strategy<Value = Vec<&'static str>> {
 fn blocked(classes: &Classes, frames: &[&str]) -> State {
     let text = frames.iter().fold("@ path".to_owned(), |text, frame| format!("{text}\n{frame}\tapp"));
     let (profile, paths) = read(&text);
-    classes.on(&profile).wait(paths[0].0, Nature::Futex)
+    classes.on(&profile).wait(ContextId(paths[0].0), Nature::Futex)
 }
 
 proptest! {
@@ -74,7 +74,8 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         if let Ok(classes) = empty().with("mine", &text) {
             let before = empty().with("mine", STANDARD).expect("the table");
-            prop_assert_eq!(classes.rules.to_string() == before.rules.to_string(), classes.digest() == before.digest());
+            let same_rules = classes.rules.to_string() == before.rules.to_string();
+            prop_assert_eq!(same_rules, classes.digest() == before.digest());
         }
     }
 
@@ -157,7 +158,7 @@ fn every_nature_in_a_context_without_rules_has_a_state() {
     let (profile, paths) = read("@ path\nmain\tapp");
     let classes = Classes::standard().on(&profile);
     for &nature in Nature::ALL {
-        let _ = classes.wait(paths[0].0, nature);
+        let _ = classes.wait(ContextId(paths[0].0), nature);
     }
-    assert_eq!(classes.spin(paths[0].0), None);
+    assert_eq!(classes.spin(ContextId(paths[0].0)), None);
 }

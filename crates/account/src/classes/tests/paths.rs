@@ -4,7 +4,7 @@
 //! and its linkage name where a rule could need it.
 
 use proust_profile::Nature;
-use proust_profile::{Context, ContextKind, Function, Module, Profile};
+use proust_profile::{Context, ContextId, ContextKind, Function, FunctionId, Module, ModuleId, Profile};
 
 use crate::classes::Classes;
 use crate::ledger::{State, Wait, Work};
@@ -58,13 +58,13 @@ pub(super) fn read(text: &str) -> (Profile, Vec<(u32, &str)>) {
                 full_name: name.clone(),
                 linkage_name: parts.next().map(str::to_owned),
                 name,
-                module: Some(module as u32),
+                module: Some(ModuleId::from_index(module)),
                 ..Function::default()
             });
             profile.contexts.push(Context {
-                parent: Some(parent),
+                parent: Some(ContextId(parent)),
                 kind: ContextKind::Frame,
-                function: Some(profile.functions.len() as u32 - 1),
+                function: Some(FunctionId(profile.functions.len() as u32 - 1)),
                 file: None,
                 line: None,
             });
@@ -106,8 +106,8 @@ fn check(text: &str) {
     for (context, head) in paths {
         let expected = expected(head);
         let state = match expected.nature {
-            Some(nature) => classes.wait(context, nature),
-            None => classes.spin(context).unwrap_or(State::Working(Work::Compute)),
+            Some(nature) => classes.wait(ContextId(context), nature),
+            None => classes.spin(ContextId(context)).unwrap_or(State::Working(Work::Compute)),
         };
         if words(state) != expected.state {
             wrong.push(format!("{}: {}, not {}", expected.name, words(state), expected.state));

@@ -1,7 +1,7 @@
 //! What each word of a rule does, on short paths; and what messages say.
 
-use proust_profile::Nature;
 use proust_profile::Profile;
+use proust_profile::{ContextId, Nature};
 
 use super::paths::read;
 use crate::classes::{ClassError, Classes, Problem, STANDARD, STANDARD_FILE, parse, rule};
@@ -20,12 +20,12 @@ fn only(rules: &str) -> Classes {
 
 fn blocked(classes: &Classes, frames: &[&str]) -> State {
     let (profile, context) = path(frames);
-    classes.on(&profile).wait(context, Nature::Futex)
+    classes.on(&profile).wait(ContextId(context), Nature::Futex)
 }
 
 fn spinning(classes: &Classes, frames: &[&str]) -> Option<State> {
     let (profile, context) = path(frames);
-    classes.on(&profile).spin(context)
+    classes.on(&profile).spin(ContextId(context))
 }
 
 const LOCK: State = State::Waiting(Wait::Lock);
@@ -92,9 +92,9 @@ fn rules_for_one_kind_of_operation() {
     let classes = only("lock library when condition\npool library weak");
     let (profile, context) = path(&["library", "main"]);
     let classes = classes.on(&profile);
-    assert_eq!(classes.wait(context, Nature::Condition), LOCK);
-    assert_eq!(classes.wait(context, Nature::Futex), POOL);
-    assert_eq!(classes.spin(context), Some(POOL));
+    assert_eq!(classes.wait(ContextId(context), Nature::Condition), LOCK);
+    assert_eq!(classes.wait(ContextId(context), Nature::Futex), POOL);
+    assert_eq!(classes.spin(ContextId(context)), Some(POOL));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn modules_and_linkage_names() {
     assert_eq!(blocked(&classes, &["idle"]), POOL);
     assert_eq!(blocked(&only("pool idle in lib*"), &["idle"]), FUTEX);
     let (profile, paths) = read("@ path\napp::idle\tapp\t_ZN3app4idleE");
-    assert_eq!(only("pool _ZN3app*").on(&profile).wait(paths[0].0, Nature::Futex), POOL);
+    assert_eq!(only("pool _ZN3app*").on(&profile).wait(ContextId(paths[0].0), Nature::Futex), POOL);
 }
 
 #[test]
@@ -123,22 +123,29 @@ fn the_users_rules_overrule_the_table_anywhere_on_the_path() {
 fn functions_that_say_what_they_wait_for_are_overruled_by_the_user_only() {
     let (profile, context) = path(&["rayon_core::latch::LockLatch::wait", "main"]);
     let standard = Classes::standard();
-    assert_eq!(standard.on(&profile).wait(context, Nature::Lock), LOCK);
-    assert_eq!(standard.on(&profile).wait(context, Nature::Condition), State::Passive(PassiveReason::Join));
+    assert_eq!(standard.on(&profile).wait(ContextId(context), Nature::Lock), LOCK);
+    assert_eq!(
+        standard.on(&profile).wait(ContextId(context), Nature::Condition),
+        State::Passive(PassiveReason::Join)
+    );
     let mine = standard.with("mine", "pool rayon_core::latch::*").expect("a rule");
-    assert_eq!(mine.on(&profile).wait(context, Nature::Lock), POOL);
+    assert_eq!(mine.on(&profile).wait(ContextId(context), Nature::Lock), POOL);
 }
 
 #[test]
 fn a_wait_that_takes_a_processor_is_polling() {
     let classes = only("barrier meet");
     let (profile, context) = path(&["meet"]);
-    assert_eq!(classes.on(&profile).wait(context, Nature::Yield), State::Polling(Wait::Barrier));
+    assert_eq!(classes.on(&profile).wait(ContextId(context), Nature::Yield), State::Polling(Wait::Barrier));
     let (profile, context) = path(&["main"]);
-    assert_eq!(classes.on(&profile).wait(context, Nature::Yield), State::Working(Work::Delayed));
-    assert_eq!(classes.on(&profile).wait(context, Nature::Spin), State::Polling(Wait::Lock));
-    assert_eq!(classes.on(&profile).by_path(context, Nature::Read), None);
-    assert_eq!(classes.on(&profile).wait(u32::MAX, Nature::Futex), FUTEX, "a context of another profile");
+    assert_eq!(classes.on(&profile).wait(ContextId(context), Nature::Yield), State::Working(Work::Delayed));
+    assert_eq!(classes.on(&profile).wait(ContextId(context), Nature::Spin), State::Polling(Wait::Lock));
+    assert_eq!(classes.on(&profile).by_path(ContextId(context), Nature::Read), None);
+    assert_eq!(
+        classes.on(&profile).wait(ContextId(u32::MAX), Nature::Futex),
+        FUTEX,
+        "a context of another profile"
+    );
 }
 
 #[test]
@@ -210,12 +217,12 @@ fn only_error(text: &str) -> ClassError {
 fn comments_begin_after_a_blank() {
     let classes = only("pool main::{lambda()#1}::operator() # the worker\n# pool main\nthrough x\t#");
     let (profile, paths) = read("@ path\nmain::{lambda()#1}::operator()\tapp");
-    assert_eq!(classes.on(&profile).wait(paths[0].0, Nature::Futex), POOL);
+    assert_eq!(classes.on(&profile).wait(ContextId(paths[0].0), Nature::Futex), POOL);
 }
 
 #[test]
-fn the_example_of_the_user_guide_is_read() {
-    let guide = include_str!("../../../../../docs/user-guide.md");
+fn the_example_of_the_documents_is_read() {
+    let guide = include_str!("../../../../../docs/wait-rules.md");
     let from = guide.find("# A job system of ours").expect("the example");
     let example = guide[from..].split("```").next().expect("its end");
     let classes = Classes::standard().with("guide", example).expect("rules");

@@ -1,6 +1,9 @@
 //! Threads that a runtime has for itself.
 
-use proust_profile::{Context, ContextKind, Function, Location, Module, Process, Profile, SampleRow};
+use proust_profile::{
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Module, ModuleId, Process,
+    Profile, SampleRow,
+};
 
 use crate::classes::Classes;
 
@@ -18,11 +21,12 @@ const JVM: Frame = ("thread_native_entry", "/usr/lib/jvm/libjvm.so");
 fn profile(threads: &[(u32, &str, bool, &[Frame])]) -> Profile {
     let context = |parent, kind, function| Context { parent, kind, function, file: None, line: None };
     let mut profile = Profile {
-        processes: vec![Process { pid: 7, ..Process::default() }],
+        processes: vec![Process { pid: 7, ..Process::default() }].into(),
         contexts: vec![
             context(None, ContextKind::Program, None),
-            context(Some(0), ContextKind::Partial, None),
-        ],
+            context(Some(ContextId(0)), ContextKind::Partial, None),
+        ]
+        .into(),
         ..Profile::default()
     };
     for (id, (tid, name, whole, path)) in threads.iter().enumerate() {
@@ -32,13 +36,21 @@ fn profile(threads: &[(u32, &str, bool, &[Frame])]) -> Profile {
             profile.modules.push(Module { path: (*module).into(), ..Module::default() });
             profile.functions.push(Function {
                 name: (*function).into(),
-                module: Some(number),
+                module: Some(ModuleId(number)),
                 ..Function::default()
             });
-            profile.contexts.push(context(Some(parent), ContextKind::Frame, Some(number)));
+            profile.contexts.push(context(
+                Some(ContextId(parent)),
+                ContextKind::Frame,
+                Some(FunctionId(number)),
+            ));
             parent = profile.contexts.len() as u32 - 1;
         }
-        profile.samples.push(SampleRow { location: id as u32, context: parent, ..SampleRow::default() });
+        profile.samples.push(SampleRow {
+            location: LocationId::from_index(id),
+            context: ContextId(parent),
+            ..SampleRow::default()
+        });
         profile.locations.push(Location { tid: *tid, name: (*name).into(), ..Location::default() });
     }
     profile

@@ -1,6 +1,7 @@
 //! Writes synthetic runs down briefly. Times are seconds.
 
 use super::super::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 pub const COMPUTE: State = State::Working(Work::Compute);
 pub const DELAYED: State = State::Working(Work::Delayed);
@@ -15,12 +16,12 @@ pub fn ns(seconds: f64) -> u64 {
 
 /// A span in context 0.
 pub fn span(from: f64, to: f64, state: State) -> Span {
-    Span::new(ns(from), ns(to), state, 0)
+    Span::new(ns(from), ns(to), state, ContextId(0))
 }
 
 /// A span in a context.
 pub fn span_at(context: u32, from: f64, to: f64, state: State) -> Span {
-    Span { context, ..span(from, to, state) }
+    Span { context: ContextId(context), ..span(from, to, state) }
 }
 
 /// A run being written down: what follows a process belongs to it.
@@ -32,7 +33,7 @@ impl Program {
     }
 
     pub fn process(mut self, id: u32, from: f64, to: f64) -> Program {
-        self.0.processes.push(Process::new(id, ns(from), ns(to)));
+        self.0.processes.push(Process::new(ProcessId(id), ns(from), ns(to)));
         self
     }
 
@@ -43,7 +44,7 @@ impl Program {
     }
 
     pub fn child_of(mut self, parent: u32) -> Program {
-        self.last().parent = Some(parent);
+        self.last().parent = Some(ProcessId(parent));
         self
     }
 
@@ -74,7 +75,7 @@ impl Program {
 
     pub fn thread(mut self, id: u32, spans: Vec<Span>) -> Program {
         let process = self.last().id;
-        self.0.timelines.push(Timeline { location: id, process, service: false, spans });
+        self.0.timelines.push(Timeline { location: LocationId(id), process, service: false, spans });
         self
     }
 
@@ -177,7 +178,12 @@ pub fn accounts(seconds: &[(Account, f64)]) -> Accounts {
 pub fn assert_blamed(ledger: &Ledger, expected: &[(u32, u32, Account, f64)]) {
     let rows: Vec<Row> = expected
         .iter()
-        .map(|&(location, context, account, seconds)| Row { location, account, context, ns: ns(seconds) })
+        .map(|&(location, context, account, seconds)| Row {
+            location: LocationId(location),
+            account,
+            context: ContextId(context),
+            ns: ns(seconds),
+        })
         .collect();
     assert_eq!(ledger.blamed, rows);
 }

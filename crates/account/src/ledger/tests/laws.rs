@@ -5,6 +5,7 @@ use super::super::*;
 use super::build::assert_closes;
 use super::naive;
 use proptest::prelude::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 /// The runs last about this long, ns: short, so that rounding to nanoseconds shows.
 const LENGTH: u64 = 2000;
@@ -31,7 +32,7 @@ fn spans() -> impl Strategy<Value = Vec<Span>> {
             .map(|(gap, length, state, context, in_region, parts)| {
                 let start = at + gap;
                 at = start + length;
-                let mut span = Span { in_region, ..Span::new(start, at, state, context) };
+                let mut span = Span { in_region, ..Span::new(start, at, state, ContextId(context)) };
                 for (kind, percent) in parts {
                     span.parts.add(PartKind::ALL[kind], length * percent / 100);
                 }
@@ -55,12 +56,12 @@ fn process(id: u32) -> impl Strategy<Value = Process> {
     let job = prop_oneof![2 => Just(None), 1 => (0..2u32).prop_map(Some)];
     (ranked, job, parent, 0..LENGTH / 2, 0..LENGTH, paused, set).prop_map(
         move |(rank, job, parent, start, length, paused, processor_set)| Process {
-            parent: parent.filter(|parent| *parent < id),
+            parent: parent.filter(|parent| *parent < id).map(ProcessId),
             rank,
             job,
             paused,
             processor_set,
-            ..Process::new(id, start, start + length)
+            ..Process::new(ProcessId(id), start, start + length)
         },
     )
 }
@@ -85,7 +86,7 @@ fn run() -> impl Strategy<Value = Run> {
                 .into_iter()
                 .zip(0..)
                 .map(|((process, service, spans), id)| Timeline {
-                    location: id,
+                    location: LocationId(id),
                     process: processes[process.index(processes.len())].id,
                     service,
                     spans,

@@ -3,6 +3,7 @@
 
 use super::super::*;
 use super::build::*;
+use proust_profile::ProcessId;
 
 /// P = 1, T = 10: compute 10.
 #[test]
@@ -110,7 +111,7 @@ fn a_shell_with_a_background_job() {
     assert_accounts(&ledger, 2, 20.0, &[(Account::Compute, 16.0), (Account::Serial, 4.0)]);
     assert_blamed(&ledger, &[(2, 20, Account::Serial, 4.0)]);
     assert_eq!(ledger.slots.len(), 1);
-    assert_eq!(ledger.slots[0].process, 1);
+    assert_eq!(ledger.slots[0].process, ProcessId(1));
     assert_eq!(ledger.locations[0].passive[PassiveReason::Wait], ns(10.0));
 }
 

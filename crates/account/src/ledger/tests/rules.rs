@@ -2,6 +2,7 @@
 
 use super::super::*;
 use super::build::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 const LOCK: State = State::Waiting(Wait::Lock);
 const BARRIER: State = State::Waiting(Wait::Barrier);
@@ -65,8 +66,8 @@ fn waits_are_reported_with_their_slots() {
     Ledger::with_waits(&program.0, &processors, &Windows::all(), |wait| waits.push(*wait)).unwrap();
     waits.sort_by_key(|wait| wait.location);
     let expected = [1, 2].map(|id| WaitCharge {
-        location: id,
-        context: 9,
+        location: LocationId(id),
+        context: ContextId(9),
         wait: Wait::Lock,
         window: Window::new(ns(5.0), ns(10.0)),
         slots_ns: 5e9,
@@ -353,7 +354,7 @@ fn processors_can_be_given() {
         .rank(1, 0.0, 10.0)
         .thread(2, vec![span(0.0, 10.0, COMPUTE)]);
     let processors = Processors::given(&program.0, 5).unwrap();
-    assert_eq!((processors.of(100), processors.of(101)), (Some(3), Some(2)));
+    assert_eq!((processors.of(ProcessId(100)), processors.of(ProcessId(101))), (Some(3), Some(2)));
     let ledger = Ledger::of(&program.0, &processors, &Windows::all()).unwrap();
     assert_closes(&ledger);
     assert_accounts(&ledger, 5, 50.0, &[(Account::Compute, 20.0), (Account::Serial, 30.0)]);
@@ -394,22 +395,25 @@ fn contradictions_are_errors() {
     let location = 1;
     assert_eq!(
         Ledger::of(&stray.0, &processors, &Windows::all()),
-        Err(LedgerError::DuplicateLocation { location })
+        Err(LedgerError::DuplicateLocation { location: LocationId(location) })
     );
     let other = Program::new().process(2, 0.0, 1.0);
     let process = 2;
     assert_eq!(
         Ledger::of(&other.0, &processors, &Windows::all()),
-        Err(LedgerError::NoProcessors { process })
+        Err(LedgerError::NoProcessors { process: ProcessId(process) })
     );
     let mut unknown = Program::new().process(1, 0.0, 1.0).thread(1, vec![]);
-    unknown.0.timelines[0].process = process;
+    unknown.0.timelines[0].process = ProcessId(process);
     assert_eq!(
         Processors::measured(&unknown.0, &Windows::all()),
-        Err(LedgerError::UnknownProcess { process })
+        Err(LedgerError::UnknownProcess { process: ProcessId(process) })
     );
     let twice = Program::new().process(2, 0.0, 1.0).process(2, 0.0, 1.0);
-    assert_eq!(Processors::given(&twice.0, 1), Err(LedgerError::DuplicateProcess { process }));
+    assert_eq!(
+        Processors::given(&twice.0, 1),
+        Err(LedgerError::DuplicateProcess { process: ProcessId(process) })
+    );
 }
 
 #[test]

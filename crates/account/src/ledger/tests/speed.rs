@@ -2,6 +2,7 @@
 //! --nocapture`.
 
 use super::super::*;
+use proust_profile::{ContextId, LocationId, ProcessId};
 use std::time::Instant;
 
 /// A thread that is sampled, waits for a lock now and then, and makes its spans up as they are read.
@@ -21,9 +22,9 @@ impl Spans for Made {
             let uniform = (random >> 32) as u32 as f64 / f64::from(u32::MAX);
             let context = (uniform.powi(3) * 999.0) as u32;
             match (random >> 60) & 7 {
-                0 => Span::new(start, at, State::Waiting(Wait::Lock), context),
-                1 => Span::new(start, at, State::Passive(PassiveReason::Condition), context),
-                _ => Span::new(start, at, State::Working(Work::Compute), context)
+                0 => Span::new(start, at, State::Waiting(Wait::Lock), ContextId(context)),
+                1 => Span::new(start, at, State::Passive(PassiveReason::Condition), ContextId(context)),
+                _ => Span::new(start, at, State::Working(Work::Compute), ContextId(context))
                     .with(PartKind::Measurement, 2_000)
                     .with(PartKind::Delayed, 100_000),
             }
@@ -36,10 +37,10 @@ impl Spans for Made {
 fn ten_million_spans() {
     for locations in [1, 8, 64, 1024] {
         let spans = 10_000_000 / u64::from(locations);
-        let mut process = Process::new(0, 0, spans * 5_000_000);
+        let mut process = Process::new(ProcessId(0), 0, spans * 5_000_000);
         process.processor_set = Some(0);
         let timeline = |id: u32| Timeline {
-            location: id,
+            location: LocationId(id),
             process: process.id,
             service: false,
             spans: Made { seed: u64::from(id), spans },
@@ -59,8 +60,8 @@ fn ten_million_spans() {
         let start = Instant::now();
         let ledger = Ledger::of(&run, &processors, &Windows::all()).unwrap();
         println!(
-            "{locations} locations, 10⁷ spans: making them {reading:.2?}, processors {counting:.2?}, ledger {:.2?} \
-             ({} processors, efficiency {:.3}, {:?})",
+            "{locations} locations, 10⁷ spans: making them {reading:.2?}, processors {counting:.2?}, \
+             ledger {:.2?} ({} processors, efficiency {:.3}, {:?})",
             start.elapsed(),
             processors.total(),
             ledger.efficiency(IoAs::Productive).unwrap(),

@@ -1,13 +1,14 @@
 //! The classes of functions on a call path take precedence over the operation's own.
 
 use super::*;
+use proust_profile::{ContextId, FunctionId};
 
 /// The spans of one location, where the frame of context 1 is the function `waits`, by these rules.
 fn spans_by(rules: &str, rows: &[SampleRow], events: &[EventRow]) -> Vec<Span> {
     let mut profile = profile(vec![], vec![], vec![]);
     profile.facts.wait_rules = rules.into();
     profile.functions.push(Function { name: "waits".into(), ..Function::default() });
-    profile.contexts[1].function = Some(1);
+    profile.contexts[ContextId(1)].function = Some(FunctionId(1));
     let location = location(100, 0);
     let spans = Recorded {
         location: &location,
@@ -43,7 +44,7 @@ fn a_condition_may_be_a_barrier() {
 
 #[test]
 fn processor_time_may_be_waiting() {
-    let within = SampleRow { context: 1, ..uncounted(60, 40) };
+    let within = SampleRow { context: ContextId(1), ..uncounted(60, 40) };
     let rows = [within, row(100, 40)];
     let polling = State::Polling(Wait::Barrier);
     assert_eq!(
@@ -62,7 +63,7 @@ fn processor_time_may_be_waiting() {
 #[test]
 fn who_blocked_in_a_runtimes_code_waited_there() {
     let blocked = |voluntary_switches, involuntary_switches| SampleRow {
-        context: 1,
+        context: ContextId(1),
         voluntary_switches,
         involuntary_switches,
         ..row(60, 40)

@@ -1,6 +1,7 @@
 //! Laws for all rows and operations.
 
 use proptest::prelude::*;
+use proust_profile::ContextId;
 
 use super::*;
 use crate::accounted::ledger;
@@ -15,7 +16,7 @@ fn rows() -> impl Strategy<Value = Vec<SampleRow>> {
         let mut rows: Vec<SampleRow> = rows
             .into_iter()
             .map(|(time_ms, cpu_ms, context, flags, own_ms)| SampleRow {
-                context,
+                context: ContextId(context),
                 in_operation: flags[0],
                 voluntary_switches: u32::from(flags[1]),
                 involuntary_switches: u32::from(flags[3]),
@@ -69,7 +70,9 @@ fn events() -> impl Strategy<Value = Vec<EventRow>> {
 proptest! {
 
     #[test]
-    fn spans_tile_a_location_and_the_ledger_closes(rows in rows(), events in events(), queued_ms in 0..200_u64) {
+    fn spans_tile_a_location_and_the_ledger_closes(
+        rows in rows(), events in events(), queued_ms in 0..200_u64
+    ) {
         let location = location(END_MS, queued_ms);
         let profile = profile(vec![location.clone()], rows, events);
         prop_assert_eq!(profile.check(), Ok(()));
@@ -112,9 +115,12 @@ proptest! {
         let location = location(END_MS, 0);
         let spans = spans_within(&location, &rows, &events);
         let cpu_ns: u64 = rows.iter().map(|row| row.cpu_ns).sum();
-        let active_ns: u64 = spans.iter().filter(|span| !matches!(span.state, State::Passive(_))).map(Span::length_ns).sum();
+        let active = spans.iter().filter(|span| !matches!(span.state, State::Passive(_)));
+        let active_ns: u64 = active.map(Span::length_ns).sum();
         prop_assert!(active_ns >= cpu_ns.min(END_MS * MS), "{} of {}", active_ns, cpu_ns);
-        let computed_ns: u64 = spans.iter().filter(|span| span.state == COMPUTE).map(|span| span.length_ns() - span.parts.get(PartKind::Delayed)).sum();
+        let computing = spans.iter().filter(|span| span.state == COMPUTE);
+        let computed_ns: u64 =
+            computing.map(|span| span.length_ns() - span.parts.get(PartKind::Delayed)).sum();
         prop_assert!(computed_ns <= cpu_ns, "{} of {}", computed_ns, cpu_ns);
     }
 }

@@ -1,6 +1,7 @@
 //! Operations between samples, worked out by hand.
 
 use proust_profile::samples::NOT_READ;
+use proust_profile::{ContextId, LocationId};
 
 use super::*;
 use crate::accounted::ledger;
@@ -25,7 +26,7 @@ fn a_mutex_wait_between_two_samples() {
     let lock = event(Operation::MutexLock, 25, 45);
     let spans = spans_within(&location(60, 0), &rows, &[lock]);
     assert_eq!(lengths(&spans), [(10, COMPUTE), (15, COMPUTE), (20, LOCK), (15, COMPUTE)]);
-    assert_eq!(spans[2].context, 1);
+    assert_eq!(spans[2].context, ContextId(1));
     // With its clock read at its end the same follows: 15 ms before it, 15 after.
     assert_eq!(lengths(&spans_within(&location(60, 0), &rows, &[clocked(lock, 25)])), lengths(&spans));
 }
@@ -49,19 +50,22 @@ fn a_sleep_is_passive_and_what_it_computes_comes_last() {
     let spans = spans_within(&location(100, 0), &[row(100, 12)], &[sleep]);
     let expected = [(5, COMPUTE), (88, passive(PassiveReason::Sleep)), (2, COMPUTE), (5, COMPUTE)];
     assert_eq!(lengths(&spans), expected);
-    assert_eq!((spans[2].context, spans[3].context), (1, 0));
+    assert_eq!((spans[2].context, spans[3].context), (ContextId(1), ContextId(0)));
 }
 
 #[test]
 fn an_io_call_that_spans_a_sample_counts_in_both_gaps() {
     // write from 8 to 22, a sample inside it at 15.
-    let inside = SampleRow { context: 1, in_operation: true, ..row(15, 10) };
-    let after = SampleRow { context: 2, ..row(30, 15) };
+    let inside = SampleRow { context: ContextId(1), in_operation: true, ..row(15, 10) };
+    let after = SampleRow { context: ContextId(2), ..row(30, 15) };
     let write = on(event(Operation::Write, 8, 22), Target::File);
     let spans = spans_within(&location(30, 0), &[inside, after], &[write]);
     assert_eq!(lengths(&spans), [(8, COMPUTE), (7, IO), (7, IO), (8, COMPUTE)]);
     // The computation before the call is not the call site's.
-    assert_eq!(spans.iter().map(|span| span.context).collect::<Vec<_>>(), [2, 1, 1, 2]);
+    assert_eq!(
+        spans.iter().map(|span| span.context).collect::<Vec<_>>(),
+        [ContextId(2), ContextId(1), ContextId(1), ContextId(2)]
+    );
 }
 
 #[test]
@@ -218,9 +222,13 @@ fn measurement_is_spent_outside_operations_and_no_sum_takes_it() {
 fn the_account_of_a_lock_and_its_holder_closes() {
     // The first thread computes; the second waits 600 ms for its lock and computes then.
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
-    let lock = EventRow { location: 1, ..event(Operation::MutexLock, 0, 600) };
+    let lock = EventRow { location: LocationId(1), ..event(Operation::MutexLock, 0, 600) };
     let thread = |tid| Location { tid, end_s: 1.0, ..Location::default() };
-    let profile = profile(vec![thread(1), thread(2)], vec![at(0, 1000, 1000), at(1, 1000, 400)], vec![lock]);
+    let profile = profile(
+        vec![thread(1), thread(2)],
+        vec![at(LocationId(0), 1000, 1000), at(LocationId(1), 1000, 400)],
+        vec![lock],
+    );
     let ledger = ledger(&profile).unwrap();
     let ms = |account| ledger.accounts[account] / MS;
     assert_eq!((ledger.total_ns / MS, ledger.residual_ns()), (2000, 0));

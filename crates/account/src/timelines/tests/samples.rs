@@ -4,6 +4,7 @@ use super::*;
 use crate::accounted::{ledger, ledger_within};
 use crate::ledger::PartKind;
 use crate::ledger::Windows;
+use proust_profile::{ContextId, LocationId, ProcessId};
 
 fn states(spans: &[Span]) -> Vec<(u64, bool)> {
     let active = |span: &Span| matches!(span.state, State::Working(_));
@@ -78,7 +79,11 @@ fn from_who_never_switched_the_processor_was_stolen() {
 fn off_time(stolen_s: Option<f64>) -> [(u64, u64); 2] {
     let constant = |row| SampleRow { voluntary_switches: 0, ..row };
     let of = |location, row: SampleRow| SampleRow { location, ..row };
-    let samples = vec![of(0, row(20, 10)), of(0, constant(row(50, 20))), of(1, row(100, 5))];
+    let samples = vec![
+        of(LocationId(0), row(20, 10)),
+        of(LocationId(0), constant(row(50, 20))),
+        of(LocationId(1), row(100, 5)),
+    ];
     let threads = [(50, 0.03), (100, 0.005)].map(|(end_ms, cpu_s)| Location { cpu_s, ..location(end_ms, 0) });
     let mut profile = profile(threads.into(), samples, vec![]);
     profile.facts.stolen_s = stolen_s;
@@ -121,7 +126,7 @@ fn time_is_never_invented_or_lost() {
 
 #[test]
 fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
-    let lost = SampleRow { context: 4, tail: true, ..row(20, 20) };
+    let lost = SampleRow { context: ContextId(4), tail: true, ..row(20, 20) };
     let spans = spans_within(&location(30, 0), &[row(10, 10), lost, row(30, 10)], &[]);
     let unattributed = State::Working(Work::Unattributed);
     assert_eq!(lengths(&spans), [(10, COMPUTE), (10, unattributed), (10, COMPUTE)]);
@@ -131,7 +136,12 @@ fn time_of_lost_records_is_measured_but_nobody_knows_its_use() {
 fn the_ledger_of_two_threads_closes() {
     let thread = |tid| Location { tid, end_s: 1.0, cpu_s: 1.0, ..Location::default() };
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
-    let samples = vec![at(0, 500, 500), at(0, 1000, 500), at(1, 500, 500), at(1, 1000, 0)];
+    let samples = vec![
+        at(LocationId(0), 500, 500),
+        at(LocationId(0), 1000, 500),
+        at(LocationId(1), 500, 500),
+        at(LocationId(1), 1000, 0),
+    ];
     let ledger = ledger(&profile(vec![thread(1), thread(2)], samples, vec![])).unwrap();
     assert_eq!(ledger.total_ns, 2_000_000_000);
     assert_eq!(ledger.accounts[Account::Compute], 1_500_000_000);
@@ -143,7 +153,12 @@ fn the_ledger_of_two_threads_closes() {
 fn windows_and_given_processors_are_the_ledgers() {
     let at = |location, time_ms, cpu_ms| SampleRow { location, ..row(time_ms, cpu_ms) };
     let location = |tid| Location { tid, end_s: 1.0, ..Location::default() };
-    let samples = vec![at(0, 500, 500), at(0, 1000, 500), at(1, 500, 500), at(1, 1000, 0)];
+    let samples = vec![
+        at(LocationId(0), 500, 500),
+        at(LocationId(0), 1000, 500),
+        at(LocationId(1), 500, 500),
+        at(LocationId(1), 1000, 0),
+    ];
     let profile = profile(vec![location(1), location(2)], samples, vec![]);
     let within = |from_ms: u64, to_ms: u64, processors| {
         let windows = Windows::between(from_ms * MS, to_ms * MS);
@@ -158,7 +173,7 @@ fn windows_and_given_processors_are_the_ledgers() {
     assert_eq!(within(0, 1000, Some(1)), (1000, 0, 500));
     // One thread of two has no slots; both have.
     let whole = ledger(&profile).unwrap();
-    let one = whole.part(|location| location == 0);
+    let one = whole.part(|location| location == LocationId(0));
     assert_eq!((one.total_ns, one.residual_ns(), one.is_without_slots()), (1_000_000_000, 0, true));
     let both = whole.part(|_| true);
     assert_eq!((both.total_ns, both.accounts, both.slots), (whole.total_ns, whole.accounts, whole.slots));
@@ -174,7 +189,7 @@ fn images_of_one_process_follow_each_other() {
         ..Default::default()
     };
     let processes = vec![process(5, 1, 0.0), process(6, 5, 1.0), process(6, 5, 2.0), process(7, 6, 3.0)];
-    let profile = Profile { processes, ..Profile::default() };
-    let parents: Vec<_> = (0..4).map(|id| Parents::of(&profile).of_image(id)).collect();
-    assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
+    let profile = Profile { processes: processes.into(), ..Profile::default() };
+    let parents: Vec<_> = (0..4).map(|id| Parents::of(&profile).of_image(ProcessId(id))).collect();
+    assert_eq!(parents, [None, Some(ProcessId(0)), Some(ProcessId(1)), Some(ProcessId(2))]);
 }

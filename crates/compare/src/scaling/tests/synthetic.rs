@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use proust_profile::{Context, ContextKind, Function, Location, Process, Profile, RegionInfo, SegmentRow};
+use proust_profile::{
+    Context, ContextId, ContextKind, Function, FunctionId, Location, LocationId, Process, ProcessId, Profile,
+    RegionInfo, SegmentRow,
+};
 
 use crate::JointId;
 use crate::degradation::{Advice, Assessment, Definition, Limits};
@@ -43,7 +46,7 @@ fn ns(seconds: f64) -> u64 {
 
 fn made(threads: u32, wall_s: f64, available: u32, rows: &[Spent]) -> Made {
     let mut profile = Profile {
-        processes: vec![Process { name: "solve".into(), ..Process::default() }],
+        processes: vec![Process { name: "solve".into(), ..Process::default() }].into(),
         locations: (0..threads).map(|_| Location::default()).collect(),
         ..Profile::default()
     };
@@ -55,11 +58,18 @@ fn made(threads: u32, wall_s: f64, available: u32, rows: &[Spent]) -> Made {
         });
         let line = (kind == ContextKind::Line).then_some(10 * at as u32);
         let file = line.map(|_| "solve.c".to_owned());
-        profile.contexts.push(Context { parent, kind, function, file, line });
+        profile.contexts.push(Context {
+            parent: parent.map(ContextId),
+            kind,
+            function: function.map(FunctionId),
+            file,
+            line,
+        });
     }
     let mut ledger = Ledger { processors: threads, wall_ns: ns(wall_s), ..Ledger::default() };
     for &(location, context, account, seconds) in rows {
-        let row = Row { location, account, context, ns: ns(seconds) };
+        let row =
+            Row { location: LocationId(location), account, context: ContextId(context), ns: ns(seconds) };
         let is_empty = matches!(account, Account::Serial | Account::Narrow);
         if is_empty {
             ledger.blamed.push(row)
@@ -76,12 +86,14 @@ impl Made {
     /// Every thread visited the barrier so often, after so much work and waiting, of which so much was
     /// latency.
     fn with_barrier(mut self, threads: u32, visits: u64, work_s: f64, wait_s: f64, latency_s: f64) -> Made {
-        self.profile.operations = vec![operation_info(Operation::OmpBarrier.name())];
-        self.profile.regions = vec![RegionInfo { process: 0, context: REGION, parent: None, told: false }];
+        self.profile.operations = vec![operation_info(Operation::OmpBarrier.name())].into();
+        self.profile.regions =
+            vec![RegionInfo { process: ProcessId(0), context: ContextId(REGION), parent: None, told: false }]
+                .into();
         self.profile.segments = (0..threads)
             .map(|location| SegmentRow {
-                location,
-                context: SITE,
+                location: LocationId(location),
+                context: ContextId(SITE),
                 executions: visits,
                 work_ns: ns(work_s),
                 wait_ns: ns(wait_s),
@@ -113,7 +125,7 @@ fn with_loss(threads: u32, place: u32, account: Account, each_s: f64) -> Made {
 fn node(ensemble: &Ensemble<'_>, context: u32) -> JointId {
     let joint = ensemble.joint();
     (0..joint.len() as JointId)
-        .find(|&node| joint.context_in(node, 0) == Some(context))
+        .find(|&node| joint.context_in(node, 0) == Some(ContextId(context)))
         .expect("the place is there")
 }
 
@@ -272,17 +284,17 @@ fn ten_runs_of_many_contexts() {
         for n in 0..100_000_u32 {
             let parent = if n < 300 { MAIN } else { 7 + n / 300 };
             let context = Context {
-                parent: Some(parent),
+                parent: Some(ContextId(parent)),
                 kind: ContextKind::Frame,
-                function: Some(name),
+                function: Some(FunctionId(name)),
                 file: Some("solve.c".into()),
                 line: Some(n % 300),
             };
             run.profile.contexts.push(context);
             run.ledger.spent.push(Row {
-                location: n % threads,
+                location: LocationId(n % threads),
                 account: Account::Compute,
-                context: 7 + n,
+                context: ContextId(7 + n),
                 ns: 1000,
             });
         }
@@ -298,7 +310,8 @@ fn ten_runs_of_many_contexts() {
     let lost = begun.elapsed();
     let assessment = Assessment::of(&ensemble, Definition::Robust(Limits::of_program(1.0)));
     println!(
-        "{} places: outlined {outlined:?}, laid over each other {laid:?}, losses {lost:?}, degradation {:?}; {} findings",
+        "{} places: outlined {outlined:?}, laid over each other {laid:?}, losses {lost:?}, degradation \
+         {:?}; {} findings",
         places.list.len(),
         begun.elapsed(),
         assessment.findings.len()

@@ -1,4 +1,4 @@
-use proust_profile::RegionInfo;
+use proust_profile::{ContextId, LocationId, OperationId, ProcessId, RegionId, RegionInfo};
 
 use super::*;
 use proust_ingest::operation_info;
@@ -95,11 +95,11 @@ fn what_was_timed_and_what_was_counted_are_summed_with_their_errors() {
         trials,
         ..SegmentRow::default()
     };
-    let beside = SegmentRow { unmeasured: 100, context: 1, ..SegmentRow::default() };
-    let told = SegmentRow { region: 1, ..beside };
-    let region = |told| RegionInfo { process: 0, context: 0, parent: None, told };
+    let beside = SegmentRow { unmeasured: 100, context: ContextId(1), ..SegmentRow::default() };
+    let told = SegmentRow { region: RegionId(1), ..beside };
+    let region = |told| RegionInfo { process: ProcessId(0), context: ContextId(0), parent: None, told };
     let profile = Profile {
-        regions: vec![region(false), region(true)],
+        regions: vec![region(false), region(true)].into(),
         segments: vec![row, beside, told],
         ..Profile::default()
     };
@@ -118,9 +118,10 @@ fn what_was_timed_and_what_was_counted_are_summed_with_their_errors() {
 fn what_the_others_of_a_team_do_may_lie_behind_ones_own() {
     let row = |location, added_ns| SegmentRow { location, added_ns, team_max: 2, ..SegmentRow::default() };
     let profile = Profile {
-        regions: vec![RegionInfo { process: 0, context: 0, parent: None, told: false }],
-        operations: vec![operation_info(Operation::OmpRegionEnd.name())],
-        segments: vec![row(0, 400), row(1, 300)],
+        regions: vec![RegionInfo { process: ProcessId(0), context: ContextId(0), parent: None, told: false }]
+            .into(),
+        operations: vec![operation_info(Operation::OmpRegionEnd.name())].into(),
+        segments: vec![row(LocationId(0), 400), row(LocationId(1), 300)],
         ..Profile::default()
     };
     let costs = Costs::of(&profile);
@@ -140,7 +141,7 @@ fn waits_are_known_as_well_as_a_reading_of_the_clock() {
 /// The own time of an OMPT runtime is not seen: the error covers nothing as well as twice as much.
 #[test]
 fn what_a_runtime_that_tells_adds_is_as_uncertain_as_it_is_large() {
-    let region = |told| RegionInfo { process: 0, context: 0, parent: None, told };
+    let region = |told| RegionInfo { process: ProcessId(0), context: ContextId(0), parent: None, told };
     let operations = [Operation::OmpBarrier, Operation::OmpRegionEnd, Operation::OmpBarrierOfOne];
     let row = |region, operation, executions| SegmentRow {
         region,
@@ -150,9 +151,15 @@ fn what_a_runtime_that_tells_adds_is_as_uncertain_as_it_is_large() {
         ..SegmentRow::default()
     };
     let profile = Profile {
-        regions: vec![region(true), region(false)],
-        operations: operations.map(|of| operation_info(of.name())).to_vec(),
-        segments: vec![row(0, 0, 100), row(0, 1, 10), row(0, 2, 100), row(1, 0, 100), row(1, 1, 10)],
+        regions: vec![region(true), region(false)].into(),
+        operations: operations.map(|of| operation_info(of.name())).to_vec().into(),
+        segments: vec![
+            row(RegionId(0), OperationId(0), 100),
+            row(RegionId(0), OperationId(1), 10),
+            row(RegionId(0), OperationId(2), 100),
+            row(RegionId(1), OperationId(0), 100),
+            row(RegionId(1), OperationId(1), 10),
+        ],
         ..Profile::default()
     };
     let costs = Costs::of(&profile);

@@ -130,13 +130,13 @@ pub(super) fn lock_row(
         row.kind = lock.kind.id();
         row.objects = lock.objects;
         row.object = Some(format!("{:#x}", lock.object));
-        row.process = Some(profile.processes[lock.process as usize].pid);
+        row.process = Some(profile.processes[lock.process].pid);
         row.site = Site::of(selection, lock.site);
         row.holds = lock.holds;
         (row.held_s, row.longest_hold_s) = (seconds(lock.held_ns), seconds(lock.longest_hold_ns));
     }
     let thread = |id: LocationId| {
-        let location = &profile.locations[id as usize];
+        let location = &profile.locations[id];
         let handle = Handle::Location(id).to_string();
         Thread { handle, thread: location.tid, name: location.name.clone() }
     };
@@ -172,7 +172,7 @@ pub(super) fn lock_row(
 }
 
 /// How many different ones.
-pub(super) fn distinct(ids: &mut Vec<u32>) -> usize {
+pub(super) fn distinct(ids: &mut Vec<LocationId>) -> usize {
     ids.sort_unstable();
     ids.dedup();
     ids.len()

@@ -23,7 +23,7 @@ impl Site {
         let own = forest.exclusive_of(id);
         let (mut call, mut line) = (own, Some(id));
         while let Some(above) = forest.call_above(call) {
-            let function = profile.contexts[call as usize].function.map(|id| &profile.functions[id as usize]);
+            let function = profile.contexts[call].function.map(|id| &profile.functions[id]);
             let name = function.map_or("", |function| match function.full_name.is_empty() {
                 true => &function.name,
                 false => &function.full_name,
@@ -37,8 +37,8 @@ impl Site {
         if is_of_no_function(selection, call) {
             (call, line) = (own, Some(id));
         }
-        let function = profile.contexts[call as usize].function.map(|id| &profile.functions[id as usize]);
-        let at = line.map(|id| &profile.contexts[id as usize]);
+        let function = profile.contexts[call].function.map(|id| &profile.functions[id]);
+        let at = line.map(|id| &profile.contexts[id]);
         let (file, line) = match at {
             Some(at) if at.line.is_some() && (at.kind == ContextKind::Line || line != Some(own)) => {
                 (at.file.clone(), at.line)
@@ -66,7 +66,7 @@ impl Site {
 }
 
 fn is_of_no_function(selection: &Selection<'_>, context: ContextId) -> bool {
-    selection.profile().contexts[context as usize].function.is_none()
+    selection.profile().contexts[context].function.is_none()
 }
 
 /// Functions of the standard libraries through which locks are used.

@@ -136,16 +136,16 @@ fn last_row((location, came): &(LocationId, Came)) -> LastRow {
 
 /// The function that a context is in, and where in it.
 fn place_of(profile: &Profile, id: ContextId) -> (Option<String>, Option<String>, Option<u32>) {
-    let context = &profile.contexts[id as usize];
+    let context = &profile.contexts[id];
     let mut above = Some(id);
     let mut function = None;
     while let Some(at) = above
         && function.is_none()
     {
-        function = profile.contexts[at as usize].function;
-        above = profile.contexts[at as usize].parent;
+        function = profile.contexts[at].function;
+        above = profile.contexts[at].parent;
     }
-    let function = function.map(|function| &profile.functions[function as usize]);
+    let function = function.map(|function| &profile.functions[function]);
     let (file, line) = match context.kind {
         ContextKind::Line => (context.file.clone(), context.line),
         _ => function.map_or((None, None), |function| (function.file.clone(), function.line)),
@@ -155,12 +155,12 @@ fn place_of(profile: &Profile, id: ContextId) -> (Option<String>, Option<String>
 
 impl RegionRow {
     pub(super) fn new(profile: &Profile, sum: &RegionSum) -> RegionRow {
-        let info = &profile.regions[sum.region as usize];
+        let info = &profile.regions[sum.region];
         let (function, file, line) = place_of(profile, sum.context);
         let sites = sum.sites.iter().map(|site| {
             let (function, file, line) = place_of(profile, site.context);
             SiteRow {
-                construct: profile.operations[site.operation as usize].name.clone(),
+                construct: profile.operations[site.operation].name.clone(),
                 context: site.context,
                 handle: Handle::Context(site.context).to_string(),
                 function,
@@ -179,7 +179,7 @@ impl RegionRow {
             }
         });
         let threads = sum.threads.iter().map(|thread| {
-            let location = &profile.locations[thread.location as usize];
+            let location = &profile.locations[thread.location];
             ThreadRow {
                 thread: location.tid,
                 name: location.name.clone(),
@@ -198,7 +198,7 @@ impl RegionRow {
             function,
             file,
             line,
-            process: profile.processes[info.process as usize].pid,
+            process: profile.processes[info.process].pid,
             runtime: if info.told { "ompt" } else { "gomp" },
             executions: sum.executions,
             team_min: sum.team_min,

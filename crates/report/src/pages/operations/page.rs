@@ -7,13 +7,13 @@ use proust_query::{OperationSums, Selection};
 use serde::Serialize;
 
 use super::{OperationKey, Tables};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::pages::{Page, heading, no_arguments};
 use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::Table;
+use crate::wording::Notes;
 
 /// The differences between such pages.
 pub(in crate::pages) trait About {

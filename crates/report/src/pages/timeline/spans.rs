@@ -1,5 +1,6 @@
 //! What a location did, as the page shows it: spans, and their letters.
 
+use proust_profile::ContextId;
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{PassiveReason, Span, State, Wait, Windows, Work};
@@ -16,7 +17,7 @@ pub(super) struct SpanRow {
     pub state: &'static str,
     pub account: Option<&'static str>,
     pub passive: Option<&'static str>,
-    pub context: u32,
+    pub context: ContextId,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     parts: BTreeMap<&'static str, f64>,
 }
@@ -185,8 +186,8 @@ mod tests {
 
     #[test]
     fn a_window_takes_its_fraction_of_the_parts() {
-        let span = Span::new(0, 100, State::Working(Work::Compute), 7).with(PartKind::Delayed, 40);
-        let other = Span::new(100, 150, State::Passive(PassiveReason::Sleep), 7);
+        let span = Span::new(0, 100, State::Working(Work::Compute), ContextId(7)).with(PartKind::Delayed, 40);
+        let other = Span::new(100, 150, State::Passive(PassiveReason::Sleep), ContextId(7));
         let windows = Windows::between(50, 120);
         let rows = spans_within([span, other].iter(), &windows);
         assert_eq!(rows.len(), 2);

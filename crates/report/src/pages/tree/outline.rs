@@ -1,5 +1,6 @@
 //! The tree as it is read: recursion folded, chains of single calls on one line, small contexts left out.
 
+use proust_profile::ContextId;
 use std::collections::HashMap;
 
 use proust_words::counted;
@@ -35,7 +36,7 @@ pub(super) struct Choice<'c> {
     /// of a single one is seen in the function's own.
     pub smallest_line: f64,
     /// Contexts that are shown in any case.
-    pub hot_path: &'c [u32],
+    pub hot_path: &'c [ContextId],
 }
 
 /// Contexts that are read as one: the same call, from all depths of a recursion.
@@ -54,7 +55,8 @@ struct Outline<'c> {
 
 /// The lines of a tree, each after the one that it is below.
 pub(super) fn outline(contexts: &[ContextRow], heads: &[ColumnHead], order: &Order) -> Vec<Line> {
-    let position: HashMap<u32, usize> = contexts.iter().enumerate().map(|(n, row)| (row.id, n)).collect();
+    let position: HashMap<ContextId, usize> =
+        contexts.iter().enumerate().map(|(n, row)| (row.id, n)).collect();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); contexts.len()];
     for (n, row) in contexts.iter().enumerate() {
         if let Some(parent) = row.parent {

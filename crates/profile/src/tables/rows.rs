@@ -1,0 +1,33 @@
+//! The rows of a profile: by far the largest tables, which most pages do without.
+
+use crate::{BrokenInvariant, EventRow, Profile, ReleaseRow, SampleRow, StayRow, invariants};
+
+/// The rows of a profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// The timeline of samples.
+    pub samples: Vec<SampleRow>,
+    /// The timeline of operations.
+    pub events: Vec<EventRow>,
+    /// The timeline of releases and wakes.
+    pub releases: Vec<ReleaseRow>,
+    /// The timeline of stays in parallel regions.
+    pub stays: Vec<StayRow>,
+}
+
+impl Rows {
+    /// Gives a profile its rows.
+    pub fn give_to(self, profile: &mut Profile) {
+        let Rows { samples, events, releases, stays } = self;
+        (profile.samples, profile.events) = (samples, events);
+        (profile.releases, profile.stays) = (releases, stays);
+    }
+
+    /// Whether they can be those of this profile.
+    pub(super) fn check(&self, profile: &Profile) -> Result<(), BrokenInvariant> {
+        invariants::check_samples(&self.samples, profile)?;
+        invariants::check_events(&self.events, profile)?;
+        invariants::check_releases(&self.releases, profile)?;
+        invariants::check_stays(&self.stays, profile)
+    }
+}

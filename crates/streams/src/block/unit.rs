@@ -1,0 +1,127 @@
+//! Records as columns of numbers.
+
+use crate::pack::{UNIT, pack, unpack};
+use crate::record::{Column, MAX_COLUMNS, Record, Times};
+use crate::varint::{Bytes, put_u64, unzigzag, zigzag};
+
+/// The columns of a unit: the distances of ends (or gaps), the lengths, the values.
+pub(crate) struct Columns {
+    pub distances: [u64; UNIT],
+    pub lengths: [u64; UNIT],
+    pub values: Box<[[u64; UNIT]; MAX_COLUMNS]>,
+    /// Whether all values of a column are 0.
+    pub zero: [bool; MAX_COLUMNS],
+}
+
+impl Default for Columns {
+    fn default() -> Columns {
+        Columns {
+            distances: [0; UNIT],
+            lengths: [0; UNIT],
+            values: Box::new([[0; UNIT]; MAX_COLUMNS]),
+            zero: [false; MAX_COLUMNS],
+        }
+    }
+}
+
+/// Appends a unit. `base_ns` is where its first record's distance is measured from, `reference_ns` where the
+/// base is; `place` gives a value's place in the dictionary of a column.
+pub(super) fn encode<R: Record>(
+    bytes: &mut Vec<u8>,
+    records: &[R],
+    base_ns: u64,
+    reference_ns: u64,
+    columns: &mut Columns,
+    mut place: impl FnMut(usize, u64) -> u64,
+) {
+    put_u64(bytes, base_ns - reference_ns);
+    let count = records.len();
+    let mut previous_ns = base_ns;
+    let mut row = [0; MAX_COLUMNS];
+    let mut before = [0; MAX_COLUMNS];
+    for (at, record) in records.iter().enumerate() {
+        let (begin, end) = (record.begin_ns(), record.end_ns());
+        columns.distances[at] = match R::TIMES {
+            Times::Exclusive => begin - previous_ns,
+            Times::Instants | Times::Nested => end - previous_ns,
+        };
+        columns.lengths[at] = end - begin;
+        previous_ns = end;
+        record.store(&mut row);
+        for (column, how) in R::COLUMNS.iter().enumerate() {
+            columns.values[column][at] = match how {
+                Column::Number => row[column],
+                Column::Difference => zigzag(row[column].wrapping_sub(before[column])),
+                Column::Dictionary => place(column, row[column]),
+            };
+        }
+        before = row;
+    }
+    if R::TIMES == Times::Nested {
+        let min_begin_ns = records.iter().map(Record::begin_ns).min().unwrap_or(previous_ns);
+        put_u64(bytes, previous_ns - min_begin_ns);
+    }
+    pack(bytes, &columns.distances[..count]);
+    if R::TIMES != Times::Instants {
+        pack(bytes, &columns.lengths[..count]);
+    }
+    for column in 0..R::COLUMNS.len() {
+        pack(bytes, &columns.values[column][..count]);
+    }
+}
+
+/// Reads the columns behind a unit's base. `values` says which columns beside the times are wanted.
+pub(super) fn read_columns<R: Record>(
+    bytes: &mut Bytes<'_>,
+    count: usize,
+    columns: &mut Columns,
+) -> Option<()> {
+    unpack(bytes, &mut columns.distances[..count])?;
+    if R::TIMES != Times::Instants {
+        unpack(bytes, &mut columns.lengths[..count])?;
+    }
+    for column in 0..R::COLUMNS.len() {
+        columns.zero[column] = unpack(bytes, &mut columns.values[column][..count])?;
+    }
+    Some(())
+}
+
+/// Makes records of columns, and appends them. Answers the end of the last one.
+pub(super) fn records<R: Record>(
+    columns: &Columns,
+    count: usize,
+    base_ns: u64,
+    dictionaries: &[Vec<u64>],
+    records: &mut Vec<R>,
+) -> Option<u64> {
+    let mut previous_ns = base_ns;
+    let mut row = [0; MAX_COLUMNS];
+    for at in 0..count {
+        let (distance, length) = (columns.distances[at], columns.lengths[at]);
+        let (begin_ns, end_ns) = match R::TIMES {
+            Times::Exclusive => {
+                let begin_ns = previous_ns.checked_add(distance)?;
+                (begin_ns, begin_ns.checked_add(length)?)
+            }
+            Times::Nested => {
+                let end_ns = previous_ns.checked_add(distance)?;
+                (end_ns.checked_sub(length)?, end_ns)
+            }
+            Times::Instants => {
+                let end_ns = previous_ns.checked_add(distance)?;
+                (end_ns, end_ns)
+            }
+        };
+        previous_ns = end_ns;
+        for (column, how) in R::COLUMNS.iter().enumerate() {
+            let value = columns.values[column][at];
+            row[column] = match how {
+                Column::Number => value,
+                Column::Difference => row[column].wrapping_add(unzigzag(value)),
+                Column::Dictionary => *dictionaries[column].get(usize::try_from(value).ok()?)?,
+            };
+        }
+        records.push(R::load(begin_ns, end_ns, &row)?);
+    }
+    Some(previous_ns)
+}

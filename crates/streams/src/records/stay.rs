@@ -1,0 +1,68 @@
+//! Stays in parallel regions, which may contain those in inner regions.
+
+use super::narrow;
+use crate::record::{Column, Kind, MAX_COLUMNS, Record, Times};
+
+/// A location's part of one execution of a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stay {
+    /// When the location began its part, ns.
+    pub begin_ns: u64,
+    /// When it had done it, before it waited for the others, ns.
+    pub end_ns: u64,
+    /// When the region was opened, ns: not after `begin_ns`.
+    pub fork_ns: u64,
+    /// Which region, by the caller's numbers.
+    pub region: u32,
+    /// In how many stays of its location it lies.
+    pub depth: u16,
+    /// The location's number in the team.
+    pub number: u32,
+    /// Threads in the team; 0 = not known.
+    pub team: u32,
+}
+
+impl Record for Stay {
+    const KIND: Kind = Kind(5);
+    const VERSION: u8 = 1;
+    const TIMES: Times = Times::Nested;
+    const COLUMNS: &'static [Column] = &[
+        Column::Number,     // fork to begin
+        Column::Dictionary, // region
+        Column::Dictionary, // depth
+        Column::Dictionary, // number
+        Column::Dictionary, // team
+    ];
+
+    fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    fn depth(&self) -> u32 {
+        u32::from(self.depth)
+    }
+
+    fn store(&self, values: &mut [u64; MAX_COLUMNS]) {
+        values[0] = self.begin_ns.wrapping_sub(self.fork_ns);
+        values[1] = u64::from(self.region);
+        values[2] = u64::from(self.depth);
+        values[3] = u64::from(self.number);
+        values[4] = u64::from(self.team);
+    }
+
+    fn load(begin_ns: u64, end_ns: u64, values: &[u64; MAX_COLUMNS]) -> Option<Stay> {
+        Some(Stay {
+            begin_ns,
+            end_ns,
+            fork_ns: begin_ns.wrapping_sub(values[0]),
+            region: narrow(values[1])?,
+            depth: narrow(values[2])?,
+            number: narrow(values[3])?,
+            team: narrow(values[4])?,
+        })
+    }
+}

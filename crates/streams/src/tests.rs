@@ -1,0 +1,6 @@
+//! Streams against their naive twin: vectors of records, filtered and reversed.
+
+mod files;
+mod levels;
+mod merges;
+mod naive;
