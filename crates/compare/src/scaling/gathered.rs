@@ -328,6 +328,12 @@ mod tests {
     fn another_input_is_noted() {
         let mut runs = [ok("a", 0, 1, 0.0, "s small"), ok("b", 0, 2, 1.0, "s large")];
         let (file, _) = gathered(&mut runs, None).unwrap();
-        assert!(file.notes[0].contains("`s small` in a, `s large` in b"), "{:?}", file.notes);
+        let differs = SweepFileNote::OtherCommands {
+            command_a: "s small".into(),
+            run_a: "a".into(),
+            command_b: "s large".into(),
+            run_b: "b".into(),
+        };
+        assert_eq!(file.notes[0], differs);
     }
 }
