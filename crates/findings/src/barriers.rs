@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use proust_profile::{ContextId, LocationId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::blame::{BlameRow, CauseKind};
 use proust_account::ledger::Account;
@@ -62,12 +63,12 @@ fn late_thread(facts: &Facts<'_>, rows: &[&BlameRow]) -> Option<Finding> {
     let waits = for_it.iter().map(|row| (row.location, row.context, seconds(row)));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
-        Figure::seconds("waited at this barrier", rows.iter().map(|row| seconds(row)).sum()),
-        Figure::seconds("of it for this thread", waited_s),
-        Figure::count("waits", times as f64),
-        Figure::count("threads that waited for it", early.len() as f64),
-        Figure::seconds("waited for it while it had no processor", displaced_s),
-        Figure::seconds("this thread had no processor", facts.queued_s(late)),
+        Figure::new(FigureId::BarrierWaited, rows.iter().map(|row| seconds(row)).sum()),
+        Figure::new(FigureId::WaitedForLateThread, waited_s),
+        Figure::new(FigureId::BarrierWaits, times as f64),
+        Figure::new(FigureId::EarlyThreads, early.len() as f64),
+        Figure::new(FigureId::WaitedWhileDisplaced, displaced_s),
+        Figure::new(FigureId::LateThreadQueued, facts.queued_s(late)),
     ];
     // A thread that asks for more gets more: a thread that the others had to wait for may have been the only
     // one that had a processor.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use proust_profile::{ContextId, LocationId, Metric, Nature, ProcessId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -72,11 +73,11 @@ fn churn(facts: &Facts<'_>, process: ProcessId, locations: &[LocationId]) -> Opt
     let mut finding = facts.finding(Kind::ThreadChurn, Account::Compute, lost_s, lost_s, place);
     finding.error_s = facts.error_s(making.keys().copied());
     finding.evidence = vec![
-        Figure::count("threads that lived shortly", short.len() as f64),
-        Figure::seconds("mean processor time of such a thread", mean_s(|one| one.cpu_s)),
-        Figure::seconds("mean life of such a thread", mean_s(|one| one.wall_s())),
-        Figure::seconds("processor time of making them", making_s),
-        Figure::seconds("processor time of the kernel in them", system_s),
+        Figure::new(FigureId::ShortThreads, short.len() as f64),
+        Figure::new(FigureId::ShortThreadCpu, mean_s(|one| one.cpu_s)),
+        Figure::new(FigureId::ShortThreadLife, mean_s(|one| one.wall_s())),
+        Figure::new(FigureId::MakingCpu, making_s),
+        Figure::new(FigureId::ShortThreadSystem, system_s),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use proust_profile::{FunctionId, Metric};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure, Victim};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure, Victim};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -47,10 +48,10 @@ fn oversubscription(facts: &Facts<'_>) -> Option<Finding> {
         facts.finding(Kind::Oversubscription, Account::Oversubscribed, lost_s, 0.0, place.clone());
     finding.victims = vec![Victim { place, threads, seconds: queued_s }];
     finding.evidence = vec![
-        Figure::count("threads active at once", f64::from(facts.ledger.active)),
-        Figure::count("processors available", facts.available),
-        Figure::seconds("runnable, without a processor", lost_s),
-        Figure::count("times that a thread lost its processor to another", switches),
+        Figure::new(FigureId::ActiveThreads, f64::from(facts.ledger.active)),
+        Figure::new(FigureId::Available, facts.available),
+        Figure::new(FigureId::Queued, lost_s),
+        Figure::new(FigureId::LostProcessor, switches),
     ];
     // The same work takes as long on the same processors, whichever thread does it.
     finding.recoverable_s = 0.0;

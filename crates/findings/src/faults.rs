@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use proust_profile::{ContextId, LocationId, Metric, ProcessId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -150,23 +151,20 @@ fn page_faults(facts: &Facts<'_>, candidates: Vec<Candidate>) -> Option<Finding>
     let cost = FaultCost::of(facts.profile);
     let mut finding = facts.finding(worst.kind, Account::Fault, lost_s, lost_s, worst.cause);
     finding.evidence = vec![
-        Figure::count("page faults", faults),
-        Figure::seconds("in the kernel where they happened", worst.in_kernel_s),
-        Figure::seconds("a fault takes, by the system time of stretches with and without", cost.ns / 1e9),
-        Figure::seconds(
-            "standard error of that (0: not fitted, the usual cost)",
-            cost.error_ns.unwrap_or(0.0) / 1e9,
-        ),
-        Figure::share("of them by one thread", worst.by_one),
-        Figure::share("of them within one half of the processor time", worst.at_once),
-        Figure::share("of the processor time was other threads' afterwards", worst.used_after),
-        Figure::new("of memory, brought by the faults of a process at least", worst.bytes.0, "bytes"),
+        Figure::new(FigureId::Faults, faults),
+        Figure::new(FigureId::FaultSystem, worst.in_kernel_s),
+        Figure::new(FigureId::FaultCost, cost.ns / 1e9),
+        Figure::new(FigureId::FaultCostError, cost.error_ns.unwrap_or(0.0) / 1e9),
+        Figure::new(FigureId::FaultsByOneThread, worst.by_one),
+        Figure::new(FigureId::FaultsAtOnce, worst.at_once),
+        Figure::new(FigureId::UsedAfterwards, worst.used_after),
+        Figure::new(FigureId::FaultedMemory, worst.bytes.0),
     ];
     if let Some(peak_bytes) = worst.bytes.1 {
-        finding.evidence.push(Figure::new("resident at once at most", peak_bytes, "bytes"));
+        finding.evidence.push(Figure::new(FigureId::PeakResident, peak_bytes));
     }
     if processes > 1 {
-        finding.evidence.push(Figure::count("processes that do so", processes as f64));
+        finding.evidence.push(Figure::new(FigureId::FaultingProcesses, processes as f64));
     }
     let is_large = limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE));
     let is_known = match worst.kind {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::figure::Figure;
 use super::place::Place;
 use super::thresholds::Check;
 
@@ -116,39 +117,6 @@ impl Sure {
             Sure::Likely => "likely",
             Sure::Possible => "possible",
         }
-    }
-}
-
-/// A number that speaks for a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// What it is, in plain words.
-    pub what: String,
-    /// How much.
-    pub value: f64,
-    /// Its unit: `s`, `count`, `bytes`, `1/s`, `share` (of 1).
-    pub unit: String,
-}
-
-impl Figure {
-    /// A number in this unit.
-    pub fn new(what: impl Into<String>, value: f64, unit: &str) -> Figure {
-        Figure { what: what.into(), value, unit: unit.into() }
-    }
-
-    /// Seconds.
-    pub fn seconds(what: impl Into<String>, value: f64) -> Figure {
-        Figure::new(what, value, "s")
-    }
-
-    /// A number of things.
-    pub fn count(what: impl Into<String>, value: f64) -> Figure {
-        Figure::new(what, value, "count")
-    }
-
-    /// A part of a whole, 0 to 1.
-    pub fn share(what: impl Into<String>, value: f64) -> Figure {
-        Figure::new(what, value, "share")
     }
 }
 

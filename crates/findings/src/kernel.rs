@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, Function, FunctionId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::overhead::Overhead;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -83,16 +84,16 @@ fn system_storm(facts: &Facts<'_>, contexts: &[ContextId]) -> Option<Finding> {
         facts.finding(Kind::SystemStorm, Account::Compute, lost_s, lost_s, facts.places.place(root));
     finding.error_s = error_s;
     finding.evidence = vec![
-        Figure::seconds("processor time there", cpu_s),
-        Figure::seconds("of it in the kernel", sum(&facts.system)),
-        Figure::count("page faults there", faults),
-        Figure::count("samples there", samples),
+        Figure::new(FigureId::StormCpu, cpu_s),
+        Figure::new(FigureId::StormSystem, sum(&facts.system)),
+        Figure::new(FigureId::StormFaults, faults),
+        Figure::new(FigureId::StormSamples, samples),
     ];
     if let Some(called) = facts.places.leaf(root) {
         let through_s = system_s.iter().filter(|&(&context, _)| facts.places.is_below(context, root));
         let through_s: f64 = through_s.map(|(_, s)| s).sum();
-        let what = format!("of the time in the kernel through {}", called.name);
-        finding.evidence.push(Figure::share(what, through_s / sum(&facts.system).max(f64::MIN_POSITIVE)));
+        let share = through_s / sum(&facts.system).max(f64::MIN_POSITIVE);
+        finding.evidence.push(Figure::new(FigureId::SystemThroughCall, share).about(&called.name));
     }
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

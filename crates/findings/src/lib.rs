@@ -35,6 +35,7 @@ mod crowding;
 mod effort;
 mod facts;
 mod faults;
+mod figure;
 mod finding;
 mod kernel;
 mod libraries;
@@ -66,7 +67,8 @@ use proust_query::OperationSums;
 
 pub use effort::{Effort, Reading, effort};
 pub use facts::Facts;
-pub use finding::{Figure, Finding, Kind, Sure, Victim};
+pub use figure::{Figure, FigureId};
+pub use finding::{Finding, Kind, Sure, Victim};
 pub use place::Place;
 pub use rank::MOST;
 pub use thresholds::{Check, Threshold};

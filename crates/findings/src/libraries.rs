@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use proust_profile::{ContextId, LocationId, Metric, Profile};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -84,8 +85,8 @@ fn slow_library(facts: &Facts<'_>) -> Option<Finding> {
     finding.error_s = error_s;
     finding.library = library.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
     finding.evidence = vec![
-        Figure::seconds("processor time in the library", used_s),
-        Figure::count("threads that called it", by.len() as f64),
+        Figure::new(FigureId::LibraryCpu, used_s),
+        Figure::new(FigureId::LibraryThreads, by.len() as f64),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

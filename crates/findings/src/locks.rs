@@ -9,7 +9,8 @@ use proust_profile::{ContextId, FunctionId, LocationId, Nature, ProcessId};
 use rayon::prelude::*;
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::libraries;
 use super::overhead::Overhead;
 use super::place::Place;
@@ -66,9 +67,9 @@ fn interpreter_lock(facts: &Facts<'_>, locks: Vec<(LockId, Vec<&BlameRow>)>) -> 
     let threads: BTreeSet<LocationId> = rows.iter().map(|row| row.location).collect();
     finding.victims = facts.victims(rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
     finding.evidence = vec![
-        Figure::seconds("waited for the interpreter's lock", waited_s(&rows)),
-        Figure::count("threads that waited", threads.len() as f64),
-        Figure::count("times that it was handed over while others waited", times as f64),
+        Figure::new(FigureId::InterpreterLockWaited, waited_s(&rows)),
+        Figure::new(FigureId::InterpreterLockThreads, threads.len() as f64),
+        Figure::new(FigureId::InterpreterLockHandOvers, times as f64),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -265,28 +266,20 @@ impl<'f> OneLock<'f> {
         let waits = self.rows.iter().map(|row| (row.location, row.context, row.ns as f64 / 1e9));
         finding.victims = facts.victims(waits);
         finding.evidence = vec![
-            Figure::seconds("waited for this lock", waited_s(&self.rows)),
-            Figure::count("sections that ended while others waited", sections),
-            Figure::seconds("mean length of such a section", mean_s),
-            Figure::count("threads that waited at once, on average", waiters),
-            Figure::share("of the run somebody waited", share),
-            Figure::seconds("of the waiting, nobody held it (hand-over)", self.hand_over_s),
+            Figure::new(FigureId::LockWaited, waited_s(&self.rows)),
+            Figure::new(FigureId::ContendedSections, sections),
+            Figure::new(FigureId::ContendedSectionLength, mean_s),
+            Figure::new(FigureId::WaitersAtOnce, waiters),
+            Figure::new(FigureId::LockWaitedShare, share),
+            Figure::new(FigureId::HandOver, self.hand_over_s),
         ];
         match kind {
-            Kind::LockAcrossIo => {
-                finding.evidence.push(Figure::share("of the time held, in I/O", io_s / held_s))
-            }
+            Kind::LockAcrossIo => finding.evidence.push(Figure::new(FigureId::HeldInIo, io_s / held_s)),
             Kind::LockAcrossSleep => {
-                finding
-                    .evidence
-                    .push(Figure::share("of the time held, asleep or waiting", passive_s / held_s));
+                finding.evidence.push(Figure::new(FigureId::HeldAsleep, passive_s / held_s));
             }
-            Kind::LockSpin => {
-                finding.evidence.push(Figure::seconds("of the waiting, by trying again", burned_s))
-            }
-            Kind::HotSection => finding
-                .evidence
-                .push(Figure::seconds("processor time of acquiring and releasing it", handling_s)),
+            Kind::LockSpin => finding.evidence.push(Figure::new(FigureId::SpinWaited, burned_s)),
+            Kind::HotSection => finding.evidence.push(Figure::new(FigureId::HandlingCpu, handling_s)),
             _ => {}
         }
         finding.sure = match kind {

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use proust_profile::{ContextId, FunctionId, LocationId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::openmp::idle_spinning_share;
 use super::stretches::Stretch;
 use super::thresholds::{self as limits, Checks};
@@ -104,16 +105,16 @@ fn serial_phase(facts: &Facts<'_>, phases: &[(LocationId, Phase<'_>)]) -> Option
     let kind = if is_between_regions { Kind::OmpSerialPart } else { Kind::SerialPhase };
     let mut finding = facts.finding(kind, Account::Serial, lost_s, burned_s, cause);
     finding.error_s = error_s;
-    finding.evidence = vec![Figure::seconds("processors empty meanwhile", sum_s)];
+    finding.evidence = vec![Figure::new(FigureId::EmptyMeanwhile, sum_s)];
     if is_between_regions {
-        finding.evidence.push(Figure::seconds("of it in stretches too short to be a phase", short_s));
+        finding.evidence.push(Figure::new(FigureId::EmptyInShortStretches, short_s));
     } else {
         finding.evidence.extend([
-            Figure::count("stretches in which this thread worked alone", stretches as f64),
-            Figure::seconds("the longest", longest_s),
+            Figure::new(FigureId::AloneStretches, stretches as f64),
+            Figure::new(FigureId::LongestAloneStretch, longest_s),
         ]);
     }
-    finding.evidence.push(Figure::count("processors that the run could keep busy", facts.width));
+    finding.evidence.push(Figure::new(FigureId::Width, facts.width));
     // Every program begins and ends, and reads its input in between.
     finding.sure = match limits::LARGE_SHARE.holds(lost_s / facts.total_s.max(f64::MIN_POSITIVE)) {
         true => Sure::Certain,

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, LocationId, Metric, Nature};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -76,9 +77,9 @@ fn sleep_poll(facts: &Facts<'_>) -> Option<Finding> {
     let mut finding = facts.finding(Kind::SleepPoll, Account::Asleep, lost_s, 0.0, place);
     finding.victims = facts.victims(all.places);
     finding.evidence = vec![
-        Figure::count("sleeps", all.calls),
-        Figure::seconds("mean length of a sleep", all.time_s / all.calls.max(1.0)),
-        Figure::seconds("meanwhile nobody did anything for", lost_s),
+        Figure::new(FigureId::Sleeps, all.calls),
+        Figure::new(FigureId::SleepLength, all.time_s / all.calls.max(1.0)),
+        Figure::new(FigureId::AllIdle, lost_s),
     ];
     finding.sure = Sure::Possible;
     finding.checks = checks.kept();
@@ -116,9 +117,9 @@ fn spin_at(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     let own = own.filter(|value| contexts.contains(&value.context));
     finding.victims = facts.victims(own.map(|value| (value.location, value.context, value.amount)));
     finding.evidence = vec![
-        Figure::count("times that the processor was given away", sum.calls),
-        Figure::seconds("processor time spent on that", lost_s),
-        Figure::count("samples in it", samples),
+        Figure::new(FigureId::Yields, sum.calls),
+        Figure::new(FigureId::YieldCpu, lost_s),
+        Figure::new(FigureId::YieldSamples, samples),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

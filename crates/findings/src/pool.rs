@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use proust_profile::{ContextId, LocationId, ProcessId};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::phases::others_work;
 use super::stretches::Stretch;
 use super::thresholds::{self as limits, Checks};
@@ -65,12 +66,12 @@ fn long_task(facts: &Facts<'_>, by_location: &BTreeMap<LocationId, Vec<&Stretch>
     let mut finding = facts.finding(Kind::LongTask, Account::Serial, lost_s, 0.0, cause);
     let threads = late.len().max(1) as f64;
     finding.evidence = vec![
-        Figure::seconds("processors empty while such a thread worked alone", alone_s),
-        Figure::seconds("the longest such stretch", longest_s),
-        Figure::seconds("work of such a thread, on average", mine_s / threads),
-        Figure::seconds("work of the others beside it, on average", theirs_s / threads),
-        Figure::count("threads that went on alone", threads),
-        Figure::count("threads started for the same", facts.alike(late[0]).len() as f64),
+        Figure::new(FigureId::EmptyWhileAlone, alone_s),
+        Figure::new(FigureId::LongestLateStretch, longest_s),
+        Figure::new(FigureId::LateTaskWork, mine_s / threads),
+        Figure::new(FigureId::OtherTasksWork, theirs_s / threads),
+        Figure::new(FigureId::LateTaskThreads, threads),
+        Figure::new(FigureId::LikeThreads, facts.alike(late[0]).len() as f64),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -151,10 +152,10 @@ fn idle_pool(facts: &Facts<'_>) -> Option<Finding> {
     let waits = waits.filter(|row| waiters.contains(&row.location));
     finding.victims = facts.victims(waits.map(|row| (row.location, row.context, row.ns as f64 / 1e9)));
     finding.evidence = vec![
-        Figure::seconds("processors empty in short stretches", lost_s),
-        Figure::count("such stretches", facts.stretches.short as f64),
-        Figure::share("of them while this function worked", sum(worst) / lost_s.max(f64::MIN_POSITIVE)),
-        Figure::seconds("threads waited for work, in all", waiting_s),
+        Figure::new(FigureId::EmptyInStretches, lost_s),
+        Figure::new(FigureId::EmptyStretches, facts.stretches.short as f64),
+        Figure::new(FigureId::EmptyWhileFunction, sum(worst) / lost_s.max(f64::MIN_POSITIVE)),
+        Figure::new(FigureId::WaitedForWork, waiting_s),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

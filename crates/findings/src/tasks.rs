@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, Metric, ProcessId};
 
 use super::facts::{FOR_WORK, Facts};
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::overhead::Overhead;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::{Account, State};
@@ -57,10 +58,10 @@ fn small_tasks(facts: &Facts<'_>, overhead: &Overhead, process: ProcessId) -> Op
         facts.finding(Kind::SmallTasks, Account::Compute, lost_s, lost_s, facts.places.place(worst));
     finding.error_s = error_s;
     finding.evidence = vec![
-        Figure::count("times that threads waited for work", waits as f64),
-        Figure::seconds("processor time between two of them", each_s),
-        Figure::share("of the processor time, spent on waking, waiting and handing over", share),
-        Figure::seconds("of it at this line", worst_s),
+        Figure::new(FigureId::WorkWaits, waits as f64),
+        Figure::new(FigureId::WorkBetweenWaits, each_s),
+        Figure::new(FigureId::TaskOverhead, share),
+        Figure::new(FigureId::TaskOverheadHere, worst_s),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

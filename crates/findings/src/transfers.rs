@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, Detail, FunctionId, LocationId, Nature, OperationId, OperationKind, Target};
 
 use super::facts::Facts;
-use super::finding::{Figure, Finding, Kind, Sure};
+use super::figure::{Figure, FigureId};
+use super::finding::{Finding, Kind, Sure};
 use super::place::Place;
 use super::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
@@ -148,10 +149,10 @@ fn tiny_io(
     let mut finding = facts.finding(Kind::TinyIo, Account::Io, lost_s, lost_s, place);
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
-        Figure::count("calls", sum.calls),
-        Figure::new("moved by a call", bytes, "bytes"),
-        Figure::seconds("a call takes", call_s),
-        Figure::seconds("all of them", sum.time_s),
+        Figure::new(FigureId::IoCalls, sum.calls),
+        Figure::new(FigureId::IoBytes, bytes),
+        Figure::new(FigureId::IoCallTime, call_s),
+        Figure::new(FigureId::IoTime, sum.time_s),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -168,9 +169,9 @@ fn sync_storm(facts: &Facts<'_>, sum: &AtPlace) -> Option<Finding> {
     let mut finding = facts.finding(Kind::SyncStorm, Account::Io, lost_s, 0.0, located(facts, sum));
     finding.victims = victims(facts, sum);
     finding.evidence = vec![
-        Figure::count("times that a file was synchronised", sum.calls),
-        Figure::seconds("each of them, on average", sum.time_s / sum.calls.max(1.0)),
-        Figure::seconds("all of them", sum.time_s),
+        Figure::new(FigureId::Syncs, sum.calls),
+        Figure::new(FigureId::SyncTime, sum.time_s / sum.calls.max(1.0)),
+        Figure::new(FigureId::IoTime, sum.time_s),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();

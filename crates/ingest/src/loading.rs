@@ -95,7 +95,10 @@ mod tests {
     fn it_is_said_of_many_programs_that_do_little() {
         let many = [header(9, Origin::Image, 2, 3); 20];
         let said = note(many.iter(), 0.02).unwrap();
-        assert!(matches!(said, RunNote::ProgramsLoaded { programs: 20, before_ns: 2_000_000.., .. }), "{said:?}");
+        assert!(
+            matches!(said, RunNote::ProgramsLoaded { programs: 20, before_ns: 2_000_000.., .. }),
+            "{said:?}"
+        );
         assert_eq!(note(many.iter(), 5.0), None);
         assert_eq!(note(many[..5].iter(), 0.0), None);
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 use proust_profile::notes::ModuleNote;
 use proust_profile::{Module, ModuleId};
 use proust_structure::{
-    Difference, FileIdentity, ModuleNote as Found, ModuleRequest, ModuleStructure, Structurer, default_cache_dir,
+    Difference, FileIdentity, ModuleNote as Found, ModuleRequest, ModuleStructure, Structurer,
+    default_cache_dir,
 };
 use rayon::prelude::*;
 
@@ -179,11 +180,9 @@ fn noted(found: &Found) -> Option<ModuleNote> {
         Found::Unverified { path } => ModuleNote::Unverified { path: shown(path) },
         Found::NoSymbols { path } => ModuleNote::NoSymbols { path: shown(path) },
         Found::NoDebugInfo { path } => ModuleNote::NoDebugInfo { path: shown(path) },
-        Found::DebugFileIgnored { path, module, reason } => ModuleNote::DebugFileIgnored {
-            path: shown(path),
-            module: shown(module),
-            reason: reason.clone(),
-        },
+        Found::DebugFileIgnored { path, module, reason } => {
+            ModuleNote::DebugFileIgnored { path: shown(path), module: shown(module), reason: reason.clone() }
+        }
         Found::DebugInfoDamaged { path, what } => {
             ModuleNote::DebugInfoDamaged { path: shown(path), contradiction: what.clone() }
         }

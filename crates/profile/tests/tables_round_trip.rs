@@ -332,7 +332,11 @@ fn profile() -> impl Strategy<Value = Profile> {
                 (values(count, location_count), rows).prop_map(
                     move |(values, (samples, events, releases, regions))| Profile {
                         facts: RunFacts { wall_s: facts.0, command: facts.1.clone(), ..RunFacts::default() },
-                        quality: Quality { samples: facts.2, notes: vec![RunNote::StillRunning { processes: facts.1.clone() }], ..Quality::default() },
+                        quality: Quality {
+                            samples: facts.2,
+                            notes: vec![RunNote::StillRunning { processes: facts.1.clone() }],
+                            ..Quality::default()
+                        },
                         processes: processes.clone(),
                         locations: locations.clone(),
                         modules: vec![Module {

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use proust_report::{Worded, module_notes};
 use proust_profile::facts::ending;
 use proust_profile::run_file::RunFileError;
 use proust_profile::{Profile, RunFile, SweepFile};
 use proust_report::{Align, Cell, Paint, Style, Table, bytes, duration, utc, wrapped};
+use proust_report::{Worded, module_notes};
 use proust_store::Parts;
 
 use crate::{output, progress, runs, sweep, terminal};

@@ -7,6 +7,7 @@
 //!
 //! - [`Amounts`]: inclusive and exclusive amounts by context and by function
 //! - [`lines()`]: amounts by source line
+//! - [`Groups`]: amounts by function, line, module, file, process or thread
 //! - [`BottomUp`]: functions, and under each its callers
 //! - [`Neighbours`]: one function with its callers and callees
 //! - [`hot_path()`]: where most of the time is, downwards
@@ -19,6 +20,7 @@ mod doing;
 mod expression;
 mod forest;
 mod glob;
+mod grouping;
 mod handle;
 mod hot_path;
 mod lines;
@@ -38,6 +40,7 @@ pub use bottom_up::{BottomUp, Node};
 pub use doing::Doing;
 pub use expression::{Clause, Filter, FilterError, Key, Pattern};
 pub use forest::Forest;
+pub use grouping::{Group, Grouping, Groups};
 pub use handle::Handle;
 pub use hot_path::hot_path;
 pub use lines::{LineAmount, lines};

@@ -77,16 +77,38 @@ impl Spread {
     /// Statistics by context.
     pub fn by_context(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
         let size = selection.profile().contexts.len();
-        collect(selection, measure.into(), size, |context| Some((context as usize, true)))
+        let forest = selection.forest();
+        // A line keeps its own amount and gives it to its function as well.
+        let own_rows = |context: ContextId| {
+            let owner = forest.exclusive_of(context);
+            [Some(context as usize).filter(|_| owner != context), Some(owner as usize)]
+        };
+        collect(selection, measure.into(), size, |context| Some((context as usize, true)), own_rows)
     }
 
     /// Statistics by function.
     pub fn by_function(selection: &Selection<'_>, measure: impl Into<Measure>) -> Spread {
         let profile = selection.profile();
-        collect(selection, measure.into(), profile.functions.len(), |context| {
+        let forest = selection.forest();
+        let row_of = |context: ContextId| {
             let function = called_function(profile, context)?;
-            Some((function as usize, selection.forest().is_outermost(context)))
-        })
+            Some((function as usize, forest.is_outermost(context)))
+        };
+        let own_rows =
+            |context| [called_function(profile, forest.exclusive_of(context)).map(|id| id as usize), None];
+        collect(selection, measure.into(), profile.functions.len(), row_of, own_rows)
+    }
+
+    /// Statistics by row, where each context belongs to one: `member` gives it, and whether no context above
+    /// belongs to the same.
+    pub(super) fn by_member(
+        selection: &Selection<'_>,
+        measure: impl Into<Measure>,
+        rows: usize,
+        member: impl Fn(ContextId) -> (usize, bool),
+    ) -> Spread {
+        let own_rows = |context| [Some(member(context).0), None];
+        collect(selection, measure.into(), rows, |context| Some(member(context)), own_rows)
     }
 }
 
@@ -94,12 +116,13 @@ impl Spread {
 type Given = Vec<(LocationId, f64)>;
 
 /// Adds up by row, one location after the other. `row_of` says which row a context's amounts belong to, and
-/// whether its inclusive amount does too.
+/// whether its inclusive amount does too; `own_rows` says which rows have its own amount.
 fn collect(
     selection: &Selection<'_>,
     measure: Measure,
     rows: usize,
     row_of: impl Fn(ContextId) -> Option<(usize, bool)>,
+    own_rows: impl Fn(ContextId) -> [Option<usize>; 2],
 ) -> Spread {
     let mut inclusive: Vec<Given> = vec![Vec::new(); rows];
     let mut exclusive = inclusive.clone();
@@ -113,10 +136,7 @@ fn collect(
             add(&mut inclusive[row], location, above);
         }
         if own != 0.0 {
-            let owner = selection.forest().exclusive_of(context);
-            // A line keeps its own amount and gives it to its function as well.
-            let rows = [row_of(context).filter(|_| owner != context), row_of(owner)];
-            for (row, _) in rows.into_iter().flatten() {
+            for row in own_rows(context).into_iter().flatten() {
                 add(&mut exclusive[row], location, own);
             }
         }

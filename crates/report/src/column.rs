@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use proust_query::{Measure, Statistics};
 use proust_words::nearest::nearest;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::ReportError;
 
 /// How the amounts of the locations become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Over {
     /// Their sum.
@@ -73,7 +74,7 @@ pub struct Column {
 }
 
 /// A column in JSON; `id` is the key of the rows' `metrics`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ColumnHead {
     /// Key in the rows.
     pub id: String,
@@ -89,7 +90,7 @@ pub struct ColumnHead {
 }
 
 /// One number of a row, twice.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Amount {
     /// With everything below.
     pub inclusive: f64,

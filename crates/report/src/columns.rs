@@ -1,7 +1,7 @@
 //! The columns of a table with their numbers by row.
 
 use proust_profile::Metric;
-use proust_query::{Amounts, BottomUp, Measure, Selection, Spread, Statistics};
+use proust_query::{Amounts, BottomUp, Groups, Measure, Selection, Spread, Statistics};
 
 use crate::choice::Chosen;
 use crate::column::{Amount, Column, ColumnHead, Over, RowAmounts};
@@ -39,6 +39,18 @@ impl Columns {
             ),
             Column { measure, over: Over::Sum } => plain(Amounts::by_function(selection, measure)),
             Column { measure, over } => spread(Spread::by_function(selection, measure), over),
+        })
+    }
+
+    /// By the rows of a grouping. Where rows are threads there are no statistics over these.
+    pub fn by_group(selection: &Selection<'_>, groups: &Groups, columns: &Chosen) -> Columns {
+        Columns::new(columns, |column| match column {
+            CPU => with_errors(groups.amounts(selection, Metric::Cpu), groups.errors(selection)),
+            Column { measure, over: Over::Sum } => plain(groups.amounts(selection, measure)),
+            Column { measure, over } => match groups.spread(selection, measure) {
+                Some(of_rows) => spread(of_rows, over),
+                None => plain(groups.amounts(selection, measure)),
+            },
         })
     }
 

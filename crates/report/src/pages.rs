@@ -30,6 +30,7 @@ use proust_findings::Finding;
 use proust_profile::{FunctionId, Metric, Profile};
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::choice::Order;
@@ -41,9 +42,9 @@ use crate::number::{Scale, duration, exact};
 use crate::page::{Need, PageName};
 use crate::question::{Format, Question};
 use crate::shell::shell_word;
-use crate::wording::Worded;
 use crate::style::{Paint, Style};
 use crate::table::Cell;
+use crate::wording::Worded;
 use crate::{csv, json};
 
 /// A page that has been computed: its fields are the JSON contract's.
@@ -163,7 +164,7 @@ fn no_arguments(question: &Question) -> Result<(), ReportError> {
 }
 
 /// The rows that a limit left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 struct Cut {
     rows: usize,
     /// In the column that the rows are ordered by; exclusive amounts, which add up.
@@ -171,7 +172,7 @@ struct Cut {
 }
 
 /// A function and its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 struct FunctionRow {
     function: String,
     full_name: String,
@@ -206,7 +207,12 @@ impl FunctionRow {
             tail =
                 self.module.as_deref().map(|module| format!("[{}]", base_name(module))).unwrap_or_default();
         }
-        Cell::from(self.function.clone()).with_tail(tail)
+        let name = match self.function.as_str() {
+            "" => "[unknown]",
+            name => name,
+        };
+        // A module is its own name.
+        Cell::from(name).with_tail(if tail == format!("[{name}]") { String::new() } else { tail })
     }
 
     fn fields(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! What is asked of the report.
 
 use proust_account::ledger::IoAs;
-use proust_query::{Filter, Measure};
+use proust_query::{Filter, Grouping, Measure};
 
 use crate::column::Column;
 use crate::error::ReportError;
@@ -73,6 +73,8 @@ pub struct Question {
     pub filter: Filter,
     /// Which measures; empty = the page's own choice.
     pub columns: Vec<Column>,
+    /// What rows stand for, on pages that can choose.
+    pub by: Grouping,
     /// By what the rows are ordered; None = the page's own choice.
     pub sort: Option<Sort>,
     /// How many rows at most; None = the page's own choice in text, all in JSON and CSV.

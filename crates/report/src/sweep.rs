@@ -22,8 +22,8 @@ use crate::error::ReportError;
 use crate::kept::Rendered;
 use crate::page::PageHead;
 use crate::question::Format;
-use crate::wording::SweepNote;
 use crate::style::Style;
+use crate::wording::SweepNote;
 use crate::{csv, json};
 
 /// A page about a sweep.

@@ -10,20 +10,25 @@
 //! - `figure`: the numbers that findings are found by
 //! - `threshold`: what thresholds are compared with
 
+mod figure;
 mod module;
 mod page;
 mod run;
 mod scope;
 mod sweep;
+mod threshold;
 
 use proust_profile::notes::Noted;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use page::PageNote;
+pub(crate) use figure::figure;
 pub use module::joined;
+pub(crate) use page::PageNote;
 pub(crate) use scope::what_there_is;
 pub use sweep::{GapsOfRun, SweepNote};
+pub(crate) use threshold::means;
 
 use crate::style::{Paint, Style};
 use crate::table::printable_lines;
@@ -35,7 +40,7 @@ pub trait Worded: Noted {
 }
 
 /// A note as in JSON: its identifier, its grade, its words and its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoteRow {
     id: &'static str,
     grade: &'static str,
@@ -58,7 +63,7 @@ impl NoteRow {
 }
 
 /// The notes of a page. In JSON these are `notes`, their words, and `noted`, the same as data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Notes {
     notes: Vec<String>,
     noted: Vec<NoteRow>,
@@ -95,7 +100,8 @@ impl Notes {
 
     /// A line for each, as pages show them.
     pub(crate) fn lines(&self, style: &Style) -> String {
-        let line = |note: &String| style.paint(Paint::Faint, &printable_lines(&format!(" Note: {note}."))) + "\n";
+        let line =
+            |note: &String| style.paint(Paint::Faint, &printable_lines(&format!(" Note: {note}."))) + "\n";
         self.notes.iter().map(line).collect()
     }
 }

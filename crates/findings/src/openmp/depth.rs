@@ -7,7 +7,8 @@ use proust_profile::{Detail, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -80,11 +81,11 @@ fn deep(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<'_
     let mut finding = facts.finding(Kind::OmpDeepConstruct, Account::Barrier, lost_s, burned_s, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
-        Figure::count("times that a thread came there", visits),
-        Figure::seconds("work of a thread each time, on average", each_s),
-        Figure::seconds("waiting of a thread each time, on average", wait_s / executions.max(1.0)),
-        Figure::seconds("dividing the work, by the runtime, each time", dividing_s / executions.max(1.0)),
-        Figure::seconds("what a barrier takes here when all have arrived", barrier_s),
+        Figure::new(FigureId::ConstructVisits, visits),
+        Figure::new(FigureId::ConstructWork, each_s),
+        Figure::new(FigureId::ConstructWait, wait_s / executions.max(1.0)),
+        Figure::new(FigureId::ConstructDividing, dividing_s / executions.max(1.0)),
+        Figure::new(FigureId::BarrierLatency, barrier_s),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -127,11 +128,11 @@ fn small_tasks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId)
         facts.finding(Kind::OmpSmallTasks, Account::Barrier, lost_s, burned_s, place(facts, construct));
     finding.victims = facts.victims(waits);
     finding.evidence = vec![
-        Figure::count("tasks that were done", executions),
-        Figure::seconds("work of a task, on average", each_s),
-        Figure::seconds("work of all tasks", work_s),
-        Figure::seconds("processor time of making them", making_s),
-        Figure::seconds("waited in the region for tasks and for each other", waited_s),
+        Figure::new(FigureId::TasksDone, executions),
+        Figure::new(FigureId::TaskWork, each_s),
+        Figure::new(FigureId::TasksWork, work_s),
+        Figure::new(FigureId::MakingCpu, making_s),
+        Figure::new(FigureId::TasksWaited, waited_s),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -6,7 +6,8 @@ use proust_profile::{Detail, LocationId, RegionId, SegmentRow};
 
 use super::constructs::{Construct, Constructs, place, spinning_share};
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -105,11 +106,11 @@ fn uneven(facts: &Facts<'_>, constructs: &Constructs<'_>, construct: &Construct<
     let mut finding = facts.finding(Kind::OmpUnevenLoop, Account::Barrier, lost_s, burned_s, cause);
     finding.victims = facts.victims(construct.waiters());
     finding.evidence = vec![
-        Figure::count("times", construct.visits() as f64),
-        Figure::count("threads", parts.len() as f64),
-        Figure::seconds("work of the busiest thread each time", most_s),
-        Figure::seconds("work of the others each time, on average", others_s),
-        Figure::seconds("waited for who came later", imbalance_s),
+        Figure::new(FigureId::LoopVisits, construct.visits() as f64),
+        Figure::new(FigureId::LoopThreads, parts.len() as f64),
+        Figure::new(FigureId::BusiestWork, most_s),
+        Figure::new(FigureId::OthersWork, others_s),
+        Figure::new(FigureId::ImbalanceWaited, imbalance_s),
     ];
     finding.error_s = error_s;
     finding.sure = Sure::Likely;
@@ -152,10 +153,10 @@ fn small_chunks(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionId
     let mut finding =
         facts.finding(Kind::OmpSmallChunks, Account::Compute, lost_s, lost_s, place(facts, most));
     finding.evidence = vec![
-        Figure::count("requests for iterations", requests),
-        Figure::seconds("between two requests of a thread, on average", each_s),
-        Figure::seconds("asking, by some of many requests", most.wait_s()),
-        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
+        Figure::new(FigureId::ChunkRequests, requests),
+        Figure::new(FigureId::ChunkWork, each_s),
+        Figure::new(FigureId::ChunkAsking, most.wait_s()),
+        Figure::new(FigureId::DispatchCpu, sampled_s),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
@@ -178,9 +179,9 @@ fn much_dispatch(facts: &Facts<'_>, constructs: &Constructs<'_>, region: RegionI
     let mut finding = facts.finding(Kind::OmpSmallChunks, Account::Compute, sampled_s, sampled_s, cause);
     finding.error_s = constructs.error_s(facts, &[region]);
     finding.evidence = vec![
-        Figure::seconds("processor time in the runtime's dispatch, by samples", sampled_s),
-        Figure::seconds("processor time in the region, by samples", all_s),
-        Figure::count("times that the region was executed", end.executions() as f64),
+        Figure::new(FigureId::DispatchCpu, sampled_s),
+        Figure::new(FigureId::RegionCpu, all_s),
+        Figure::new(FigureId::RegionExecutions, end.executions() as f64),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

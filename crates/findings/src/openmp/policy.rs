@@ -4,7 +4,8 @@ use proust_profile::ProcessId;
 
 use super::constructs::{Construct, Constructs, is_for_others, place, spinning_share};
 use crate::facts::{Facts, QUEUED};
-use crate::finding::{Figure, Finding, Kind, Sure};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -43,10 +44,10 @@ fn spinning(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
         facts.finding(Kind::OmpSpinningWaits, Account::Barrier, lost_s, burned_s, place(facts, most));
     finding.victims = facts.victims(waits.iter().flat_map(|one| one.waiters()));
     finding.evidence = vec![
-        Figure::seconds("waited for each other", waited_s),
-        Figure::seconds("of it on a processor", burned_s),
-        Figure::seconds("meanwhile and otherwise runnable, without a processor", queued_s),
-        Figure::count("processors available", facts.available),
+        Figure::new(FigureId::TeamWaited, waited_s),
+        Figure::new(FigureId::TeamWaitedOnProcessor, burned_s),
+        Figure::new(FigureId::TeamQueued, queued_s),
+        Figure::new(FigureId::Available, facts.available),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();
@@ -83,11 +84,11 @@ fn sleeping(facts: &Facts<'_>, constructs: &Constructs<'_>, process: ProcessId) 
         facts.finding(Kind::OmpSleepingWaits, Account::Barrier, lost_s, 0.0, place(facts, most));
     finding.victims = facts.victims(waits.iter().flat_map(|one| one.waiters()));
     finding.evidence = vec![
-        Figure::count("times that threads waited for each other", times),
-        Figure::seconds("until a thread went on when all had come, on average", latency_s / times.max(1.0)),
-        Figure::seconds("in all", latency_s),
-        Figure::seconds("waited for each other", waited_s),
-        Figure::count("times that threads went to sleep", slept),
+        Figure::new(FigureId::TeamWaits, times),
+        Figure::new(FigureId::WakeLatency, latency_s / times.max(1.0)),
+        Figure::new(FigureId::WakeLatencySum, latency_s),
+        Figure::new(FigureId::TeamWaited, waited_s),
+        Figure::new(FigureId::WentToSleep, slept),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

@@ -7,7 +7,8 @@ use proust_profile::{ContextId, Detail, FunctionId, LocationId, ProcessId, Regio
 
 use super::constructs::Constructs;
 use crate::facts::Facts;
-use crate::finding::{Figure, Finding, Kind, Sure, Victim};
+use crate::figure::{Figure, FigureId};
+use crate::finding::{Finding, Kind, Sure, Victim};
 use crate::thresholds::{self as limits, Checks};
 use proust_account::ledger::Account;
 
@@ -65,10 +66,10 @@ fn nested(facts: &Facts<'_>, constructs: &Constructs<'_>) -> Option<Finding> {
         facts.finding(Kind::OmpNestedTeams, Account::Oversubscribed, lost_s, 0.0, place.clone());
     finding.victims = vec![Victim { place, threads: members, seconds: lost_s }];
     finding.evidence = vec![
-        Figure::count("threads of the inner team", f64::from(teams.get(&region).copied().unwrap_or(0))),
-        Figure::count("threads of all such teams at once", threads),
-        Figure::count("processors available", facts.available),
-        Figure::seconds("runnable, without a processor, in the inner region", lost_s),
+        Figure::new(FigureId::InnerTeamThreads, f64::from(teams.get(&region).copied().unwrap_or(0))),
+        Figure::new(FigureId::AllTeamsThreads, threads),
+        Figure::new(FigureId::Available, facts.available),
+        Figure::new(FigureId::InnerQueued, lost_s),
     ];
     finding.sure = Sure::Certain;
     finding.checks = checks.kept();
@@ -130,9 +131,9 @@ fn team_of_one(facts: &Facts<'_>, context: ContextId, location: LocationId, time
     let contexts = 0..facts.profile.contexts.len() as ContextId;
     finding.error_s = facts.error_s(contexts.filter(|&id| is_near(id)));
     finding.evidence = vec![
-        Figure::count("times that its end was reached outside of any region", times as f64),
-        Figure::seconds("processor time of the lines near it", used_s),
-        Figure::count("processors available", facts.available),
+        Figure::new(FigureId::OrphanedLoops, times as f64),
+        Figure::new(FigureId::OrphanedLoopCpu, used_s),
+        Figure::new(FigureId::Available, facts.available),
     ];
     finding.sure = Sure::Likely;
     finding.checks = checks.kept();

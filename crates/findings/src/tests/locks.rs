@@ -2,7 +2,7 @@
 
 use proust_log::operations::Operation;
 
-use super::super::{Finding, Kind, Sure, Whole};
+use super::super::{FigureId, Finding, Kind, Sure, Whole};
 use super::{Builder, cause, has, near, one};
 
 /// Two threads take turns with a lock for `held_ms` of each 10 ms; `inside` says what the holder does there.
@@ -108,11 +108,10 @@ fn a_finding_and_the_page_of_locks_have_the_same_numbers() {
     let whole = Whole::of(&run.profile(), None).unwrap();
     let finding = one(&whole.findings, Kind::LongSection);
     let lock = &whole.blame.locks[finding.lock.unwrap() as usize];
-    let figure =
-        |what: &str| finding.evidence.iter().find(|figure| figure.what.contains(what)).unwrap().value;
-    near(figure("sections that ended"), lock.holds as f64);
-    near(figure("mean length"), lock.held_ns as f64 / 1e9 / lock.holds as f64);
-    near(figure("waited for this lock"), 0.3);
+    let figure = |id| finding.evidence.iter().find(|figure| figure.id == id).unwrap().value;
+    near(figure(FigureId::ContendedSections), lock.holds as f64);
+    near(figure(FigureId::ContendedSectionLength), lock.held_ns as f64 / 1e9 / lock.holds as f64);
+    near(figure(FigureId::LockWaited), 0.3);
 }
 
 #[test]
@@ -205,7 +204,7 @@ fn waits_for_another_lock_at_the_same_place_are_not_this_ones() {
     }
     let found = run.findings();
     let evidence = found.iter().filter(|finding| finding.lock.is_some()).flat_map(|one| &one.evidence);
-    let shares: Vec<f64> = (evidence.filter(|figure| figure.what.contains("somebody waited")))
+    let shares: Vec<f64> = (evidence.filter(|figure| figure.id == FigureId::LockWaitedShare))
         .map(|figure| figure.value)
         .collect();
     assert_eq!(shares.len(), 2, "{found:#?}");

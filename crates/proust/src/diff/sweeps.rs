@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use proust_report::SweepNote;
 use proust_compare::scaling::{Ensemble, Source, Swept, read};
 use proust_compare::sweeps::TwoSweeps;
 use proust_profile::SweepFile;
+use proust_report::SweepNote;
 use proust_report::{SweepDiffQuestion, render_sweep_diff, sweep_diff_picture};
 
 use super::sides::{fitting, written};

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use proust_profile::notes::RunNote;
 use proust_ingest::processes_in;
 use proust_log::control::RUN_VARIABLE;
 use proust_log::layout::{EXTENSION, LOG_FOLDER};
+use proust_profile::notes::RunNote;
 use proust_profile::run_file::{Finished, RunFile, Stop};
 use proust_report::bytes;
 use proust_words::counted;

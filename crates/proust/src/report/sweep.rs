@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use proust_report::{SweepNote, Worded};
 use proust_compare::scaling::{Ensemble, Kind, Source, Swept, read};
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{RANKS, SweepPoint, THREADS};
 use proust_profile::tables::PROFILE_FOLDER;
 use proust_report::{Format, PageName, SweepPage, SweepQuestion, SweepView, render_sweep, sweep_picture};
+use proust_report::{SweepNote, Worded};
 use proust_store::Parts;
 
 use super::{FormatName, ReportArgs};

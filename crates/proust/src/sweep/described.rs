@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use proust_report::Worded;
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
+use proust_report::Worded;
 use proust_report::{Align, Cell, Paint, Style, Table, duration, middle, utc};
 
 /// A table of sweeps.

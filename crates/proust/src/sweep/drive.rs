@@ -8,9 +8,9 @@ use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use proust_report::Worded;
 use proust_profile::SweepFile;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
+use proust_report::Worded;
 use proust_words::{counted, verb};
 
 use super::SweepArgs;

@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use proust_profile::notes::SweepFileNote;
 use proust_profile::SweepFile;
+use proust_profile::notes::SweepFileNote;
 use proust_profile::sweep_file::{PointOutcome, SweepPoint};
 use proust_words::counted;
 

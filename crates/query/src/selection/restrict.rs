@@ -132,9 +132,7 @@ impl Selection<'_> {
                 Key::Function => {
                     (MatchKind::Function, names(profile.functions.iter().map(|f| f.name.as_str())))
                 }
-                Key::Module => {
-                    (MatchKind::Module, names(profile.modules.iter().map(|module| module.name())))
-                }
+                Key::Module => (MatchKind::Module, names(profile.modules.iter().map(|module| module.name()))),
                 _ => (MatchKind::File, file_names(profile)),
             };
             self.nothing(kind, &clause.patterns[missing], known);

@@ -12,10 +12,10 @@ use proust_profile::{ContextId, EventRow, LocationId, Nature, SampleRow, Segment
 use super::Selection;
 use super::inventory::names;
 use super::restrict::any_pattern;
-use crate::scope_note::MatchKind;
 use crate::doing::Doing;
 use crate::expression::{Clause, Pattern};
 use crate::glob::matches;
+use crate::scope_note::MatchKind;
 use proust_account::ledger::Account;
 use proust_account::timelines::OperationStates;
 use proust_profile::event_metrics::Operations;

@@ -3,6 +3,7 @@
 use proust_compare::{ComparedRun, Diff};
 use proust_statistics::{Outcome, Verdict, Why};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::DiffQuestion;
@@ -11,7 +12,7 @@ use super::change::ChangeRow;
 use crate::style::{Paint, Style};
 
 /// The blocks `sides`, `cautions` and `exceeded`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Head {
     sides: Sides,
     cautions: Vec<CautionRow>,
@@ -20,19 +21,19 @@ pub(super) struct Head {
     names: [String; 2],
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Sides {
     a: Side,
     b: Side,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Side {
     command: Vec<String>,
     runs: Vec<RunRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct RunRow {
     dir: String,
     start_unix_s: f64,
@@ -46,13 +47,13 @@ struct RunRow {
     disturbed: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CautionRow {
     id: &'static str,
     text: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExceededRow {
     limit: String,
     /// Whether that is certain; else it may be chance, and is not counted.

@@ -3,6 +3,7 @@
 use proust_account::ledger::{Account, IoAs};
 use proust_compare::Diff;
 use proust_compare::diff::Total;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
@@ -15,7 +16,7 @@ use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerPage {
     schema: u32,
     #[serde(flatten)]
@@ -24,7 +25,7 @@ pub(super) struct LedgerPage {
 }
 
 /// The block `ledger`: all accounts, and what they sum up to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerBlock {
     pub wall_s: ChangeRow,
     pub cpu_s: ChangeRow,
@@ -37,7 +38,7 @@ pub(super) struct LedgerBlock {
     io: IoAs,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AccountRow {
     pub id: &'static str,
     pub class: &'static str,

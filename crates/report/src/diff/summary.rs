@@ -3,6 +3,7 @@
 use proust_compare::Diff;
 use proust_compare::diff::FindingChange;
 use proust_findings::{Finding, Place};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{ChangeRow, cells, scale, titles};
@@ -19,7 +20,7 @@ use crate::table::{Align, Cell, Table};
 /// Functions of text when nothing else is asked for.
 const ROWS: usize = 8;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Summary {
     schema: u32,
     #[serde(flatten)]
@@ -33,7 +34,7 @@ pub(super) struct Summary {
     cut: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FindingRow {
     /// `gone`, `new`, `more`, `less`, `same` or `undecided`.
     change: &'static str,
@@ -52,7 +53,7 @@ struct FindingRow {
     name: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FoundIn {
     handle: String,
     dir: String,

@@ -6,6 +6,7 @@ use proust_compare::scaling::Timing;
 use proust_compare::scaling::{Ensemble, Kind, Point, Ratio, efficiency, speedup};
 use proust_compare::sweeps::{CountChange, PlaceChange, TwoSweeps};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Page;
@@ -16,10 +17,10 @@ use crate::number::{exact, fixed};
 use crate::pages::{base_name, heading, place};
 use crate::question::Format;
 use crate::schema::SCHEMA;
-use crate::wording::{Notes, SweepNote};
 use crate::style::{Paint, Style};
 use crate::sweep::{picture_of_two, point};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, SweepNote};
 use crate::{csv, json};
 
 /// Rows of text when nothing else is asked for.
@@ -44,7 +45,7 @@ pub struct SweepDiffQuestion {
     pub notes: Vec<SweepNote>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct SweepsPage {
     schema: u32,
     sides: Sides,
@@ -56,13 +57,13 @@ struct SweepsPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Sides {
     a: Side,
     b: Side,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Side {
     name: String,
     command: Vec<String>,
@@ -71,7 +72,7 @@ struct Side {
     available_processors: u32,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CurveRow {
     count: u32,
     /// Null where a side was not run with this count.
@@ -80,7 +81,7 @@ struct CurveRow {
     b: Option<CurveSide>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 struct CurveSide {
     wall_s: f64,
     speedup: Option<f64>,
@@ -88,7 +89,7 @@ struct CurveSide {
     efficiency: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceRow {
     id: JointId,
     parent: Option<JointId>,
@@ -106,7 +107,7 @@ struct PlaceRow {
     times: Vec<TimeRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceSide {
     /// Counts at which it is degraded.
     ranks: Vec<u32>,
@@ -115,7 +116,7 @@ struct PlaceSide {
     loss_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct TimeRow {
     count: u32,
     seconds: Option<ChangeRow>,

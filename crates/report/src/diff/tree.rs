@@ -6,6 +6,7 @@ use proust_compare::{Diff, JointId, Label};
 use proust_profile::ContextKind;
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Both, ChangeRow, Changes, cells, scale, titles};
@@ -25,7 +26,7 @@ const LEAST: f64 = 0.01;
 /// Deeper contexts are not set in further.
 const DEEPEST: usize = 30;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tree {
     schema: u32,
     #[serde(flatten)]
@@ -36,7 +37,7 @@ pub(super) struct Tree {
     limit: usize,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ContextRow {
     id: JointId,
     parent: Option<JointId>,

@@ -6,6 +6,7 @@ use proust_account::accounted::ledger_within;
 use proust_account::ledger::{Account, Accounts, IoAs, Ledger, Windows};
 use proust_query::{Key, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::facts::seconds;
@@ -144,7 +145,7 @@ pub(super) fn beyond_text(block: &LedgerBlock) -> Option<String> {
 }
 
 /// The service threads of runtimes, and their time outside of the total.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ServiceBlock {
     pub threads: usize,
     /// Sum of the accounts.
@@ -182,7 +183,7 @@ fn parts_text(seconds: &Seconds) -> String {
 }
 
 /// The block `ledger`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerBlock {
     pub total_s: f64,
     pub productive_s: f64,
@@ -209,7 +210,7 @@ pub(super) struct LedgerBlock {
     pub accounts: Vec<AccountRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AccountRow {
     pub id: &'static str,
     pub class: &'static str,

@@ -2,11 +2,11 @@
 
 use proust_query::{BottomUp, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{Cut, FunctionRow, Page, amount_of, csv_amounts, csv_heads, heading, scope};
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, ColumnHead, Over, RowAmounts};
 use crate::columns::Columns;
@@ -16,6 +16,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Functions in text when nothing else is asked for.
 const ROWS: usize = 10;
@@ -27,7 +28,7 @@ const LEVELS: usize = 4;
 const SMALLEST: f64 = 0.005;
 
 /// Functions, and under each its callers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Callers {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -51,7 +52,7 @@ pub(super) struct Callers {
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 32;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CallerRow {
     id: usize,
     parent: Option<usize>,

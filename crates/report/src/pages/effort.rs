@@ -8,23 +8,24 @@ use proust_findings::{Effort, Reading, effort};
 use proust_profile::{ContextId, ContextKind};
 use proust_query::{Handle, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, place, tree};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, percent};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 30;
 /// Share of the whole effort below which a context is not shown in text.
 const SMALLEST: f64 = 0.01;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EffortPage {
     schema: u32,
     effort_s: f64,
@@ -47,13 +48,13 @@ pub(super) struct EffortPage {
 }
 
 /// From which part of an effort on each is high.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Thresholds {
     idleness: f64,
     overhead: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     id: ContextId,
     /// The nearest context above that is shown.

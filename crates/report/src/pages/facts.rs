@@ -8,13 +8,14 @@ use proust_account::ledger::{Account, Accounts, Ledger};
 use proust_profile::context::{LOST_RECORDS, NOT_RECORDED};
 use proust_profile::{ContextId, Profile, Quality};
 use proust_query::Selection;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::question::Question;
 use crate::wording::Notes;
 
 /// The block `run`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RunBlock {
     pub dir: String,
     pub command: Vec<String>,
@@ -61,7 +62,7 @@ impl RunBlock {
 }
 
 /// The block `quality`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QualityBlock {
     #[serde(flatten)]
     pub numbers: Quality,

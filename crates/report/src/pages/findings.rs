@@ -8,6 +8,7 @@ use proust_account::ledger::{Account, Class, Ledger};
 use proust_findings::{Figure, Finding, Kind, Place, thresholds};
 use proust_query::Handle;
 use proust_words::{count, counted};
+use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
@@ -15,13 +16,14 @@ use super::{heading, place};
 use crate::number::{bytes, duration, fixed, percent};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table, printable};
+use crate::wording::{figure, means};
 use crate::wrap::wrapped;
 
 /// Numbers that the summary shows of each finding.
 const NUMBERS: usize = 3;
 
 /// A finding as in JSON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct FindingRow {
     handle: String,
     kind: &'static str,
@@ -36,7 +38,7 @@ pub(super) struct FindingRow {
     title: String,
     cause: PlaceRow,
     victims: Vec<VictimRow>,
-    evidence: Vec<Figure>,
+    evidence: Vec<FigureRow>,
     /// The library it is about, where it is about one.
     library: Option<String>,
     advice: &'static str,
@@ -53,7 +55,7 @@ pub(super) struct FindingRow {
     why_next: Vec<&'static str>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct PlaceRow {
     function: Option<String>,
     file: Option<String>,
@@ -66,7 +68,7 @@ struct PlaceRow {
     who: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct VictimRow {
     #[serde(flatten)]
     place: PlaceRow,
@@ -74,8 +76,23 @@ struct VictimRow {
     seconds: f64,
 }
 
+/// A number that speaks for a finding.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct FigureRow {
+    id: &'static str,
+    what: String,
+    value: f64,
+    unit: &'static str,
+}
+
+impl FigureRow {
+    fn new(of: &Figure) -> FigureRow {
+        FigureRow { id: of.id.id(), what: figure(of), value: of.value, unit: of.id.unit() }
+    }
+}
+
 /// A number that was compared with a threshold.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct CheckRow {
     threshold: String,
     what: &'static str,
@@ -126,7 +143,7 @@ impl FindingRow {
             let threshold = thresholds::threshold(&check.threshold)?;
             Some(CheckRow {
                 threshold: check.threshold.clone(),
-                what: threshold.means,
+                what: means(threshold),
                 value: check.value,
                 limit: threshold.value,
                 at_least: threshold.at_least,
@@ -151,7 +168,7 @@ impl FindingRow {
                     seconds: victim.seconds,
                 })
                 .collect(),
-            evidence: finding.evidence.clone(),
+            evidence: finding.evidence.iter().map(FigureRow::new).collect(),
             library: finding.library.clone(),
             advice: wording::advice(finding.kind),
             sure: finding.sure.id(),
@@ -183,8 +200,8 @@ fn shown(value: f64, unit: &str) -> String {
     }
 }
 
-fn figure(figure: &Figure) -> String {
-    format!("{}: {}", figure.what, shown(figure.value, &figure.unit))
+fn figure_text(figure: &FigureRow) -> String {
+    format!("{}: {}", figure.what, shown(figure.value, figure.unit))
 }
 
 /// The facts of a run that explain why nothing is found.
@@ -251,7 +268,7 @@ pub(super) fn summary_text(rows: &[FindingRow], of: &Circumstances, dir: &str, s
         text.push_str(&(style.paint(Paint::Strong, &head) + "\n"));
         let title = printable(format!("{}: {}.", row.title, row.cause.text()));
         text.push_str(&wrapped(&title, INDENT, style.width));
-        let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure).collect();
+        let numbers: Vec<String> = row.evidence.iter().take(NUMBERS).map(figure_text).collect();
         let numbers = wrapped(&numbers.join("; "), INDENT, style.width);
         text.push_str(&style.paint(Paint::Faint, numbers.trim_end_matches('\n')));
         text.push('\n');
@@ -272,7 +289,7 @@ pub(crate) fn kind_text(kind: Kind, style: &Style) -> String {
 pub(crate) fn thresholds_text(style: &Style) -> String {
     let rows = thresholds::ALL.iter().map(|threshold| {
         let side = if threshold.at_least { "at least" } else { "at most" };
-        (vec![side.to_owned(), shown(threshold.value, threshold.unit)], threshold.means)
+        (vec![side.to_owned(), shown(threshold.value, threshold.unit)], means(threshold))
     });
     heading(style, "thresholds", "what findings ask for") + &explained(rows.collect(), style)
 }
@@ -348,7 +365,7 @@ pub(crate) fn derivation(
 
     text.push_str(&heading(style, "Numbers", ""));
     let numbers = row.evidence.iter();
-    let numbers = numbers.map(|figure| (vec![shown(figure.value, &figure.unit)], figure.what.as_str()));
+    let numbers = numbers.map(|figure| (vec![shown(figure.value, figure.unit)], figure.what.as_str()));
     text.push_str(&explained(numbers.collect(), style));
     text.push('\n');
 

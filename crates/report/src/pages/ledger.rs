@@ -16,24 +16,25 @@
 use proust_account::ledger::{Account, Accounts, IoAs};
 use proust_query::{Handle, Selection};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::{Drawn, LedgerBlock, beyond_text};
 use super::facts::{RunBlock, seconds};
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of};
 use super::{Cut, Page, heading, no_arguments};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, exact, percents, sum};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Threads in text when nothing else is asked for.
 const ROWS: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LedgerPage {
     schema: u32,
     run: RunBlock,
@@ -57,7 +58,7 @@ pub(super) struct LedgerPage {
     io: IoAs,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct OwnerRow {
     process: u32,
     rank: Option<u32>,
@@ -70,7 +71,7 @@ struct OwnerRow {
     beyond_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LocationRow {
     handle: String,
     process: u32,

@@ -21,18 +21,19 @@ use proust_account::ledger::{Account, Windows};
 use proust_profile::{ContextId, LocationId};
 use proust_query::{Doing, Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use row::{LockRow, Sums, distinct, lock_row};
 use wakers::{Waker, wakers};
 
 use super::{Cut, Page, heading};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{duration, exact, sum};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// Locks in text when nothing else is asked for.
 const LOCKS: usize = 20;
@@ -41,7 +42,7 @@ const SHOWN: usize = 3;
 /// Holders, waiters, pairs and wakers in text.
 const LINES: usize = 6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Locks {
     schema: u32,
     waited_s: f64,

@@ -2,12 +2,12 @@
 
 use proust_profile::{FunctionId, Profile};
 use proust_query::{Neighbour, Neighbours, Selection, functions_called};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::callers::sums_only;
 use super::numbers::{Fitted, NumberColumn, Which, noticed, title_of};
 use super::{FunctionRow, Page, csv_amounts, csv_heads, heading, scope};
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{Amount, Column, ColumnHead, RowAmounts};
 use crate::columns::Columns;
@@ -17,9 +17,10 @@ use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// One function with its callers and callees.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OneFunction {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -44,7 +45,7 @@ pub(super) struct OneFunction {
 const NAMES: usize = 32;
 
 /// As a function's row, but without a handle where there is no function.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct NeighbourRow {
     function: String,
     full_name: String,

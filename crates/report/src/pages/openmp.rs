@@ -14,20 +14,21 @@ mod text;
 
 use proust_query::Selection;
 use proust_query::openmp::{Efficiencies, RegionSums};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::row::RegionRow;
 use super::account::Drawn;
 use super::facts::seconds;
 use super::{Page, no_arguments};
-use crate::wording::{Notes, PageNote};
 use crate::error::ReportError;
 use crate::number::exact;
 use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::Style;
+use crate::wording::{Notes, PageNote};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OpenmpPage {
     schema: u32,
     efficiencies: EfficiencyRow,
@@ -39,14 +40,14 @@ pub(super) struct OpenmpPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CutRegions {
     regions: usize,
     work_s: f64,
     lost_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EfficiencyRow {
     total_s: f64,
     useful_s: f64,

@@ -9,6 +9,7 @@ use proust_account::ledger::{State, Wait, Work};
 use proust_profile::{ContextId, Profile};
 use proust_query::{Handle, OperationKey, OperationSum, OperationSums, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::facts::seconds;
@@ -27,7 +28,7 @@ const SITES: usize = 15;
 const OPERATIONS: usize = 20;
 
 /// Calls, and their time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Calls {
     pub calls: u64,
     pub errors: u64,
@@ -41,7 +42,7 @@ pub(super) struct Calls {
 }
 
 /// An operation, with the account of its time while the thread has no processor.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct OperationRow {
     pub operation: String,
     pub target: &'static str,
@@ -54,7 +55,7 @@ pub(super) struct OperationRow {
 }
 
 /// A place that calls an operation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct SiteRow {
     pub operation: String,
     pub context: ContextId,
@@ -70,7 +71,7 @@ pub(super) struct SiteRow {
 }
 
 /// Both tables, and their sum.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tables {
     pub totals: Calls,
     pub threads: usize,

@@ -5,20 +5,21 @@ use std::collections::BTreeMap;
 use proust_profile::Metric;
 use proust_query::Selection;
 use proust_words::{count, counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
 use super::facts::{QualityBlock, RunBlock, quality};
 use super::{Page, base_name, heading, no_arguments, scope};
-use crate::wording::{Notes, PageNote, joined};
 use crate::error::ReportError;
 use crate::number::{bytes, duration, fixed};
 use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, PageNote, joined};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QualityPage {
     schema: u32,
     run: RunBlock,
@@ -38,7 +39,7 @@ pub(super) struct QualityPage {
 /// Names of modules in one line of text.
 const MODULES_SHOWN: usize = 6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ModuleRow {
     path: String,
     build_id: String,
@@ -80,7 +81,8 @@ impl QualityPage {
     /// is true.
     fn modules_by_note(&self) -> BTreeMap<String, Vec<&str>> {
         let mut by_note: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for module in self.modules.iter().filter(|module| !self.quality.notes.texts().contains(&module.note)) {
+        for module in self.modules.iter().filter(|module| !self.quality.notes.texts().contains(&module.note))
+        {
             let note = module.note.replace(&format!("{}: ", module.path), "");
             by_note.entry(note).or_default().push(base_name(&module.path));
         }

@@ -12,21 +12,22 @@ use std::collections::BTreeSet;
 use proust_profile::{ProcessId, ProcessSampleRow, Profile};
 use proust_query::Selection;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cut, Page, heading, no_arguments};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{bytes, duration, exact};
 use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 60;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Samples {
     schema: u32,
     samples: Vec<Row>,
@@ -38,7 +39,7 @@ pub(super) struct Samples {
     scope: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     number: usize,
     process: u32,

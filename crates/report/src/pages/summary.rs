@@ -11,13 +11,13 @@ use proust_profile::facts::ending;
 use proust_profile::{ContextKind, Metric};
 use proust_query::{Amounts, Handle, Selection, hot_path, lines};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::{AccountRow, Drawn, LedgerBlock, beyond_text};
 use super::facts::{QualityBlock, RunBlock, quality, seconds};
 use super::findings::{Circumstances, FindingRow, rows, summary_text};
 use super::{Page, heading, no_arguments, quality as quality_page, tree};
-use crate::wording::{Notes, PageNote};
 use crate::error::ReportError;
 use crate::number::{Scale, duration, exact, fixed, percent, percents, utc};
 use crate::question::Question;
@@ -25,6 +25,7 @@ use crate::schema::SCHEMA;
 use crate::shell::shell_word;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, PageNote};
 
 /// Hottest functions and lines that are listed when nothing else is asked for.
 const ROWS: usize = 5;
@@ -35,7 +36,7 @@ const STOLEN: f64 = 0.01;
 /// Frames of the hot path shown in text at its top and at its end.
 const ENDS: usize = 6;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Summary {
     schema: u32,
     run: RunBlock,
@@ -62,7 +63,7 @@ pub(super) struct Summary {
     circumstances: Circumstances,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HotFunction {
     handle: String,
     function: String,
@@ -74,7 +75,7 @@ struct HotFunction {
     inclusive_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HotLine {
     file: String,
     line: u32,
@@ -82,7 +83,7 @@ struct HotLine {
     exclusive_s: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct HotContext {
     id: u32,
     kind: &'static str,

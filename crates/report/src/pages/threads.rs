@@ -6,23 +6,24 @@ use proust_account::ledger::{Account, Accounts};
 use proust_profile::Metric;
 use proust_query::{Handle, Measure, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::account::Drawn;
 use super::facts::seconds;
 use super::locations::{LocationTable, Row, Seconds, accounts_of, not_charged, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{Scale, exact, sum};
 use crate::question::{Format, Question, Sort};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Threads {
     schema: u32,
     locations: Vec<LocationRow>,
@@ -45,7 +46,7 @@ pub(super) struct Threads {
     accounts: Vec<f64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LocationRow {
     process: u32,
     rank: Option<u32>,
@@ -73,7 +74,7 @@ struct LocationRow {
     passive: Seconds,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct SlotRow {
     process: u32,
     rank: Option<u32>,

@@ -30,6 +30,7 @@ use proust_account::timelines::timelines;
 use proust_profile::Metric;
 use proust_query::{Handle, Selection};
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use spans::{SpanRow, letter, meaning, paint, spans_within, state_of};
@@ -38,7 +39,6 @@ use unicode_width::UnicodeWidthStr;
 use super::facts::seconds;
 use super::locations::{Seconds, accounts_of, passive_of, unexplained};
 use super::{Cut, Page, heading, no_arguments, scope};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::number::{exact, fixed, percent, sum};
 use crate::question::{Format, Question, Sort};
@@ -46,13 +46,14 @@ use crate::schema::SCHEMA;
 use crate::shorten::middle;
 use crate::style::{Paint, Style};
 use crate::table::printable;
+use crate::wording::Notes;
 
 /// Lines of text when nothing else is asked for.
 const ROWS: usize = 40;
 /// The strip of a location never gets narrower than this.
 const NARROWEST: usize = 20;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Timeline {
     schema: u32,
     start_s: f64,
@@ -66,7 +67,7 @@ pub(super) struct Timeline {
     scope: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LocationRow {
     handle: String,
     process: u32,

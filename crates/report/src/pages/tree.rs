@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use proust_profile::{ContextId, ContextKind, Metric, Profile};
 use proust_query::{Amounts, Handle, Measure, Selection, hot_path};
 use proust_words::{counted, verb};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use outline::{Choice, Line};
 
 use super::numbers::{Fitted, NumberColumn, Which, head_of, noticed, title_of};
 use super::{Cut, Page, base_name, csv_amounts, csv_heads, heading, place, scope};
-use crate::wording::Notes;
 use crate::choice::{Chosen, Order};
 use crate::column::{ColumnHead, RowAmounts};
 use crate::columns::Columns;
@@ -23,6 +23,7 @@ use crate::question::{Format, Question};
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::Notes;
 
 /// Rows of text when nothing else is asked for.
 const ROWS: usize = 40;
@@ -31,7 +32,7 @@ const SMALLEST: f64 = 0.005;
 /// Share of the total below which a source line is not shown in text.
 const SMALLEST_LINE: f64 = 0.02;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Tree {
     schema: u32,
     metrics: Vec<ColumnHead>,
@@ -57,7 +58,7 @@ pub(super) struct Tree {
 /// Names have at least this much room, before columns have.
 const NAMES: usize = 38;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ContextRow {
     id: ContextId,
     parent: Option<ContextId>,

@@ -24,6 +24,7 @@ use proust_compare::scaling::Causes;
 use proust_compare::scaling::{Ensemble, ThreadTime};
 use proust_query::Handle;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::head::{SweepBlock, notes};
@@ -32,13 +33,13 @@ use super::{Page, SweepQuestion, SweepView, wording};
 use crate::number::exact;
 use crate::pages::place;
 use crate::schema::SCHEMA;
-use crate::wording::{Notes, SweepNote};
 use crate::style::Style;
+use crate::wording::{Notes, SweepNote};
 
 /// The least part of the program's time that a region must take with some count to be a row.
 const SHOWN: f64 = 0.005;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DegradationPage {
     schema: u32,
     sweep: SweepBlock,
@@ -55,7 +56,7 @@ pub(super) struct DegradationPage {
     limit: Option<usize>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RegionRow {
     pub id: JointId,
     parent: Option<JointId>,
@@ -76,7 +77,7 @@ pub(super) struct RegionRow {
     pub is_entrance: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TimeRow {
     pub count: u32,
     pub oversubscribed: bool,
@@ -104,7 +105,7 @@ pub(super) struct TimeRow {
 }
 
 /// A thread's time in a region, or up to a site and in it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ThreadRow {
     handle: String,
     time_s: f64,
@@ -123,7 +124,7 @@ impl ThreadRow {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FindingRow {
     pub path: Vec<JointId>,
     region: String,
@@ -144,13 +145,13 @@ pub(super) struct FindingRow {
     split: [Causes; 2],
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct AdviceRow {
     id: &'static str,
     text: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct DisagreementRow {
     id: JointId,
     name: String,

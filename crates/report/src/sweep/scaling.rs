@@ -15,6 +15,7 @@ use proust_compare::scaling::model::FEWEST_COUNTS;
 use proust_compare::scaling::{Ensemble, Places};
 use proust_profile::ContextKind;
 use proust_words::counted;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::head::{CurveRow, SweepBlock, count_text, notes, serial_text};
@@ -24,16 +25,16 @@ use super::{Page, SweepQuestion, SweepView, wording};
 use crate::number::{Scale, exact, fixed};
 use crate::pages::heading;
 use crate::schema::SCHEMA;
-use crate::wording::{Notes, SweepNote};
 use crate::style::{Paint, Style};
 use crate::table::{Align, Cell, Table};
+use crate::wording::{Notes, SweepNote};
 
 /// Places in text when nothing else is asked for.
 const ROWS: usize = 25;
 /// The least loss of a place that is shown in text.
 const SHOWN: f64 = 0.01;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ScalingPage {
     schema: u32,
     sweep: SweepBlock,
@@ -47,7 +48,7 @@ pub(super) struct ScalingPage {
     notes: Notes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlaceRow {
     id: JointId,
     parent: Option<JointId>,
@@ -62,7 +63,7 @@ struct PlaceRow {
     is_entrance: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct LossRow {
     count: u32,
     cost_s: f64,
@@ -75,7 +76,7 @@ struct LossRow {
     accounts: Vec<AccountExcess>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct AccountExcess {
     id: &'static str,
     excess_s: f64,

@@ -10,8 +10,12 @@ const NAMELESS: &str = "its functions are shown as module+0xoffset";
 impl Worded for ModuleNote {
     fn text(&self) -> String {
         match self {
-            ModuleNote::NoFile { path } => format!("{path} is not a file: its code is shown as {path}+0xoffset"),
-            ModuleNote::Unreadable { path, reason } => format!("{path}: cannot be read ({reason}): {NAMELESS}"),
+            ModuleNote::NoFile { path } => {
+                format!("{path} is not a file: its code is shown as {path}+0xoffset")
+            }
+            ModuleNote::Unreadable { path, reason } => {
+                format!("{path}: cannot be read ({reason}): {NAMELESS}")
+            }
             ModuleNote::NotElf { path } => format!("{path}: not an ELF file: {NAMELESS}"),
             ModuleNote::NotSixtyFourBit { path } => format!("{path}: not a 64-bit ELF file: {NAMELESS}"),
             ModuleNote::Damaged { path, contradiction } => {

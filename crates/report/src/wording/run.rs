@@ -121,7 +121,10 @@ fn text_of_process(note: &RunNote) -> String {
             verb(*threads, "its", "their")
         ),
         RunNote::SignalShared { process, signal } => {
-            format!("{} uses signal {signal} itself, which Proust samples with: both got theirs", who(process))
+            format!(
+                "{} uses signal {signal} itself, which Proust samples with: both got theirs",
+                who(process)
+            )
         }
         RunNote::SignalGivenUp { process } => format!(
             "a thread of {} blocks both signals that Proust can sample with, or waits for them: while it does it is not \

@@ -3,11 +3,12 @@
 use proust_profile::{ContextId, ContextKind, LocationId, Profile};
 use proust_query::Handle;
 use proust_query::openmp::{Came, Cost, Lost, RegionSum};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::pages::facts::seconds;
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct LostRow {
     pub(super) imbalance_s: f64,
     pub(super) latency_s: f64,
@@ -35,7 +36,7 @@ impl LostRow {
 }
 
 /// A time of threads, and the same without the cost of measuring.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct TimeRow {
     pub(super) time_s: f64,
     pub(super) corrected_s: f64,
@@ -53,7 +54,7 @@ impl TimeRow {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RegionRow {
     pub(super) handle: String,
     pub(super) context: ContextId,
@@ -78,7 +79,7 @@ pub(super) struct RegionRow {
     pub(super) threads: Vec<ThreadRow>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SiteRow {
     pub(super) construct: String,
     pub(super) context: ContextId,
@@ -105,7 +106,7 @@ pub(super) struct SiteRow {
 }
 
 /// How often a thread arrived last at a barrier.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LastRow {
     pub(super) handle: String,
     /// Barriers for which the last arrival is known.
@@ -114,7 +115,7 @@ pub(super) struct LastRow {
     pub(super) last: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ThreadRow {
     pub(super) thread: u32,
     pub(super) name: String,

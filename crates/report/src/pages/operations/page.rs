@@ -4,16 +4,17 @@
 use std::marker::PhantomData;
 
 use proust_query::{OperationSums, Selection};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{OperationKey, Tables};
-use crate::wording::Notes;
 use crate::error::ReportError;
 use crate::pages::{Page, heading, no_arguments};
 use crate::question::Question;
 use crate::schema::SCHEMA;
 use crate::style::{Paint, Style};
 use crate::table::Table;
+use crate::wording::Notes;
 
 /// The differences between such pages.
 pub(in crate::pages) trait About {
@@ -36,7 +37,7 @@ pub(in crate::pages) trait About {
     fn rows(tables: &Tables) -> Vec<Vec<String>>;
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::pages) struct OperationsPage<A> {
     schema: u32,
     #[serde(flatten)]

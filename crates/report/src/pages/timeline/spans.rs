@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use proust_account::ledger::{PassiveReason, Span, State, Wait, Windows, Work};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::number::sum;
 use crate::pages::facts::seconds;
 use crate::style::Paint;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct SpanRow {
     pub start_s: f64,
     pub end_s: f64,
